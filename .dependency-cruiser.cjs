@@ -1,0 +1,85 @@
+// The floors of the house: a file imports only from floors below its own. Type-only imports count, too.
+const capabilities = ['demo', 'documents', 'envelopes', 'profiles', 'sandbox-control', 'templates', 'webhooks'];
+const above = '^src/(commands|cli|output)/';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-orphans', severity: 'error', from: { orphan: true, pathNot: ['^src/commands/', '^src/cli/help.ts$', '\\.d\\.ts$'] }, to: {} },
+    {
+      name: 'kernel-stands-alone',
+      severity: 'error',
+      from: { path: '^src/kernel/' },
+      to: { path: '^src/', pathNot: '^src/kernel/' },
+    },
+    {
+      name: 'api-rests-on-kernel',
+      severity: 'error',
+      from: { path: '^src/api/' },
+      to: { path: '^src/', pathNot: '^src/(api|kernel)/' },
+    },
+    {
+      name: 'capabilities-know-no-terminal',
+      severity: 'error',
+      from: { path: `^src/(${capabilities.join('|')})/` },
+      to: { path: above },
+    },
+    ...capabilities.map((name) => ({
+      name: `${name}-knows-no-other-capability`,
+      severity: 'error',
+      from: { path: `^src/${name}/` },
+      to: { path: `^src/(${capabilities.filter((other) => other !== name).join('|')})/` },
+    })),
+    {
+      name: 'output-runs-no-commands',
+      severity: 'error',
+      from: { path: '^src/output/' },
+      to: { path: '^src/(commands|cli|sandbox)/' },
+    },
+    { name: 'cli-knows-no-command', severity: 'error', from: { path: '^src/cli/' }, to: { path: '^src/commands/' } },
+    {
+      name: 'commands-are-thin',
+      comment: 'flags, one call, one render: no HTTP, no files, no other command',
+      severity: 'error',
+      from: { path: '^src/commands/' },
+      to: { path: '^src/commands/|^(node:)?(fs|http|https|net|child_process)(/|$)|^node_modules/(undici|conf|@aws-sdk)' },
+    },
+    {
+      name: 'sandbox-is-a-house-of-its-own',
+      severity: 'error',
+      from: { path: '^src/sandbox/' },
+      to: { path: '^src/', pathNot: '^src/(sandbox|kernel)/' },
+    },
+    {
+      name: 'sandbox-has-one-door',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/sandbox/' },
+      to: { path: '^src/sandbox/', pathNot: '^src/sandbox/index.ts$' },
+    },
+    {
+      name: 'one-http-layer',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/api/http.ts$' },
+      to: { path: 'node_modules/undici' },
+    },
+    {
+      name: 'one-bucket-client',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/documents/(bucket|s3-sdk).ts$' },
+      to: { path: 'node_modules/@aws-sdk' },
+    },
+    {
+      name: 'not-to-dev-dependencies',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm'] },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

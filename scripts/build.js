@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+import { ensureInstalled } from './ensure.js';
+
+// Builds dist/, the fonts of the sandbox's papers, and the manifest; installs first what that needs.
+await ensureInstalled();
+const { bundle, manifest } = await import('./bundle.js');
+const { prepareFonts } = await import('./fonts.mjs');
+await prepareFonts(join(import.meta.dirname, '../dist/fonts'));
+await bundle();
+await manifest();

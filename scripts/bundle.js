@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+
+// CommonJS packages inside the ESM bundle expect these three.
+const banner = `import { createRequire as __createRequire } from 'node:module';
+import { fileURLToPath as __toPath } from 'node:url';
+const require = __createRequire(import.meta.url);
+const __filename = __toPath(import.meta.url);
+const __dirname = __toPath(new URL('.', import.meta.url));`;
+
+/** One entry per command, so that a command loads its own code only; what they share is split off. */
+export async function bundle() {
+  for (const part of ['chunks', 'cli', 'commands'])
+    await rm(join(root, 'dist', part), { recursive: true, force: true });
+  const commands = (await readdir(join(root, 'src/commands'), { recursive: true })).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  await build({
+    absWorkingDir: root,
+    entryPoints: [
+      'src/cli/main.ts',
+      'src/cli/help.ts',
+      ...commands.map((file) => join('src/commands', file)),
+    ],
+    outbase: 'src',
+    outdir: 'dist',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    chunkNames: 'chunks/[name]-[hash]',
+    banner: { js: banner },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // oclif looks for TypeScript only when it runs from sources, which the bundle never does;
+    // harfbuzzjs loads its WebAssembly from beside its own file.
+    external: ['typescript', 'harfbuzzjs'],
+    legalComments: 'linked',
+    logLevel: 'warning',
+  });
+}
+
+/** oclif.manifest.json: all commands and flags in one file, so that help and routing load no command. */
+export async function manifest() {
+  const cli = join(root, 'node_modules/oclif/bin/run.js');
+  await promisify(execFile)(process.execPath, [cli, 'manifest'], { cwd: root });
+}

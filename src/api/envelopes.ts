@@ -1,0 +1,73 @@
+import type { SendRequest } from './http.ts';
+import { walkPages } from './pages.ts';
+import { type Envelope, envelopeSchema, matches, readAs, resourceReplySchema } from './schemas.ts';
+
+/** Create envelope body (API document), as it is sent. */
+export interface CreateEnvelopeBody {
+  templateId: string;
+  signers: { email: string; name: string; role?: string; order?: number }[];
+  subject?: string;
+  message?: string;
+  metadata?: Record<string, unknown>;
+  webhookUrl?: string;
+  webhookSecret?: string;
+  expiresInDays?: number;
+  signingOrder?: string;
+  sendImmediately?: boolean;
+}
+
+export interface EnvelopesApi {
+  /** Envelopes, page by page; the service filters by one status at most. Items may lack signers and metadata. */
+  list(options?: {
+    status?: string | undefined;
+    pageSize?: number | undefined;
+    signal?: AbortSignal | undefined;
+  }): AsyncGenerator<Envelope, void, undefined>;
+  get(id: string, signal?: AbortSignal): Promise<Envelope>;
+  create(body: CreateEnvelopeBody, signal?: AbortSignal): Promise<Envelope>;
+  /**
+   * send, cancel and remind. The body of their reply is not documented: where it is the envelope it is returned,
+   * for any other 2xx the result is undefined and the caller reads the state.
+   */
+  send(id: string, signal?: AbortSignal): Promise<Envelope | undefined>;
+  cancel(id: string, reason?: string, signal?: AbortSignal): Promise<Envelope | undefined>;
+  remind(id: string, signerId?: string, signal?: AbortSignal): Promise<Envelope | undefined>;
+}
+
+/** Endpoints: Envelopes. */
+export function envelopesApi(send: SendRequest): EnvelopesApi {
+  const pathOf = (id: string, action = '') => `/esign/envelopes/${encodeURIComponent(id)}${action}`;
+
+  async function one(request: Parameters<SendRequest>[0]): Promise<Envelope> {
+    const reply = await send(request);
+    const { data } = readAs(resourceReplySchema, reply.body, 'an envelope', reply.status);
+    return readAs(envelopeSchema, data, 'an envelope', reply.status);
+  }
+
+  async function act(id: string, action: string, body?: Record<string, string>, signal?: AbortSignal) {
+    const reply = await send({ method: 'POST', path: pathOf(id, action), ...(body ? { body } : {}), signal });
+    if (!matches(resourceReplySchema, reply.body)) return undefined;
+    const { data } = reply.body;
+    return matches(envelopeSchema, data) && data.id === id ? data : undefined;
+  }
+
+  return {
+    list: (options = {}) =>
+      walkPages(
+        send,
+        {
+          path: '/esign/envelopes',
+          ...(options.status === undefined ? {} : { query: { status: options.status } }),
+          ...(options.pageSize === undefined ? {} : { pageSize: options.pageSize }),
+          signal: options.signal,
+        },
+        (item, status) => readAs(envelopeSchema, item, 'a list of envelopes', status),
+      ),
+    get: (id, signal) => one({ method: 'GET', path: pathOf(id), signal }),
+    create: (body, signal) => one({ method: 'POST', path: '/esign/envelopes', body, signal }),
+    send: (id, signal) => act(id, '/send', undefined, signal),
+    cancel: (id, reason, signal) => act(id, '/cancel', reason === undefined ? undefined : { reason }, signal),
+    remind: (id, signerId, signal) =>
+      act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal),
+  };
+}

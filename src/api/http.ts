@@ -1,0 +1,219 @@
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import type { Clock } from '../kernel/clock.ts';
+import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
+import { isRecord, parseJson } from '../kernel/json.ts';
+import { networkError } from './network-error.ts';
+import { type RateLimit, readRateLimit } from './rate-limit.ts';
+import { errorReplySchema, matches } from './schemas.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
+
+export interface HttpRequest {
+  method: Method;
+  /** Relative to the base URL, starting with a slash; ids in it already encoded. */
+  path: string;
+  query?: Readonly<Record<string, string>>;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+}
+
+export interface HttpReply {
+  status: number;
+  /** The parsed JSON, or undefined for an empty body. */
+  body: unknown;
+  rate: RateLimit;
+}
+
+/** One request and what came of it, for --debug. The sink redacts. */
+export interface TraceEntry {
+  method: Method;
+  url: string;
+  status: number | undefined;
+  ms: number;
+  rate: RateLimit | undefined;
+  requestBody: string | undefined;
+  replyBody: string | undefined;
+  error: string | undefined;
+}
+
+export interface HttpOptions {
+  /** Normalized: see base-url.ts. */
+  baseUrl: string;
+  apiKey: string;
+  /** For connecting, for the first byte and for the whole reply, each in ms. */
+  timeoutMs: number;
+  userAgent: string;
+  clock: Clock;
+  dispatcher?: Dispatcher | undefined;
+  trace?: ((entry: TraceEntry) => void) | undefined;
+}
+
+export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
+
+const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+
+/** Connections for one run; honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+export function createDispatcher(timeoutMs: number): Dispatcher {
+  const options = { connect: { timeout: timeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+  const proxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some(
+    (name) => process.env[name],
+  );
+  return proxied ? new EnvHttpProxyAgent(options) : new Agent(options);
+}
+
+/**
+ * The one place that talks HTTP to the service. A function that sends one request once: no retries here.
+ * It rejects with ServiceError (the API's error shape), NetworkError (no whole reply),
+ * or BadResponseError (a reply that is not the API's). Redirects are never followed: the key would go along.
+ */
+export function createHttp(options: HttpOptions): SendRequest {
+  const dispatcher = options.dispatcher ?? createDispatcher(options.timeoutMs);
+  return async (wanted) => {
+    const url = addressOf(options.baseUrl, wanted);
+    const requestBody = wanted.body === undefined ? undefined : JSON.stringify(wanted.body);
+    const started = options.clock.now();
+    const entry: TraceEntry = {
+      method: wanted.method,
+      url,
+      status: undefined,
+      ms: 0,
+      rate: undefined,
+      requestBody,
+      replyBody: undefined,
+      error: undefined,
+    };
+    try {
+      const raw = await exchange(url, wanted, requestBody, options, dispatcher);
+      entry.status = raw.status;
+      entry.replyBody = raw.text;
+      entry.rate = readRateLimit(raw.headers, options.clock.now());
+      return interpret(raw, entry.rate, url);
+    } catch (error) {
+      entry.error = error instanceof Error ? error.message : String(error);
+      throw error;
+    } finally {
+      entry.ms = options.clock.now() - started;
+      options.trace?.(entry);
+    }
+  };
+}
+
+interface RawReply {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+}
+
+async function exchange(
+  url: string,
+  wanted: HttpRequest,
+  body: string | undefined,
+  options: HttpOptions,
+  dispatcher: Dispatcher,
+): Promise<RawReply> {
+  const deadline = AbortSignal.timeout(options.timeoutMs);
+  try {
+    const reply = await request(url, {
+      method: wanted.method,
+      dispatcher,
+      signal: wanted.signal ? AbortSignal.any([wanted.signal, deadline]) : deadline,
+      headers: {
+        authorization: `Bearer ${options.apiKey}`,
+        accept: 'application/json',
+        'user-agent': options.userAgent,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    return {
+      status: reply.statusCode,
+      headers: reply.headers,
+      text: await readText(reply.body, reply.statusCode),
+    };
+  } catch (error) {
+    if (wanted.signal?.aborted) throw wanted.signal.reason;
+    if (error instanceof EsignError) throw error;
+    throw networkError(error, { url, timeoutMs: options.timeoutMs, timedOut: deadline.aborted });
+  }
+}
+
+async function readText(body: AsyncIterable<Uint8Array>, status: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > MAX_REPLY_BYTES) {
+      throw new BadResponseError('The reply is larger than 64 MiB and was not read to its end.', { status });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function interpret(raw: RawReply, rate: RateLimit, url: string): HttpReply {
+  const { status } = raw;
+  if (status >= 300 && status < 400) throw redirected(raw, url);
+  if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
+  const body = tryParse(raw.text);
+  if (matches(errorReplySchema, body)) {
+    throw new ServiceError(body.error.code, body.error.message ?? body.error.code, {
+      status,
+      details: readDetails(body.error.details),
+      resetAt: rate.resetAt,
+      retryAfterMs: rate.retryAfterMs,
+    });
+  }
+  if (status >= 400 || body === undefined) throw notTheApi(raw, url);
+  return { status, body, rate };
+}
+
+function redirected(raw: RawReply, url: string): BadResponseError {
+  const location = raw.headers.location;
+  const target =
+    typeof location === 'string' && URL.canParse(location, url)
+      ? new URL(location, url).origin
+      : 'another address';
+  return new BadResponseError(
+    `${new URL(url).origin} answered with a redirect (${raw.status}) to ${target}; it was not followed.`,
+    {
+      status: raw.status,
+      hint: 'Check the base URL: `esign profiles show`. A redirect is never followed, since the key would go along.',
+    },
+  );
+}
+
+function notTheApi(raw: RawReply, url: string): BadResponseError {
+  const type = raw.headers['content-type'];
+  const kind = typeof type === 'string' ? type.split(';')[0] : 'no content type';
+  return new BadResponseError(
+    `${new URL(url).origin} answered ${raw.status} with something that is not the API's JSON (${kind}, ${raw.text.length} characters).`,
+    {
+      status: raw.status,
+      hint: 'A login page, a proxy or a wrong base URL answers like this. Check it with `esign profiles show`.',
+    },
+  );
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** details: field name to list of messages; single strings and nested values are tolerated. */
+function readDetails(value: unknown): Record<string, string[]> | undefined {
+  if (!isRecord(value)) return undefined;
+  const details: Record<string, string[]> = {};
+  for (const [field, messages] of Object.entries(value)) {
+    const list = Array.isArray(messages) ? messages : [messages];
+    details[field] = list.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
+  }
+  return details;
+}
+
+function addressOf(baseUrl: string, wanted: HttpRequest): string {
+  const query = wanted.query ? new URLSearchParams(wanted.query).toString() : '';
+  return `${baseUrl}${wanted.path}${query ? `?${query}` : ''}`;
+}

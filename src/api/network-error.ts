@@ -1,0 +1,74 @@
+import { codeOf, messageOf, NetworkError } from '../kernel/errors.ts';
+
+/** Failures that happen before a byte of the request is sent: the service surely never saw it. */
+const NEVER_SENT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there (connection refused)',
+  ENOTFOUND: 'its name could not be found (DNS)',
+  EAI_AGAIN: 'the name server did not answer (DNS)',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no network',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
+  CERT_HAS_EXPIRED: 'its TLS certificate has expired',
+  CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet; check the clock of this machine',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate chain is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate comes from an authority this machine does not know',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its TLS certificate comes from an authority this machine does not know',
+};
+
+const AFTER_SENDING: Readonly<Record<string, string>> = {
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed before the reply was complete',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the reply was cut short',
+  UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'its reply stopped half-way',
+};
+
+/** Anything undici rejects with, as a NetworkError that says whether the service may have seen the request. */
+export function networkError(
+  error: unknown,
+  facts: { url: string; timeoutMs: number; timedOut: boolean },
+): NetworkError {
+  const origin = new URL(facts.url).origin;
+  const code = causeCode(error);
+  const neverSent = NEVER_SENT[code];
+  if (neverSent !== undefined) {
+    return new NetworkError('NETWORK', `Can't reach ${origin}: ${neverSent}.`, {
+      cause: error,
+      maybeReceived: false,
+      hint: hintFor(code),
+    });
+  }
+  if (facts.timedOut || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+    return new NetworkError(
+      'TIMEOUT',
+      `${origin} did not answer within ${facts.timeoutMs / 1_000} seconds.`,
+      {
+        cause: error,
+        maybeReceived: true,
+        hint: 'Give it longer with --timeout 60s or ESIGN_TIMEOUT.',
+      },
+    );
+  }
+  const why = AFTER_SENDING[code] ?? (code.startsWith('HPE_') ? 'its reply is not HTTP' : messageOf(error));
+  return new NetworkError('NETWORK', `The reply from ${origin} was lost: ${why}.`, {
+    cause: error,
+    maybeReceived: true,
+  });
+}
+
+function causeCode(error: unknown): string {
+  const own = codeOf(error);
+  if (own !== undefined && (own in NEVER_SENT || own in AFTER_SENDING)) return own;
+  const inner = error instanceof Error ? codeOf(error.cause) : undefined;
+  return inner ?? own ?? '';
+}
+
+function hintFor(code: string): string {
+  if (code.includes('CERT')) return 'For a private authority set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.';
+  if (code === 'ECONNREFUSED')
+    return 'Is it running? For the sandbox: `esign sandbox start`. Else check `esign profiles show`.';
+  return 'Check the network, and the base URL with `esign profiles show`.';
+}

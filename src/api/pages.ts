@@ -1,0 +1,63 @@
+import { LIMITS } from '../kernel/vocabulary.ts';
+import type { SendRequest } from './http.ts';
+import { listReplySchema, readAs } from './schemas.ts';
+
+export interface PageRequest {
+  path: string;
+  query?: Readonly<Record<string, string>>;
+  /** 1 to 100 (API document, Pagination parameters). */
+  pageSize?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** One page: its items as the service sent them, and what the service says of the whole list. */
+export interface Page {
+  items: unknown[];
+  status: number;
+  total: number | undefined;
+  totalPages: number | undefined;
+}
+
+/** Reads one page of a list. */
+export async function readPage(send: SendRequest, request: PageRequest, page: number): Promise<Page> {
+  const pageSize = request.pageSize ?? LIMITS.pageSize;
+  const reply = await send({
+    method: 'GET',
+    path: request.path,
+    query: { ...request.query, page: String(page), pageSize: String(pageSize) },
+    signal: request.signal,
+  });
+  const list = readAs(listReplySchema, reply.body, 'a list', reply.status);
+  const pagination = list.meta?.pagination;
+  return {
+    items: list.data,
+    status: reply.status,
+    total: pagination?.total ?? undefined,
+    totalPages: pagination?.totalPages ?? undefined,
+  };
+}
+
+/**
+ * Walks every page of a list, each id once: when something is added during the walk, pages shift and
+ * an item can come twice. Ends on the last page by the service's count, or on the first empty page.
+ */
+export async function* walkPages<T extends { id: string }>(
+  send: SendRequest,
+  request: PageRequest,
+  read: (item: unknown, status: number) => T,
+): AsyncGenerator<T, void, undefined> {
+  const seen = new Set<string>();
+  for (let number = 1; ; number++) {
+    const page = await readPage(send, request, number);
+    const before = seen.size;
+    for (const raw of page.items) {
+      const item = read(raw, page.status);
+      if (seen.has(item.id)) continue;
+      seen.add(item.id);
+      yield item;
+    }
+    if (page.items.length === 0 || number >= (page.totalPages ?? Number.POSITIVE_INFINITY)) return;
+    // A service that ignores `page` would send the same page for ever.
+    if (page.totalPages === undefined && seen.size === before) return;
+  }
+}

@@ -1,0 +1,35 @@
+/** What the service says of the rate window (API document, Limits: rate-limit response headers). */
+export interface RateLimit {
+  limit: number | undefined;
+  remaining: number | undefined;
+  /** Milliseconds since the epoch. */
+  resetAt: number | undefined;
+  /** Milliseconds to wait, from Retry-After. */
+  retryAfterMs: number | undefined;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Reads the rate-limit headers; every one of them may be missing. Reset is taken in seconds or milliseconds. */
+export function readRateLimit(headers: Headers, now: number): RateLimit {
+  const reset = numberOf(headers['x-ratelimit-reset']);
+  return {
+    limit: numberOf(headers['x-ratelimit-limit']),
+    remaining: numberOf(headers['x-ratelimit-remaining']),
+    resetAt: reset === undefined ? undefined : reset > 1e11 ? reset : reset * 1_000,
+    retryAfterMs: readRetryAfter(headers['retry-after'], now),
+  };
+}
+
+function readRetryAfter(value: string | string[] | undefined, now: number): number | undefined {
+  const seconds = numberOf(value);
+  if (seconds !== undefined) return Math.max(0, seconds * 1_000);
+  const date = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function numberOf(value: string | string[] | undefined): number | undefined {
+  const text = Array.isArray(value) ? value[0] : value;
+  if (text === undefined || !/^\d+(\.\d+)?$/.test(text.trim())) return undefined;
+  return Number(text);
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../kernel/clock.ts';
+import { BadResponseError, NetworkError, ServiceError } from '../kernel/errors.ts';
+import type { HttpRequest, SendRequest } from './http.ts';
+
+export interface RetryOptions {
+  clock: Clock;
+  /** 0 to 1, for jitter. */
+  random: () => number;
+  /** Tries after the first one. */
+  retries: number;
+  /** The longest wait for a rate window, in ms; a longer one is reported as RATE_LIMITED instead. */
+  maxWaitMs: number;
+  /** Told before each wait. */
+  onWait?: ((wait: { ms: number; attempt: number; error: Error }) => void) | undefined;
+}
+
+const BASE_MS = 250;
+const CAP_MS = 8_000;
+/** A reset time is another machine's: come a little later rather than a little early. */
+const RESET_MARGIN_MS = 250;
+
+/**
+ * The one retry policy. Reads are tried again after anything that may pass. Writes only where the service surely
+ * did nothing: the request never left, or was refused with 429. What else may have happened is for settle.ts.
+ */
+export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
+  return async (request) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await send(request);
+      } catch (error) {
+        const ms = waitBeforeRetry(request, error, attempt, options);
+        if (ms === undefined || !(error instanceof Error)) throw error;
+        options.onWait?.({ ms, attempt, error });
+        await options.clock.sleep(ms, request.signal);
+      }
+    }
+  };
+}
+
+/** How long to wait before the next try, or undefined when there must be none. */
+function waitBeforeRetry(
+  request: HttpRequest,
+  error: unknown,
+  attempt: number,
+  options: RetryOptions,
+): number | undefined {
+  if (attempt > options.retries) return undefined;
+  const backOff = Math.min(CAP_MS, BASE_MS * 2 ** (attempt - 1)) * (0.5 + options.random() / 2);
+  if (error instanceof ServiceError && error.status === 429) return rateWait(error, backOff, options);
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  return mayPass(error, isRead) ? backOff : undefined;
+}
+
+function rateWait(error: ServiceError, backOff: number, options: RetryOptions): number | undefined {
+  const untilReset =
+    error.resetAt === undefined ? backOff : error.resetAt - options.clock.now() + RESET_MARGIN_MS;
+  const ms = Math.max(untilReset, error.retryAfterMs ?? 0, BASE_MS);
+  return ms > options.maxWaitMs ? undefined : ms;
+}
+
+function mayPass(error: unknown, isRead: boolean): boolean {
+  if (error instanceof NetworkError) return isRead || !error.maybeReceived;
+  if (!isRead) return false;
+  return (error instanceof ServiceError || error instanceof BadResponseError) && error.status >= 500;
+}

@@ -1,0 +1,102 @@
+import * as z from 'zod/mini';
+import { BadResponseError } from '../kernel/errors.ts';
+
+/*
+ * What the service sends, read tolerantly: unknown fields are kept, anything but an id may be missing or null,
+ * and no list of words (status, field type, code) is closed. Source: Resources and their fields.
+ */
+const text = z.optional(z.nullable(z.string()));
+const count = z.optional(z.nullable(z.number()));
+const id = z.string().check(z.minLength(1));
+
+export const templateFieldSchema = z.looseObject({
+  fieldId: text,
+  type: text,
+  label: text,
+  required: z.optional(z.nullable(z.boolean())),
+  page: count,
+});
+export type TemplateField = z.infer<typeof templateFieldSchema>;
+
+export const templateSchema = z.looseObject({
+  id,
+  name: text,
+  description: text,
+  pageCount: count,
+  fields: z.optional(z.nullable(z.array(templateFieldSchema))),
+  createdAt: text,
+  updatedAt: text,
+});
+export type Template = z.infer<typeof templateSchema>;
+
+export const signerSchema = z.looseObject({
+  id: text,
+  email: text,
+  name: text,
+  role: text,
+  order: count,
+  status: text,
+  signedAt: text,
+  declinedAt: text,
+  declineReason: text,
+});
+export type Signer = z.infer<typeof signerSchema>;
+
+export const envelopeSchema = z.looseObject({
+  id,
+  templateId: text,
+  templateName: text,
+  status: text,
+  signingOrder: text,
+  subject: text,
+  message: text,
+  signers: z.optional(z.nullable(z.array(signerSchema))),
+  metadata: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+  webhookUrl: text,
+  expiresAt: text,
+  createdAt: text,
+  sentAt: text,
+  completedAt: text,
+  documentStorageKey: text,
+  signedDocumentStorageKey: text,
+  certificateStorageKey: text,
+});
+export type Envelope = z.infer<typeof envelopeSchema>;
+
+/** Response envelope: `data`, and `meta.pagination` for lists. */
+export const resourceReplySchema = z.looseObject({ data: z.unknown() });
+export const listReplySchema = z.looseObject({
+  data: z.array(z.unknown()),
+  meta: z.optional(
+    z.nullable(
+      z.looseObject({
+        pagination: z.optional(z.nullable(z.looseObject({ total: count, totalPages: count }))),
+      }),
+    ),
+  ),
+});
+export const errorReplySchema = z.looseObject({
+  error: z.looseObject({ code: id, message: text, details: z.optional(z.unknown()) }),
+});
+
+/** True when the value has the schema's shape. Only for schemas that check and never change what they read. */
+export function matches<T>(schema: z.ZodMiniType<T, T>, value: unknown): value is T {
+  return schema.safeParse(value).success;
+}
+
+/**
+ * The value itself, unchanged (order of fields, unknown fields), once it is known to have the schema's shape.
+ * @throws BadResponseError naming the first field that does not fit.
+ */
+export function readAs<T>(schema: z.ZodMiniType<T, T>, value: unknown, what: string, status: number): T {
+  if (matches(schema, value)) return value;
+  const issue = schema.safeParse(value).error?.issues[0];
+  const where = issue?.path.join('.') || 'the reply';
+  throw new BadResponseError(
+    `The service's reply is not ${what}: ${where} is missing or not as documented.`,
+    {
+      status,
+      hint: 'Check that the base URL is the API of the e-sign service: `esign profiles show`.',
+    },
+  );
+}

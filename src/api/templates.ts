@@ -1,0 +1,33 @@
+import type { SendRequest } from './http.ts';
+import { walkPages } from './pages.ts';
+import { readAs, resourceReplySchema, type Template, templateSchema } from './schemas.ts';
+
+export interface TemplatesApi {
+  /** Active templates, page by page. */
+  list(options?: {
+    pageSize?: number | undefined;
+    signal?: AbortSignal | undefined;
+  }): AsyncGenerator<Template, void, undefined>;
+  get(id: string, signal?: AbortSignal): Promise<Template>;
+}
+
+/** Endpoints: Templates (scope esign:read). */
+export function templatesApi(send: SendRequest): TemplatesApi {
+  return {
+    list: (options = {}) =>
+      walkPages(
+        send,
+        {
+          path: '/esign/templates',
+          ...(options.pageSize === undefined ? {} : { pageSize: options.pageSize }),
+          signal: options.signal,
+        },
+        (item, status) => readAs(templateSchema, item, 'a list of templates', status),
+      ),
+    async get(id, signal) {
+      const reply = await send({ method: 'GET', path: `/esign/templates/${encodeURIComponent(id)}`, signal });
+      const { data } = readAs(resourceReplySchema, reply.body, 'a template', reply.status);
+      return readAs(templateSchema, data, 'a template', reply.status);
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { Envelope } from '../api/schemas.ts';
+import { counted } from '../kernel/duration.ts';
+import { PartialError, UsageError } from '../kernel/errors.ts';
+import { mapInOrder } from '../kernel/streams.ts';
+import { writeJson, writeJsonLine } from '../output/json.ts';
+import type { Ids } from './ids.ts';
+import { confirm } from './prompts.ts';
+import { errorText, reportOf } from './report.ts';
+import type { Surroundings } from './surroundings.ts';
+
+const CONCURRENCY = 8;
+
+export interface EachOptions {
+  ids: Ids;
+  act: (id: string) => Promise<Envelope>;
+  /** What a person sees of one result. */
+  show: (envelope: Envelope) => string;
+}
+
+/**
+ * Does one thing to each id. One id: the result, or its error. Several: all are tried, each is a row or a
+ * JSON line in the order given, and some failures end in exit code 10.
+ */
+export async function forEachId(options: EachOptions, surroundings: Surroundings): Promise<void> {
+  const { ids, act, show } = options;
+  const { terminal, json } = surroundings;
+  const [only] = ids.ids;
+  if (!ids.stream && only !== undefined) {
+    const envelope = await act(only);
+    return json ? writeJson(envelope, terminal) : terminal.out(show(envelope));
+  }
+  let failed = 0;
+  for await (const result of mapInOrder(ids.ids, CONCURRENCY, (id) =>
+    attempt(id, act, surroundings.signal),
+  )) {
+    if (!result.ok) failed++;
+    await writeResult(result, show, surroundings);
+  }
+  if (failed > 0) throw new PartialError(`${failed} of ${ids.ids.length} failed; each is reported above.`);
+}
+
+type Result = { id: string; ok: true; envelope: Envelope } | { id: string; ok: false; error: unknown };
+
+async function attempt(id: string, act: EachOptions['act'], signal: AbortSignal): Promise<Result> {
+  try {
+    return { id, ok: true, envelope: await act(id) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { id, ok: false, error };
+  }
+}
+
+async function writeResult(
+  result: Result,
+  show: EachOptions['show'],
+  surroundings: Surroundings,
+): Promise<void> {
+  const { terminal, json, redactor } = surroundings;
+  if (json) {
+    const shown = result.ok ? result : { ...result, error: reportOf(result.error) };
+    return writeJsonLine(shown, terminal);
+  }
+  if (result.ok) return terminal.out(show(result.envelope));
+  terminal.err(
+    `${result.id}: ${errorText(result.error, { json: false, redactor, style: terminal.styleErr })}`,
+  );
+}
+
+/**
+ * Asks before more than one envelope is mailed or cancelled.
+ * @throws UsageError where it cannot ask and --yes is not given, before anything was sent.
+ */
+export async function confirmMany(
+  count: number,
+  action: string,
+  options: { yes: boolean },
+  surroundings: Surroundings,
+): Promise<void> {
+  if (count <= 1 || options.yes) return;
+  const question = `${action} ${counted(count, 'envelope')}?`;
+  if (!surroundings.terminal.canAsk) {
+    throw new UsageError(`${question} There is nobody to ask, and --yes is not given.`, {
+      hint: 'Add --yes to the command. Nothing was sent.',
+    });
+  }
+  if (!(await confirm(question))) throw new UsageError('Not confirmed; nothing was sent.');
+}
+
+/** What --dry-run says: the ids that would be acted on, and nothing else happens. */
+export async function writeDryRun(ids: Ids, action: string, surroundings: Surroundings): Promise<void> {
+  const { terminal, json } = surroundings;
+  for (const id of ids.ids) {
+    await (json
+      ? writeJsonLine({ dryRun: true, action, id }, terminal)
+      : terminal.out(`would ${action} ${id}\n`));
+  }
+}

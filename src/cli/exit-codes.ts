@@ -1,0 +1,58 @@
+import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
+
+/** The contract's exit codes. */
+export const EXIT = {
+  ok: 0,
+  unexpected: 1,
+  usage: 2,
+  auth: 3,
+  notFound: 4,
+  invalidState: 5,
+  validation: 6,
+  limited: 7,
+  unreachable: 8,
+  storage: 9,
+  partial: 10,
+  endedOtherwise: 11,
+  waitTimeout: 124,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+const BY_CODE: Readonly<Record<string, number>> = {
+  USAGE: EXIT.usage,
+  NO_PROFILE: EXIT.auth,
+  UNAUTHORIZED: EXIT.auth,
+  FORBIDDEN: EXIT.auth,
+  NOT_FOUND: EXIT.notFound,
+  INVALID_STATE: EXIT.invalidState,
+  VALIDATION_ERROR: EXIT.validation,
+  RATE_LIMITED: EXIT.limited,
+  QUOTA_EXCEEDED: EXIT.limited,
+  NETWORK: EXIT.unreachable,
+  TIMEOUT: EXIT.unreachable,
+  BAD_RESPONSE: EXIT.unreachable,
+  UNKNOWN_OUTCOME: EXIT.unreachable,
+  PARTIAL: EXIT.partial,
+  ENDED_OTHERWISE: EXIT.endedOtherwise,
+  WAIT_TIMEOUT: EXIT.waitTimeout,
+};
+
+/** Only for a code we do not know: 400 is left out, since it says too little. */
+const BY_STATUS: Readonly<Record<number, number>> = {
+  401: EXIT.auth,
+  403: EXIT.auth,
+  404: EXIT.notFound,
+  429: EXIT.limited,
+};
+
+/** The exit code of an error: by its code first, by the HTTP status second. */
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof EsignError)) return EXIT.unexpected;
+  if (error.code.startsWith('STORAGE_')) return EXIT.storage;
+  if (error instanceof BadResponseError) return EXIT.unreachable;
+  const known = BY_CODE[error.code];
+  if (known !== undefined) return known;
+  if (!(error instanceof ServiceError)) return EXIT.unexpected;
+  return error.status >= 500 ? EXIT.unreachable : (BY_STATUS[error.status] ?? EXIT.unexpected);
+}

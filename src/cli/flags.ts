@@ -1,0 +1,148 @@
+import * as Flags from '@oclif/core/flags';
+import { parseDuration } from '../kernel/duration.ts';
+import { UsageError } from '../kernel/errors.ts';
+import { ENVELOPE_STATUSES, PAPERS, type Paper } from '../kernel/vocabulary.ts';
+import { nearest } from './nearest.ts';
+
+/** On every command. */
+export const commonFlags = {
+  json: Flags.boolean({
+    description: 'print JSON; errors become one JSON line on stderr',
+    helpGroup: 'GLOBAL',
+  }),
+  profile: Flags.string({ char: 'p', description: 'profile to use', helpGroup: 'GLOBAL', helpValue: 'NAME' }),
+  'base-url': Flags.string({
+    description: "base URL of the API, instead of the profile's",
+    helpGroup: 'GLOBAL',
+    helpValue: 'URL',
+  }),
+  timeout: Flags.string({
+    description: 'how long a request may take (default 30s)',
+    helpGroup: 'GLOBAL',
+    helpValue: '30s',
+  }),
+  'no-input': Flags.boolean({ description: 'never ask anything', helpGroup: 'GLOBAL' }),
+  debug: Flags.boolean({
+    description: 'show each request and reply on stderr, secrets removed',
+    helpGroup: 'GLOBAL',
+  }),
+};
+
+/** On every list. */
+export const listFlags = {
+  csv: Flags.boolean({
+    description: 'print CSV with a header',
+    helpGroup: 'OUTPUT',
+    exclusive: ['json', 'quiet'],
+  }),
+  fields: Flags.string({
+    description: 'columns to print, such as id,status,signers.0.email',
+    helpGroup: 'OUTPUT',
+    helpValue: 'A,B',
+  }),
+  quiet: Flags.boolean({
+    char: 'q',
+    description: 'print ids only, one per line',
+    helpGroup: 'OUTPUT',
+    exclusive: ['json', 'fields'],
+  }),
+  limit: Flags.integer({
+    char: 'L',
+    description: 'how many at most',
+    default: 20,
+    min: 1,
+    helpGroup: 'OUTPUT',
+    exclusive: ['all'],
+  }),
+  all: Flags.boolean({ description: 'all of them, however many', helpGroup: 'OUTPUT' }),
+};
+
+export const yesFlag = Flags.boolean({ char: 'y', description: 'do not ask for confirmation' });
+export const dryRunFlag = Flags.boolean({
+  description: 'check and show what would be done, without doing it',
+});
+
+/** A length of time: 90s, 15m, 2h, 7d. In ms. */
+export const durationFlag = Flags.custom<number, { least?: number }>({
+  parse: (text, _context, options) => {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms >= (options.least ?? 0)) return Promise.resolve(ms);
+    const why = ms === undefined ? 'is not a length of time' : 'is too short';
+    throw new UsageError(`--${options.name} "${text}" ${why}.`, {
+      hint: 'Write it like 90s, 15m, 2h or 7d.',
+    });
+  },
+});
+
+/** A point in time in the past: 7d (ago), 2026-11-01, 2026-11-01T10:00:00Z. In ms since the epoch. */
+export const sinceFlag = Flags.custom<number>({
+  parse: (text, _context, options) => {
+    const ago = /^\d+$/.test(text) ? undefined : parseDuration(text);
+    if (ago !== undefined) return Promise.resolve(Date.now() - ago);
+    const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+    if (!Number.isNaN(at)) return Promise.resolve(at);
+    throw new UsageError(`--${options.name} "${text}" is neither a length of time nor a date.`, {
+      hint: 'Write it like 7d, 2026-11-01 or 2026-11-01T10:00:00Z.',
+    });
+  },
+});
+
+const STATUS_ALIASES: Readonly<Record<string, string>> = {
+  CANCELED: 'CANCELLED',
+  VOIDED: 'CANCELLED',
+  COMPLETE: 'COMPLETED',
+  SIGNING: 'IN_PROGRESS',
+};
+
+/** Envelope statuses, separated by commas, any case, with the words of the service's dashboard as aliases. */
+export const statusesFlag = Flags.custom<string[]>({
+  parse: (text) => Promise.resolve(text.split(',').map(readStatus)),
+});
+
+function readStatus(text: string): string {
+  const word = text
+    .trim()
+    .toUpperCase()
+    .replaceAll(/[\s-]+/g, '_');
+  const status = STATUS_ALIASES[word] ?? word;
+  if (ENVELOPE_STATUSES.some((known) => known === status)) return status;
+  const meant = nearest(status, ENVELOPE_STATUSES);
+  const all = `The statuses are ${ENVELOPE_STATUSES.join(', ')}.`;
+  throw new UsageError(`There is no status "${text.trim()}".`, {
+    hint: meant === undefined ? all : `Did you mean ${meant}? ${all}`,
+  });
+}
+
+/** The papers of an envelope, separated by commas. */
+export const papersFlag = Flags.custom<Paper[]>({
+  parse: (text) => Promise.resolve([...new Set(text.split(',').map(readPaper))]),
+});
+
+function readPaper(text: string): Paper {
+  const paper = PAPERS.find((known) => known === text.trim().toLowerCase());
+  if (paper !== undefined) return paper;
+  throw new UsageError(`There is no file "${text.trim()}" of an envelope.`, {
+    hint: `There are ${PAPERS.join(', ')}.`,
+  });
+}
+
+/** Requests per window: 10000/15m, 40/3s. */
+export const rateLimitFlag = Flags.custom<{ requests: number; seconds: number }>({
+  parse: (text) => {
+    const [count = '', window = ''] = text.split('/');
+    const ms = parseDuration(window);
+    const requests = Number(count);
+    if (/^\d+$/.test(count) && requests > 0 && ms !== undefined && ms > 0)
+      return Promise.resolve({ requests, seconds: ms / 1_000 });
+    throw new UsageError(`The rate limit "${text}" is not of the form N/TIME.`, {
+      hint: 'Write it like 10000/15m or 40/3s.',
+    });
+  },
+});
+
+/** A length of time given as an argument, in ms. */
+export function durationArg(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw new UsageError(`"${text}" is not a length of time.`, { hint: 'Write it like 90s, 15m, 2h or 31d.' });
+}

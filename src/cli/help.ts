@@ -1,0 +1,1 @@
+export { Help as default } from '@oclif/core/help';

@@ -1,0 +1,56 @@
+import { Config } from '@oclif/core/config';
+import { run } from '@oclif/core/run';
+import { codeOf } from '../kernel/errors.ts';
+import { processTerminal } from '../output/terminal.ts';
+import { EXIT, exitCodeOf } from './exit-codes.ts';
+import { isAbortedPrompt, translate } from './oclif-errors.ts';
+import { errorText } from './report.ts';
+import { redactor, signals } from './run-state.ts';
+import { Interrupted } from './signals.ts';
+
+/**
+ * Runs one command line. Our own runner instead of oclif's: one reporter, one exit code, and never
+ * process.exit with output pending; the process ends by itself when everything is written.
+ */
+export async function main(argv: string[], root: string): Promise<void> {
+  endQuietlyWhenThePipeCloses();
+  // oclif would read this variable as a request for JSON of its own kind.
+  delete process.env.ESIGN_CONTENT_TYPE;
+  let config: Config | undefined;
+  try {
+    config = await Config.load({ root });
+    await run(argv, config);
+  } catch (error) {
+    report(error, config, argv);
+  }
+  signals.finish();
+}
+
+function report(error: unknown, config: Config | undefined, argv: readonly string[]): void {
+  if (signals.signal.aborted) return;
+  if (error instanceof Interrupted || isAbortedPrompt(error)) {
+    process.exitCode = EXIT.interrupted;
+    return;
+  }
+  const known = translate(error, config, argv);
+  const terminal = processTerminal({});
+  const json = wantsJson(argv);
+  terminal.err(errorText(known, { json, redactor, style: terminal.styleErr }));
+  if (process.env.DEBUG && known instanceof Error) terminal.err(redactor.redact(`${known.stack ?? ''}\n`));
+  process.exitCode = exitCodeOf(known);
+}
+
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+}
+
+/** `| head -1` has all it wants: stop at once and silently. */
+function endQuietlyWhenThePipeCloses(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      if (codeOf(error) === 'EPIPE') process.exit(EXIT.ok);
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,12 @@
+import { distance } from 'fastest-levenshtein';
+
+/** The known word that was most likely meant, or undefined when none is near. */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let least = Math.max(2, Math.floor(word.length / 3)) + 1;
+  for (const candidate of known) {
+    const steps = distance(word.toLowerCase(), candidate.toLowerCase());
+    if (steps < least) [best, least] = [candidate, steps];
+  }
+  return best;
+}

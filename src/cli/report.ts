@@ -1,0 +1,67 @@
+import { BadResponseError, EsignError, messageOf, ServiceError } from '../kernel/errors.ts';
+import type { Redactor } from '../kernel/redaction.ts';
+import { safeBlock, safeLine } from '../output/text.ts';
+import { exitCodeOf } from './exit-codes.ts';
+
+/** The error as `--json` prints it, on one line of stderr. */
+export interface ErrorReport {
+  code: string;
+  message: string;
+  status: number | null;
+  details: Record<string, string[]> | null;
+  hint: string | null;
+  exitCode: number;
+}
+
+/** The facts of an error; one place decides what is said of it and with which code the process ends. */
+export function reportOf(error: unknown): ErrorReport {
+  const known = error instanceof EsignError;
+  const service = error instanceof ServiceError;
+  return {
+    code: known ? error.code : 'UNEXPECTED',
+    message: known ? error.message : `Something went wrong inside esign: ${messageOf(error)}`,
+    status: service || error instanceof BadResponseError ? error.status : null,
+    details: service ? (error.details ?? null) : null,
+    hint:
+      (known ? (error.hint ?? hintFor(error)) : 'Run it again with --debug, and report what it says.') ??
+      null,
+    exitCode: exitCodeOf(error),
+  };
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  UNAUTHORIZED: 'The key is wrong, revoked or expired. See which one is used: `esign profiles show`.',
+  FORBIDDEN:
+    'The key may lack the scope (esign:write to create, send, cancel, remind), or the organisation its bucket or plan.',
+  NOT_FOUND: 'Check the id. A key sees only its own organisation: `esign profiles show`.',
+  INVALID_STATE: 'See where it stands: `esign envelopes get ID`.',
+  QUOTA_EXCEEDED: "The organisation's monthly envelope limit is reached; it resets with the month.",
+  RATE_LIMITED: 'Wait for the rate window to reset, or send fewer requests.',
+};
+
+function hintFor(error: EsignError): string | undefined {
+  return HINTS[error.code];
+}
+
+/** The error for people: what failed, why, each detail by field, what to do next. */
+export function renderError(error: unknown, style: (format: 'red' | 'dim', text: string) => string): string {
+  const report = reportOf(error);
+  const code = error instanceof ServiceError ? ` (${safeLine(report.code)})` : '';
+  const lines = [`${style('red', 'Error:')} ${safeBlock(report.message)}${code}`];
+  for (const [field, messages] of Object.entries(report.details ?? {})) {
+    for (const message of messages) lines.push(`  ${safeLine(field)}: ${safeLine(message)}`);
+  }
+  if (report.hint !== null) lines.push(safeBlock(report.hint));
+  return `${lines.join('\n')}\n`;
+}
+
+/** The whole report as text for stderr, with every secret removed. */
+export function errorText(
+  error: unknown,
+  options: { json: boolean; redactor: Redactor; style: (format: 'red' | 'dim', text: string) => string },
+): string {
+  const text = options.json
+    ? `${JSON.stringify({ error: reportOf(error) })}\n`
+    : renderError(error, options.style);
+  return options.redactor.redact(text);
+}

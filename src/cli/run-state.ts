@@ -1,0 +1,13 @@
+import { createRedactor } from '../kernel/redaction.ts';
+import { watchSignals } from './signals.ts';
+
+/*
+ * What belongs to the process as a whole: oclif makes the command objects itself,
+ * so these cannot be handed to them.
+ */
+
+/** Every secret of this run is made known here before it is used. */
+export const redactor = createRedactor();
+
+/** Aborts at Ctrl-C; see signals.ts. */
+export const signals = watchSignals();

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configDir, stateDir } from '../kernel/paths.ts';
+import { writeJsonLine } from '../output/json.ts';
+import { renderSandbox } from '../output/sandbox-view.ts';
+import { putProfile } from '../profiles/edit.ts';
+import { updateProfiles } from '../profiles/store.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import { untilAborted } from './signals.ts';
+import type { Surroundings } from './surroundings.ts';
+
+interface SandboxFlags {
+  port: number;
+  'bucket-port'?: number | undefined;
+  host: string;
+  data?: string | undefined;
+  ephemeral: boolean;
+  'rate-limit'?: { requests: number; seconds: number } | undefined;
+  quota?: number | undefined;
+  'save-profile': boolean;
+}
+
+const PROFILE = 'sandbox';
+
+/** Runs a sandbox until a signal comes. */
+export async function runSandbox(flags: SandboxFlags, around: Surroundings): Promise<void> {
+  const { startSandbox } = await import('../sandbox/index.ts');
+  const folder = await dataFolder(flags);
+  let sandbox: Sandbox | undefined;
+  try {
+    sandbox = await startSandbox({
+      dataDir: folder,
+      host: flags.host,
+      port: flags.port,
+      bucketPort: flags['bucket-port'],
+      rateLimit: flags['rate-limit'],
+      quota: flags.quota,
+    });
+    const current = flags['save-profile'] ? await saveProfile(sandbox) : undefined;
+    await announce(sandbox, { current, host: flags.host }, around);
+    await untilAborted(around.signal);
+  } finally {
+    await sandbox?.close();
+    if (flags.ephemeral) await rm(folder, { recursive: true, force: true });
+  }
+  if (!around.json)
+    around.notice(
+      flags.ephemeral ? 'Stopped; everything is forgotten.' : `Stopped. The state is kept in ${folder}.`,
+    );
+}
+
+function dataFolder(flags: SandboxFlags): Promise<string> {
+  if (flags.ephemeral) return mkdtemp(join(tmpdir(), 'esign-sandbox-'));
+  // A folder per port, so that two sandboxes never share one.
+  return Promise.resolve(flags.data ?? join(stateDir(), 'sandbox', String(flags.port)));
+}
+
+/** The name of the profile that is current now. */
+async function saveProfile(sandbox: Sandbox): Promise<string | undefined> {
+  const { baseUrl, apiKey, bucket, region, endpoint, accessKeyId, secretAccessKey } = sandbox;
+  const storage = { bucket, region, endpoint, pathStyle: true, accessKeyId, secretAccessKey };
+  const store = await updateProfiles(configDir(), (profiles) =>
+    putProfile(profiles, PROFILE, { baseUrl, apiKey, storage }),
+  );
+  return store.current;
+}
+
+async function announce(
+  sandbox: Sandbox,
+  facts: { current: string | undefined; host: string },
+  around: Surroundings,
+): Promise<void> {
+  const { close: _close, ...ready } = sandbox;
+  if (!['127.0.0.1', 'localhost', '::1'].includes(facts.host)) {
+    around.notice(`Bound to ${facts.host}: others on the network can reach this sandbox.`);
+  }
+  if (around.json) return writeJsonLine({ type: 'ready', ...ready }, around.terminal);
+  around.terminal.err(renderSandbox(ready, facts.current, around.terminal));
+}

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { codeOf, UsageError } from '../kernel/errors.ts';
+import { askSecret } from './prompts.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Where a secret may come from; never the value of a flag, which every process list shows. */
+export interface SecretSources {
+  /** How it is called in questions and errors. */
+  what: string;
+  fromStdin?: boolean | undefined;
+  file?: string | undefined;
+  /** What to write in a hint when there is nobody to ask. */
+  hint: string;
+}
+
+/**
+ * A secret from stdin, a file or a hidden prompt; made known to the redactor before anyone uses it.
+ * @throws UsageError when there is none, or it is not one word.
+ */
+export async function readSecret(sources: SecretSources, surroundings: Surroundings): Promise<string> {
+  const secret = (await find(sources, surroundings)).trim();
+  surroundings.redactor.add(secret);
+  if (secret === '') throw new UsageError(`The ${sources.what} is empty.`, { hint: sources.hint });
+  if (/[\s\p{Cc}]/u.test(secret))
+    throw new UsageError(`The ${sources.what} must be one word on one line.`, { hint: sources.hint });
+  return secret;
+}
+
+async function find(sources: SecretSources, surroundings: Surroundings): Promise<string> {
+  if (sources.fromStdin) return readAll(process.stdin);
+  if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
+  if (surroundings.terminal.canAsk) return askSecret(`${sources.what}:`);
+  throw new UsageError(`There is no ${sources.what}, and nobody to ask for it.`, { hint: sources.hint });
+}
+
+/** The text of a secret file without the line break at its end. */
+export async function readSecretFile(path: string, what: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new UsageError(`Can't read the ${what} from ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+      cause: error,
+    });
+  }
+}
+
+async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  return text;
+}
+
+/** The secret for deliveries: from its file, else from ESIGN_WEBHOOK_SECRET when there is a webhook URL. */
+export async function readWebhookSecret(
+  file: string | undefined,
+  webhookUrl: string | undefined,
+  surroundings: Surroundings,
+): Promise<string | undefined> {
+  const fromEnvironment = webhookUrl === undefined ? undefined : process.env.ESIGN_WEBHOOK_SECRET;
+  const secret =
+    file === undefined ? fromEnvironment || undefined : await readSecretFile(file, 'webhook secret');
+  surroundings.redactor.add(secret);
+  return secret;
+}

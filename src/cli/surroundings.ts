@@ -1,0 +1,135 @@
+import type { Client } from '../api/client.ts';
+import type { TraceEntry } from '../api/http.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { durationInWords } from '../kernel/duration.ts';
+import { configDir } from '../kernel/paths.ts';
+import { processTerminal, type Terminal } from '../output/terminal.ts';
+import { safeLine } from '../output/text.ts';
+import { keyFromCommand } from '../profiles/key-command.ts';
+import type { Profile } from '../profiles/profile.ts';
+import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
+import { readProfiles } from '../profiles/store.ts';
+import { controlUrl, type SandboxControl, sandboxControl } from '../sandbox-control/control.ts';
+import { redactor, signals } from './run-state.ts';
+import { traceText } from './trace.ts';
+
+export interface SurroundingsFlags {
+  json?: boolean;
+  profile?: string | undefined;
+  'base-url'?: string | undefined;
+  timeout?: string | undefined;
+  'no-input'?: boolean;
+  debug?: boolean;
+}
+
+/** What a command may use: streams, clock, settings, the client. Each is made when first asked for. */
+export class Surroundings {
+  readonly terminal: Terminal;
+  readonly clock: Clock = systemClock;
+  /** Aborts at Ctrl-C. */
+  readonly signal = signals.signal;
+  readonly redactor = redactor;
+  readonly json: boolean;
+  private readonly flags: SurroundingsFlags;
+  private readonly version: string;
+  private resolved: Promise<Settings> | undefined;
+  private connected: Promise<Client> | undefined;
+
+  constructor(flags: SurroundingsFlags, version: string) {
+    this.flags = flags;
+    this.version = version;
+    this.json = flags.json ?? false;
+    this.terminal = processTerminal({ noInput: flags['no-input'] });
+  }
+
+  /** A line on stderr for the person who watches: data never goes there, and it is said in pipes, too. */
+  notice(text: string): void {
+    this.terminal.err(`${this.redactor.redact(safeLine(text))}\n`);
+  }
+
+  /** The terminal for output that repeats what the user gave, which may hold a secret. */
+  hidingSecrets(): Terminal {
+    const { terminal, redactor: hide } = this;
+    return { ...terminal, out: (text) => terminal.out(typeof text === 'string' ? hide.redact(text) : text) };
+  }
+
+  /** Where this run works: flag before environment before profile before default. */
+  settings(options: { fallbackProfile?: string } = {}): Promise<Settings> {
+    this.resolved ??= this.resolve(options.fallbackProfile);
+    return this.resolved;
+  }
+
+  private async resolve(fallbackProfile: string | undefined): Promise<Settings> {
+    const { env } = process;
+    const selfSufficient =
+      env.ESIGN_BASE_URL && env.ESIGN_API_KEY && !env.ESIGN_PROFILE && !this.flags.profile;
+    const store = selfSufficient ? { current: undefined, profiles: {} } : await readProfiles(configDir());
+    const settings = resolveSettings({
+      flags: { profile: this.flags.profile, baseUrl: this.flags['base-url'], timeout: this.flags.timeout },
+      env,
+      store,
+      fallbackProfile,
+    });
+    redactor.add(settings.apiKey?.kind === 'key' ? settings.apiKey.value : undefined);
+    redactor.add(settings.storage.secretAccessKey);
+    redactor.add(env.AWS_SECRET_ACCESS_KEY);
+    redactor.add(env.ESIGN_WEBHOOK_SECRET);
+    return settings;
+  }
+
+  /** The client of the service. */
+  client(): Promise<Client> {
+    this.connected ??= this.connect();
+    return this.connected;
+  }
+
+  private async connect(): Promise<Client> {
+    const settings = await this.settings();
+    const { baseUrl, apiKey } = requireConnection(settings);
+    return this.clientFor(baseUrl, apiKey, settings.timeoutMs.value);
+  }
+
+  /** A client for a profile that is not the one in use, such as one about to be stored. */
+  clientOf(profile: Profile): Promise<Client> {
+    const settings = resolveSettings({
+      flags: { timeout: this.flags.timeout, profile: 'given' },
+      env: { ESIGN_TIMEOUT: process.env.ESIGN_TIMEOUT },
+      store: { current: undefined, profiles: { given: profile } },
+    });
+    const { baseUrl, apiKey } = requireConnection(settings);
+    return this.clientFor(baseUrl, apiKey, settings.timeoutMs.value);
+  }
+
+  /** The control plane of a running sandbox: its own profile, unless another one is named. */
+  async sandbox(): Promise<SandboxControl> {
+    const settings = await this.settings({ fallbackProfile: 'sandbox' });
+    const { baseUrl, apiKey } = requireConnection(settings);
+    const client = await this.clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value);
+    return sandboxControl(client.send);
+  }
+
+  private async clientFor(
+    baseUrl: string,
+    apiKey: NonNullable<Settings['apiKey']>,
+    timeoutMs: number,
+  ): Promise<Client> {
+    const key = apiKey.kind === 'key' ? apiKey.value : await keyFromCommand(apiKey.value, this.signal);
+    redactor.add(key);
+    const { createClient } = await import('../api/client.ts');
+    return createClient({
+      baseUrl,
+      apiKey: key,
+      timeoutMs,
+      userAgent: `esign-cli/${this.version}`,
+      clock: this.clock,
+      trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,
+      onWait: ({ ms, error }) => {
+        if (ms >= 1_000) this.notice(`${error.message} Trying again in ${durationInWords(ms)}.`);
+      },
+    });
+  }
+
+  private trace(entry: TraceEntry): void {
+    this.terminal.err(this.redactor.redact(traceText(entry)));
+  }
+}

@@ -1,0 +1,97 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { dryRunFlag } from '../../cli/flags.ts';
+import { readWebhookSecret } from '../../cli/secrets.ts';
+import { readMetadata, readSigners, readText } from '../../cli/signers.ts';
+import { createBody, createEnvelope, newRequestId } from '../../envelopes/create.ts';
+import { explainCreated, renderCreated } from '../../output/created-view.ts';
+import { writeJson } from '../../output/json.ts';
+
+export default class EnvelopesCreate extends EsignCommand {
+  static override summary = 'Create an envelope from a template; a draft, or sent at once with --send.';
+  static override description =
+    "A signer is a mailbox with options: a@b.c, 'Ada Lovelace <a@b.c>', or 'Ada Lovelace <a@b.c>;role=Tenant;order=1'. A run with the same --request-id never creates a second envelope.";
+  static override examples = [
+    '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c',
+    "<%= config.bin %> envelopes create --template tmpl_lease --signer 'Ada Lovelace <ada@example.com>;role=Tenant' --signer 'Bo Li <bo@example.com>;role=Landlord' --send",
+    '<%= config.bin %> envelopes create --template tmpl_nda --signers-file signers.csv --metadata deal=4711 --request-id deal-4711',
+    '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c --dry-run --json',
+  ];
+  static override flags = {
+    template: Flags.string({ description: 'template to make it from', required: true, helpValue: 'ID' }),
+    signer: Flags.string({
+      description: 'a signer; repeat for more, up to 20',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'SIGNER',
+    }),
+    'signers-file': Flags.string({
+      description: 'signers as CSV (email,name,role,order) or JSON',
+      helpValue: 'FILE',
+    }),
+    subject: Flags.string({ description: 'subject of the mail', helpValue: 'TEXT' }),
+    message: Flags.string({
+      description: 'message in the mail',
+      helpValue: 'TEXT',
+      exclusive: ['message-file'],
+    }),
+    'message-file': Flags.string({ description: 'message from a file', helpValue: 'FILE' }),
+    metadata: Flags.string({
+      description: 'key=value kept with the envelope; repeat for more',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'K=V',
+    }),
+    'metadata-file': Flags.string({ description: 'metadata from a JSON object', helpValue: 'FILE' }),
+    'webhook-url': Flags.string({ description: 'where its events are delivered', helpValue: 'URL' }),
+    'webhook-secret-file': Flags.string({
+      description: 'file with the secret that signs the deliveries; or ESIGN_WEBHOOK_SECRET',
+      helpValue: 'FILE',
+    }),
+    'expires-in-days': Flags.integer({
+      description: 'days until it expires (the service: 30)',
+      min: 1,
+      helpValue: 'N',
+    }),
+    'signing-order': Flags.string({
+      description: 'all at once, or one after the other',
+      options: ['sequential', 'parallel'],
+    }),
+    send: Flags.boolean({ description: 'send it to its signers at once' }),
+    'request-id': Flags.string({
+      description: 'makes a rerun safe: the same id never creates twice',
+      helpValue: 'KEY',
+    }),
+    'dry-run': dryRunFlag,
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(EnvelopesCreate);
+    const around = this.surroundings(flags);
+    const wanted = {
+      templateId: flags.template,
+      signers: await readSigners(flags, around),
+      subject: flags.subject,
+      message:
+        flags['message-file'] === undefined
+          ? flags.message
+          : await readText(flags['message-file'], 'message file'),
+      metadata: await readMetadata(flags.metadata, flags['metadata-file']),
+      webhookUrl: flags['webhook-url'],
+      webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], flags['webhook-url'], around),
+      expiresInDays: flags['expires-in-days'],
+      signingOrder: flags['signing-order']?.toUpperCase(),
+      send: flags.send,
+    };
+    const requestId = flags['request-id'] ?? newRequestId();
+    if (flags['dry-run'])
+      return writeJson({ dryRun: true, body: createBody(wanted, requestId) }, around.hidingSecrets());
+    const client = await around.client();
+    const rerun = flags['request-id'] !== undefined;
+    const created = await createEnvelope(client, wanted, { requestId, rerun, signal: around.signal });
+    const explanation = explainCreated(created);
+    if (explanation !== undefined) around.notice(explanation);
+    if (around.json) return writeJson(created.envelope, around.terminal);
+    await around.terminal.out(renderCreated(created.envelope, around.terminal));
+  }
+}

@@ -1,0 +1,41 @@
+import * as Args from '@oclif/core/args';
+import { EsignCommand } from '../../cli/command.ts';
+import { durationFlag, statusesFlag } from '../../cli/flags.ts';
+import { readIds } from '../../cli/ids.ts';
+import { watchToTheEnd } from '../../cli/watching.ts';
+
+export default class EnvelopesWatch extends EsignCommand {
+  static override summary = 'Follow envelopes until they are completed, or have ended otherwise.';
+  static override description =
+    'Prints a line per change. Ends with 0 when every envelope reached an awaited status, 11 when one ended otherwise, 124 when --timeout ran out. Outages are waited out.';
+  static override examples = [
+    '<%= config.bin %> envelopes watch env_123',
+    '<%= config.bin %> envelopes watch env_123 --until IN_PROGRESS,COMPLETED --timeout 2h',
+    '<%= config.bin %> envelopes watch env_123 --json | jq -r "[.at, .to] | @tsv"',
+  ];
+  static override strict = false;
+  static override args = {
+    id: Args.string({ description: 'ids, or - to read them from stdin', ignoreStdin: true }),
+  };
+  static override flags = {
+    until: statusesFlag({ description: 'statuses to wait for (default COMPLETED)', helpValue: 'A,B' }),
+    // Its own meaning here: how long to wait at most, not how long a request may take.
+    timeout: durationFlag({
+      description: 'give up after this long, with exit code 124',
+      helpValue: '2h',
+      least: 1,
+    }),
+    interval: durationFlag({ description: 'pause between looks (default 5s)', helpValue: '5s', least: 200 }),
+  };
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(EnvelopesWatch);
+    const around = this.surroundings({ ...flags, timeout: undefined });
+    const { ids } = await readIds(argv.map(String), 'envelope id');
+    await watchToTheEnd(
+      ids,
+      { until: flags.until ?? ['COMPLETED'], timeoutMs: flags.timeout, intervalMs: flags.interval ?? 5_000 },
+      around,
+    );
+  }
+}

@@ -1,0 +1,47 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../cli/command.ts';
+import { listenUntilStopped } from '../cli/listening.ts';
+import { SIGNATURE_HEADER } from '../kernel/vocabulary.ts';
+
+export default class Listen extends EsignCommand {
+  static override summary = 'Receive webhooks on this machine, verify them, and show them as they arrive.';
+  static override description =
+    'A delivery with a good signature is answered 200; a bad or missing one 401, and why is told here, never to the sender. The secret comes from files, ESIGN_WEBHOOK_SECRET or a prompt.';
+  static override examples = [
+    '<%= config.bin %> listen --secret-file webhook.secret',
+    '<%= config.bin %> listen --secret-file new.secret --secret-file old.secret --port 8080 --path /hooks',
+    '<%= config.bin %> listen --no-verify --events envelope.completed --json | jq .envelopeId',
+  ];
+  static override flags = {
+    port: Flags.integer({
+      description: 'port to listen on; 0 for any free one',
+      default: 4242,
+      min: 0,
+      max: 65_535,
+    }),
+    host: Flags.string({ description: 'address to bind', default: '127.0.0.1', helpValue: 'ADDRESS' }),
+    path: Flags.string({ description: 'path to receive at', default: '/webhooks', helpValue: '/PATH' }),
+    'secret-file': Flags.string({
+      description: 'file with the secret; repeat while you rotate',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'FILE',
+    }),
+    'signature-header': Flags.string({
+      description: 'header with the signature',
+      default: SIGNATURE_HEADER,
+      helpValue: 'NAME',
+    }),
+    events: Flags.string({ description: 'show only these events', helpValue: 'A,B' }),
+    verify: Flags.boolean({
+      description: 'check signatures; --no-verify takes everything',
+      default: true,
+      allowNo: true,
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Listen);
+    await listenUntilStopped(flags, this.surroundings(flags));
+  }
+}

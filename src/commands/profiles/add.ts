@@ -1,0 +1,46 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { profileFlags, readProfileChanges } from '../../cli/profile-flags.ts';
+import { configDir } from '../../kernel/paths.ts';
+import { renderProfile, writeProfile } from '../../output/profile-view.ts';
+import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
+import { readProfiles, updateProfiles } from '../../profiles/store.ts';
+import { verifyKey } from '../../profiles/verify.ts';
+
+export default class ProfilesAdd extends EsignCommand {
+  static override summary = 'Store an API key and where to use it.';
+  static override description =
+    'The key comes from a hidden prompt, stdin, a file, ESIGN_API_KEY, or a command that is run at each use. It is checked with one read. The first profile becomes the current one.';
+  static override examples = [
+    '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1',
+    'pass show esign | <%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-stdin',
+    '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-command "op read op://work/esign/key"',
+    '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --bucket contracts --region eu-central-1',
+  ];
+  static override args = {
+    name: Args.string({ description: 'what to call it', required: true, ignoreStdin: true }),
+  };
+  static override flags = {
+    ...profileFlags,
+    verify: Flags.boolean({ description: 'check the key with one read', default: true, allowNo: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ProfilesAdd);
+    const around = this.surroundings({ ...flags, profile: undefined });
+    const folder = configDir();
+    checkName(args.name);
+    // Before anything is asked: a name that is taken, or a store that can't be read.
+    addProfile(
+      await readProfiles(folder),
+      args.name,
+      applyChanges(undefined, { baseUrl: flags['base-url'], insecureHttp: flags['insecure-http'] }),
+    );
+    const profile = applyChanges(undefined, await readProfileChanges(flags, { needsKey: true }, around));
+    if (flags.verify) await verifyKey(await around.clientOf(profile), around.signal);
+    const store = await updateProfiles(folder, (profiles) => addProfile(profiles, args.name, profile));
+    const shown = { name: args.name, current: store.current === args.name, profile };
+    await writeProfile(shown, around, () => renderProfile(shown, around.terminal));
+  }
+}

@@ -1,0 +1,46 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { profileFlags, readProfileChanges } from '../../cli/profile-flags.ts';
+import { configDir } from '../../kernel/paths.ts';
+import { renderProfile, writeProfile } from '../../output/profile-view.ts';
+import { applyChanges, putProfile } from '../../profiles/edit.ts';
+import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
+import { verifyKey } from '../../profiles/verify.ts';
+
+export default class ProfilesEdit extends EsignCommand {
+  static override summary = 'Change a profile; what you do not name stays as it is.';
+  static override examples = [
+    '<%= config.bin %> profiles edit acme --bucket contracts --region eu-central-1',
+    '<%= config.bin %> profiles edit acme --endpoint https://minio.example.com --access-key-id AKID',
+    '<%= config.bin %> profiles edit acme --endpoint "" # removes the setting',
+    'cat new.key | <%= config.bin %> profiles edit acme --api-key-stdin',
+  ];
+  static override args = {
+    name: Args.string({ description: 'profile to change', required: true, ignoreStdin: true }),
+  };
+  static override flags = {
+    ...profileFlags,
+    verify: Flags.boolean({
+      description: 'check a new key or base URL with one read',
+      default: true,
+      allowNo: true,
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ProfilesEdit);
+    const around = this.surroundings({ ...flags, profile: undefined });
+    const folder = configDir();
+    const before = profileNamed(await readProfiles(folder), args.name);
+    const changes = await readProfileChanges(flags, { needsKey: false }, around);
+    const after = applyChanges(before, changes);
+    const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
+    if (flags.verify && reached !== undefined) await verifyKey(await around.clientOf(after), around.signal);
+    const store = await updateProfiles(folder, (profiles) => {
+      putProfile(profiles, args.name, applyChanges(profileNamed(profiles, args.name), changes));
+    });
+    const shown = { name: args.name, current: store.current === args.name, profile: after };
+    await writeProfile(shown, around, () => renderProfile(shown, around.terminal));
+  }
+}

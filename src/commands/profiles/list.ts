@@ -1,0 +1,26 @@
+import { EsignCommand } from '../../cli/command.ts';
+import { listFlags } from '../../cli/flags.ts';
+import { configDir } from '../../kernel/paths.ts';
+import { writeList } from '../../output/list.ts';
+import { profileList, publicProfile } from '../../output/profile-view.ts';
+import { readProfiles } from '../../profiles/store.ts';
+
+export default class ProfilesList extends EsignCommand {
+  static override summary = 'List the stored profiles, keys masked.';
+  static override examples = [
+    '<%= config.bin %> profiles list',
+    '<%= config.bin %> profiles list --json',
+    '<%= config.bin %> profiles list -q',
+  ];
+  static override flags = { csv: listFlags.csv, fields: listFlags.fields, quiet: listFlags.quiet };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(ProfilesList);
+    const around = this.surroundings(flags);
+    const store = await readProfiles(configDir());
+    const profiles = Object.entries(store.profiles).map(([name, profile]) =>
+      publicProfile({ name, current: store.current === name, profile }),
+    );
+    await writeList(profiles, profileList, flags, around.terminal);
+  }
+}

@@ -1,0 +1,38 @@
+import * as Args from '@oclif/core/args';
+import { EsignCommand } from '../../cli/command.ts';
+import { yesFlag } from '../../cli/flags.ts';
+import { confirm } from '../../cli/prompts.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { configDir } from '../../kernel/paths.ts';
+import { writeProfile } from '../../output/profile-view.ts';
+import { removeProfile } from '../../profiles/edit.ts';
+import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
+
+export default class ProfilesRemove extends EsignCommand {
+  static override summary = 'Remove a profile and the key stored with it.';
+  static override examples = [
+    '<%= config.bin %> profiles remove acme',
+    '<%= config.bin %> profiles remove acme --yes',
+    '<%= config.bin %> profiles remove sandbox --json',
+  ];
+  static override args = {
+    name: Args.string({ description: 'profile to remove', required: true, ignoreStdin: true }),
+  };
+  static override flags = { yes: yesFlag };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ProfilesRemove);
+    const around = this.surroundings({ ...flags, profile: undefined });
+    const profile = profileNamed(await readProfiles(configDir()), args.name);
+    const ask = around.terminal.canAsk && !flags.yes;
+    if (ask && !(await confirm(`Remove ${args.name} and its key?`)))
+      throw new UsageError('Not confirmed; nothing was removed.');
+    const store = await updateProfiles(configDir(), (profiles) => removeProfile(profiles, args.name));
+    const next = store.current === undefined ? ' Choose another with `esign profiles use NAME`.' : '';
+    await writeProfile(
+      { name: args.name, current: false, profile },
+      around,
+      () => `Removed ${args.name}.${next}\n`,
+    );
+  }
+}

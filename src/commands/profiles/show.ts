@@ -1,0 +1,29 @@
+import * as Args from '@oclif/core/args';
+import { EsignCommand } from '../../cli/command.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { configDir } from '../../kernel/paths.ts';
+import { writeJson } from '../../output/json.ts';
+import { publicSettings, renderSettings } from '../../output/profile-view.ts';
+import { storePath } from '../../profiles/store.ts';
+
+export default class ProfilesShow extends EsignCommand {
+  static override summary = 'Show what a command would use, and where each value comes from.';
+  static override examples = [
+    '<%= config.bin %> profiles show',
+    '<%= config.bin %> profiles show acme',
+    '<%= config.bin %> profiles show --json',
+  ];
+  static override args = {
+    name: Args.string({ description: 'profile; the one in use without it', ignoreStdin: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ProfilesShow);
+    if (args.name !== undefined && flags.profile !== undefined)
+      throw new UsageError('Name the profile once: NAME or --profile.');
+    const around = this.surroundings({ ...flags, profile: args.name ?? flags.profile });
+    const settings = publicSettings(await around.settings(), storePath(configDir()));
+    if (around.json) return writeJson(settings, around.terminal);
+    await around.terminal.out(renderSettings(settings, around.terminal));
+  }
+}

@@ -1,0 +1,28 @@
+import * as Args from '@oclif/core/args';
+import { EsignCommand } from '../../cli/command.ts';
+import { durationArg } from '../../cli/flags.ts';
+import { durationInWords } from '../../kernel/duration.ts';
+import { writeJson } from '../../output/json.ts';
+import { exactTime } from '../../output/time.ts';
+
+export default class SandboxAdvance extends EsignCommand {
+  static override summary = "Move the sandbox's clock on: envelopes expire, webhooks are tried again.";
+  static override examples = [
+    '<%= config.bin %> sandbox advance 31d',
+    '<%= config.bin %> sandbox advance 2h',
+    '<%= config.bin %> sandbox advance 90s --json',
+  ];
+  static override args = {
+    time: Args.string({ description: 'how far: 90s, 2h, 31d', required: true, ignoreStdin: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SandboxAdvance);
+    const around = this.surroundings(flags);
+    const ms = durationArg(args.time);
+    const sandbox = await around.sandbox();
+    const now = await sandbox.advance(ms, around.signal);
+    if (around.json) return writeJson({ now }, around.terminal);
+    await around.terminal.out(`${durationInWords(ms)} later: it is now ${exactTime(now)} in the sandbox.\n`);
+  }
+}

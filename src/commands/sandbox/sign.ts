@@ -1,0 +1,43 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { readMetadata } from '../../cli/signers.ts';
+import { writeEnvelopeAction } from '../../output/envelope-view.ts';
+
+export default class SandboxSign extends EsignCommand {
+  static override summary = 'Sign an envelope in the sandbox, as its next signer or a named one.';
+  static override examples = [
+    '<%= config.bin %> sandbox sign env_123',
+    '<%= config.bin %> sandbox sign env_123 --signer ada@example.com',
+    '<%= config.bin %> sandbox sign env_123 --all',
+  ];
+  static override args = {
+    envelope: Args.string({ description: 'envelope to sign', required: true, ignoreStdin: true }),
+  };
+  static override flags = {
+    signer: Flags.string({
+      description: 'who signs; whoever is next without it',
+      helpValue: 'EMAIL|ID',
+      exclusive: ['all'],
+    }),
+    all: Flags.boolean({ description: 'everyone who has not signed yet, in order' }),
+    value: Flags.string({
+      description: 'what to enter into a field; made up without it',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'FIELD=TEXT',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SandboxSign);
+    const around = this.surroundings(flags);
+    const sandbox = await around.sandbox();
+    const entered = await readMetadata(flags.value, undefined);
+    const values = Object.fromEntries(
+      Object.entries(entered).map(([field, value]) => [field, String(value)]),
+    );
+    const wish = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
+    await writeEnvelopeAction('Signed', await sandbox.sign(args.envelope, wish, around.signal), around);
+  }
+}

@@ -1,0 +1,30 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { writeEnvelopeAction } from '../../output/envelope-view.ts';
+
+export default class SandboxView extends EsignCommand {
+  static override summary = 'Open an envelope in the sandbox as a signer would, without signing.';
+  static override examples = [
+    '<%= config.bin %> sandbox view env_123',
+    '<%= config.bin %> sandbox view env_123 --signer ada@example.com',
+    '<%= config.bin %> sandbox view env_123 --json',
+  ];
+  static override args = {
+    envelope: Args.string({ description: 'envelope to open', required: true, ignoreStdin: true }),
+  };
+  static override flags = {
+    signer: Flags.string({ description: 'who opens it; whoever is next without it', helpValue: 'EMAIL|ID' }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SandboxView);
+    const around = this.surroundings(flags);
+    const sandbox = await around.sandbox();
+    await writeEnvelopeAction(
+      'Viewed',
+      await sandbox.view(args.envelope, flags.signer, around.signal),
+      around,
+    );
+  }
+}

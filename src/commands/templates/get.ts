@@ -1,0 +1,27 @@
+import * as Args from '@oclif/core/args';
+import { EsignCommand } from '../../cli/command.ts';
+import { writeJson } from '../../output/json.ts';
+import { renderTemplate } from '../../output/template-view.ts';
+import { rolesOf } from '../../templates/roles.ts';
+
+export default class TemplatesGet extends EsignCommand {
+  static override summary = 'Show a template: its fields page by page, and its roles.';
+  static override examples = [
+    '<%= config.bin %> templates get tmpl_lease',
+    '<%= config.bin %> templates get tmpl_lease --json',
+    '<%= config.bin %> templates get tmpl_lease --json | jq ".fields | length"',
+  ];
+  static override args = {
+    id: Args.string({ description: 'id of the template', required: true, ignoreStdin: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(TemplatesGet);
+    const around = this.surroundings(flags);
+    const client = await around.client();
+    const template = await client.templates.get(args.id, around.signal);
+    if (around.json) return writeJson(template, around.terminal);
+    const roles = await rolesOf(client, template, around.signal);
+    await around.terminal.out(renderTemplate(template, roles, around.terminal));
+  }
+}

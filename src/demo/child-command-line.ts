@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { type EsignError, UsageError } from '../kernel/errors.ts';
+import { parseJson } from '../kernel/json.ts';
+import type { CommandLine, Running } from './command-line.ts';
+
+/**
+ * The very binary that is running, as child processes, with settings and state of their own:
+ * the demo can do nothing that the user's own profiles would notice.
+ */
+export function childCommandLine(
+  program: readonly string[],
+  env: Readonly<Record<string, string>>,
+): CommandLine {
+  const [command = process.execPath, ...first] = program;
+  const clean = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(ESIGN|AWS)_/.test(name)),
+  );
+  const launch = (args: readonly string[]) =>
+    spawn(command, [...first, ...args], {
+      env: { ...clean, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+
+  async function finish(args: readonly string[]): Promise<string> {
+    const child = launch(args);
+    const [stdout, stderr, code] = await Promise.all([
+      readAll(child.stdout),
+      readAll(child.stderr),
+      exitOf(child),
+    ]);
+    if (code === 0) return stdout;
+    throw failed(args, stderr);
+  }
+
+  return {
+    run: async (args) => parseJson(await finish(args)),
+    lines: async (args) => (await finish(args)).split('\n').filter(Boolean).map(parseJson),
+    start: (args) => running(launch(args), args),
+  };
+}
+
+function running(child: ChildProcess, args: readonly string[]): Running {
+  const exit = exitOf(child);
+  const stderr = readAll(child.stderr);
+  const lines = child.stdout && createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  let pending: Promise<IteratorResult<string>> | undefined;
+  return {
+    async line(timeoutMs = 30_000) {
+      if (!lines) return undefined;
+      // A read that timed out is kept: its line must not get lost.
+      pending ??= lines.next();
+      const next = await orUndefined(pending, timeoutMs);
+      if (next === undefined) return undefined;
+      pending = undefined;
+      if (next.done) throw failed(args, await stderr);
+      return parseJson(next.value);
+    },
+    ended: () => exit,
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      await exit;
+    },
+  };
+}
+
+async function orUndefined<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readAll(stream: NodeJS.ReadableStream | null): Promise<string> {
+  let text = '';
+  if (stream) for await (const chunk of stream) text += String(chunk);
+  return text;
+}
+
+function exitOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve(code ?? -1));
+  });
+}
+
+function failed(args: readonly string[], stderr: string): EsignError {
+  return new UsageError(
+    `\`esign ${args.slice(0, 2).join(' ')}\` failed: ${stderr.trim().replace(/^Error: /, '')}`,
+  );
+}

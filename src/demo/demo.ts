@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import type { CommandLine, Running } from './command-line.ts';
+
+/** One step as it happens: what is done and why, the command that does it, and what came of it. */
+export interface DemoStep {
+  title: string;
+  /** As the user would type it. */
+  command: string;
+  /** What came of it, in words; one line each. */
+  outcome: string[];
+}
+
+/** What the demo leaves behind. */
+export interface DemoSummary {
+  folder: string;
+  envelopeId: string;
+  status: string;
+  signers: string[];
+  webhooks: { received: number; verified: number; events: string[] };
+  files: { what: string; path: string; bytes: number; sha256: string }[];
+  seconds: number;
+}
+
+const sandboxSchema = z.looseObject({ baseUrl: z.string(), dashboardUrl: z.string() });
+const readySchema = z.looseObject({ url: z.string() });
+const templateSchema = z.array(z.looseObject({ id: z.string(), name: z.string(), pageCount: z.number() }));
+const envelopeSchema = z.looseObject({ id: z.string(), status: z.string() });
+const deliverySchema = z.looseObject({
+  type: z.string(),
+  event: z.optional(z.nullable(z.string())),
+  verified: z.optional(z.boolean()),
+});
+const fileSchema = z.looseObject({
+  what: z.string(),
+  path: z.string(),
+  bytes: z.number(),
+  sha256: z.string(),
+});
+
+const TEMPLATE = 'tmpl_lease';
+const SIGNERS = [
+  {
+    mailbox: 'Łukasz Řehoř <lukasz@example.com>;role=Landlord',
+    name: 'Łukasz Řehoř',
+    email: 'lukasz@example.com',
+  },
+  { mailbox: '李小龍 <li@example.com>;role=Tenant', name: '李小龍', email: 'li@example.com' },
+] as const;
+/** Every event of an envelope that is sent, viewed and signed by two, and completed. */
+const EXPECTED_EVENTS = 6;
+const WEBHOOK_PATIENCE_MS = 5_000;
+
+/**
+ * The main job from end to end, each step by the command a user would type, all of it in one folder.
+ * Yields the steps as they are done and returns the summary. Whatever was started is stopped, however it ends.
+ */
+export async function* runDemo(
+  cli: CommandLine,
+  folder: string,
+): AsyncGenerator<DemoStep, DemoSummary, undefined> {
+  const started = Date.now();
+  const running: Running[] = [];
+  try {
+    const sandbox = yield* startSandbox(cli, running);
+    const listener = yield* startListener(cli, folder, running);
+    yield* showTemplates(cli);
+    const id = yield* createDraft(cli, folder, listener.url);
+    yield* send(cli, id);
+    const watching = cli.start([
+      'envelopes',
+      'watch',
+      id,
+      '--interval',
+      '300ms',
+      '--timeout',
+      '60s',
+      '--json',
+    ]);
+    running.push(watching);
+    for (const signer of SIGNERS) yield* sign(cli, id, signer);
+    yield* awaitCompletion(watching, id);
+    const webhooks = yield* collectWebhooks(listener.process);
+    const files = yield* download(cli, id, folder);
+    const status = 'COMPLETED';
+    const signers = SIGNERS.map((signer) => `${signer.name} <${signer.email}>`);
+    yield {
+      title: 'Done',
+      command: '',
+      outcome: [`The sandbox at ${sandbox.dashboardUrl} stops now; the files stay.`],
+    };
+    return {
+      folder,
+      envelopeId: id,
+      status,
+      signers,
+      webhooks,
+      files,
+      seconds: Math.round((Date.now() - started) / 100) / 10,
+    };
+  } finally {
+    await Promise.all(running.reverse().map((process) => process.stop()));
+  }
+}
+
+async function* startSandbox(cli: CommandLine, running: Running[]) {
+  const args = ['sandbox', 'start', '--ephemeral', '--port', '0', '--json'];
+  const process = cli.start(args);
+  running.push(process);
+  const sandbox = sandboxSchema.parse(await process.line());
+  yield {
+    title: 'The whole service, on this machine',
+    command: 'esign sandbox start --ephemeral',
+    outcome: [`The API answers at ${sandbox.baseUrl}; a bucket for the papers stands beside it.`],
+  };
+  return sandbox;
+}
+
+async function* startListener(cli: CommandLine, folder: string, running: Running[]) {
+  const secretFile = join(folder, 'webhook.secret');
+  await writeFile(secretFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
+  const process = cli.start(['listen', '--port', '0', '--secret-file', secretFile, '--json']);
+  running.push(process);
+  const { url } = readySchema.parse(await process.line());
+  yield {
+    title: 'A receiver for webhooks that believes nothing unsigned',
+    command: 'esign listen --secret-file webhook.secret',
+    outcome: [`It waits at ${url}.`],
+  };
+  return { process, url };
+}
+
+async function* showTemplates(cli: CommandLine) {
+  const templates = templateSchema.parse(await cli.run(['templates', 'list', '--json']));
+  yield {
+    title: 'What envelopes can be made from',
+    command: 'esign templates list',
+    outcome: templates.map((one) => `${one.id.padEnd(16)} ${one.name}, ${one.pageCount} pages`),
+  };
+}
+
+async function* createDraft(cli: CommandLine, folder: string, url: string) {
+  const args = [
+    'envelopes',
+    'create',
+    '--template',
+    TEMPLATE,
+    '--webhook-url',
+    url,
+    '--metadata',
+    'flat=4711',
+  ];
+  args.push(
+    '--webhook-secret-file',
+    join(folder, 'webhook.secret'),
+    '--subject',
+    'Your lease for Harbour Street 12',
+  );
+  for (const signer of SIGNERS) args.push('--signer', signer.mailbox);
+  const envelope = envelopeSchema.parse(await cli.run([...args, '--json']));
+  yield {
+    title: 'An envelope for two signers, as a draft: nobody is mailed yet',
+    command: `esign envelopes create --template ${TEMPLATE}${SIGNERS.map((one) => ` --signer '${one.mailbox}'`).join('')} --webhook-url ${url}`,
+    outcome: [`${envelope.id} is ${envelope.status}.`],
+  };
+  return envelope.id;
+}
+
+async function* send(cli: CommandLine, id: string) {
+  const envelope = envelopeSchema.parse(await cli.run(['envelopes', 'send', id, '--json']));
+  yield {
+    title: 'Sent: now both get a mail with a link',
+    command: `esign envelopes send ${id}`,
+    outcome: [`${envelope.id} is ${envelope.status}.`],
+  };
+}
+
+async function* sign(cli: CommandLine, id: string, signer: { name: string; email: string }) {
+  const envelope = envelopeSchema.parse(
+    await cli.run(['sandbox', 'sign', id, '--signer', signer.email, '--json']),
+  );
+  yield {
+    title: `${signer.name} reads and signs`,
+    command: `esign sandbox sign ${id} --signer ${signer.email}`,
+    outcome: [`${envelope.id} is ${envelope.status}.`],
+  };
+}
+
+async function* awaitCompletion(watching: Running, id: string) {
+  const code = await watching.ended();
+  if (code !== 0) throw new Error(`watching ended with exit code ${code}`);
+  yield {
+    title: 'Somebody was watching all the time',
+    command: `esign envelopes watch ${id}`,
+    outcome: ['It saw the envelope COMPLETED and ended with exit code 0.'],
+  };
+}
+
+async function* collectWebhooks(listener: Running) {
+  const deliveries: { event: string; verified: boolean }[] = [];
+  const deadline = Date.now() + WEBHOOK_PATIENCE_MS;
+  while (deliveries.length < EXPECTED_EVENTS && Date.now() < deadline) {
+    const line = await listener.line(deadline - Date.now());
+    if (line === undefined) break;
+    const delivery = deliverySchema.parse(line);
+    if (delivery.type === 'delivery')
+      deliveries.push({ event: delivery.event ?? '?', verified: delivery.verified === true });
+  }
+  const verified = deliveries.filter((one) => one.verified).length;
+  const events = deliveries.map((one) => one.event);
+  yield {
+    title: 'What the receiver got',
+    command: '',
+    outcome: [`${deliveries.length} webhooks, ${verified} with a good signature:`, events.join(', ')],
+  };
+  return { received: deliveries.length, verified, events };
+}
+
+async function* download(cli: CommandLine, id: string, folder: string) {
+  const lines = await cli.lines([
+    'envelopes',
+    'download',
+    id,
+    '--what',
+    'signed,certificate,document',
+    '--dir',
+    folder,
+    '--json',
+  ]);
+  const files = lines
+    .map((line) => fileSchema.parse(line))
+    .map(({ what, path, bytes, sha256 }) => ({ what, path, bytes, sha256 }));
+  yield {
+    title: 'The papers, out of the bucket and checked',
+    command: `esign envelopes download ${id} --what signed,certificate,document`,
+    outcome: files.map((file) => `${file.what.padEnd(11)} ${file.path}`),
+  };
+  return files;
+}

@@ -1,0 +1,72 @@
+import type { Envelope } from '../api/schemas.ts';
+import { StorageError, UsageError } from '../kernel/errors.ts';
+import { PAPERS, type Paper } from '../kernel/vocabulary.ts';
+
+/** One file to fetch: which paper of which envelope, its storage key, and the name it gets here. */
+export interface WantedFile {
+  envelopeId: string | null;
+  what: Paper | null;
+  key: string;
+  fileName: string;
+}
+
+/**
+ * The storage key of a paper, by the field that documents it (Resources, Envelope).
+ * A key set by the service wins; nothing is guessed from the shape of other keys.
+ */
+export function keyOf(envelope: Envelope, what: Paper): string | undefined {
+  const key = {
+    document: envelope.documentStorageKey,
+    signed: envelope.signedDocumentStorageKey,
+    certificate: envelope.certificateStorageKey,
+  }[what];
+  return key ?? undefined;
+}
+
+/**
+ * The file of a paper.
+ * @throws StorageError STORAGE_NOT_READY while the service has set no key.
+ */
+export function fileOf(envelope: Envelope, what: Paper): WantedFile {
+  const key = keyOf(envelope, what);
+  if (key !== undefined) {
+    return { envelopeId: envelope.id, what, key, fileName: `${safeFileName(envelope.id)}.${what}.pdf` };
+  }
+  throw new StorageError(
+    'STORAGE_NOT_READY',
+    `${envelope.id} has no ${what} file: its status is ${envelope.status ?? 'unknown'}.`,
+    {
+      hint:
+        what === 'document'
+          ? 'The service sets this key when the envelope is created; ask again in a moment.'
+          : `Signed files exist once the envelope is COMPLETED: \`esign envelopes watch ${envelope.id}\`.`,
+    },
+  );
+}
+
+/** The file of a bare storage key. Keys of the documented shape give the envelope's name to the file. */
+export function fileOfKey(key: string): WantedFile {
+  const parts = key.split('/');
+  const last = parts.at(-1) ?? '';
+  if (last === '') throw new UsageError(`The key "${key}" names a folder, not a file.`);
+  const what = PAPERS.find((paper) => last === `${paper}.pdf`) ?? null;
+  const envelopeId = parts.at(-2) ?? '';
+  if (what !== null && envelopeId.startsWith('env_')) {
+    return { envelopeId, what, key, fileName: `${safeFileName(envelopeId)}.${what}.pdf` };
+  }
+  return { envelopeId: null, what, key, fileName: safeFileName(last) };
+}
+
+const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+
+/** One path part that is valid on every system: no separators, no control characters, no dots only, at most 200 bytes. */
+export function safeFileName(name: string): string {
+  let safe = name
+    .normalize('NFC')
+    .replace(/[\u0000-\u001f\u007f-\u009f<>:"/\\|?*\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, '_')
+    .replace(/[. ]+$/, '')
+    .replace(/^\.+/, '_');
+  if (RESERVED.test(safe)) safe = `_${safe}`;
+  while (Buffer.byteLength(safe) > 200) safe = [...safe].slice(0, -1).join('');
+  return safe === '' ? '_' : safe;
+}

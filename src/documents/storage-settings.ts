@@ -1,0 +1,11 @@
+/** Where the customer's bucket is and how to sign for it; without an access key the AWS default chain is used. */
+export interface StorageSettings {
+  bucket?: string | undefined;
+  region?: string | undefined;
+  endpoint?: string | undefined;
+  /** Default: true whenever an endpoint is set. */
+  pathStyle?: boolean | undefined;
+  awsProfile?: string | undefined;
+  accessKeyId?: string | undefined;
+  secretAccessKey?: string | undefined;
+}

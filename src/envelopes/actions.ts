@@ -1,0 +1,73 @@
+import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/schemas.ts';
+import { UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
+import { isAmbiguous, settleAction } from './settle.ts';
+
+/** Sends a draft. A lost reply is settled by the state: an envelope that is no draft any more was sent. */
+export async function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<Envelope> {
+  const outcome = await settleAction(
+    client,
+    id,
+    () => client.envelopes.send(id, signal),
+    (envelope) => envelope.status !== 'DRAFT',
+    signal,
+  );
+  if (outcome.kind === 'settled') return outcome.value;
+  throw notKnown(`Whether ${id} was sent`, outcome.error, `esign envelopes get ${id}`);
+}
+
+/** Cancels an envelope. A lost reply is settled by the state. */
+export async function cancelEnvelope(
+  client: Client,
+  id: string,
+  reason?: string,
+  signal?: AbortSignal,
+): Promise<Envelope> {
+  const outcome = await settleAction(
+    client,
+    id,
+    () => client.envelopes.cancel(id, reason, signal),
+    (envelope) => envelope.status === 'CANCELLED',
+    signal,
+  );
+  if (outcome.kind === 'settled') return outcome.value;
+  throw notKnown(`Whether ${id} was cancelled`, outcome.error, `esign envelopes get ${id}`);
+}
+
+/**
+ * Reminds pending signers, or the one named by id or address. Never sent twice: no state tells
+ * whether a mail went out, so a lost reply stays unknown.
+ */
+export async function remindEnvelope(
+  client: Client,
+  id: string,
+  signer?: string,
+  signal?: AbortSignal,
+): Promise<Envelope> {
+  const signerId = signer?.includes('@') ? await signerIdOf(client, id, signer, signal) : signer;
+  try {
+    return (await client.envelopes.remind(id, signerId, signal)) ?? (await client.envelopes.get(id, signal));
+  } catch (error) {
+    if (!isAmbiguous(error)) throw error;
+    throw notKnown(
+      `Whether the reminder for ${id} went out`,
+      error,
+      'Remind again only if a second mail does no harm.',
+    );
+  }
+}
+
+async function signerIdOf(client: Client, id: string, email: string, signal?: AbortSignal): Promise<string> {
+  const envelope = await client.envelopes.get(id, signal);
+  const signers = envelope.signers ?? [];
+  const signer = signers.find((one) => one.email?.toLowerCase() === email.toLowerCase());
+  if (signer?.id) return signer.id;
+  const known = signers.map((one) => one.email).join(', ');
+  throw new UsageError(`${email} is not a signer of ${id}.`, {
+    hint: known ? `Its signers: ${known}.` : undefined,
+  });
+}
+
+function notKnown(what: string, error: Error, hint: string): UnknownOutcomeError {
+  return new UnknownOutcomeError(`${what} is not known: ${error.message}`, { cause: error, hint });
+}

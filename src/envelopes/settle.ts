@@ -1,0 +1,123 @@
+import type { Client } from '../api/client.ts';
+import type { CreateEnvelopeBody } from '../api/envelopes.ts';
+import type { Envelope } from '../api/schemas.ts';
+import { BadResponseError, NetworkError, ServiceError } from '../kernel/errors.ts';
+
+/** What became of a write: we know, or the reply was lost and looking did not settle it. */
+export type Outcome<T> =
+  | { kind: 'settled'; value: T /** How we know. */; by: 'reply' | 'lookup' }
+  | { kind: 'unknown'; error: Error };
+
+/** The metadata key under which each create carries its request id. */
+export const REQUEST_ID_KEY = 'esignRequestId';
+
+/** A created envelope may take a moment to appear in the list. */
+const LOOKUPS = [0, 1_000, 3_000];
+/** Clocks differ: an envelope "created" up to this long before our request may still be ours. */
+const CLOCK_SLACK_MS = 10 * 60_000;
+
+/** True when the service may have done the work although no readable reply came. */
+export function isAmbiguous(error: unknown): error is Error {
+  if (error instanceof NetworkError) return error.maybeReceived;
+  if (error instanceof BadResponseError) return true;
+  return error instanceof ServiceError && error.status >= 500;
+}
+
+/**
+ * Creates an envelope once. After a lost reply it is looked for by its request id, never created again.
+ * @throws whatever the service said, when it is certain that nothing was created.
+ */
+export async function settleCreate(
+  client: Client,
+  body: CreateEnvelopeBody,
+  requestId: string,
+  signal?: AbortSignal,
+): Promise<Outcome<Envelope>> {
+  const startedAt = client.clock.now();
+  try {
+    return { kind: 'settled', value: await client.envelopes.create(body, signal), by: 'reply' };
+  } catch (error) {
+    if (!isAmbiguous(error)) throw error;
+    const found = await lookRepeatedly(
+      client,
+      { requestId, templateId: body.templateId, since: startedAt },
+      signal,
+    );
+    return found ? { kind: 'settled', value: found, by: 'lookup' } : { kind: 'unknown', error };
+  }
+}
+
+async function lookRepeatedly(
+  client: Client,
+  wanted: Wanted,
+  signal?: AbortSignal,
+): Promise<Envelope | undefined> {
+  for (const wait of LOOKUPS) {
+    if (wait > 0) await client.clock.sleep(wait, signal);
+    try {
+      const found = await findByRequestId(client, wanted, signal);
+      if (found) return found;
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      // The looking failed as well; the next look may not, and if none succeeds the outcome stays unknown.
+    }
+  }
+  return undefined;
+}
+
+interface Wanted {
+  requestId: string;
+  templateId: string;
+  /** Ignore envelopes that were created before this time (ms), where the list shows it. */
+  since?: number;
+}
+
+/**
+ * The envelope that carries this request id, if there is one. List items that show no metadata are completed
+ * with a GET when template and time fit.
+ */
+export async function findByRequestId(
+  client: Client,
+  wanted: Wanted,
+  signal?: AbortSignal,
+): Promise<Envelope | undefined> {
+  for await (const item of client.envelopes.list({ signal })) {
+    if (!mayBe(item, wanted)) continue;
+    const envelope = item.metadata === undefined ? await client.envelopes.get(item.id, signal) : item;
+    if (envelope.metadata?.[REQUEST_ID_KEY] === wanted.requestId)
+      return client.envelopes.get(item.id, signal);
+  }
+  return undefined;
+}
+
+function mayBe(item: Envelope, wanted: Wanted): boolean {
+  if (item.templateId && item.templateId !== wanted.templateId) return false;
+  const createdAt = item.createdAt ? Date.parse(item.createdAt) : Number.NaN;
+  if (wanted.since === undefined || Number.isNaN(createdAt)) return true;
+  return createdAt >= wanted.since - CLOCK_SLACK_MS;
+}
+
+/**
+ * Sends or cancels once, and knows what came of it: a lost reply is settled by reading the envelope's state.
+ * Returns the envelope as it stands afterwards.
+ */
+export async function settleAction(
+  client: Client,
+  id: string,
+  act: () => Promise<Envelope | undefined>,
+  happened: (envelope: Envelope) => boolean,
+  signal?: AbortSignal,
+): Promise<Outcome<Envelope>> {
+  try {
+    return { kind: 'settled', value: (await act()) ?? (await client.envelopes.get(id, signal)), by: 'reply' };
+  } catch (error) {
+    if (!isAmbiguous(error)) throw error;
+    try {
+      const envelope = await client.envelopes.get(id, signal);
+      if (happened(envelope)) return { kind: 'settled', value: envelope, by: 'lookup' };
+    } catch {
+      // Reading failed as well: all we know is the first error.
+    }
+    return { kind: 'unknown', error };
+  }
+}

@@ -1,0 +1,103 @@
+import { UsageError } from '../kernel/errors.ts';
+import { LIMITS } from '../kernel/vocabulary.ts';
+
+/** A signer as the API's create body takes it. */
+export interface NewSigner {
+  email: string;
+  name: string;
+  role?: string;
+  order?: number;
+}
+
+export interface ParsedSigner {
+  signer: NewSigner;
+  /** True when no name was given and the address stands in for it. */
+  nameIsAddress: boolean;
+}
+
+const EXAMPLE = `Write it like a@b.c, 'Ada Lovelace <a@b.c>' or 'Ada Lovelace <a@b.c>;role=Tenant;order=1'.`;
+// One @, no blanks or brackets, a dot-separated domain: enough to catch slips; the service has the last word.
+const ADDRESS = /^[^\s@<>(),;:"[\]\\]+@[^\s@<>(),;:"[\]\\.]+(\.[^\s@<>(),;:"[\]\\.]+)*$/;
+
+/**
+ * Reads a signer: a mailbox, then options after semicolons. A quoted name may hold anything; a semicolon
+ * outside quotes ends the mailbox.
+ * @throws UsageError that quotes the text and shows the right form.
+ */
+export function parseSigner(text: string): ParsedSigner {
+  const [mailbox = '', ...options] = splitOutsideQuotes(text);
+  const { name, email } = parseMailbox(mailbox.trim(), text);
+  const signer: NewSigner = { email, name: name || email };
+  for (const option of options) applyOption(signer, option, text);
+  return { signer, nameIsAddress: name === '' };
+}
+
+function parseMailbox(mailbox: string, whole: string): { name: string; email: string } {
+  const bracketed = /^(.*)<([^<>]*)>$/s.exec(mailbox);
+  const email = (bracketed?.[2] ?? mailbox).trim();
+  const name = unquote((bracketed?.[1] ?? '').trim());
+  if (email === '') throw refused(whole, 'it has no address');
+  if (!isEmailAddress(email)) throw refused(whole, `"${email}" is not an email address`);
+  return { name, email };
+}
+
+/** True when the text can be an email address. */
+export function isEmailAddress(text: string): boolean {
+  return text.length <= 254 && ADDRESS.test(text);
+}
+
+function applyOption(signer: NewSigner, option: string, whole: string): void {
+  if (option.trim() === '') return;
+  const equals = option.indexOf('=');
+  const key = option.slice(0, equals).trim().toLowerCase();
+  const value = unquote(option.slice(equals + 1).trim());
+  if (equals < 1) throw refused(whole, `the option "${option.trim()}" has no value`);
+  if (value === '') throw refused(whole, `the option ${key} is empty`);
+  if (key === 'role') signer.role = value;
+  else if (key === 'order') signer.order = parseOrder(value, whole);
+  else throw refused(whole, `the option "${key}" is unknown; there are role and order`);
+}
+
+function parseOrder(value: string, whole: string): number {
+  if (!/^\d{1,4}$/.test(value)) throw refused(whole, `the order "${value}" is not a whole number`);
+  return Number(value);
+}
+
+function splitOutsideQuotes(text: string): string[] {
+  const parts = [''];
+  let quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const character = text.charAt(i);
+    if (quoted && character === '\\' && i + 1 < text.length) {
+      parts.push(`${parts.pop() ?? ''}${character}${text.charAt(++i)}`);
+      continue;
+    }
+    if (character === '"') quoted = !quoted;
+    if (character === ';' && !quoted) parts.push('');
+    else parts.push(`${parts.pop() ?? ''}${character}`);
+  }
+  if (quoted) throw refused(text, 'a quote is not closed');
+  return parts;
+}
+
+function unquote(text: string): string {
+  const inner = /^"(.*)"$/s.exec(text)?.[1];
+  return inner === undefined ? text : inner.replace(/\\(.)/gs, '$1').trim();
+}
+
+function refused(text: string, why: string): UsageError {
+  return new UsageError(`The signer "${text}" can't be read: ${why}.`, { hint: EXAMPLE });
+}
+
+/**
+ * Reads all signers of an envelope.
+ * @throws UsageError when there are none or more than 20 (API document, Limits).
+ */
+export function parseSigners(texts: readonly string[]): ParsedSigner[] {
+  if (texts.length === 0)
+    throw new UsageError('An envelope needs at least one signer.', { hint: `Give --signer. ${EXAMPLE}` });
+  if (texts.length > LIMITS.signers) {
+    throw new UsageError(`An envelope takes at most ${LIMITS.signers} signers; there are ${texts.length}.`);
+  }
+  return texts.map(parseSigner);
+}

@@ -1,0 +1,151 @@
+/**
+ * Everything that can go wrong, as values of one small family. Each carries a stable code for scripts,
+ * a sentence for people, and where possible a hint: the next thing to try.
+ * Only `cli/` turns them into words on a terminal and exit codes.
+ */
+export interface ErrorFacts {
+  hint?: string | undefined;
+  cause?: unknown;
+}
+
+export abstract class EsignError extends Error {
+  abstract override readonly name: string;
+  readonly code: string;
+  readonly hint: string | undefined;
+
+  constructor(code: string, message: string, facts: ErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.code = code;
+    this.hint = facts.hint;
+  }
+}
+
+/** Flags, arguments, files or configuration are wrong; nothing was sent. */
+export class UsageError extends EsignError {
+  override readonly name = 'UsageError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('USAGE', message, facts);
+  }
+}
+
+/** There is no key to call the service with. */
+export class NoProfileError extends EsignError {
+  override readonly name = 'NoProfileError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('NO_PROFILE', message, facts);
+  }
+}
+
+/** Field name to messages, as in the API's VALIDATION_ERROR. */
+export type ErrorDetails = Record<string, string[]>;
+
+/** The service answered with an error in the API's shape. `code` is the service's own, known or not. */
+export class ServiceError extends EsignError {
+  override readonly name = 'ServiceError';
+  readonly status: number;
+  readonly details: ErrorDetails | undefined;
+  /** When the rate window resets, in ms since the epoch, where the service said so. */
+  readonly resetAt: number | undefined;
+  /** From Retry-After, in ms. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    facts: ErrorFacts & {
+      status: number;
+      details?: ErrorDetails | undefined;
+      resetAt?: number | undefined;
+      retryAfterMs?: number | undefined;
+    },
+  ) {
+    super(code, message, facts);
+    this.status = facts.status;
+    this.details = facts.details;
+    this.resetAt = facts.resetAt;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** No reply: DNS, TLS, connection, time-out. */
+export class NetworkError extends EsignError {
+  override readonly name = 'NetworkError';
+  /** False only when it is certain that the service never saw the request. */
+  readonly maybeReceived: boolean;
+
+  constructor(code: 'NETWORK' | 'TIMEOUT', message: string, facts: ErrorFacts & { maybeReceived: boolean }) {
+    super(code, message, facts);
+    this.maybeReceived = facts.maybeReceived;
+  }
+}
+
+/** A reply came, but it is not the API's: not JSON, cut short, a login page, an envelope without an id. */
+export class BadResponseError extends EsignError {
+  override readonly name = 'BadResponseError';
+  readonly status: number;
+  constructor(message: string, facts: ErrorFacts & { status: number }) {
+    super('BAD_RESPONSE', message, facts);
+    this.status = facts.status;
+  }
+}
+
+/** The outcome of a write is not known: the reply was lost and looking did not settle it. */
+export class UnknownOutcomeError extends EsignError {
+  override readonly name = 'UnknownOutcomeError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('UNKNOWN_OUTCOME', message, facts);
+  }
+}
+
+export type StorageErrorCode =
+  | 'STORAGE_NOT_CONFIGURED'
+  | 'STORAGE_CREDENTIALS'
+  | 'STORAGE_DENIED'
+  | 'STORAGE_NOT_FOUND'
+  | 'STORAGE_NOT_READY'
+  | 'STORAGE_UNREACHABLE'
+  | 'STORAGE_CORRUPT'
+  | 'STORAGE_LOCAL';
+
+/** The customer's bucket, its credentials, or the file that should have come from it. */
+export class StorageError extends EsignError {
+  override readonly name = 'StorageError';
+  constructor(code: StorageErrorCode, message: string, facts: ErrorFacts = {}) {
+    super(code, message, facts);
+  }
+}
+
+/** Some of several failed; each has been reported already. */
+export class PartialError extends EsignError {
+  override readonly name = 'PartialError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('PARTIAL', message, facts);
+  }
+}
+
+/** A watched envelope ended in another status than the awaited one. */
+export class EndedOtherwiseError extends EsignError {
+  override readonly name = 'EndedOtherwiseError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('ENDED_OTHERWISE', message, facts);
+  }
+}
+
+/** The user's `--timeout` of a wait ran out. */
+export class WaitTimeoutError extends EsignError {
+  override readonly name = 'WaitTimeoutError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('WAIT_TIMEOUT', message, facts);
+  }
+}
+
+/** The message of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The `code` property of a system or library error, where it has one. */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

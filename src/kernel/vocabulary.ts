@@ -1,0 +1,74 @@
+/** The API's words, once. Source: the service's API document, sections named beside each list. */
+
+/** States and transitions. */
+export const ENVELOPE_STATUSES = [
+  'DRAFT',
+  'SENT',
+  'IN_PROGRESS',
+  'COMPLETED',
+  'CANCELLED',
+  'EXPIRED',
+  'DECLINED',
+] as const;
+export type EnvelopeStatus = (typeof ENVELOPE_STATUSES)[number];
+
+/** Statuses an envelope never leaves by a signer's or the clock's doing. An unknown status is not terminal. */
+const TERMINAL: ReadonlySet<string> = new Set<EnvelopeStatus>([
+  'COMPLETED',
+  'CANCELLED',
+  'EXPIRED',
+  'DECLINED',
+]);
+
+/** True when nothing further will happen to an envelope in this status. */
+export function isTerminal(status: string): boolean {
+  return TERMINAL.has(status);
+}
+
+/** Events. */
+export const EVENTS = [
+  'envelope.sent',
+  'envelope.viewed',
+  'envelope.signed',
+  'envelope.completed',
+  'envelope.declined',
+  'envelope.expired',
+  'envelope.cancelled',
+] as const;
+export type EventName = (typeof EVENTS)[number];
+
+/** Create envelope body. */
+export const SIGNING_ORDERS = ['SEQUENTIAL', 'PARALLEL'] as const;
+export type SigningOrder = (typeof SIGNING_ORDERS)[number];
+
+/** Errors: every code the document names. The service may send others. */
+export const SERVICE_ERROR_CODES = [
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'VALIDATION_ERROR',
+  'INVALID_STATE',
+  'RATE_LIMITED',
+  'QUOTA_EXCEEDED',
+] as const;
+export type ServiceErrorCode = (typeof SERVICE_ERROR_CODES)[number];
+
+/** Authentication, scoped permissions. */
+export const SCOPES = ['esign:read', 'esign:write'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Limits. */
+export const LIMITS = {
+  pageSize: 100,
+  defaultPageSize: 20,
+  signers: 20,
+  webhookSecret: 16,
+  expiresInDays: 30,
+} as const;
+
+/** The three files of an envelope: the last part of each storage key is `<paper>.pdf`. */
+export const PAPERS = ['signed', 'certificate', 'document'] as const;
+export type Paper = (typeof PAPERS)[number];
+
+/** Events: header that carries the lowercase hex HMAC-SHA256 of the raw payload. */
+export const SIGNATURE_HEADER = 'X-Service-Signature';

@@ -1,0 +1,75 @@
+import type { Delivery } from '../webhooks/receiver.ts';
+import type { ListView } from './list.ts';
+import type { Terminal } from './terminal.ts';
+import { safeLine } from './text.ts';
+
+/** A delivery as a JSON line: the body as received, in base64 when it is not JSON text. */
+export function deliveryLine(delivery: Delivery): Record<string, unknown> {
+  const { id, receivedAt, facts, verified, duplicate, reason, body, raw } = delivery;
+  return {
+    type: 'delivery',
+    id: id || null,
+    receivedAt,
+    event: facts?.event ?? null,
+    envelopeId: facts?.envelopeId ?? null,
+    status: facts?.status ?? null,
+    verified,
+    duplicate,
+    reason,
+    ...(body === null ? { bodyBase64: raw.toString('base64') } : { body }),
+  };
+}
+
+/** A delivery as a line for people: what happened, to which envelope, and whether it can be believed. */
+export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
+  const { facts, verified, duplicate, reason, receivedAt } = delivery;
+  if (!terminal.outIsTty) {
+    const cells = [
+      receivedAt,
+      facts?.event,
+      facts?.envelopeId,
+      facts?.status,
+      verified ? 'verified' : 'unverified',
+      reason,
+    ];
+    return `${cells.map((cell) => safeLine(cell ?? '')).join('\t')}\n`;
+  }
+  const time = terminal.style('dim', new Date(receivedAt).toLocaleTimeString('en-GB'));
+  if (reason !== null)
+    return `${time}  ${terminal.style('red', '✗')} refused: ${safeLine(reason)}${claimed(delivery)}\n`;
+  const mark = verified ? terminal.style('green', '✓') : terminal.style('yellow', '?');
+  const event = terminal.style('bold', safeLine(facts?.event ?? 'unknown event').padEnd(18));
+  const rest = [facts?.envelopeId, facts?.status, facts?.signer, duplicate ? '(seen before)' : null].filter(
+    (text) => text !== null,
+  );
+  return `${time}  ${mark} ${event}  ${safeLine(rest.join('  '))}\n`;
+}
+
+function claimed(delivery: Delivery): string {
+  const { facts } = delivery;
+  if (facts === null) return '';
+  return safeLine(` (claims to be ${facts.event ?? 'nothing'} of ${facts.envelopeId ?? 'nothing'})`);
+}
+
+/** The deliveries a sandbox made. */
+export const sandboxDeliveryList: ListView<Record<string, unknown>> = {
+  id: (one) => text(one.id),
+  empty: 'The sandbox has sent no webhooks. Create an envelope with --webhook-url.',
+  columns: [
+    { key: 'id', header: 'ID', value: (one) => text(one.id), fixed: true },
+    { key: 'createdAt', header: 'CREATED', value: (one) => text(one.createdAt) },
+    { key: 'event', header: 'EVENT', value: (one) => text(one.event), fixed: true },
+    { key: 'envelopeId', header: 'ENVELOPE', value: (one) => text(one.envelopeId), fixed: true },
+    { key: 'state', header: 'STATE', value: (one) => text(one.state), fixed: true },
+    {
+      key: 'attempts',
+      header: 'TRIES',
+      value: (one) => (Array.isArray(one.attempts) ? String(one.attempts.length) : ''),
+    },
+    { key: 'url', header: 'URL', value: (one) => text(one.url) },
+  ],
+};
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

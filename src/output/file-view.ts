@@ -1,0 +1,20 @@
+import type { FileResult } from '../documents/download.ts';
+import type { Terminal } from './terminal.ts';
+import { safeLine } from './text.ts';
+
+/** A fetched file as a line; in a pipe tab-separated: status, path, bytes, sha256, key. */
+export function renderFile(file: FileResult, terminal: Terminal): string {
+  const { status, path, bytes, sha256, key } = file;
+  if (!terminal.outIsTty) {
+    return `${[status, path ?? '', String(bytes ?? ''), sha256 ?? '', key ?? ''].map(safeLine).join('\t')}\n`;
+  }
+  const done = status === 'unchanged' ? 'Unchanged' : 'Saved';
+  const sum = terminal.style('dim', `sha256 ${sha256?.slice(0, 16) ?? ''}…`);
+  return `${terminal.style('green', '✓')} ${done} ${safeLine(path ?? '')}  ${bytesInWords(bytes ?? 0)}  ${sum}\n`;
+}
+
+/** `812 B`, `26.4 KB`, `1.2 MB`. */
+export function bytesInWords(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,100 @@
+import { fieldColumns, pick } from './fields.ts';
+import { type Column, renderTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { safeLine } from './text.ts';
+
+export interface ListFormat {
+  json?: boolean | undefined;
+  csv?: boolean | undefined;
+  quiet?: boolean | undefined;
+  fields?: string | undefined;
+}
+
+export interface ListView<T> {
+  columns: readonly Column<T>[];
+  id(item: T): string;
+  /** Said on a terminal's stderr when there is nothing, and where to go from there. */
+  empty: string;
+}
+
+/**
+ * Writes a list in the wanted form: ids, JSON (one bare array), CSV, a table on a terminal, or
+ * tab-separated lines in a pipe. All but the table are written as the items arrive.
+ */
+export async function writeList<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  view: ListView<T>,
+  format: ListFormat,
+  terminal: Terminal,
+): Promise<void> {
+  const chosen = format.fields === undefined ? undefined : fieldColumns<T>(format.fields);
+  const columns = chosen ?? view.columns;
+  if (format.quiet) return writeLines(items, (item) => view.id(item), terminal);
+  if (format.json) return writeJsonArray(items, (item) => (chosen ? pick(item, chosen) : item), terminal);
+  if (format.csv) return writeCsv(items, columns, terminal);
+  if (terminal.outIsTty) return writeTable(items, columns, view.empty, terminal);
+  return writeLines(
+    items,
+    (item) => columns.map((column) => column.value(item).replace(/[\t\r\n]+/g, ' ')).join('\t'),
+    terminal,
+  );
+}
+
+async function writeLines<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  line: (item: T) => string,
+  terminal: Terminal,
+): Promise<void> {
+  for await (const item of items) await terminal.out(`${safeLineExceptTab(line(item))}\n`);
+}
+
+/** A pipe may end on a terminal, too (`| less`); only the tabs between columns are ours. */
+function safeLineExceptTab(line: string): string {
+  return line.split('\t').map(safeLine).join('\t');
+}
+
+async function writeJsonArray<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  map: (item: T) => unknown,
+  terminal: Terminal,
+): Promise<void> {
+  let first = true;
+  for await (const item of items) {
+    await terminal.out(`${first ? '[' : ','}\n${indent(JSON.stringify(map(item), null, 2))}`);
+    first = false;
+  }
+  await terminal.out(first ? '[]\n' : '\n]\n');
+}
+
+function indent(text: string): string {
+  return `  ${text.replaceAll('\n', '\n  ')}`;
+}
+
+async function writeCsv<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  columns: readonly Column<T>[],
+  terminal: Terminal,
+): Promise<void> {
+  const { stringify } = await import('csv-stringify/sync');
+  let header = true;
+  for await (const item of items) {
+    const rows = header ? [columns.map((column) => column.key)] : [];
+    rows.push(columns.map((column) => column.value(item)));
+    // A cell that a spreadsheet would run as a formula is quoted with an apostrophe.
+    await terminal.out(stringify(rows, { escape_formulas: true }));
+    header = false;
+  }
+  if (header) await terminal.out(stringify([columns.map((column) => column.key)]));
+}
+
+async function writeTable<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  columns: readonly Column<T>[],
+  empty: string,
+  terminal: Terminal,
+): Promise<void> {
+  const rows: T[] = [];
+  for await (const item of items) rows.push(item);
+  if (rows.length === 0) terminal.err(`${empty}\n`);
+  else await terminal.out(renderTable(rows, columns, terminal));
+}

@@ -1,0 +1,127 @@
+import { maskKey } from '../kernel/redaction.ts';
+import type { Profile } from '../profiles/profile.ts';
+import type { Settings } from '../profiles/resolve.ts';
+import { writeJson } from './json.ts';
+import type { ListView } from './list.ts';
+import { renderPairs } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { safeLine } from './text.ts';
+
+export interface NamedProfile {
+  name: string;
+  current: boolean;
+  profile: Profile;
+}
+
+/** A profile as it may be shown: the key cut to its first 8 characters, no other secret at all. */
+export function publicProfile({ name, current, profile }: NamedProfile) {
+  return {
+    name,
+    current,
+    baseUrl: profile.baseUrl,
+    apiKey: profile.apiKey === undefined ? null : maskKey(profile.apiKey),
+    apiKeyCommand: profile.apiKeyCommand ?? null,
+    storage: publicStorage(profile.storage),
+  };
+}
+export type PublicProfile = ReturnType<typeof publicProfile>;
+
+function publicStorage(storage: Profile['storage']) {
+  if (storage === undefined || Object.keys(storage).length === 0) return null;
+  return {
+    bucket: storage.bucket ?? null,
+    region: storage.region ?? null,
+    endpoint: storage.endpoint ?? null,
+    pathStyle: storage.pathStyle ?? storage.endpoint !== undefined,
+    awsProfile: storage.awsProfile ?? null,
+    accessKeyId: storage.accessKeyId ?? null,
+  };
+}
+
+export const profileList: ListView<PublicProfile> = {
+  id: (one) => one.name,
+  empty:
+    'There are no profiles. Add one: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.',
+  columns: [
+    { key: 'current', header: '', value: (one) => (one.current ? '*' : ''), fixed: true },
+    { key: 'name', header: 'NAME', value: (one) => one.name, fixed: true },
+    { key: 'baseUrl', header: 'BASE URL', value: (one) => one.baseUrl },
+    {
+      key: 'apiKey',
+      header: 'KEY',
+      value: (one) => one.apiKey ?? (one.apiKeyCommand === null ? '' : 'command'),
+      fixed: true,
+    },
+    { key: 'bucket', header: 'BUCKET', value: (one) => one.storage?.bucket ?? '' },
+  ],
+};
+
+/** The profile as a command's result: JSON, or the words given. */
+export function writeProfile(
+  shown: NamedProfile,
+  surroundings: { json: boolean; terminal: Terminal },
+  words: () => string,
+): Promise<void> {
+  return surroundings.json
+    ? writeJson(publicProfile(shown), surroundings.terminal)
+    : surroundings.terminal.out(words());
+}
+
+/** One profile in words. */
+export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
+  const one = publicProfile(shown);
+  const title = `${terminal.style('bold', safeLine(one.name))}${one.current ? ' (current)' : ''}\n`;
+  const pairs: [string, string | null][] = [
+    ['Base URL', one.baseUrl],
+    ['API key', one.apiKey ?? `printed by: ${one.apiKeyCommand ?? 'nothing'}`],
+    ['Bucket', one.storage?.bucket ?? null],
+    ['Endpoint', one.storage?.endpoint ?? null],
+    ['Region', one.storage?.region ?? null],
+    ['AWS profile', one.storage?.awsProfile ?? null],
+    ['Access key', one.storage?.accessKeyId ?? null],
+  ];
+  return `${title}${renderPairs(present(pairs), terminal, '  ')}`;
+}
+
+/** What a command would use, each value with its source. */
+export function publicSettings(settings: Settings, file: string) {
+  const { profileName, baseUrl, apiKey, timeoutMs, storage } = settings;
+  const key = apiKey && {
+    value: apiKey.kind === 'key' ? maskKey(apiKey.value) : apiKey.value,
+    source: apiKey.source,
+  };
+  return {
+    file,
+    profile: profileName ?? null,
+    baseUrl: baseUrl ?? null,
+    apiKey: key ?? null,
+    timeoutMs,
+    storage: publicStorage(storage),
+  };
+}
+
+/** The same in words. */
+export function renderSettings(settings: ReturnType<typeof publicSettings>, terminal: Terminal): string {
+  const sourced = (one: { value: unknown; source: string } | null) =>
+    one === null ? 'none' : `${String(one.value)}  (${one.source})`;
+  const { storage } = settings;
+  const pairs: [string, string | null][] = [
+    ['Profile', settings.profile === null ? 'none' : sourced(settings.profile)],
+    ['Base URL', sourced(settings.baseUrl)],
+    ['API key', sourced(settings.apiKey)],
+    ['Time-out', `${settings.timeoutMs.value / 1_000} s  (${settings.timeoutMs.source})`],
+    ['Bucket', storage?.bucket ?? 'none'],
+    ['Endpoint', storage?.endpoint ?? null],
+    ['Region', storage?.region ?? null],
+    ['AWS profile', storage?.awsProfile ?? null],
+    ['Access key', storage?.accessKeyId ?? null],
+    ['Kept in', settings.file],
+  ];
+  return renderPairs(present(pairs), terminal);
+}
+
+function present(pairs: [string, string | null][]): [string, string][] {
+  return pairs.flatMap(([label, text]): [string, string][] =>
+    text === null ? [] : [[label, safeLine(text)]],
+  );
+}

@@ -1,0 +1,66 @@
+import { styleText } from 'node:util';
+
+type Format = Parameters<typeof styleText>[0];
+
+/** The user's end: what may be written where, and how. Handed to commands so that tests can stand in for it. */
+export interface Terminal {
+  /** stdout is a terminal: tables, colour, relative times. */
+  outIsTty: boolean;
+  /** stderr is a terminal: spinners and progress. */
+  errIsTty: boolean;
+  /** Questions may be asked. */
+  canAsk: boolean;
+  /** Columns of the terminal; unbounded in a pipe. */
+  columns: number;
+  /** Data. Resolves when there is room for more. */
+  out(text: string | Uint8Array): Promise<void>;
+  /** Notices and errors. */
+  err(text: string): void;
+  /** Colour for stdout and for stderr; each is the plain text where colour is off. */
+  style(format: Format, text: string): string;
+  styleErr(format: Format, text: string): string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The process's own streams. `--no-input` and CI switch questions off. */
+export function processTerminal(
+  options: { noInput?: boolean | undefined },
+  env: Environment = process.env,
+): Terminal {
+  const { stdout, stderr, stdin } = process;
+  const outColour = wantsColour(stdout.isTTY, env);
+  const errColour = wantsColour(stderr.isTTY, env);
+  return {
+    outIsTty: stdout.isTTY,
+    errIsTty: stderr.isTTY,
+    canAsk: stdin.isTTY && stderr.isTTY && !options.noInput && !env.CI,
+    get columns() {
+      return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
+    },
+    out: (text) => write(stdout, text),
+    err: (text) => {
+      stderr.write(text);
+    },
+    style: (format, text) => (outColour ? paint(format, text) : text),
+    styleErr: (format, text) => (errColour ? paint(format, text) : text),
+  };
+}
+
+function paint(format: Format, text: string): string {
+  return styleText(format, text, { validateStream: false });
+}
+
+/** NO_COLOR and FORCE_COLOR count when they are not empty; TERM=dumb has no colour. */
+function wantsColour(isTty: boolean, env: Environment): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
+  return isTty && env.TERM !== 'dumb';
+}
+
+function write(stream: NodeJS.WriteStream, text: string | Uint8Array): Promise<void> {
+  if (stream.write(text)) return Promise.resolve();
+  return new Promise((resolve) => {
+    stream.once('drain', resolve);
+  });
+}

@@ -1,0 +1,18 @@
+import { durationInWords } from '../kernel/duration.ts';
+
+/** A time as people say it: `3 days ago`, `in 27 days`, `just now`. An unreadable one is shown as it is. */
+export function relativeTime(iso: string | null | undefined, now: number): string {
+  if (!iso) return '';
+  const at = Date.parse(iso);
+  if (Number.isNaN(at)) return iso;
+  const distance = at - now;
+  if (Math.abs(distance) < 10_000) return 'just now';
+  return distance < 0 ? `${durationInWords(-distance)} ago` : `in ${durationInWords(distance)}`;
+}
+
+/** An exact time for people: `2026-11-21 09:05:12 UTC`. */
+export function exactTime(iso: string): string {
+  const at = Date.parse(iso);
+  if (Number.isNaN(at)) return iso;
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,94 @@
+import { normalizeBaseUrl } from '../api/base-url.ts';
+import { UsageError } from '../kernel/errors.ts';
+import type { Profile, Profiles } from './profile.ts';
+import { profileNamed } from './store.ts';
+
+/** What flags can say about a profile; what is absent stays as it is. */
+export interface ProfileChanges {
+  baseUrl?: string | undefined;
+  apiKey?: string | undefined;
+  apiKeyCommand?: string | undefined;
+  insecureHttp?: boolean | undefined;
+  bucket?: string | undefined;
+  region?: string | undefined;
+  endpoint?: string | undefined;
+  pathStyle?: boolean | undefined;
+  awsProfile?: string | undefined;
+  accessKeyId?: string | undefined;
+  secretAccessKey?: string | undefined;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/** @throws UsageError for a name that would not survive a shell or a file system. */
+export function checkName(name: string): void {
+  if (NAME.test(name) && name !== '__proto__') return;
+  throw new UsageError(`"${name}" can't be the name of a profile.`, {
+    hint: 'Use letters, digits, dots, dashes and underscores.',
+  });
+}
+
+/**
+ * A profile with changes applied. An empty text removes a storage setting.
+ * @throws UsageError for a base URL or endpoint that is none, or settings that do not go together.
+ */
+export function applyChanges(profile: Profile | undefined, changes: ProfileChanges): Profile {
+  const insecureHttp = changes.insecureHttp ?? profile?.insecureHttp;
+  const baseUrl = changes.baseUrl ?? profile?.baseUrl;
+  if (baseUrl === undefined)
+    throw new UsageError('A profile needs --base-url.', { hint: 'Such as https://api.example.com/api/v1.' });
+  const next: Profile = { ...profile, baseUrl: normalizeBaseUrl(baseUrl, { insecureHttp }) };
+  if (insecureHttp) next.insecureHttp = true;
+  if (changes.apiKey !== undefined) setKey(next, 'apiKey', changes.apiKey);
+  if (changes.apiKeyCommand !== undefined) setKey(next, 'apiKeyCommand', changes.apiKeyCommand);
+  const storage = changedStorage(profile?.storage, changes);
+  if (Object.keys(storage).length > 0) next.storage = storage;
+  else delete next.storage;
+  return next;
+}
+
+function setKey(profile: Profile, kind: 'apiKey' | 'apiKeyCommand', value: string): void {
+  delete profile.apiKey;
+  delete profile.apiKeyCommand;
+  profile[kind] = value;
+}
+
+function changedStorage(
+  before: Profile['storage'],
+  changes: ProfileChanges,
+): NonNullable<Profile['storage']> {
+  const { bucket, region, endpoint, pathStyle, awsProfile, accessKeyId, secretAccessKey } = changes;
+  if (endpoint && !/^https?:\/\/[^/]/.test(endpoint)) {
+    throw new UsageError(`The endpoint "${endpoint}" is not a URL.`, {
+      hint: 'Write it with its scheme, like https://s3.example.com.',
+    });
+  }
+  const wanted = { bucket, region, endpoint, pathStyle, awsProfile, accessKeyId, secretAccessKey };
+  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const merged = { ...before, ...Object.fromEntries(given) };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== ''));
+}
+
+/** Adds a profile; the first one becomes the current one. */
+export function addProfile(store: Profiles, name: string, profile: Profile): void {
+  if (Object.hasOwn(store.profiles, name)) {
+    throw new UsageError(`There is a profile named ${name} already.`, {
+      hint: `Change it: \`esign profiles edit ${name} …\`.`,
+    });
+  }
+  store.profiles[name] = profile;
+  store.current ??= name;
+}
+
+/** Writes a profile over an earlier one of that name; current only if there was none. */
+export function putProfile(store: Profiles, name: string, profile: Profile): void {
+  store.profiles[name] = profile;
+  store.current ??= name;
+}
+
+/** Removes a profile. When it was the current one, there is none until another is chosen. */
+export function removeProfile(store: Profiles, name: string): void {
+  profileNamed(store, name);
+  delete store.profiles[name];
+  if (store.current === name) store.current = undefined;
+}

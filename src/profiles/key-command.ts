@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { UsageError } from '../kernel/errors.ts';
+
+/**
+ * Runs the profile's command and takes what it prints as the key; done at each use, so the key is stored nowhere.
+ * The command's own stderr and stdin stay connected: a password manager may have to ask something.
+ */
+export function keyFromCommand(command: string, signal?: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, { shell: true, stdio: ['inherit', 'pipe', 'inherit'], signal });
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+    child.on('error', (error) => reject(failed(command, error.message)));
+    child.on('close', (code) => {
+      const key = printed.trim();
+      if (code !== 0) reject(failed(command, `it ended with exit code ${code ?? 'none'}`));
+      else if (key === '' || /\s/.test(key)) reject(failed(command, 'it did not print one key'));
+      else resolve(key);
+    });
+  });
+}
+
+function failed(command: string, why: string): UsageError {
+  return new UsageError(`The command for the API key failed: ${why}.`, {
+    hint: `Try it by hand: ${command}`,
+  });
+}

@@ -1,0 +1,34 @@
+import * as z from 'zod/mini';
+
+/** Where a customer's bucket is and how to sign for it. Without an access key the AWS default chain is used. */
+export const storageSchema = z.looseObject({
+  bucket: z.optional(z.string()),
+  region: z.optional(z.string()),
+  endpoint: z.optional(z.string()),
+  pathStyle: z.optional(z.boolean()),
+  awsProfile: z.optional(z.string()),
+  accessKeyId: z.optional(z.string()),
+  secretAccessKey: z.optional(z.string()),
+});
+export type StorageSettings = z.infer<typeof storageSchema>;
+
+/** A stored key and where to use it. Exactly one of apiKey and apiKeyCommand is set. */
+export const profileSchema = z.looseObject({
+  baseUrl: z.string(),
+  apiKey: z.optional(z.string()),
+  apiKeyCommand: z.optional(z.string()),
+  insecureHttp: z.optional(z.boolean()),
+  storage: z.optional(storageSchema),
+});
+export type Profile = z.infer<typeof profileSchema>;
+
+export const profilesFileSchema = z.looseObject({
+  current: z.optional(z.string()),
+  profiles: z.optional(z.record(z.string(), profileSchema)),
+});
+
+/** Everything in the store: the profiles by name and which one is used when none is named. */
+export interface Profiles {
+  current: string | undefined;
+  profiles: Record<string, Profile>;
+}

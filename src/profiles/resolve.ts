@@ -1,0 +1,126 @@
+import { normalizeBaseUrl } from '../api/base-url.ts';
+import { parseDuration } from '../kernel/duration.ts';
+import { NoProfileError, UsageError } from '../kernel/errors.ts';
+import type { Profile, Profiles, StorageSettings } from './profile.ts';
+import { profileNamed } from './store.ts';
+
+export type Source = 'flag' | 'environment' | 'profile' | 'default';
+
+/** A setting and where it came from. */
+export interface Sourced<T> {
+  value: T;
+  source: Source;
+}
+
+export interface ResolveInput {
+  flags: { profile?: string | undefined; baseUrl?: string | undefined; timeout?: string | undefined };
+  env: Readonly<Record<string, string | undefined>>;
+  store: Profiles;
+  /** The profile to use when neither flag nor environment names one; the store's current one when absent. */
+  fallbackProfile?: string | undefined;
+}
+
+/** Everything a run needs to know of where it works, flag before environment before profile before default. */
+export interface Settings {
+  profileName: Sourced<string> | undefined;
+  profile: Profile | undefined;
+  baseUrl: Sourced<string> | undefined;
+  /** The key itself, or the command that prints it. */
+  apiKey: (Sourced<string> & { kind: 'key' | 'command' }) | undefined;
+  timeoutMs: Sourced<number>;
+  storage: StorageSettings;
+  insecureHttp: boolean;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/**
+ * Works out the settings of a run.
+ * @throws UsageError for a profile that is not there, a bad time-out or base URL, or an explicit --profile
+ * together with ESIGN_API_KEY: which of the two keys was meant is never guessed.
+ */
+export function resolveSettings(input: ResolveInput): Settings {
+  const { flags, env } = input;
+  if (flags.profile !== undefined && env.ESIGN_API_KEY) {
+    throw new UsageError('Both --profile and ESIGN_API_KEY are given; it is not clear which key you mean.', {
+      hint: 'Leave out one: `unset ESIGN_API_KEY`, or drop --profile.',
+    });
+  }
+  const profileName = nameOfProfile(input);
+  const profile = profileName === undefined ? undefined : profileNamed(input.store, profileName.value);
+  return {
+    profileName,
+    profile,
+    baseUrl: baseUrlOf(input, profile),
+    apiKey: apiKeyOf(env, profile),
+    timeoutMs: timeoutOf(input),
+    storage: profile?.storage ?? {},
+    insecureHttp: profile?.insecureHttp ?? false,
+  };
+}
+
+function nameOfProfile({ flags, env, store, fallbackProfile }: ResolveInput): Sourced<string> | undefined {
+  if (flags.profile !== undefined) return { value: flags.profile, source: 'flag' };
+  if (env.ESIGN_PROFILE) return { value: env.ESIGN_PROFILE, source: 'environment' };
+  // With both in the environment no profile is needed, and a broken one must not get in the way.
+  if (env.ESIGN_BASE_URL && env.ESIGN_API_KEY) return undefined;
+  if (fallbackProfile !== undefined && Object.hasOwn(store.profiles, fallbackProfile)) {
+    return { value: fallbackProfile, source: 'default' };
+  }
+  return store.current === undefined ? undefined : { value: store.current, source: 'default' };
+}
+
+function baseUrlOf(input: ResolveInput, profile: Profile | undefined): Sourced<string> | undefined {
+  const candidates: [string | undefined, Source][] = [
+    [input.flags.baseUrl, 'flag'],
+    [input.env.ESIGN_BASE_URL || undefined, 'environment'],
+    [profile?.baseUrl, 'profile'],
+  ];
+  for (const [value, source] of candidates) {
+    if (value !== undefined)
+      return { value: normalizeBaseUrl(value, { insecureHttp: profile?.insecureHttp }), source };
+  }
+  return undefined;
+}
+
+function apiKeyOf(env: ResolveInput['env'], profile: Profile | undefined): Settings['apiKey'] {
+  const fromEnvironment = env.ESIGN_API_KEY?.trim();
+  if (fromEnvironment) return { value: fromEnvironment, source: 'environment', kind: 'key' };
+  if (profile?.apiKey !== undefined) return { value: profile.apiKey, source: 'profile', kind: 'key' };
+  if (profile?.apiKeyCommand !== undefined)
+    return { value: profile.apiKeyCommand, source: 'profile', kind: 'command' };
+  return undefined;
+}
+
+function timeoutOf({ flags, env }: ResolveInput): Sourced<number> {
+  const source: Source = flags.timeout !== undefined ? 'flag' : env.ESIGN_TIMEOUT ? 'environment' : 'default';
+  const text = flags.timeout ?? (env.ESIGN_TIMEOUT || undefined);
+  if (text === undefined) return { value: DEFAULT_TIMEOUT_MS, source };
+  const ms = parseDuration(text);
+  if (ms === undefined || ms <= 0) {
+    throw new UsageError(`The time-out "${text}" is not a length of time.`, {
+      hint: 'Write it like 30s or 2m.',
+    });
+  }
+  return { value: ms, source };
+}
+
+/**
+ * The two settings without which nothing can be asked of the service.
+ * @throws NoProfileError that names the two ways on.
+ */
+export function requireConnection(settings: Settings): {
+  baseUrl: string;
+  apiKey: NonNullable<Settings['apiKey']>;
+} {
+  const hint = [
+    'Either add a profile:      esign profiles add NAME --base-url URL',
+    'or try it on the sandbox:  esign sandbox start',
+    'In scripts, ESIGN_BASE_URL and ESIGN_API_KEY are enough.',
+  ].join('\n');
+  if (settings.baseUrl === undefined)
+    throw new NoProfileError('There is no profile yet, so there is no service to ask.', { hint });
+  if (settings.apiKey === undefined)
+    throw new NoProfileError('There is no API key to call the service with.', { hint });
+  return { baseUrl: settings.baseUrl.value, apiKey: settings.apiKey };
+}

@@ -1,0 +1,120 @@
+import { chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf, UsageError } from '../kernel/errors.ts';
+import { privateFolder } from '../kernel/files.ts';
+import { parseJson } from '../kernel/json.ts';
+import { type Profile, type Profiles, profilesFileSchema } from './profile.ts';
+
+const FILE_NAME = 'profiles';
+
+/** The profile store's path: `profiles.json` in the config folder. */
+export function storePath(folder: string): string {
+  return join(folder, `${FILE_NAME}.json`);
+}
+
+/**
+ * Reads the store; empty when there is none yet. Reads the file itself, since loading conf
+ * would cost every command its start-up time.
+ * @throws UsageError with the path when the file is not readable as a store; it is left as it is.
+ */
+export async function readProfiles(folder: string): Promise<Profiles> {
+  const path = storePath(folder);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return { current: undefined, profiles: {} };
+    throw new UsageError(`Can't read the profiles in ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+      cause: error,
+    });
+  }
+  return parseStore(text, path);
+}
+
+function parseStore(text: string, path: string): Profiles {
+  let json: unknown;
+  try {
+    json = parseJson(text);
+  } catch {
+    throw corrupt(path, 'it is not JSON');
+  }
+  const file = profilesFileSchema.safeParse(json);
+  if (!file.success)
+    throw corrupt(path, `${file.error.issues[0]?.path.join('.') || 'its content'} is not as expected`);
+  return { current: file.data.current, profiles: file.data.profiles ?? {} };
+}
+
+function corrupt(path: string, why: string): UsageError {
+  return new UsageError(`The profiles file ${path} can't be used: ${why}. It was left as it is.`, {
+    hint: `Mend it by hand, or move it away (mv '${path}' '${path}.broken') and add the profiles again.`,
+  });
+}
+
+/**
+ * Changes the store: reads it, applies `change`, writes it whole. Two processes take turns; the file is
+ * replaced atomically, 0600 in a 0700 folder.
+ */
+export async function updateProfiles(
+  folder: string,
+  change: (profiles: Profiles) => void,
+): Promise<Profiles> {
+  await privateFolder(folder);
+  const [{ default: Conf }, { default: lockfile }] = await Promise.all([
+    import('conf'),
+    import('proper-lockfile'),
+  ]);
+  const release = await lockfile
+    .lock(folder, {
+      lockfilePath: join(folder, `${FILE_NAME}.lock`),
+      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 250, randomize: true },
+      stale: 10_000,
+    })
+    .catch((error: unknown) => {
+      throw new UsageError(
+        `Can't change the profiles in ${folder}: ${codeOf(error) ?? 'another esign is at it'}.`,
+        { cause: error },
+      );
+    });
+  try {
+    const profiles = await readProfiles(folder);
+    change(profiles);
+    const store = new Conf<Record<string, unknown>>({
+      cwd: folder,
+      configName: FILE_NAME,
+      configFileMode: 0o600,
+      accessPropertiesByDotNotation: false,
+    });
+    store.store = { current: profiles.current, profiles: profiles.profiles };
+    if (process.platform !== 'win32') await chmod(storePath(folder), 0o600);
+    return profiles;
+  } catch (error) {
+    throw error instanceof UsageError ? error : unwritable(folder, error);
+  } finally {
+    await release();
+  }
+}
+
+function unwritable(folder: string, error: unknown): UsageError {
+  return new UsageError(
+    `Can't write the profiles in ${folder} (${codeOf(error) ?? 'unknown reason'}). Nothing was changed.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/**
+ * The profile of that name.
+ * @throws UsageError listing the names there are.
+ */
+export function profileNamed(store: Profiles, name: string): Profile {
+  const profile = Object.hasOwn(store.profiles, name) ? store.profiles[name] : undefined;
+  if (profile) return profile;
+  const names = Object.keys(store.profiles);
+  throw new UsageError(`There is no profile named ${name}.`, {
+    hint:
+      names.length > 0
+        ? `There is: ${names.join(', ')}.`
+        : 'Add one: `esign profiles add NAME --base-url URL`.',
+  });
+}

@@ -1,0 +1,90 @@
+import * as z from 'zod/mini';
+import type { HttpRequest, SendRequest } from '../api/http.ts';
+import { type Envelope, envelopeSchema, readAs, resourceReplySchema } from '../api/schemas.ts';
+import { BadResponseError, ServiceError, UsageError } from '../kernel/errors.ts';
+
+const nowSchema = z.looseObject({ now: z.string() });
+const deliveriesSchema = z.looseObject({ data: z.array(z.record(z.string(), z.unknown())) });
+
+/** What one can do at a running sandbox that the API does not offer: sign, decline, let time pass. */
+export interface SandboxControl {
+  /** The next signer whose turn it is signs, or the one named by address or id; all in order with `all`. */
+  sign(
+    id: string,
+    wish: { signer?: string | undefined; all?: boolean; values?: Record<string, string> },
+    signal?: AbortSignal,
+  ): Promise<Envelope>;
+  view(id: string, signer: string | undefined, signal?: AbortSignal): Promise<Envelope>;
+  decline(
+    id: string,
+    wish: { signer?: string | undefined; reason: string },
+    signal?: AbortSignal,
+  ): Promise<Envelope>;
+  /** Moves the sandbox's clock on; its new time, ISO 8601. */
+  advance(ms: number, signal?: AbortSignal): Promise<string>;
+  deliveries(envelopeId: string | undefined, signal?: AbortSignal): Promise<Record<string, unknown>[]>;
+  reset(signal?: AbortSignal): Promise<void>;
+}
+
+/** The path of the control plane beside the API: `http://127.0.0.1:4010/api/v1` gives `…:4010/__sandbox`. */
+export function controlUrl(baseUrl: string): string {
+  return `${new URL(baseUrl).origin}/__sandbox`;
+}
+
+/** The control plane behind a sender whose base URL is `controlUrl`. */
+export function sandboxControl(send: SendRequest): SandboxControl {
+  const post = (path: string, body: unknown, signal: AbortSignal | undefined) =>
+    ask(send, { method: 'POST', path, body, signal });
+  const act = async (id: string, action: string, body: unknown, signal: AbortSignal | undefined) => {
+    const reply = await post(`/envelopes/${encodeURIComponent(id)}/${action}`, body, signal);
+    return readAs(
+      envelopeSchema,
+      readAs(resourceReplySchema, reply, 'an envelope', 200).data,
+      'an envelope',
+      200,
+    );
+  };
+  return {
+    sign: (id, { signer, all, values }, signal) =>
+      act(
+        id,
+        'sign',
+        {
+          ...(signer === undefined ? {} : { signer }),
+          ...(all ? { all } : {}),
+          ...(values ? { values } : {}),
+        },
+        signal,
+      ),
+    view: (id, signer, signal) => act(id, 'view', signer === undefined ? {} : { signer }, signal),
+    decline: (id, { signer, reason }, signal) =>
+      act(id, 'decline', { reason, ...(signer === undefined ? {} : { signer }) }, signal),
+    async advance(ms, signal) {
+      return readAs(nowSchema, await post('/clock/advance', { ms }, signal), "the sandbox's time", 200).now;
+    },
+    async deliveries(envelopeId, signal) {
+      const query = envelopeId === undefined ? {} : { envelopeId };
+      const reply = await ask(send, { method: 'GET', path: '/deliveries', query, signal });
+      return readAs(deliveriesSchema, reply, 'a list of deliveries', 200).data;
+    },
+    async reset(signal) {
+      await post('/reset', {}, signal);
+    },
+  };
+}
+
+async function ask(send: SendRequest, request: HttpRequest): Promise<unknown> {
+  try {
+    return (await send(request)).body;
+  } catch (error) {
+    // Only a sandbox has this address; the real service answers 404 in one shape or another.
+    const absent =
+      error instanceof BadResponseError ||
+      (error instanceof ServiceError && /\broute\b/i.test(error.message));
+    if (!absent) throw error;
+    throw new UsageError('What answers there is not a sandbox.', {
+      cause: error,
+      hint: 'Start one with `esign sandbox start`, or name its profile with --profile.',
+    });
+  }
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { systemClock } from '../kernel/clock.ts';
+import { codeOf, UsageError } from '../kernel/errors.ts';
+import { privateFolder, writeFileAtomic } from '../kernel/files.ts';
+import { parseJson } from '../kernel/json.ts';
+import { type BucketServer, startBucket } from './bucket/server.ts';
+import { createPaperMaker } from './papers/index.ts';
+import { startService } from './service/server.ts';
+
+/*
+ * The one door of the sandbox: nothing outside imports deeper. Here its three houses meet: the service
+ * of the API document, the bucket its files lie in, and the papers it draws.
+ */
+
+export interface SandboxOptions {
+  /** Folder of the state: created when missing, reused when it holds a sandbox. */
+  dataDir: string;
+  /** Address to bind; loopback unless the user asked otherwise. */
+  host: string;
+  /** Port of the API; 0 takes a free one. */
+  port: number;
+  /** Port of the S3 endpoint; 0 takes a free one. Without it: 1000 above the API's, or a free one. */
+  bucketPort?: number | undefined;
+  /** Requests per window and key; default 10,000 per 15 minutes (API document, Limits). */
+  rateLimit?: { requests: number; seconds: number } | undefined;
+  /** Signers per calendar month; none when absent. */
+  quota?: number | undefined;
+}
+
+export interface Sandbox {
+  /** Ends in /api/v1. */
+  baseUrl: string;
+  apiKey: string;
+  /** S3 endpoint and what a client needs for it. */
+  endpoint: string;
+  bucket: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  dashboardUrl: string;
+  orgId: string;
+  dataDir: string;
+  /** Stops listening, finishes what is written; resolves when the state is on disk. */
+  close(): Promise<void>;
+}
+
+const BUCKET = 'esign-sandbox';
+const REGION = 'us-east-1';
+
+/**
+ * Starts the whole service on this machine.
+ * @throws UsageError for a port that is taken or a folder that another sandbox uses.
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  await privateFolder(options.dataDir);
+  const keys = await bucketKeys(join(options.dataDir, 'bucket-keys.json'));
+  const bucket = await openBucket(options, keys);
+  try {
+    const service = await startService({
+      dataDir: options.dataDir,
+      host: options.host,
+      port: options.port,
+      rateLimit: options.rateLimit ?? { requests: 10_000, seconds: 900 },
+      quota: options.quota ?? null,
+      papers: createPaperMaker(),
+      objects: bucket.objects(BUCKET),
+      clock: systemClock,
+    });
+    return {
+      baseUrl: `${service.origin}/api/v1`,
+      apiKey: service.apiKey,
+      endpoint: bucket.endpoint,
+      bucket: BUCKET,
+      region: REGION,
+      ...keys,
+      dashboardUrl: `${service.origin}/`,
+      orgId: service.orgId,
+      dataDir: options.dataDir,
+      close: async () => {
+        await service.close();
+        await bucket.close();
+      },
+    };
+  } catch (error) {
+    await bucket.close();
+    throw taken(error, options.port, '--port');
+  }
+}
+
+async function openBucket(options: SandboxOptions, keys: BucketKeys): Promise<BucketServer> {
+  const start = (port: number) =>
+    startBucket({
+      dir: join(options.dataDir, 'bucket'),
+      host: options.host,
+      port,
+      region: REGION,
+      buckets: [BUCKET],
+      accounts: [keys],
+      now: () => Date.now(),
+    });
+  const wanted = options.bucketPort ?? (options.port === 0 ? 0 : options.port + 1_000);
+  try {
+    return await start(wanted > 65_535 ? 0 : wanted);
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE' && options.bucketPort === undefined) return start(0);
+    throw taken(error, wanted, '--bucket-port');
+  }
+}
+
+function taken(error: unknown, port: number, flag: string): unknown {
+  if (codeOf(error) !== 'EADDRINUSE') return error;
+  return new UsageError(`Port ${port} is taken; perhaps another sandbox runs there.`, {
+    cause: error,
+    hint: `Give another one with ${flag}; 0 takes any free one.`,
+  });
+}
+
+const bucketKeysSchema = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
+type BucketKeys = z.infer<typeof bucketKeysSchema>;
+
+/** The bucket's only account; made once, so that a restart keeps it. */
+async function bucketKeys(path: string): Promise<BucketKeys> {
+  try {
+    return bucketKeysSchema.parse(parseJson(await readFile(path, 'utf8')));
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT')
+      throw new UsageError(`The sandbox's ${path} can't be read.`, { cause: error });
+  }
+  const keys = {
+    accessKeyId: `SANDBOX${randomBytes(6).toString('hex').toUpperCase()}`,
+    secretAccessKey: randomBytes(24).toString('base64url'),
+  };
+  await writeFileAtomic(path, JSON.stringify(keys));
+  return keys;
+}

@@ -1,0 +1,181 @@
+import type { EnvelopeStatus, EventName, Scope, SigningOrder } from '../kernel/vocabulary.ts';
+
+/** Field types the sandbox's templates use and its signing pages can fill. */
+export const FIELD_TYPES = ['SIGNATURE', 'INITIALS', 'DATE', 'TEXT', 'CHECKBOX', 'DROPDOWN'] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+
+/** A field of a template. Position in PDF points from the page's top left corner; `page` counts from 1. */
+export interface TemplateField {
+  fieldId: string;
+  type: FieldType;
+  label: string;
+  required: boolean;
+  page: number;
+  /** Not part of the API's representation. */
+  role: string;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  /** Choices of a DROPDOWN. */
+  options?: string[];
+}
+
+export interface TemplateRecord {
+  id: string;
+  name: string;
+  description: string;
+  pageCount: number;
+  fields: TemplateField[];
+  /** In the order in which signers without a role take them. */
+  roles: string[];
+  active: boolean;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type SignerStatus = 'PENDING' | 'SENT' | 'VIEWED' | 'SIGNED' | 'DECLINED';
+
+export interface SignerRecord {
+  id: string;
+  email: string;
+  name: string;
+  role: string;
+  order: number;
+  status: SignerStatus;
+  signedAt: string | null;
+  declinedAt: string | null;
+  declineReason: string | null;
+  /** What follows is the sandbox's own and never part of the API's representation. */
+  token: string;
+  notifiedAt: string | null;
+  viewedAt: string | null;
+  consentAt: string | null;
+  ip: string | null;
+  userAgent: string | null;
+  /** Printed under the signature; unguessable, unlike the signer id. */
+  signatureId: string;
+  /** Field id to entered value. CHECKBOX: "true" or "false". SIGNATURE and INITIALS: the typed text. */
+  values: Record<string, string>;
+}
+
+/** One line of an envelope's history, as the certificate prints it. */
+export interface HistoryEntry {
+  at: string;
+  what:
+    | 'created'
+    | 'sent'
+    | 'notified'
+    | 'reminded'
+    | 'viewed'
+    | 'signed'
+    | 'declined'
+    | 'completed'
+    | 'cancelled'
+    | 'expired';
+  signerId: string | null;
+  detail: string | null;
+}
+
+export interface EnvelopeRecord {
+  id: string;
+  orgId: string;
+  templateId: string;
+  templateName: string;
+  status: EnvelopeStatus;
+  signingOrder: SigningOrder;
+  subject: string;
+  message: string;
+  signers: SignerRecord[];
+  metadata: Record<string, unknown>;
+  webhookUrl: string | null;
+  /** Never returned. */
+  webhookSecret: string | null;
+  expiresAt: string;
+  createdAt: string;
+  sentAt: string | null;
+  completedAt: string | null;
+  documentStorageKey: string;
+  signedDocumentStorageKey: string | null;
+  certificateStorageKey: string | null;
+  history: HistoryEntry[];
+}
+
+export interface KeyRecord {
+  id: string;
+  orgId: string;
+  name: string;
+  description: string;
+  /** First 8 characters of the key. */
+  prefix: string;
+  /** Hex SHA-256 of the key: the key itself is shown once and never stored. */
+  hash: string;
+  scopes: Scope[];
+  createdAt: string;
+  lastUsedAt: string | null;
+  expiresAt: string | null;
+  revokedAt: string | null;
+}
+
+export interface MailRecord {
+  id: string;
+  at: string;
+  kind: 'request' | 'reminder' | 'completed' | 'declined' | 'cancelled' | 'expired';
+  envelopeId: string;
+  signerId: string | null;
+  to: string;
+  subject: string;
+  text: string;
+}
+
+export interface DeliveryAttempt {
+  at: string;
+  status: number | null;
+  error: string | null;
+  ms: number;
+}
+
+export interface DeliveryRecord {
+  id: string;
+  envelopeId: string;
+  event: EventName;
+  url: string;
+  createdAt: string;
+  /** The exact payload text that is signed and sent. */
+  body: string;
+  state: 'pending' | 'delivered' | 'failed';
+  nextAttemptAt: string | null;
+  attempts: DeliveryAttempt[];
+}
+
+/** Where objects go: the sandbox's own bucket behind the S3 endpoint. */
+export interface ObjectWriter {
+  put(key: string, body: Uint8Array, contentType: string): Promise<void>;
+  get(key: string): Promise<Uint8Array | null>;
+}
+
+/** What the papers are drawn from. */
+export interface SignedInput {
+  template: TemplateRecord;
+  envelope: EnvelopeRecord;
+  /** document.pdf as it was stored when the envelope was created. */
+  document: Uint8Array;
+}
+
+export interface CertificateInput {
+  template: TemplateRecord;
+  envelope: EnvelopeRecord;
+  /** Lowercase hex. */
+  documentSha256: string;
+  signedSha256: string;
+}
+
+/** The drawing of papers, handed to the service so that it knows no PDF library. */
+export interface PaperMaker {
+  /** The template's own pages, fields empty: document.pdf. */
+  document(template: TemplateRecord): Promise<Uint8Array>;
+  signed(input: SignedInput): Promise<Uint8Array>;
+  certificate(input: CertificateInput): Promise<Uint8Array>;
+  /** The templates every new sandbox starts with. */
+  templates(): TemplateRecord[];
+}

@@ -1,0 +1,53 @@
+import type { TemplateField, TemplateRecord } from '../model.ts';
+import { drawRegion } from './drawing/blocks.ts';
+import { drawEmptyField } from './drawing/emptyFields.ts';
+import { COLORS, drawFitted, drawLine, STYLES } from './drawing/pen.ts';
+import { createPaper } from './pdf/paper.ts';
+import type { Sheet } from './pdf/sheet.ts';
+import { BUILT_IN } from './templates/all.ts';
+import { PAGE, type Region } from './templates/design.ts';
+import { createTypesetter, type Typesetter } from './text/typesetter.ts';
+import { plain, quoted } from './text/untrusted.ts';
+
+/**
+ * document.pdf: the template's pages with empty fields. A template that is not built in has only its name
+ * and its fields to show.
+ */
+export async function drawDocument(template: TemplateRecord): Promise<Uint8Array> {
+  const type = createTypesetter();
+  const paper = createPaper();
+  const known = BUILT_IN.find(({ record }) => record.id === template.id);
+  const count = Math.max(1, template.pageCount);
+  for (let page = 1; page <= count; page++) {
+    const sheet = paper.addSheet();
+    for (const region of known?.pages[page - 1] ?? []) drawRegion(sheet, type, region);
+    if (!known && page === 1) drawRegion(sheet, type, nameOnly(template));
+    for (const field of fieldsOn(template, page)) drawEmptyField(sheet, type, field);
+    drawFooter(sheet, type, template.name, `Page ${page} of ${count}`);
+  }
+  return paper.save({
+    title: plain(template.name),
+    subject: plain(template.description),
+    keywords: [template.id],
+    at: template.createdAt,
+  });
+}
+
+function fieldsOn(template: TemplateRecord, page: number): TemplateField[] {
+  return template.fields.filter((field) => field.page === page);
+}
+
+function nameOnly(template: TemplateRecord): Region {
+  const name = quoted(template.name);
+  return {
+    top: PAGE.top,
+    bottom: PAGE.bottom,
+    blocks: [{ kind: 'title', text: name, subtitle: quoted(template.description) }],
+  };
+}
+
+function drawFooter(sheet: Sheet, type: Typesetter, name: string, page: string): void {
+  sheet.line([PAGE.left, 790], [PAGE.right, 790], { color: COLORS.hairline, width: 0.5 });
+  drawFitted(sheet, type, quoted(name), STYLES.footer, { x: PAGE.left, y: 801, width: 340 });
+  drawLine(sheet, type, page, STYLES.footer, { x: PAGE.right, y: 801, align: 'right' });
+}

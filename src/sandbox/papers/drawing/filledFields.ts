@@ -1,0 +1,157 @@
+import type { SignerRecord, TemplateField } from '../../model.ts';
+import type { Sheet } from '../pdf/sheet.ts';
+import type { Typesetter } from '../text/typesetter.ts';
+import { oneLine, paragraphsOf, quoted } from '../text/untrusted.ts';
+import { COLORS, drawFitted, drawLine, STYLES } from './pen.ts';
+import { dayOf, inUtc } from './times.ts';
+
+/** What a signer put into a field; what the field requires is filled in where nothing was typed. */
+export function fieldValue(field: TemplateField, signer: SignerRecord): string {
+  const typed = signer.values[field.fieldId] ?? '';
+  if (typed.trim() !== '' || !field.required) return typed;
+  if (field.type === 'SIGNATURE') return signer.name;
+  if (field.type === 'INITIALS') return initialsOf(signer.name);
+  return field.type === 'DATE' && signer.signedAt !== null ? dayOf(signer.signedAt) : '';
+}
+
+/** Draws a value into its field. False when only a part of it had room. */
+export function drawFilledField(
+  sheet: Sheet,
+  type: Typesetter,
+  field: TemplateField,
+  signer: SignerRecord,
+): boolean {
+  const value = fieldValue(field, signer);
+  if (field.type === 'CHECKBOX') {
+    if (value === 'true') drawTick(sheet, field);
+    return true;
+  }
+  if (value.trim() === '') return true;
+  switch (field.type) {
+    case 'SIGNATURE':
+      return drawSignature(sheet, type, field, signer, value);
+    case 'INITIALS':
+      return drawHandwriting(sheet, type, value, {
+        x: field.x + 6,
+        y: field.y + field.height - 7,
+        width: field.width - 12,
+        size: Math.min(17, field.height * 0.66),
+      });
+    case 'DROPDOWN':
+      return drawValue(sheet, type, { ...field, width: field.width - 14 }, value);
+    case 'DATE':
+    case 'TEXT':
+      return drawValue(sheet, type, field, value);
+  }
+}
+
+type Box = Pick<TemplateField, 'x' | 'y' | 'width' | 'height'>;
+
+/** A typed signature, and below it who signed when under which ID. */
+export function drawSignature(
+  sheet: Sheet,
+  type: Typesetter,
+  box: Box,
+  signer: SignerRecord,
+  typed: string,
+): boolean {
+  const inset = Math.min(16, box.width * 0.08);
+  const width = box.width - inset - 4;
+  const complete = drawHandwriting(sheet, type, typed, {
+    x: box.x + inset,
+    y: box.y + box.height * 0.56,
+    width,
+    size: Math.min(27, box.height * 0.44),
+  });
+  const caption = { ...STYLES.footer, size: Math.min(5.9, box.height * 0.11) };
+  const place = { x: box.x + inset, width, smallest: 4.4 };
+  drawFitted(sheet, type, signedBy(type, signer, width, place.smallest), caption, {
+    ...place,
+    y: box.y + box.height * 0.81,
+  });
+  drawFitted(sheet, type, `ID ${quoted(signer.signatureId)}`, caption, {
+    ...place,
+    y: box.y + box.height * 0.93,
+  });
+  return complete;
+}
+
+/** Who and when on one line; a name that would push the time out of it is cut. */
+function signedBy(type: Typesetter, signer: SignerRecord, width: number, size: number): string {
+  const time = ` · ${inUtc(signer.signedAt)}`;
+  const room = width - type.width(`Signed by ${time}`, STYLES.footer.use, size);
+  const options = { width: room, height: 0, largest: size, smallest: size, leading: 1 };
+  const [name = ''] = type.fit([oneLine(signer.name)], STYLES.footer.use, options).lines;
+  return `Signed by ${quoted(name)}${time}`;
+}
+
+function drawHandwriting(
+  sheet: Sheet,
+  type: Typesetter,
+  typed: string,
+  { size, width, x, y }: { x: number; y: number; width: number; size: number },
+): boolean {
+  const text = oneLine(typed);
+  const byHand = type.covers(text, 'hand');
+  const use = byHand ? 'hand' : 'text';
+  // The face for other scripts is larger on its body than handwriting.
+  const largest = byHand ? size : size * 0.72;
+  const slack = byHand ? 0 : largest * 0.2;
+  const fitted = type.fit([text], use, {
+    width: width - slack,
+    height: 0,
+    largest,
+    smallest: size * 0.22,
+    leading: 1,
+  });
+  const style = { use, size: fitted.size, leading: 0, color: COLORS.penBlue } as const;
+  drawLine(sheet, type, fitted.lines[0] ?? '', style, { x, y, base: fitted.direction, slanted: !byHand });
+  return fitted.complete;
+}
+
+/** Text in a box: as large as it fits, on as many lines as the box holds. */
+function drawValue(sheet: Sheet, type: Typesetter, box: Box, value: string): boolean {
+  const ending = box.width > 200 ? '… (in full on an appended page)' : '…';
+  const options = {
+    width: box.width - 10,
+    height: box.height - 3,
+    largest: 10,
+    smallest: 6,
+    leading: 1.22,
+    ending,
+  };
+  const fitted = type.fit(paragraphsOf(value), 'text', options);
+  const leading = fitted.size * options.leading;
+  const isTall = box.height > 30;
+  const height = leading * fitted.lines.length;
+  const top = isTall ? box.y + 3 : box.y + (box.height - height) / 2;
+  for (const [index, text] of fitted.lines.entries()) {
+    const y = top + leading * (index + 0.5) + fitted.size * 0.36;
+    const style = { ...STYLES.body, size: fitted.size, color: COLORS.penBlue };
+    if (fitted.direction === 'rtl') {
+      drawLine(sheet, type, text, style, { x: box.x + box.width - 5, y, base: 'rtl', align: 'right' });
+    } else {
+      drawLine(sheet, type, text, style, { x: box.x + 5, y, base: 'ltr' });
+    }
+  }
+  return fitted.complete;
+}
+
+function drawTick(sheet: Sheet, { x, y, width, height }: Box): void {
+  const points = [
+    [x + width * 0.18, y + height * 0.52],
+    [x + width * 0.42, y + height * 0.78],
+    [x + width * 0.88, y + height * 0.16],
+  ] as const;
+  sheet.stroke(points, { color: COLORS.penBlue, width: Math.max(1, width * 0.13) });
+}
+
+/** The first letters of up to four words; of a name without spaces, its first character. */
+export function initialsOf(name: string): string {
+  const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
+  return oneLine(name)
+    .split(' ')
+    .slice(0, 4)
+    .map((word) => [...graphemes.segment(word)][0]?.segment ?? '')
+    .join('');
+}

@@ -1,0 +1,89 @@
+import type { HistoryEntry, SignerRecord } from '../../model.ts';
+import { HISTORY_WORDS, hashChain } from '../history.ts';
+import { quoted } from '../text/untrusted.ts';
+import { FLOW, type Flow } from './flow.ts';
+import { baseline, COLORS, drawLine, STYLES, type TextStyle } from './pen.ts';
+import { toSeconds } from './times.ts';
+
+const COLUMNS = {
+  number: FLOW.left,
+  time: FLOW.left + 22,
+  what: FLOW.left + 116,
+  who: { x: FLOW.left + 206, width: 166 },
+  hash: FLOW.right,
+} as const;
+
+const LINE = 10.5;
+const MOST_LINES = 4;
+
+/** Everything that happened to the envelope, in order, each line sealed by its hash. */
+export function drawHistoryTable(
+  flow: Flow,
+  history: readonly HistoryEntry[],
+  signers: readonly SignerRecord[],
+): void {
+  const hashes = hashChain(history);
+  flow.heading(`History (${history.length})`, 70);
+  flow.note(
+    'Each line’s hash is the SHA-256 of the hash before it and the line itself, so that no line can be changed, left out or moved without changing all that follow. The first 16 of 64 digits are shown.',
+  );
+  drawHeads(flow);
+  for (const [index, entry] of history.entries())
+    drawEntry(flow, entry, index + 1, hashes[index] ?? '', signers);
+  const last = hashes.at(-1);
+  flow.top += 6;
+  if (last !== undefined) flow.fact('Last hash in full', [last], { mono: true });
+}
+
+function drawHeads(flow: Flow): void {
+  const y = baseline(flow.top, STYLES.label);
+  const heads: [string, number][] = [
+    ['Time (UTC)', COLUMNS.time],
+    ['Event', COLUMNS.what],
+    ['Who', COLUMNS.who.x],
+  ];
+  for (const [text, x] of heads) drawLine(flow.sheet, flow.type, text, STYLES.label, { x, y });
+  drawLine(flow.sheet, flow.type, 'Hash', STYLES.label, { x: COLUMNS.hash, y, align: 'right' });
+  flow.top += STYLES.label.leading + 3;
+  flow.rule();
+  flow.top += 4;
+}
+
+function drawEntry(
+  flow: Flow,
+  entry: HistoryEntry,
+  number: number,
+  hash: string,
+  signers: readonly SignerRecord[],
+): void {
+  const small: TextStyle = { ...STYLES.small, size: 7.8, leading: LINE };
+  const ink: TextStyle = { ...small, color: COLORS.ink };
+  const signer = signers.find(({ id }) => id === entry.signerId);
+  const about = [
+    ...(signer ? [`${quoted(signer.name)} (${quoted(signer.email)})`] : []),
+    ...(entry.detail === null ? [] : [quoted(entry.detail)]),
+  ];
+  const { lines } = flow.type.fit(about, ink.use, {
+    width: COLUMNS.who.width,
+    height: MOST_LINES * ink.size,
+    largest: ink.size,
+    smallest: ink.size,
+    leading: 1,
+  });
+  const height = Math.max(1, lines.length) * LINE + 5;
+  if (flow.room(height)) drawHeads(flow);
+
+  const { sheet, type, top } = flow;
+  const y = baseline(top, ink);
+  drawLine(sheet, type, `${number}`, small, { x: COLUMNS.number, y });
+  drawLine(sheet, type, toSeconds(entry.at) ?? quoted(entry.at), ink, { x: COLUMNS.time, y });
+  drawLine(sheet, type, HISTORY_WORDS[entry.what], ink, { x: COLUMNS.what, y });
+  for (const [index, text] of lines.entries()) {
+    drawLine(sheet, type, text, ink, { x: COLUMNS.who.x, y: baseline(top + index * LINE, ink) });
+  }
+  const style = { ...STYLES.mono, size: 7.2, color: COLORS.grey };
+  drawLine(sheet, type, hash.slice(0, 16), style, { x: COLUMNS.hash, y, align: 'right' });
+  flow.top += height - 2.5;
+  flow.rule();
+  flow.top += 2.5;
+}

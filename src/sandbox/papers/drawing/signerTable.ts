@@ -1,0 +1,124 @@
+import type { SignerRecord } from '../../model.ts';
+import type { Typesetter } from '../text/typesetter.ts';
+import { oneLine, quoted } from '../text/untrusted.ts';
+import { deviceOf } from './device.ts';
+import { FLOW, type Flow } from './flow.ts';
+import { baseline, COLORS, drawFitted, drawLine, STYLES, type TextStyle } from './pen.ts';
+import { toSeconds } from './times.ts';
+
+/** Left edges and widths of the three columns. */
+const COLUMNS = {
+  who: { x: FLOW.left + 22, width: 150 },
+  when: { x: FLOW.left + 178, width: 118 },
+  how: { x: FLOW.left + 308, width: FLOW.width - 308 },
+} as const;
+
+const LINE = 11;
+const LABEL = 40;
+
+/** Room for a signer whose texts are of usual length. */
+const ROW = 4 * LINE + 14;
+
+const STATUS_WORDS: Readonly<Record<SignerRecord['status'], string>> = {
+  PENDING: 'Waiting',
+  SENT: 'Asked to sign',
+  VIEWED: 'Viewed',
+  SIGNED: 'Signed',
+  DECLINED: 'Declined',
+};
+
+/** Who signed, when, and by what it is known; one row per signer, the heads repeated on each page. */
+export function drawSignerTable(flow: Flow, signers: readonly SignerRecord[]): void {
+  flow.heading(`Signers (${signers.length})`, 18 + ROW);
+  drawHeads(flow);
+  for (const signer of signers) drawSigner(flow, signer);
+}
+
+function drawHeads(flow: Flow): void {
+  const y = baseline(flow.top, STYLES.label);
+  drawLine(flow.sheet, flow.type, 'Signer', STYLES.label, { x: COLUMNS.who.x, y });
+  drawLine(flow.sheet, flow.type, 'Times (UTC)', STYLES.label, { x: COLUMNS.when.x, y });
+  drawLine(flow.sheet, flow.type, 'Evidence', STYLES.label, { x: COLUMNS.how.x, y });
+  flow.top += STYLES.label.leading + 3;
+  flow.rule();
+  flow.top += 6;
+}
+
+const SMALL: TextStyle = { ...STYLES.small, leading: LINE };
+const INK: TextStyle = { ...SMALL, color: COLORS.ink };
+
+interface WhoLine {
+  text: string;
+  style: TextStyle;
+}
+
+function drawSigner(flow: Flow, signer: SignerRecord): void {
+  const who = whoLines(flow.type, signer);
+  const height = Math.max(4, who.length) * LINE + 4;
+  if (flow.room(height + 8)) drawHeads(flow);
+  const { sheet, type, top } = flow;
+  const at = (line: number): number => baseline(top + line * LINE, SMALL);
+
+  const number = { ...SMALL, use: 'strong', color: COLORS.accent } as const;
+  drawLine(sheet, type, `${signer.order}`, number, { x: FLOW.left, y: at(0) });
+  for (const [line, { text, style }] of who.entries()) {
+    drawLine(sheet, type, text, style, { x: COLUMNS.who.x, y: at(line) });
+  }
+  for (const [line, [label, time]] of timesOf(signer).entries()) {
+    drawLine(sheet, type, label, SMALL, { x: COLUMNS.when.x, y: at(line) });
+    drawLine(sheet, type, toSeconds(time) ?? '–', INK, { x: COLUMNS.when.x + LABEL, y: at(line) });
+  }
+  const { x, width } = COLUMNS.how;
+  const device = signer.userAgent === null ? '–' : quoted(deviceOf(signer.userAgent));
+  drawLine(sheet, type, 'IP', SMALL, { x, y: at(0) });
+  drawFitted(sheet, type, quoted(signer.ip ?? '–'), INK, {
+    x: x + 34,
+    y: at(0),
+    width: width - 34,
+    smallest: 4.5,
+  });
+  drawLine(sheet, type, 'Device', SMALL, { x, y: at(1) });
+  drawFitted(sheet, type, device, INK, { x: x + 34, y: at(1), width: width - 34, smallest: 4.5 });
+  drawLine(sheet, type, 'Signature ID', SMALL, { x, y: at(2) });
+  drawFitted(sheet, type, quoted(signer.signatureId), STYLES.mono, { x, y: at(3), width, smallest: 4.5 });
+  flow.top += height;
+  flow.rule();
+  flow.top += 6;
+}
+
+/** Name, address and role on up to three lines each, then the status. */
+function whoLines(type: Typesetter, signer: SignerRecord): WhoLine[] {
+  const status = {
+    ...SMALL,
+    use: 'strong',
+    color: signer.status === 'DECLINED' ? COLORS.warning : COLORS.accent,
+  } as const;
+  return [
+    ...fewLines(type, signer.name, { ...INK, use: 'strong', size: 9.2 }),
+    ...fewLines(type, signer.email, INK),
+    ...fewLines(type, signer.role, SMALL),
+    { text: STATUS_WORDS[signer.status], style: status },
+    ...(signer.declineReason === null ? [] : fewLines(type, signer.declineReason, SMALL)),
+  ];
+}
+
+function fewLines(type: Typesetter, text: string, style: TextStyle): WhoLine[] {
+  const options = {
+    width: COLUMNS.who.width,
+    height: 3 * LINE,
+    largest: style.size,
+    smallest: style.size * 0.7,
+    leading: LINE / style.size,
+  };
+  const { lines, size } = type.fit([oneLine(text)], style.use, options);
+  return lines.map((line) => ({ text: quoted(line), style: { ...style, size } }));
+}
+
+function timesOf(signer: SignerRecord): [string, string | null][] {
+  return [
+    ['Sent', signer.notifiedAt],
+    ['Viewed', signer.viewedAt],
+    ['Consent', signer.consentAt],
+    signer.declinedAt === null ? ['Signed', signer.signedAt] : ['Declined', signer.declinedAt],
+  ];
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import {
+  PDF,
+  type PDFPage,
+  PdfArray,
+  PdfDict,
+  PdfName,
+  PdfNumber,
+  type PdfRef,
+  PdfStream,
+  PdfString,
+} from '@libpdf/core';
+import { createUsedFonts } from './fonts.ts';
+import { createSheet, type Sheet } from './sheet.ts';
+
+/** A4 in points. */
+export const A4 = { width: 595.28, height: 841.89 } as const;
+
+/** What the file says about itself. */
+export interface PaperInfo {
+  title: string;
+  subject: string;
+  keywords: string[];
+  /** Creation and modification time, ISO 8601. */
+  at: string;
+}
+
+/** A PDF under the pen. The same drawing gives the same bytes. */
+export interface Paper {
+  /** One per page, in order; drawing adds to what the page already shows. */
+  readonly sheets: readonly Sheet[];
+  /** Appends an empty A4 page. */
+  addSheet(): Sheet;
+  save(info: PaperInfo): Promise<Uint8Array>;
+}
+
+/** An empty paper. */
+export function createPaper(): Paper {
+  return paperOver(PDF.create());
+}
+
+/** A paper that adds to an existing PDF. Rejects when the bytes are not one. */
+export async function openPaper(bytes: Uint8Array): Promise<Paper> {
+  return paperOver(await PDF.load(bytes));
+}
+
+function paperOver(pdf: PDF): Paper {
+  const fonts = createUsedFonts();
+  const pages = pdf.getPages();
+  const sheets = pages.map((page) => createSheet(page.width, page.height, fonts));
+  return {
+    sheets,
+    addSheet() {
+      const page = pdf.addPage(A4);
+      const sheet = createSheet(page.width, page.height, fonts);
+      pages.push(page);
+      sheets.push(sheet);
+      return sheet;
+    },
+    async save(info) {
+      const resources = pdf.register(
+        PdfDict.of({ Font: new PdfDict([...fonts.embed(pdf)].map(([name, font]) => [name, font])) }),
+      );
+      const digest = createHash('sha256').update(JSON.stringify(info));
+      for (const [index, page] of pages.entries()) {
+        const content = sheets[index]?.content() ?? '';
+        digest.update(content);
+        if (content !== '') show(pdf, page, content, resources);
+      }
+      describe(pdf, info);
+      const id = PdfString.fromBytes(digest.digest().subarray(0, 16));
+      pdf.context.info.trailer.set('ID', new PdfArray([id, id]));
+      return pdf.save({ compressionThreshold: 64 });
+    },
+  };
+}
+
+/** Puts the drawing on the page as a form of its own, so that its fonts cannot clash with the page's. */
+function show(pdf: PDF, page: PDFPage, content: string, resources: PdfRef): void {
+  const form = pdf.register(
+    PdfStream.fromDict(
+      {
+        Type: PdfName.of('XObject'),
+        Subtype: PdfName.of('Form'),
+        BBox: new PdfArray([0, 0, page.width, page.height].map((value) => PdfNumber.of(value))),
+        Resources: resources,
+      },
+      Buffer.from(content, 'latin1'),
+    ),
+  );
+  const pageResources = page.getResources();
+  const forms = pageResources.getDict('XObject', (ref) => pdf.context.resolve(ref)) ?? new PdfDict();
+  let number = 1;
+  while (forms.has(`Esign${number}`)) number++;
+  forms.set(`Esign${number}`, form);
+  pageResources.set('XObject', forms);
+
+  const stream = (text: string): PdfRef => pdf.register(PdfStream.fromDict({}, Buffer.from(text, 'latin1')));
+  const before = page.dict.get('Contents', (ref) => pdf.context.resolve(ref));
+  const existing = before instanceof PdfArray ? [...items(before)] : [page.dict.get('Contents')];
+  const kept = existing.filter((entry) => entry !== undefined);
+  const own = stream(`q /Esign${number} Do Q`);
+  // The page's own content may leave the graphics state changed.
+  page.dict.set(
+    'Contents',
+    new PdfArray(kept.length === 0 ? [own] : [stream('q'), ...kept, stream('Q'), own]),
+  );
+}
+
+function* items(array: PdfArray): Generator<NonNullable<ReturnType<PdfArray['at']>>> {
+  for (let index = 0; index < array.length; index++) {
+    const item = array.at(index);
+    if (item) yield item;
+  }
+}
+
+function describe(pdf: PDF, { title, subject, keywords, at }: PaperInfo): void {
+  const date = new Date(at);
+  pdf.setMetadata({
+    title,
+    subject,
+    keywords,
+    author: 'esign sandbox',
+    creator: 'esign sandbox',
+    producer: 'esign sandbox',
+    creationDate: date,
+    modificationDate: date,
+    language: 'en',
+  });
+}

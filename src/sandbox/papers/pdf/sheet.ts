@@ -1,0 +1,152 @@
+import type { Face } from '../text/faces.ts';
+import { BOX, type Glyph, type GlyphRun, type ShapedLine } from '../text/shape.ts';
+import { hex, type UsedFonts, utf16 } from './fonts.ts';
+
+/** Red, green, blue from 0 to 1. */
+export type Color = readonly [number, number, number];
+
+export interface LineStyle {
+  color: Color;
+  width: number;
+  dash?: readonly number[];
+}
+
+export interface BoxStyle {
+  fill?: Color;
+  stroke?: Color;
+  width?: number;
+  dash?: readonly number[];
+}
+
+/** The slant of a face that stands in for handwriting: about 11 degrees. */
+const SLANT = 0.2;
+
+/**
+ * What is drawn on one page, as PDF content. All positions are in points from the page's top left corner;
+ * text stands on its baseline.
+ */
+export interface Sheet {
+  readonly width: number;
+  readonly height: number;
+  text(
+    line: ShapedLine,
+    at: { x: number; y: number; size: number; color: Color; slanted?: boolean; tracking?: number },
+  ): void;
+  line(from: readonly [number, number], to: readonly [number, number], style: LineStyle): void;
+  box(x: number, y: number, width: number, height: number, style: BoxStyle): void;
+  /** A polyline with round ends. */
+  stroke(points: readonly (readonly [number, number])[], style: LineStyle): void;
+  content(): string;
+}
+
+export function createSheet(width: number, height: number, fonts: UsedFonts): Sheet {
+  const operators: string[] = [];
+  const up = (y: number): string => number(height - y);
+
+  const run = (
+    glyphs: GlyphRun,
+    x: number,
+    y: number,
+    size: number,
+    slant: number,
+    tracking: number,
+  ): void => {
+    const resource = fonts.use(glyphs);
+    const shown = showGlyphs(glyphs, fonts, size, tracking);
+    operators.push(
+      `BT /${resource} ${number(size)} Tf 1 0 ${number(slant)} 1 ${number(x)} ${up(y)} Tm ${shown} ET`,
+    );
+  };
+  const fill = (color: Color): string => `${color.map(number).join(' ')} rg`;
+  const pen = ({ color, width, dash }: LineStyle): string =>
+    `${color.map(number).join(' ')} RG ${number(width)} w [${(dash ?? []).map(number).join(' ')}] 0 d`;
+
+  const sheet: Sheet = {
+    width,
+    height,
+    text(line, { x, y, size, color, slanted = false, tracking = 0 }) {
+      let position = x;
+      for (const piece of line.pieces) {
+        operators.push(fill(color));
+        if (piece.kind === 'glyphs') {
+          run(piece.run, position, y, size, slanted ? SLANT : 0, tracking);
+          position +=
+            piece.width * size + piece.run.glyphs.filter(({ text }) => text !== '').length * tracking;
+          continue;
+        }
+        const margin = BOX.margin * size;
+        const frame = { stroke: color, width: 0.05 * size };
+        sheet.box(position + margin, y - 0.72 * size, piece.width * size - 2 * margin, 0.92 * size, frame);
+        operators.push(fill(color));
+        run(piece.label, position + margin + BOX.padding * size, y - 0.04 * size, BOX.label * size, 0, 0);
+        position += piece.width * size;
+      }
+    },
+    line: (from, to, style) => sheet.stroke([from, to], style),
+    box(x, y, across, down, style) {
+      const rectangle = `${number(x)} ${up(y + down)} ${number(across)} ${number(down)} re`;
+      if (style.fill) operators.push(`${fill(style.fill)} ${rectangle} f`);
+      if (style.stroke) {
+        operators.push(`${pen({ width: 0.5, ...style, color: style.stroke })} ${rectangle} S`);
+      }
+    },
+    stroke(points, style) {
+      const path = points.map(([x, y], index) => `${number(x)} ${up(y)} ${index === 0 ? 'm' : 'l'}`);
+      operators.push(`${pen(style)} ${path.length > 2 ? '1 J 1 j' : '0 J'} ${path.join(' ')} S`);
+    },
+    content: () => operators.join('\n'),
+  };
+  return sheet;
+}
+
+/** The operators that show a run, with what shaping moved put in as adjustments and rises. */
+function showGlyphs({ face, glyphs }: GlyphRun, fonts: UsedFonts, size: number, tracking: number): string {
+  const parts: string[] = [];
+  let array = '';
+  let rise = 0;
+  let pending = 0;
+  const flush = (...next: string[]): void => {
+    if (array !== '') parts.push(`[${array}] TJ`);
+    array = '';
+    parts.push(...next);
+  };
+  const show = (glyph: Glyph, spacing: number): void => {
+    if (glyph.dy !== rise) flush(`${number(glyph.dy * size)} Ts`);
+    rise = glyph.dy;
+    const before = Math.round(pending + glyph.dx * 1000);
+    array += `${before === 0 ? '' : `${-before} `}<${hex(glyph.id)}>`;
+    pending += (glyph.advance + spacing) * 1000 - before - fonts.width(face, glyph.id);
+  };
+  for (const cluster of clustersOf(glyphs)) {
+    const actual = actualText(cluster, face, fonts);
+    if (actual !== undefined) flush(`/Span <</ActualText <FEFF${utf16(actual)}>>> BDC`);
+    for (const glyph of cluster) show(glyph, glyph === cluster.at(-1) ? tracking / size : 0);
+    if (actual !== undefined) flush('EMC');
+  }
+  flush();
+  if (rise !== 0) parts.push('0 Ts');
+  return parts.join(' ');
+}
+
+/** The characters of a cluster whose glyphs alone cannot give them back (ISO 32000-1, 14.9.4). */
+function actualText(cluster: readonly Glyph[], face: Face, fonts: UsedFonts): string | undefined {
+  const [first] = cluster;
+  if (!first || (cluster.length === 1 && fonts.isReversible(face, first))) return undefined;
+  return first.text;
+}
+
+/** Glyphs that stand for the same characters together. */
+function clustersOf(glyphs: readonly Glyph[]): Glyph[][] {
+  const clusters: Glyph[][] = [];
+  for (const glyph of glyphs) {
+    const last = clusters.at(-1);
+    if (last && glyph.text === '') last.push(glyph);
+    else clusters.push([glyph]);
+  }
+  return clusters;
+}
+
+/** A number as PDF wants it: no exponent, at most three digits after the point. */
+function number(value: number): string {
+  return (Math.round(value * 1000) / 1000).toString();
+}

@@ -1,0 +1,152 @@
+import type { SignedInput, SignerRecord, TemplateField, TemplateRecord } from '../model.ts';
+import { drawFilledField, drawSignature, fieldValue } from './drawing/filledFields.ts';
+import { createFlow, drawFlowFooter, FLOW, type Flow } from './drawing/flow.ts';
+import { baseline, COLORS, drawFitted, STYLES } from './drawing/pen.ts';
+import { drawSandboxMark } from './drawing/sandboxMark.ts';
+import { openPaper, type Paper } from './pdf/paper.ts';
+import { createTypesetter, type Typesetter } from './text/typesetter.ts';
+import { paragraphsOf, plain, quoted } from './text/untrusted.ts';
+
+/** Something a signer entered that the template's pages have no room for. */
+interface Entry {
+  signer: SignerRecord;
+  label: string;
+  value: string;
+}
+
+/**
+ * signed.pdf: document.pdf with each signer's values in the fields of that signer's role. The first signer
+ * of a role has its fields; signers who find theirs taken, and values longer than their box, follow on
+ * appended pages. Rejects when `document` is not a PDF.
+ */
+export async function drawSigned({ template, envelope, document }: SignedInput): Promise<Uint8Array> {
+  const type = createTypesetter();
+  const paper = await openPaper(document);
+  const signers = inSigningOrder(envelope.signers.filter(({ signedAt }) => signedAt !== null));
+  const holders = new Map<string, SignerRecord>();
+  for (const signer of signers) {
+    if (template.fields.some(({ role }) => role === signer.role) && !holders.has(signer.role))
+      holders.set(signer.role, signer);
+  }
+  const overlong = drawFields(paper, type, template.fields, holders);
+  const others = signers.filter((signer) => holders.get(signer.role) !== signer);
+  const entries = [...overlong, ...others.flatMap((signer) => entriesOf(template.fields, signer))];
+
+  const own = paper.sheets.length;
+  if (others.length > 0 || entries.length > 0) {
+    drawAppendix(createFlow(paper, type), template, others, entries);
+    const appended = paper.sheets.length - own;
+    for (const [index, sheet] of paper.sheets.slice(own).entries()) {
+      drawFlowFooter(sheet, type, envelope.templateName, `Appended page ${index + 1} of ${appended}`);
+    }
+  }
+  for (const sheet of paper.sheets) drawSandboxMark(sheet, type, envelope.id);
+  return paper.save({
+    title: `${plain(envelope.templateName)} (signed)`,
+    subject: `Envelope ${envelope.id}: ${plain(envelope.subject)}`,
+    keywords: [envelope.id, ...signers.map(({ signatureId }) => signatureId)],
+    at: envelope.completedAt ?? envelope.createdAt,
+  });
+}
+
+/** By order, then as they were named. */
+export function inSigningOrder(signers: readonly SignerRecord[]): SignerRecord[] {
+  return [...signers].sort((a, b) => a.order - b.order);
+}
+
+function drawFields(
+  paper: Paper,
+  type: Typesetter,
+  fields: readonly TemplateField[],
+  holders: ReadonlyMap<string, SignerRecord>,
+): Entry[] {
+  return fields.flatMap((field) => {
+    const signer = holders.get(field.role);
+    if (!signer) return [];
+    const sheet = paper.sheets[field.page - 1];
+    if (sheet && drawFilledField(sheet, type, field, signer)) return [];
+    return [{ signer, label: field.label, value: fieldValue(field, signer) }];
+  });
+}
+
+/** What a signer without fields of their own entered, but for the signature. */
+function entriesOf(fields: readonly TemplateField[], signer: SignerRecord): Entry[] {
+  return fields
+    .filter((field) => field.type !== 'SIGNATURE')
+    .map((field) => ({ signer, label: field.label, value: shownValue(field, signer) }))
+    .filter(({ value }) => value.trim() !== '');
+}
+
+function shownValue(field: TemplateField, signer: SignerRecord): string {
+  const value = signer.values[field.fieldId] ?? '';
+  if (field.type !== 'CHECKBOX') return value;
+  return value === 'true' ? 'Yes' : '';
+}
+
+function drawAppendix(
+  flow: Flow,
+  { name, fields }: TemplateRecord,
+  others: readonly SignerRecord[],
+  entries: readonly Entry[],
+): void {
+  const what = others.length > 0 ? 'Additional signatures' : 'Additional entries';
+  flow.title(what, `Part of “${quoted(name)}” and signed with it`);
+  drawSignatures(flow, fields, others);
+  if (entries.length === 0) return;
+  if (others.length > 0) flow.heading('Entries', 40);
+  let last: SignerRecord | undefined;
+  for (const { signer, label, value } of entries) {
+    if (signer !== last) {
+      flow.room(44);
+      flow.top += 6;
+      const style = { ...STYLES.body, use: 'strong' } as const;
+      const line = { x: FLOW.left, y: baseline(flow.top, style), width: FLOW.width };
+      drawFitted(flow.sheet, flow.type, `${quoted(signer.name)}, ${quoted(signer.role)}`, style, line);
+      flow.top += style.leading + 2;
+      last = signer;
+    }
+    flow.fact(quoted(label), paragraphsOf(value));
+  }
+}
+
+const CARD = { width: 222, height: 118, second: 309, signature: 58 } as const;
+
+/** Two to a row: name, role and address above the signature. */
+function drawSignatures(
+  flow: Flow,
+  fields: readonly TemplateField[],
+  signers: readonly SignerRecord[],
+): void {
+  flow.top += 8;
+  for (const [index, signer] of signers.entries()) {
+    const isLeft = index % 2 === 0;
+    if (isLeft) flow.room(CARD.height);
+    const { sheet, type, top } = flow;
+    const x = isLeft ? FLOW.left : CARD.second;
+    const name = { ...STYLES.body, use: 'strong' } as const;
+    drawFitted(sheet, type, quoted(signer.name), name, {
+      x,
+      y: baseline(top, name),
+      width: CARD.width,
+      smallest: 5,
+    });
+    const about = `${quoted(signer.role)} · ${quoted(signer.email)}`;
+    const line = { x, y: baseline(top + 13, STYLES.small), width: CARD.width, smallest: 4.5 };
+    drawFitted(sheet, type, about, STYLES.small, line);
+    const box = { x, y: top + 30, width: CARD.width, height: CARD.signature };
+    sheet.box(box.x, box.y, box.width, box.height, { fill: COLORS.tint });
+    sheet.line([x, box.y + box.height], [x + box.width, box.y + box.height], {
+      color: COLORS.grey,
+      width: 0.6,
+    });
+    drawSignature(sheet, type, box, signer, signatureOf(fields, signer));
+    if (!isLeft || index === signers.length - 1) flow.top += CARD.height;
+  }
+}
+
+function signatureOf(fields: readonly TemplateField[], signer: SignerRecord): string {
+  const typed = fields
+    .filter(({ type }) => type === 'SIGNATURE')
+    .map(({ fieldId }) => signer.values[fieldId] ?? '');
+  return typed.find((text) => text.trim() !== '') ?? signer.name;
+}

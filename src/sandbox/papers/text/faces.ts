@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Blob, Font, Face as HarfBuzzFace } from 'harfbuzzjs';
+import { type FontList, fontFolder, readFontList } from './folder.ts';
+
+/** What a piece of text is for; each use has one face, and shares the fallbacks for other scripts. */
+export type Use = 'text' | 'strong' | 'hand' | 'mono';
+
+/** A font file that is open for shaping. */
+export interface Face {
+  /** File name without its ending. */
+  name: string;
+  data: Buffer;
+  font: Font;
+  unitsPerEm: number;
+}
+
+/** The fonts of one font folder. Files are read when a text first needs them, and stay open. */
+export interface Faces {
+  byUse(use: Use): Face;
+  /** The first face that is accepted: the use's own, then those that list the character. */
+  find(codePoint: number, use: Use, accepts: (face: Face) => boolean): Face | undefined;
+}
+
+const EMOJI = /^\p{Emoji_Presentation}/u;
+
+/** Opens the folder that `fontFolder()` finds. Throws when there is none. */
+export function openFaces(folder: string = fontFolder()): Faces {
+  const list = readFontList(folder);
+  const open = new Map<string, Face>();
+  const face = (file: string): Face => {
+    const known = open.get(file);
+    if (known) return known;
+    const opened = openFace(folder, file);
+    open.set(file, opened);
+    return opened;
+  };
+  const byUse = (use: Use): Face => {
+    const entry = list.faces.find((candidate) => candidate.use === use);
+    if (!entry) throw new Error(`The font folder has no face for ${use}.`);
+    return face(entry.file);
+  };
+  return {
+    byUse,
+    find(codePoint, use, accepts) {
+      const ownFace = (): Face | undefined => ownUses(use).map(byUse).find(accepts);
+      const fallback = (): Face | undefined => {
+        for (const file of fallbackFiles(list, codePoint)) if (accepts(face(file))) return face(file);
+        return undefined;
+      };
+      // The text faces have a few emoji too, as plain symbols.
+      return EMOJI.test(String.fromCodePoint(codePoint))
+        ? (fallback() ?? ownFace())
+        : (ownFace() ?? fallback());
+    },
+  };
+}
+
+/** True when the face has a glyph for the character itself. */
+export function hasGlyph(face: Face, codePoint: number): boolean {
+  return (face.font.nominalGlyph(codePoint) ?? 0) !== 0;
+}
+
+function ownUses(use: Use): Use[] {
+  return use === 'text' || use === 'strong' ? [use] : [use, 'text'];
+}
+
+function fallbackFiles(list: FontList, codePoint: number): string[] {
+  return list.fallbacks
+    .filter(({ ranges }) => ranges.some(([first, last]) => codePoint >= first && codePoint <= last))
+    .map(({ file }) => file);
+}
+
+function openFace(folder: string, file: string): Face {
+  const data = readFileSync(join(folder, file));
+  const face = new HarfBuzzFace(new Blob(data));
+  return { name: file.replace(/\.\w+$/, ''), data, font: new Font(face), unitsPerEm: face.upem };
+}

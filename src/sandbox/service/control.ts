@@ -1,0 +1,175 @@
+import { getConnInfo } from '@hono/node-server/conninfo';
+import { Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import type { Engine, Visitor } from './engine.ts';
+import { ApiError, invalidBody, notFound } from './errors.ts';
+import { isLocalHost } from './host-check.ts';
+import { readJson } from './json-body.ts';
+import { authenticate, hashOf, makeKey, type RandomId, requireScope } from './keys.ts';
+import { nextSigner } from './lifecycle.ts';
+import type { RateWindow } from './rate-window.ts';
+import type { AuditRecord } from './records.ts';
+import { deliveryView, envelopeView, keyView, pageView } from './representation.ts';
+import { isoTime, type SandboxClock } from './sandbox-clock.ts';
+import type { Store } from './store.ts';
+import { bodies, parseBody, parseListQuery } from './validation.ts';
+import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod } from './web.ts';
+
+export interface ControlOptions {
+  store: Store;
+  engine: Engine;
+  rates: RateWindow;
+  clock: SandboxClock;
+  randomId: RandomId;
+  /** The key that a reset keeps. */
+  apiKey: string;
+  /** The address bound. */
+  host: string;
+}
+
+/** What the dashboard, the signers and the passing of time do: no part of the API. Mounted at /__sandbox. */
+export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>();
+  app.use('*', guarded(options));
+  app.get('/', (c) => reply(c, statusView(options)));
+  signerRoutes(app, options);
+  clockRoutes(app, options);
+  recordRoutes(app, options);
+  keyRoutes(app, options);
+  for (const path of ['/', '/mails', '/deliveries', '/audit']) app.all(path, wrongMethod('GET, HEAD'));
+  app.all('/keys', wrongMethod('GET, HEAD, POST'));
+  for (const path of ['/clock/advance', '/reset', '/keys/:id/revoke', '/deliveries/:id/replay'])
+    app.all(path, wrongMethod('POST'));
+  for (const action of ['sign', 'view', 'decline']) app.all(`/envelopes/:id/${action}`, wrongMethod('POST'));
+  app.all('*', unknownRoute);
+  return app;
+}
+
+function statusView({ store, clock }: ControlOptions) {
+  return {
+    name: 'esign sandbox',
+    version: 'v1',
+    now: isoTime(clock.now()),
+    orgId: store.state.orgId,
+    clockOffsetMs: clock.offsetMs,
+  };
+}
+
+function signerRoutes(app: Hono<ServiceEnv>, { engine }: ControlOptions): void {
+  app.post('/envelopes/:id/sign', async (c) => {
+    const { id } = engine.envelope(c.req.param('id'));
+    const { signer, values = {}, all } = parseBody(bodies.controlSign, await readJson(c.env.incoming));
+    if (all && (signer !== undefined || Object.keys(values).length > 0))
+      throw invalidBody({ all: ['Goes without signer and values'] });
+    let envelope = await engine.sign(id, signer ?? null, values, visitorOf(c));
+    while (all && nextSigner(envelope)) envelope = await engine.sign(id, null, {}, visitorOf(c));
+    return reply(c, { data: envelopeView(envelope) });
+  });
+  app.post('/envelopes/:id/view', async (c) => {
+    const { id } = engine.envelope(c.req.param('id'));
+    const { signer } = parseBody(bodies.controlView, await readJson(c.env.incoming));
+    return reply(c, { data: envelopeView(await engine.view(id, signer ?? null)) });
+  });
+  app.post('/envelopes/:id/decline', async (c) => {
+    const { id } = engine.envelope(c.req.param('id'));
+    const { signer, reason } = parseBody(bodies.controlDecline, await readJson(c.env.incoming));
+    return reply(c, { data: envelopeView(await engine.decline(id, signer ?? null, reason ?? null)) });
+  });
+}
+
+function clockRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
+  const { engine, rates, apiKey } = options;
+  app.post('/clock/advance', async (c) => {
+    const { ms } = parseBody(bodies.advance, await readJson(c.env.incoming));
+    return reply(c, { now: isoTime(await engine.advance(ms)) });
+  });
+  app.post('/reset', async (c) => {
+    await engine.reset(hashOf(apiKey));
+    rates.clear();
+    return reply(c, statusView(options));
+  });
+}
+
+function recordRoutes(app: Hono<ServiceEnv>, { engine, store: { state } }: ControlOptions): void {
+  app.get('/deliveries', (c) => {
+    const envelopeId = c.req.query('envelopeId');
+    const all = [...state.deliveries.values()];
+    const shown = envelopeId === undefined ? all : all.filter((one) => one.envelopeId === envelopeId);
+    return reply(c, { data: shown.map(deliveryView) });
+  });
+  app.post('/deliveries/:id/replay', async (c) =>
+    reply(c, { data: deliveryView(await engine.replay(c.req.param('id'))) }),
+  );
+  app.get('/mails', (c) => {
+    const envelopeId = c.req.query('envelopeId');
+    const all = state.mails;
+    return reply(c, {
+      data: envelopeId === undefined ? all : all.filter((one) => one.envelopeId === envelopeId),
+    });
+  });
+  app.get('/audit', (c) => {
+    const { page, pageSize } = parseListQuery(c.req.query());
+    return reply(
+      c,
+      pageView(state.audit.toReversed(), page, pageSize, (entry) => entry),
+    );
+  });
+}
+
+function keyRoutes(app: Hono<ServiceEnv>, { store, clock, randomId }: ControlOptions): void {
+  const { state } = store;
+  const audit = (action: AuditRecord['action'], orgId: string, keyId: string): AuditRecord => ({
+    id: `aud_${randomId(10)}`,
+    at: isoTime(clock.now()),
+    orgId,
+    keyId,
+    action,
+    method: null,
+    path: null,
+    status: null,
+  });
+  app.get('/keys', (c) =>
+    reply(c, { data: [...state.keys.values()].map((key) => keyView(key, clock.now())) }),
+  );
+  app.post('/keys', async (c) => {
+    const body = parseBody(bodies.createKey, await readJson(c.env.incoming));
+    const { name, description = '', scopes, orgId = state.orgId, expiresAt } = body;
+    const until = expiresAt === undefined ? null : isoTime(Date.parse(expiresAt));
+    const facts = { orgId, name, description, scopes: [...new Set(scopes)], expiresAt: until };
+    const { key, record } = makeKey(facts, clock.now(), randomId);
+    await store.commit([
+      { kind: 'key', value: record },
+      { kind: 'audit', value: audit('key.created', orgId, record.id) },
+    ]);
+    return reply(c, { data: { ...keyView(record, clock.now()), key } }, 201);
+  });
+  app.post('/keys/:id/revoke', async (c) => {
+    const key = state.keys.get(c.req.param('id'));
+    if (!key) throw notFound('Key');
+    const now = isoTime(clock.now());
+    const value = { ...key, revokedAt: key.revokedAt ?? now };
+    await store.commit([
+      { kind: 'key', value },
+      { kind: 'audit', value: audit('key.revoked', key.orgId, key.id) },
+    ]);
+    return reply(c, { data: keyView(value, clock.now()) });
+  });
+}
+
+/** A page elsewhere on the web can neither know the key nor, by rebinding its name, reach this address. */
+function guarded({ store, engine, clock, host }: ControlOptions) {
+  return createMiddleware<ServiceEnv>(async (c, next) => {
+    if (!isLocalHost(c.env.incoming, host))
+      throw new ApiError('FORBIDDEN', 'The control plane answers only under its own address');
+    const key = authenticate(c.req.header('authorization'), store.state, clock.now());
+    if (key.orgId !== store.state.orgId)
+      throw new ApiError('FORBIDDEN', 'The control plane needs a key of the default organisation');
+    requireScope(key, 'esign:write');
+    await engine.expireDue();
+    await next();
+  });
+}
+
+function visitorOf(c: ServiceContext): Visitor {
+  return { ip: getConnInfo(c).remote.address ?? null, userAgent: c.req.header('user-agent') ?? null };
+}

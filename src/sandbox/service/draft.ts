@@ -1,0 +1,92 @@
+import { LIMITS } from '../../kernel/vocabulary.ts';
+import type { EnvelopeRecord, SignerRecord, TemplateRecord } from '../model.ts';
+import { invalidBody } from './errors.ts';
+import type { RandomId } from './keys.ts';
+import { storageKey } from './lifecycle.ts';
+import { isoTime } from './sandbox-clock.ts';
+import type { CreateBody } from './validation.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A new envelope in DRAFT (Create envelope body). Expiry counts from creation. */
+export function draftEnvelope(
+  orgId: string,
+  template: TemplateRecord,
+  body: CreateBody,
+  now: number,
+  randomId: RandomId,
+): EnvelopeRecord {
+  const roles = assignRoles(template, body.signers);
+  const id = `env_${randomId(10)}`;
+  const at = isoTime(now);
+  return {
+    id,
+    orgId,
+    templateId: template.id,
+    templateName: template.name,
+    status: 'DRAFT',
+    signingOrder: body.signingOrder ?? 'PARALLEL',
+    subject: body.subject ?? `Please sign: ${template.name}`,
+    message: body.message ?? '',
+    signers: body.signers.map((signer, index) =>
+      pendingSigner(signer, roles[index] ?? '', signer.order ?? index + 1, randomId),
+    ),
+    metadata: body.metadata ?? {},
+    webhookUrl: body.webhookUrl ?? null,
+    webhookSecret: body.webhookSecret ?? null,
+    expiresAt: isoTime(now + (body.expiresInDays ?? LIMITS.expiresInDays) * DAY_MS),
+    createdAt: at,
+    sentAt: null,
+    completedAt: null,
+    documentStorageKey: storageKey({ id, orgId }, 'document'),
+    signedDocumentStorageKey: null,
+    certificateStorageKey: null,
+    history: [{ at, what: 'created', signerId: null, detail: null }],
+  };
+}
+
+/**
+ * A role for every signer: the one asked for, else the next of the template's that nobody has, else its last.
+ * A role that isn't the template's is a VALIDATION_ERROR that names the roles.
+ */
+export function assignRoles(template: TemplateRecord, signers: CreateBody['signers']): string[] {
+  const wrong = signers.flatMap(({ role }, index): [string, string[]][] =>
+    role === undefined || template.roles.includes(role)
+      ? []
+      : [[`signers.${index}.role`, [`Must be one of the template's roles: ${template.roles.join(', ')}`]]],
+  );
+  if (wrong.length > 0) throw invalidBody(Object.fromEntries(wrong), 'The request body is not valid');
+  const taken = new Set(signers.map((signer) => signer.role));
+  return signers.map((signer) => {
+    const role = signer.role ?? template.roles.find((one) => !taken.has(one)) ?? template.roles.at(-1) ?? '';
+    taken.add(role);
+    return role;
+  });
+}
+
+function pendingSigner(
+  signer: CreateBody['signers'][number],
+  role: string,
+  order: number,
+  randomId: RandomId,
+): SignerRecord {
+  return {
+    id: `signer_${randomId(10)}`,
+    email: signer.email,
+    name: signer.name,
+    role,
+    order,
+    status: 'PENDING',
+    signedAt: null,
+    declinedAt: null,
+    declineReason: null,
+    token: randomId(24),
+    notifiedAt: null,
+    viewedAt: null,
+    consentAt: null,
+    ip: null,
+    userAgent: null,
+    signatureId: randomId(16).toUpperCase(),
+    values: {},
+  };
+}

@@ -1,0 +1,14 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Whether the Host header names this machine: loopback, the bound address, or the address the connection came in on.
+ * A name that an attacker makes point here (DNS rebinding) is none of these.
+ */
+export function isLocalHost(incoming: IncomingMessage, boundHost: string): boolean {
+  const host = incoming.headers.host ?? '';
+  if (!URL.canParse(`http://${host}`)) return false;
+  const { hostname } = new URL(`http://${host}`);
+  const name = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (name === 'localhost' || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name)) return true;
+  return name === boundHost.toLowerCase() || name === incoming.socket.localAddress;
+}

@@ -1,0 +1,48 @@
+/** What the three X-RateLimit headers say (Limits). `reset` in seconds since the epoch. */
+export interface RateReading {
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  reset: number;
+}
+
+interface Window {
+  endsAt: number;
+  used: number;
+}
+
+/**
+ * Fixed window per key, opened by its first request. It runs on the machine's clock, not the sandbox's:
+ * clients compare `reset` with their own clock, and an advanced sandbox must not make them wait for days.
+ */
+export class RateWindow {
+  readonly #limit: number;
+  readonly #lengthMs: number;
+  readonly #windows = new Map<string, Window>();
+
+  constructor(rate: { requests: number; seconds: number }) {
+    this.#limit = rate.requests;
+    this.#lengthMs = rate.seconds * 1000;
+  }
+
+  /** Counts one request of the key at `now`. */
+  take(keyId: string, now: number): RateReading {
+    let window = this.#windows.get(keyId);
+    if (!window || now >= window.endsAt) {
+      window = { endsAt: now + this.#lengthMs, used: 0 };
+      this.#windows.set(keyId, window);
+    }
+    const allowed = window.used < this.#limit;
+    if (allowed) window.used += 1;
+    return {
+      allowed,
+      limit: this.#limit,
+      remaining: this.#limit - window.used,
+      reset: Math.ceil(window.endsAt / 1000),
+    };
+  }
+
+  clear(): void {
+    this.#windows.clear();
+  }
+}

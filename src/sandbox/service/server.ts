@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Clock } from '../../kernel/clock.ts';
+import type { ObjectWriter, PaperMaker } from '../model.ts';
+import { controlRoutes } from './control.ts';
+import { Engine } from './engine.ts';
+import { ApiError, asApiError, errorText, invalidBody } from './errors.ts';
+import { HOME_CSP, homePage } from './home-page.ts';
+import { isLocalHost } from './host-check.ts';
+import { openDefaultKey, type RandomId } from './keys.ts';
+import { PaperShelf } from './paper-shelf.ts';
+import { Quota } from './quota.ts';
+import { RateWindow } from './rate-window.ts';
+import { apiRoutes, type RouteOptions } from './routes.ts';
+import { isoTime, SandboxClock } from './sandbox-clock.ts';
+import { Store } from './store.ts';
+import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './web.ts';
+import { WebhookSender } from './webhooks.ts';
+
+export interface ServiceOptions {
+  /** Folder of the state; made when missing. */
+  dataDir: string;
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** Requests per window and key. */
+  rateLimit: { requests: number; seconds: number };
+  /** Signers per calendar month and organisation; null for no limit. */
+  quota: number | null;
+  papers: PaperMaker;
+  objects: ObjectWriter;
+  clock: Clock;
+  /** Random letters and digits for ids, tokens and keys; from the system's secure source when omitted. */
+  randomId?: RandomId;
+}
+
+export interface Service {
+  /** Like http://127.0.0.1:4010, without the path prefix. */
+  origin: string;
+  orgId: string;
+  /** Full-scope key of the default organisation. */
+  apiKey: string;
+  /** Finishes requests under way, breaks off webhooks, writes everything down. */
+  close(): Promise<void>;
+}
+
+/** How long requests under way may take once the service is closing. */
+const CLOSE_PATIENCE_MS = 3000;
+
+/**
+ * Starts the e-signature service of the API document on this machine. Rejects with the system's error when the port is
+ * taken, with UsageError when another sandbox has the folder or its journal is damaged.
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const randomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
+  const store = await Store.open(options.dataDir);
+  const server = createServer();
+  let engine: Engine | undefined;
+  let sender: WebhookSender | undefined;
+  try {
+    const clock = new SandboxClock(options.clock);
+    clock.offsetMs = store.state.clockOffsetMs;
+    await seedTemplates(store, options.papers);
+    const apiKey = await openDefaultKey(store, options.dataDir, clock.now(), randomId);
+    sender = new WebhookSender(store, clock);
+    engine = new Engine({
+      store,
+      clock,
+      realClock: options.clock,
+      sender,
+      papers: options.papers,
+      shelf: new PaperShelf(options.papers, options.objects),
+      randomId,
+      quota: new Quota(store.state, options.quota),
+      origin: () => originOf(server, options.host),
+    });
+    const rates = new RateWindow(options.rateLimit);
+    const routes: RouteOptions = { store, engine, rates, clock, realClock: options.clock, randomId };
+    const app = webApp(server, { ...routes, clock, apiKey, host: options.host });
+    attach(server, app);
+    await listen(server, options.port, options.host);
+    await engine.start();
+    return {
+      origin: originOf(server, options.host),
+      orgId: store.state.orgId,
+      apiKey,
+      close: once(() => close(server, store, engine, sender)),
+    };
+  } catch (error) {
+    await close(server, store, engine, sender);
+    throw error;
+  }
+}
+
+function webApp(
+  server: Server,
+  options: RouteOptions & { clock: SandboxClock; apiKey: string; host: string },
+): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>();
+  app.onError((error, c) => replyError(c, error));
+  app.notFound(unknownRoute);
+  app.use('*', async (c, next) => {
+    c.header('X-Content-Type-Options', 'nosniff');
+    c.header('Cache-Control', 'no-store');
+    await next();
+  });
+  app.route('/api/v1', apiRoutes(options));
+  app.route('/__sandbox/', controlRoutes(options));
+  app.get('/', (c) => {
+    if (!isLocalHost(c.env.incoming, options.host))
+      throw new ApiError('FORBIDDEN', 'This page is shown only under its own address');
+    const now = isoTime(options.clock.now());
+    const html = homePage(options.store.state, originOf(server, options.host), now);
+    return c.html(html, 200, { 'Content-Security-Policy': HOME_CSP, 'Referrer-Policy': 'no-referrer' });
+  });
+  app.all('/', wrongMethod('GET, HEAD'));
+  return app;
+}
+
+/** Requests that do not even reach a route get the API's error shape too. */
+function attach(server: Server, app: Hono<ServiceEnv>): void {
+  const malformed = errorText(invalidBody({ request: ['Is not valid HTTP'] }, 'The request is malformed'));
+  const headers = { 'Content-Type': 'application/json; charset=utf-8' };
+  const listener = getRequestListener((request, env) => app.fetch(request, env), {
+    overrideGlobalObjects: false,
+    errorHandler: (error) =>
+      error instanceof RequestError
+        ? new Response(malformed, { status: 400, headers })
+        : new Response(errorText(asApiError(error)), { status: 500, headers }),
+  });
+  server.on('request', (incoming, outgoing) => void listener(incoming, outgoing));
+  server.on('clientError', (_error: Error, socket: Socket) => {
+    if (!socket.writable) return;
+    socket.end(
+      `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(malformed)}\r\n\r\n${malformed}`,
+    );
+  });
+}
+
+async function seedTemplates(store: Store, papers: PaperMaker): Promise<void> {
+  if (store.state.templates.size > 0) return;
+  await store.commit(papers.templates().map((value) => ({ kind: 'template', value })));
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+async function close(
+  server: Server,
+  store: Store,
+  engine: Engine | undefined,
+  sender: WebhookSender | undefined,
+): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  const force = setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS);
+  await closed;
+  clearTimeout(force);
+  engine?.close();
+  await sender?.close();
+  await store.close();
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= work();
+    return done;
+  };
+}
+
+/** The wildcard addresses are no addresses to connect to; loopback stands in for them. */
+function originOf(server: Server, host: string): string {
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}

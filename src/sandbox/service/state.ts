@@ -1,0 +1,124 @@
+import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../model.ts';
+import { DueQueue } from './due-queue.ts';
+import { isActive } from './lifecycle.ts';
+import type { AuditRecord, Change } from './records.ts';
+
+/** Audit entries kept; the oldest go first. */
+const AUDIT_KEPT = 10_000;
+
+/** Everything the service knows, in memory. Changed only by `apply`; records are never changed in place. */
+export class State {
+  orgId = '';
+  clockOffsetMs = 0;
+  readonly templates = new Map<string, TemplateRecord>();
+  readonly envelopes = new Map<string, EnvelopeRecord>();
+  readonly keys = new Map<string, KeyRecord>();
+  readonly mails: MailRecord[] = [];
+  readonly deliveries = new Map<string, DeliveryRecord>();
+  /** Active envelopes by expiresAt; may name one that has ended meanwhile. */
+  readonly expiries = new DueQueue();
+  #audit: AuditRecord[] = [];
+  readonly #keyIdByHash = new Map<string, string>();
+  readonly #envelopeIdsByOrg = new Map<string, string[]>();
+  readonly #signersByMonth = new Map<string, number>();
+
+  apply(change: Change): void {
+    switch (change.kind) {
+      case 'org':
+        this.orgId = change.value;
+        return;
+      case 'clock':
+        this.clockOffsetMs = change.value;
+        return;
+      case 'template':
+        this.templates.set(change.value.id, change.value);
+        return;
+      case 'envelope':
+        this.#putEnvelope(change.value);
+        return;
+      case 'key':
+        this.keys.set(change.value.id, change.value);
+        this.#keyIdByHash.set(change.value.hash, change.value.id);
+        return;
+      case 'mail':
+        this.mails.push(change.value);
+        return;
+      case 'delivery':
+        this.deliveries.set(change.value.id, change.value);
+        return;
+      case 'audit':
+        this.#putAudit(change.value);
+        return;
+      case 'reset':
+        this.#clear();
+    }
+  }
+
+  /** The whole state as changes that rebuild it. */
+  *changes(): Iterable<Change> {
+    yield { kind: 'org', value: this.orgId };
+    yield { kind: 'clock', value: this.clockOffsetMs };
+    for (const value of this.templates.values()) yield { kind: 'template', value };
+    for (const value of this.keys.values()) yield { kind: 'key', value };
+    for (const value of this.envelopes.values()) yield { kind: 'envelope', value };
+    for (const value of this.mails) yield { kind: 'mail', value };
+    for (const value of this.deliveries.values()) yield { kind: 'delivery', value };
+    for (const value of this.#audit) yield { kind: 'audit', value };
+  }
+
+  keyByHash(hash: string): KeyRecord | undefined {
+    const id = this.#keyIdByHash.get(hash);
+    return id === undefined ? undefined : this.keys.get(id);
+  }
+
+  /** The envelopes of an organisation, newest first. */
+  envelopesOf(orgId: string): EnvelopeRecord[] {
+    const newestFirst: EnvelopeRecord[] = [];
+    for (const id of (this.#envelopeIdsByOrg.get(orgId) ?? []).toReversed()) {
+      const envelope = this.envelopes.get(id);
+      if (envelope) newestFirst.push(envelope);
+    }
+    return newestFirst;
+  }
+
+  /** Signers in the envelopes an organisation created in a month like `2026-03`. */
+  signersIn(orgId: string, month: string): number {
+    return this.#signersByMonth.get(`${orgId} ${month}`) ?? 0;
+  }
+
+  /** The audit log, oldest first. */
+  get audit(): readonly AuditRecord[] {
+    return this.#audit;
+  }
+
+  #putEnvelope(envelope: EnvelopeRecord): void {
+    const before = this.envelopes.get(envelope.id);
+    this.envelopes.set(envelope.id, envelope);
+    if (isActive(envelope) && !(before && isActive(before)))
+      this.expiries.push(Date.parse(envelope.expiresAt), envelope.id);
+    if (before) return;
+    const ids = this.#envelopeIdsByOrg.get(envelope.orgId);
+    if (ids) ids.push(envelope.id);
+    else this.#envelopeIdsByOrg.set(envelope.orgId, [envelope.id]);
+    const month = `${envelope.orgId} ${envelope.createdAt.slice(0, 7)}`;
+    this.#signersByMonth.set(month, (this.#signersByMonth.get(month) ?? 0) + envelope.signers.length);
+  }
+
+  /** Last use of a key is the time of its latest request (Authentication 7). */
+  #putAudit(entry: AuditRecord): void {
+    this.#audit.push(entry);
+    if (this.#audit.length >= 2 * AUDIT_KEPT) this.#audit = this.#audit.slice(-AUDIT_KEPT);
+    if (entry.action !== 'api.request' || entry.keyId === null) return;
+    const key = this.keys.get(entry.keyId);
+    if (key) this.keys.set(key.id, { ...key, lastUsedAt: entry.at });
+  }
+
+  #clear(): void {
+    this.clockOffsetMs = 0;
+    for (const map of [this.templates, this.envelopes, this.keys, this.deliveries]) map.clear();
+    for (const map of [this.#keyIdByHash, this.#envelopeIdsByOrg, this.#signersByMonth]) map.clear();
+    this.mails.length = 0;
+    this.#audit = [];
+    this.expiries.clear();
+  }
+}

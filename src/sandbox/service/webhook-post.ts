@@ -1,0 +1,73 @@
+import { createHmac } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { codeOf, messageOf } from '../../kernel/errors.ts';
+import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
+
+/** How long a receiver may take to answer. */
+export const ANSWER_WITHIN_MS = 30_000;
+
+export interface WebhookPost {
+  url: string;
+  body: string;
+  secret: string | null;
+  signal: AbortSignal;
+  timeoutMs?: number;
+}
+
+export interface WebhookOutcome {
+  status: number | null;
+  error: string | null;
+  ms: number;
+}
+
+/**
+ * Sends one delivery (Events): POST of exactly these bytes, signed over exactly these bytes when there is a secret.
+ * Redirects are not followed. Never rejects: no answer is an outcome too.
+ */
+export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
+  const started = performance.now();
+  const elapsed = () => Math.round(performance.now() - started);
+  return new Promise((resolve) => {
+    const fail = (error: unknown) => resolve({ status: null, error: sentenceOf(error), ms: elapsed() });
+    try {
+      const bytes = Buffer.from(post.body);
+      const send = new URL(post.url).protocol === 'https:' ? httpsRequest : httpRequest;
+      const request = send(post.url, {
+        method: 'POST',
+        agent: false,
+        headers: headersFor(bytes, post.secret),
+        signal: post.signal,
+      });
+      const timeoutMs = post.timeoutMs ?? ANSWER_WITHIN_MS;
+      const timer = setTimeout(
+        () => request.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)),
+        timeoutMs,
+      );
+      request.on('response', (response) => {
+        resolve({ status: response.statusCode ?? null, error: null, ms: elapsed() });
+        response.on('error', () => undefined);
+        response.resume();
+      });
+      request.on('error', fail);
+      request.on('close', () => clearTimeout(timer));
+      request.end(bytes);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+function headersFor(bytes: Buffer, secret: string | null): Record<string, string | number> {
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    'user-agent': 'esign-sandbox',
+  };
+  if (secret === null) return headers;
+  return { ...headers, [SIGNATURE_HEADER]: createHmac('sha256', secret).update(bytes).digest('hex') };
+}
+
+function sentenceOf(error: unknown): string {
+  return messageOf(error) || codeOf(error) || 'connection failed';
+}

@@ -1,0 +1,50 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Why a signature was not accepted; for the operator, never for the sender. */
+export type SignatureFailure = 'missing' | 'several' | 'malformed' | 'mismatch';
+
+export type SignatureCheck = { ok: true } | { ok: false; failure: SignatureFailure; reason: string };
+
+/** The lowercase hex HMAC-SHA256 of the raw payload (API document, Events, Signature). */
+export function sign(payload: Uint8Array, secret: string): string {
+  return createHmac('sha256', secret).update(payload).digest('hex');
+}
+
+/**
+ * Checks a delivery's signature over its raw bytes, in constant time, against each secret (rotation).
+ * Accepted forms: `<hex>` and `sha256=<hex>`. Two headers, or anything else, fail.
+ */
+export function checkSignature(
+  payload: Uint8Array,
+  header: string | readonly string[] | undefined,
+  secrets: readonly string[],
+): SignatureCheck {
+  if (header === undefined || header === '') return failed('missing', 'the signature header is missing');
+  const values = typeof header === 'string' ? [header] : header;
+  const [value] = values;
+  if (value === undefined || values.length > 1 || value.includes(',')) {
+    return failed('several', 'there is more than one signature header');
+  }
+  const hex = /^(?:sha256=)?([0-9a-f]{64})$/.exec(value.trim())?.[1];
+  if (hex === undefined) return failed('malformed', malformed(value.trim()));
+  const given = Buffer.from(hex, 'hex');
+  let matched = false;
+  for (const secret of secrets) {
+    // No early exit: the time must not tell which secret, or how much of it, was right.
+    if (timingSafeEqual(given, createHmac('sha256', secret).update(payload).digest())) matched = true;
+  }
+  return matched
+    ? { ok: true }
+    : failed('mismatch', 'the signature does not match: another secret, or the body was changed on its way');
+}
+
+function failed(failure: SignatureFailure, reason: string): SignatureCheck {
+  return { ok: false, failure, reason };
+}
+
+function malformed(value: string): string {
+  const bare = value.replace(/^sha256=/, '');
+  if (/^[0-9a-f]{64}$/i.test(bare)) return 'the signature is in upper case; the service sends lowercase hex';
+  if (/^[0-9a-f]+$/i.test(bare)) return `the signature has ${bare.length} hex digits instead of 64`;
+  return 'the signature is not lowercase hex';
+}

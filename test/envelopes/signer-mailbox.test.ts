@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseSigner, parseSigners } from '../../src/envelopes/signer-mailbox.ts';
+import { UsageError } from '../../src/kernel/errors.ts';
+
+describe('a signer on the command line', () => {
+  it.each([
+    ['a@b.c', { email: 'a@b.c', name: 'a@b.c' }, true],
+    ['Ada Lovelace <a@b.c>', { email: 'a@b.c', name: 'Ada Lovelace' }, false],
+    ['"Lovelace; Ada" <a@b.c>', { email: 'a@b.c', name: 'Lovelace; Ada' }, false],
+    ['Ada <a@b.c>;role=Tenant;order=1', { email: 'a@b.c', name: 'Ada', role: 'Tenant', order: 1 }, false],
+    ['a@b.c;role="Head; of legal"', { email: 'a@b.c', name: 'a@b.c', role: 'Head; of legal' }, true],
+    ['  <a@b.c> ; ORDER = 0 ', { email: 'a@b.c', name: 'a@b.c', order: 0 }, true],
+    ['Łukasz Řehoř <l@příklad.cz>', { email: 'l@příklad.cz', name: 'Łukasz Řehoř' }, false],
+    ['李小龍 <li@example.com>', { email: 'li@example.com', name: '李小龍' }, false],
+    ['"say \\"hi\\"" <a@b.c>', { email: 'a@b.c', name: 'say "hi"' }, false],
+    ['a@localhost', { email: 'a@localhost', name: 'a@localhost' }, true],
+  ])('%s', (text, signer, nameIsAddress) => {
+    expect(parseSigner(text)).toEqual({ signer, nameIsAddress });
+  });
+
+  it.each([
+    ['', 'has no address'],
+    ['Ada Lovelace', 'is not an email address'],
+    ['Ada <a@b@c>', 'is not an email address'],
+    ['a b@c.d', 'is not an email address'],
+    ['a@b.c;role', 'has no value'],
+    ['a@b.c;role=', 'is empty'],
+    ['a@b.c;order=first', 'is not a whole number'],
+    ['a@b.c;colour=red', 'is unknown'],
+    ['"Ada <a@b.c>', 'quote is not closed'],
+    ['Ada <>', 'has no address'],
+  ])('refuses %j and says why', (text, why) => {
+    expect(() => parseSigner(text)).toThrow(UsageError);
+    expect(() => parseSigner(text)).toThrow(why);
+  });
+
+  it('reads back any name, role and order that is written with quotes', () => {
+    const word = fc
+      .string({ minLength: 1, maxLength: 30 })
+      .map((text) => text.trim())
+      .filter((text) => text !== '' && !/[\r\n]/.test(text));
+    const quote = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
+    fc.assert(
+      fc.property(word, word, fc.nat(9_999), (name, role, order) => {
+        const text = `${quote(name)} <ada@example.com>;role=${quote(role)};order=${order}`;
+        expect(parseSigner(text).signer).toEqual({ email: 'ada@example.com', name, role, order });
+      }),
+    );
+  });
+
+  it('never throws anything but a usage error', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        try {
+          expect(parseSigner(text).signer.email).toContain('@');
+        } catch (error) {
+          expect(error).toBeInstanceOf(UsageError);
+        }
+      }),
+    );
+  });
+
+  it('takes 1 to 20 signers', () => {
+    const many = Array.from({ length: 20 }, (_, i) => `s${i}@example.com`);
+    expect(parseSigners(many)).toHaveLength(20);
+    expect(() => parseSigners([])).toThrow('at least one signer');
+    expect(() => parseSigners([...many, 'x@example.com'])).toThrow('at most 20');
+  });
+});

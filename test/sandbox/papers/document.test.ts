@@ -1,0 +1,57 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { canRead, infoOf, pagesOf, prepareFonts, textIn, textOf } from './reader.ts';
+import { maker, template } from './samples.ts';
+
+beforeAll(prepareFonts);
+
+describe.skipIf(!canRead)('document.pdf', () => {
+  it.each(maker.templates())('$name: has its pages, its labels and a footer', async (of) => {
+    const pdf = await maker.document(of);
+    const info = infoOf(pdf);
+    expect(info.get('Pages')).toBe(String(of.pageCount));
+    expect(info.get('Title')).toBe(of.name);
+    expect(info.get('Producer')).toBe('esign sandbox');
+    expect(info.get('Page size')).toContain('A4');
+    const pages = pagesOf(pdf, '-layout');
+    for (const [index, page] of pages.entries())
+      expect(page).toContain(`Page ${index + 1} of ${of.pageCount}`);
+    for (const field of of.fields) expect(pages[field.page - 1]).toContain(field.label);
+    expect(pdf.length).toBeLessThan(100_000);
+  });
+
+  it.each(maker.templates())('$name: keeps its text out of its fields', async (of) => {
+    const pdf = await maker.document(of);
+    for (const field of of.fields) expect(textIn(pdf, field).replace('×', ''), field.fieldId).toBe('');
+  });
+
+  it.each(maker.templates())('$name: puts each label at its field', async (of) => {
+    const pdf = await maker.document(of);
+    for (const field of of.fields) {
+      const around =
+        field.type === 'CHECKBOX'
+          ? { ...field, x: field.x + field.width, y: field.y - 3, width: 450, height: field.height + 6 }
+          : { ...field, y: field.y - 14, width: Math.max(field.width, 90), height: 14 };
+      expect(textIn(pdf, around).replace(/\s+/g, ' ')).toContain(field.label);
+    }
+  });
+
+  it('is the same bytes each time', async () => {
+    const of = template('tmpl_lease');
+    expect(Buffer.compare(await maker.document(of), await maker.document(of))).toBe(0);
+  });
+
+  it('shows the name and the fields of a template that is not built in', async () => {
+    const base = template('tmpl_intake');
+    const own = {
+      ...base,
+      id: 'tmpl_own',
+      name: 'Smlouva č. 7',
+      pageCount: 3,
+      fields: base.fields.filter(({ page }) => page === 2),
+    };
+    const pdf = await maker.document(own);
+    expect(infoOf(pdf).get('Pages')).toBe('3');
+    expect(textOf(pdf)).toContain('Smlouva č. 7');
+    expect(pagesOf(pdf)[1]).toContain('I consent to examination');
+  });
+});

@@ -1,0 +1,222 @@
+import { request as httpRequest } from 'node:http';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { startReceiver } from './receiver.ts';
+import { ada, bob, DAY, errorIn, lease, listIn, mailsOf, request, startRig } from './rig.ts';
+
+/** A request with a Host header of one's own, which fetch does not allow. */
+function withHost(origin: string, path: string, host: string, key?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { host, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) };
+    httpRequest(origin + path, { headers, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+test('GET /__sandbox/ tells name, version, now, orgId and clockOffsetMs', async () => {
+  const rig = await startRig();
+  const shape = z.strictObject({
+    name: z.literal('esign sandbox'),
+    version: z.string(),
+    now: z.iso.datetime(),
+    orgId: z.literal(rig.service.orgId),
+    clockOffsetMs: z.literal(0),
+  });
+  shape.parse((await rig.control('GET', '/')).body);
+});
+
+test('The control plane needs a key of the default organisation with esign:write', async () => {
+  const rig = await startRig();
+  const url = `${rig.service.origin}/__sandbox/`;
+  const reader = await rig.makeKey({ scopes: ['esign:read'] });
+  const foreign = await rig.makeKey({ scopes: ['esign:write'], orgId: 'org_other' });
+  const writer = await rig.makeKey({ scopes: ['esign:write'] });
+  const tries = [null, 'wrong', reader.key, foreign.key];
+  const seen = [];
+  for (const key of tries) seen.push(errorIn(await request(url, 'GET', undefined, key)).is);
+  expect(seen).toEqual(['401 UNAUTHORIZED', '401 UNAUTHORIZED', '403 FORBIDDEN', '403 FORBIDDEN']);
+  expect((await request(url, 'GET', undefined, writer.key)).status).toBe(200);
+});
+
+test('A Host header that is not this machine is refused, on the control plane and on the page', async () => {
+  const rig = await startRig();
+  const { origin, apiKey } = rig.service;
+  const port = new URL(origin).port;
+  for (const host of [
+    'evil.example',
+    `evil.example:${port}`,
+    '127.0.0.1.evil.example',
+    '10.0.0.1',
+    'localhost.evil.example',
+  ])
+    expect([
+      host,
+      await withHost(origin, '/__sandbox/', host, apiKey),
+      await withHost(origin, '/', host),
+    ]).toEqual([host, 403, 403]);
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
+    expect([
+      host,
+      await withHost(origin, '/__sandbox/', host, apiKey),
+      await withHost(origin, '/', host),
+    ]).toEqual([host, 200, 200]);
+});
+
+test('Unknown control routes are 404, other methods 405, in the same shape', async () => {
+  const rig = await startRig();
+  expect(errorIn(await rig.control('GET', '/nothing')).is).toBe('404 NOT_FOUND');
+  expect(errorIn(await rig.control('GET', '/reset')).is).toBe('405 NOT_FOUND');
+  expect(errorIn(await rig.control('DELETE', '/keys')).is).toBe('405 NOT_FOUND');
+});
+
+test('sign fills the fields of the role: given values, else plausible ones', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true });
+  await rig.act(id, 'sign', {
+    signer: 'ADA@example.com',
+    values: { tenant_term: '2 years', tenant_agrees: false },
+  });
+  const done = await rig.act(id, 'sign');
+  const values: unknown = JSON.parse(
+    /\[.*\]$/.exec(rig.objects.text(done.signedDocumentStorageKey) ?? '')?.[0] ?? '',
+  );
+  expect(values).toEqual([
+    {
+      tenant_sig: ada.name,
+      tenant_initials: 'AL',
+      tenant_date: done.completedAt?.slice(0, 10),
+      tenant_email: ada.email,
+      tenant_agrees: 'false',
+      tenant_term: '2 years',
+    },
+    { landlord_sig: bob.name },
+  ]);
+});
+
+test('sign refuses values that do not fit, and changes nothing', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true });
+  const before = await rig.get(id);
+  const values = {
+    landlord_sig: 'x',
+    nothing: 'y',
+    tenant_term: '9 years',
+    tenant_agrees: 'maybe',
+    tenant_sig: ' ',
+  };
+  const error = errorIn(await rig.control('POST', `/envelopes/${id}/sign`, { values }));
+  expect(error.details).toEqual({
+    'values.landlord_sig': ['Not a field of Tenant'],
+    'values.nothing': ['Not a field of Tenant'],
+    'values.tenant_term': ['Must be one of 1 year, 2 years'],
+    'values.tenant_agrees': ['Must be true or false'],
+    'values.tenant_sig': ['Tenant signature is required'],
+  });
+  expect(await rig.get(id)).toEqual(before);
+  expect(errorIn(await rig.control('POST', `/envelopes/${id}/sign`, { all: true, signer: 'x' })).is).toBe(
+    '400 VALIDATION_ERROR',
+  );
+});
+
+test('sign says plainly why not: a stranger, a signature twice, an ended envelope, a draft', async () => {
+  const rig = await startRig();
+  const { id, signers } = await rig.create({ sendImmediately: true });
+  const sign = async (body?: unknown) => {
+    const { is, message } = errorIn(await rig.control('POST', `/envelopes/${id}/sign`, body));
+    return `${is}: ${message}`;
+  };
+  expect(await sign({ signer: 'eve@example.com' })).toBe('404 NOT_FOUND: Signer not found');
+  await rig.act(id, 'sign', { signer: signers[0]?.id });
+  expect(await sign({ signer: ada.email })).toBe('400 INVALID_STATE: Ada Lovelace has already signed');
+  await rig.act(id, 'sign');
+  expect(await sign()).toBe("400 INVALID_STATE: Envelope is COMPLETED; it is nobody's turn to sign");
+  const draft = await rig.create();
+  const early = errorIn(await rig.control('POST', `/envelopes/${draft.id}/sign`));
+  expect(early.message).toBe("Envelope is DRAFT; it is nobody's turn to sign");
+  expect(errorIn(await rig.control('POST', '/envelopes/env_none/sign')).is).toBe('404 NOT_FOUND');
+});
+
+test('One person in two roles signs twice, each in turn', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create({ signers: [ada, ada], sendImmediately: true });
+  await rig.act(id, 'sign', { signer: ada.email });
+  expect((await rig.act(id, 'sign', { signer: ada.email })).status).toBe('COMPLETED');
+});
+
+test('advance moves the clock: new envelopes, signatures and dates follow it', async () => {
+  const rig = await startRig();
+  const before = Date.now();
+  const reply = await rig.control('POST', '/clock/advance', { ms: 400 * DAY });
+  const { now } = z.strictObject({ now: z.iso.datetime() }).parse(reply.body);
+  expect(Date.parse(now)).toBeGreaterThanOrEqual(before + 400 * DAY);
+  const envelope = await rig.create();
+  expect(Date.parse(envelope.createdAt)).toBeGreaterThanOrEqual(Date.parse(now));
+  expect((await rig.control('GET', '/')).body).toMatchObject({ clockOffsetMs: 400 * DAY });
+});
+
+test.each([0, -1, 1.5, '5', null, 1e15, undefined])('advance by %s is a VALIDATION_ERROR', async (ms) => {
+  const rig = await startRig();
+  expect(errorIn(await rig.control('POST', '/clock/advance', { ms })).details).toHaveProperty('ms');
+});
+
+test('The clock stays within a century', async () => {
+  const rig = await startRig();
+  const decade = { ms: 10 * 365 * DAY };
+  for (let n = 0; n < 10; n += 1)
+    expect((await rig.control('POST', '/clock/advance', decade)).status).toBe(200);
+  expect(errorIn(await rig.control('POST', '/clock/advance', decade)).is).toBe('400 VALIDATION_ERROR');
+});
+
+test('reset goes back to the templates and keeps the default key', async () => {
+  const receiver = await startReceiver(() => 500);
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await receiver.count(1);
+  const other = await rig.makeKey({});
+  await rig.control('POST', '/clock/advance', { ms: 5000 });
+  expect((await rig.control('POST', '/reset')).body).toMatchObject({
+    clockOffsetMs: 0,
+    orgId: rig.service.orgId,
+  });
+  expect(errorIn(await rig.api('GET', `/esign/envelopes/${id}`)).is).toBe('404 NOT_FOUND');
+  expect(listIn(await rig.api('GET', '/esign/envelopes')).meta.pagination.total).toBe(0);
+  expect(listIn(await rig.api('GET', '/esign/templates')).data).toHaveLength(3);
+  expect(await mailsOf(rig, id)).toEqual([]);
+  expect((await rig.api('GET', '/esign/templates', undefined, other.key)).status).toBe(401);
+  await rig.control('POST', '/clock/advance', { ms: DAY });
+  expect(receiver.received).toHaveLength(1);
+  await rig.service.close();
+  const again = await startRig({ dataDir: rig.dataDir });
+  expect(again.service.apiKey).toBe(rig.service.apiKey);
+  expect(listIn(await again.api('GET', '/esign/envelopes')).data).toEqual([]);
+});
+
+test('A seeded source of ids is used for every id', async () => {
+  let n = 0;
+  const rig = await startRig({ randomId: (bytes) => (n++).toString(16).padStart(bytes * 2, '0') });
+  const envelope = await rig.create();
+  expect(envelope.id).toMatch(/^env_0{10,}[0-9a-f]+$/);
+  expect(envelope.signers[0]?.id).toMatch(/^signer_0{10,}[0-9a-f]+$/);
+});
+
+test('GET / is a page without scripts or foreign parts, with every text escaped and no signing links', async () => {
+  const rig = await startRig();
+  await rig.create({
+    subject: '<script>alert(1)</script>',
+    signers: [{ email: 'x@example.com', name: '"><img src=x onerror=alert(1)>' }],
+    sendImmediately: true,
+  });
+  const page = await request(rig.service.origin, 'GET');
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  expect(page.text).toContain(`${rig.service.origin}/api/v1`);
+  expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+  expect(page.text).not.toMatch(/<script|<img|\/sign\//);
+  expect(page.text).not.toContain(rig.service.apiKey);
+  expect(page.text).not.toContain(lease.description);
+});

@@ -1,0 +1,269 @@
+import { spawn } from 'node:child_process';
+import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'esbuild';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { Store } from '../../../src/sandbox/service/store.ts';
+import { startReceiver } from './receiver.ts';
+import { DAY, deliveriesOf, listIn, mailsOf, type Rig, startRig, tempFolder } from './rig.ts';
+
+async function everything(rig: Rig): Promise<unknown[]> {
+  const envelopes = listIn(await rig.api('GET', '/esign/envelopes?pageSize=100'));
+  const mails = await rig.control('GET', '/mails');
+  const deliveries = await rig.control('GET', '/deliveries');
+  const templates = await rig.api('GET', '/esign/templates');
+  return [envelopes, mails.body, deliveries.body, templates.body];
+}
+
+test('A restart keeps everything: envelopes, mails, deliveries, keys, audit log, clock', async () => {
+  const first = await startRig();
+  const draft = await first.create({ metadata: { n: 1 } });
+  const { id } = await first.create({ sendImmediately: true });
+  await first.act(id, 'sign', { all: true });
+  await first.control('POST', '/clock/advance', { ms: DAY });
+  const { key, id: keyId } = await first.makeKey({ orgId: 'org_two' });
+  const revoked = await first.makeKey({});
+  await first.control('POST', `/keys/${revoked.id}/revoke`);
+  await first.api('GET', '/esign/templates', undefined, key);
+  const before = await everything(first);
+  await first.service.close();
+
+  const second = await startRig({ dataDir: first.dataDir });
+  expect(second.service.apiKey).toBe(first.service.apiKey);
+  expect(second.service.orgId).toBe(first.service.orgId);
+  expect(await everything(second)).toEqual(before);
+  expect((await second.get(draft.id)).metadata).toEqual({ n: 1 });
+  expect((await second.control('GET', '/')).body).toMatchObject({ clockOffsetMs: DAY });
+  expect((await second.api('GET', '/esign/templates', undefined, key)).status).toBe(200);
+  expect((await second.api('GET', '/esign/templates', undefined, revoked.key)).status).toBe(401);
+  const { data } = listIn(await second.control('GET', '/audit?pageSize=100'));
+  expect(data.filter((entry) => entry.keyId === keyId && entry.action === 'api.request')).toHaveLength(2);
+});
+
+test('The key is kept in a 0600 file, and the journal holds only its hash', async () => {
+  const rig = await startRig();
+  const path = join(rig.dataDir, 'api-key');
+  expect((await readFile(path, 'utf8')).trim()).toBe(rig.service.apiKey);
+  if (process.platform !== 'win32') expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await readFile(join(rig.dataDir, 'service.jsonl'), 'utf8')).not.toContain(rig.service.apiKey);
+});
+
+test('A revoked or lost default key is replaced at the next start, in the same organisation', async () => {
+  const first = await startRig();
+  const { id } = await first.create();
+  await first.service.close();
+  await writeFile(join(first.dataDir, 'api-key'), 'something else');
+  const second = await startRig({ dataDir: first.dataDir });
+  expect(second.service.apiKey).not.toBe(first.service.apiKey);
+  expect((await second.get(id)).id).toBe(id);
+});
+
+test('What came due while the sandbox was stopped happens at the start, once and after what was pending', async () => {
+  let slow = true;
+  const receiver = await startReceiver(() => (slow ? null : 200));
+  let now = Date.now();
+  const clock = { now: () => now, sleep: () => new Promise<void>(() => undefined) };
+  const first = await startRig({ clock });
+  const body = { sendImmediately: true, expiresInDays: 1, webhookUrl: receiver.url };
+  const { id } = await first.create(body);
+  await receiver.count(1);
+  await first.service.close();
+  now += 2 * DAY;
+  slow = false;
+  const second = await startRig({ dataDir: first.dataDir, clock });
+  await receiver.count(3);
+  await vi.waitFor(async () => {
+    const states = (await deliveriesOf(second, id)).map((one) => [one.event, one.state, one.attempts.length]);
+    expect(states).toEqual([
+      ['envelope.sent', 'delivered', 1],
+      ['envelope.expired', 'delivered', 1],
+    ]);
+  });
+  expect(receiver.events()).toEqual(['envelope.sent', 'envelope.sent', 'envelope.expired']);
+});
+
+test('A torn last line is dropped and everything before it is there; writing goes on', async () => {
+  const first = await startRig();
+  const kept = await first.create();
+  await first.service.close();
+  const path = join(first.dataDir, 'service.jsonl');
+  for (const tail of ['[{"kind":"envelope","value":{"id":"env_half', '\u0000\u0000\u0000\n']) {
+    await appendFile(path, tail);
+    const next = await startRig({ dataDir: first.dataDir });
+    expect((await next.get(kept.id)).id).toBe(kept.id);
+    const { id } = await next.create();
+    await next.service.close();
+    const last = await startRig({ dataDir: first.dataDir });
+    expect((await last.get(id)).id).toBe(id);
+    await last.service.close();
+  }
+});
+
+test('Cut at any byte, the journal opens with the acknowledged envelopes that lie before the cut', async () => {
+  const first = await startRig();
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n += 1) ids.push((await first.create()).id);
+  await first.service.close();
+  const whole = await readFile(join(first.dataDir, 'service.jsonl'), 'utf8');
+  const dataDir = await tempFolder();
+  const path = join(dataDir, 'service.jsonl');
+  for (let cut = whole.length; cut > 0; cut -= 97) {
+    await writeFile(path, whole.slice(0, cut));
+    const store = await Store.open(dataDir);
+    const linesKept = whole.slice(0, cut).split('\n').slice(0, -1);
+    const expected = ids.filter((id) =>
+      linesKept.some((line) => line.includes(`"kind":"envelope","value":{"id":"${id}"`)),
+    );
+    expect([...store.state.envelopes.keys()]).toEqual(expected);
+    await store.close();
+  }
+});
+
+test('Damage inside the journal is reported with path and line, and nothing is changed', async () => {
+  const first = await startRig();
+  await first.create();
+  await first.service.close();
+  const path = join(first.dataDir, 'service.jsonl');
+  const good = await readFile(path, 'utf8');
+  const damaged = `{broken\n${good}`;
+  await writeFile(path, damaged);
+  await expect(startRig({ dataDir: first.dataDir })).rejects.toMatchObject({
+    code: 'USAGE',
+    message: `Line 1 of ${path} is damaged`,
+  });
+  expect(await readFile(path, 'utf8')).toBe(damaged);
+  await writeFile(path, `[{"kind":"envelope","value":{}}]\n${good}`);
+  await expect(startRig({ dataDir: first.dataDir })).rejects.toMatchObject({ code: 'USAGE' });
+  await writeFile(path, good);
+  await startRig({ dataDir: first.dataDir });
+});
+
+test('Two sandboxes on one folder: the second is refused with a sentence, and may have it after the first has closed', async () => {
+  const first = await startRig();
+  await expect(startRig({ dataDir: first.dataDir })).rejects.toMatchObject({
+    code: 'USAGE',
+    message: `Another sandbox (process ${process.pid}) is using ${first.dataDir}`,
+  });
+  await first.service.close();
+  await startRig({ dataDir: first.dataDir });
+});
+
+test('The lock of a process that is gone does not bar the folder', async () => {
+  const dataDir = await tempFolder();
+  const gone = spawn(process.execPath, ['-e', '']);
+  await new Promise((resolve) => gone.once('exit', resolve));
+  await writeFile(join(dataDir, 'service.lock'), `${gone.pid ?? 0} 1`);
+  await startRig({ dataDir });
+});
+
+test('A taken port rejects with the original EADDRINUSE error and gives the folder back', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void taken.close());
+  const address = taken.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const dataDir = await tempFolder();
+  await expect(startRig({ dataDir, port })).rejects.toMatchObject({ code: 'EADDRINUSE', port });
+  await startRig({ dataDir });
+});
+
+test('A journal that has grown is compacted while it runs, losing nothing', async () => {
+  const dataDir = await tempFolder();
+  const store = await Store.open(dataDir, { compactAt: 20_000 });
+  const audit = (n: number) => ({
+    id: `aud_${n}`,
+    at: '2026-01-01T00:00:00.000Z',
+    orgId: 'org_1',
+    keyId: null,
+    action: 'api.request' as const,
+    method: 'GET',
+    path: '/',
+    status: 200,
+  });
+  const clocks: Promise<void>[] = [];
+  for (let n = 0; n < 2000; n += 1) {
+    clocks.push(store.commit([{ kind: 'clock', value: n }]));
+    if (n % 10 === 0) store.note({ kind: 'audit', value: audit(n) });
+    if (n % 50 === 0) await Promise.all(clocks);
+  }
+  await Promise.all(clocks);
+  await store.close();
+  const lines = (await readFile(join(dataDir, 'service.jsonl'), 'utf8')).split('\n');
+  expect(lines.length).toBeLessThan(1500);
+  const again = await Store.open(dataDir);
+  expect(again.state.clockOffsetMs).toBe(1999);
+  expect(again.state.audit.map((entry) => entry.id)).toEqual(
+    Array.from({ length: 200 }, (_, n) => `aud_${n * 10}`),
+  );
+  await again.close();
+});
+
+test('When the disk fails, writes are refused with a 500 and not acknowledged', async () => {
+  const store = await Store.open(await tempFolder());
+  await store.commit([{ kind: 'clock', value: 1 }]);
+  await store.close();
+  await expect(store.commit([{ kind: 'clock', value: 2 }])).rejects.toThrow(/cannot write .*service\.jsonl/);
+  await expect(store.commit([{ kind: 'clock', value: 3 }])).rejects.toThrow(/cannot write/);
+});
+
+test('An acknowledged request is never lost by kill -9', { timeout: 30_000 }, async () => {
+  const folder = await tempFolder();
+  const entry = join(folder, 'run.mjs');
+  await build({
+    stdin: { contents: RUNNER, resolveDir: import.meta.dirname, loader: 'ts' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile: entry,
+    logLevel: 'silent',
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+  });
+  const dataDir = join(folder, 'data');
+  await mkdir(dataDir);
+  const acknowledged = new Set<string>();
+  for (let round = 0; round < 2; round += 1) {
+    const child = spawn(process.execPath, [entry, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let seen = 0;
+    for await (const id of createInterface(child.stdout)) {
+      acknowledged.add(id);
+      seen += 1;
+      if (seen === 40) child.kill('SIGKILL');
+    }
+  }
+  expect(acknowledged.size).toBeGreaterThanOrEqual(80);
+  const rig = await startRig({ dataDir });
+  for (const id of acknowledged) {
+    expect((await rig.get(id)).status).toBe('SENT');
+    expect(await mailsOf(rig, id)).toHaveLength(2);
+  }
+});
+
+/** A sandbox that creates envelopes, eight at a time, and prints each acknowledged id. */
+const RUNNER = `
+import { startService } from '../../../src/sandbox/service/server.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+const at = '2026-01-01T00:00:00.000Z';
+const pdf = async () => Buffer.from('%PDF');
+const service = await startService({
+  dataDir: process.argv[2], host: '127.0.0.1', port: 0, quota: null, clock: systemClock,
+  rateLimit: { requests: 100000, seconds: 900 },
+  papers: { document: pdf, signed: pdf, certificate: pdf, templates: () => [{ id: 'tmpl_1', name: 'T', description: '',
+    pageCount: 1, fields: [], roles: ['Signer'], active: true, createdAt: at, updatedAt: at }] },
+  objects: { put: async () => {}, get: async () => null },
+});
+const body = JSON.stringify({ templateId: 'tmpl_1', sendImmediately: true,
+  signers: [{ email: 'a@b.cc', name: 'A' }, { email: 'c@d.ee', name: 'C' }] });
+const work = async () => {
+  for (;;) {
+    const reply = await fetch(service.origin + '/api/v1/esign/envelopes', { method: 'POST', body,
+      headers: { authorization: 'Bearer ' + service.apiKey, 'content-type': 'application/json' } });
+    const { data } = await reply.json();
+    process.stdout.write(data.id + '\\n');
+  }
+};
+await Promise.all(Array.from({ length: 8 }, work));
+`;

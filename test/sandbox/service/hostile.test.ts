@@ -1,0 +1,175 @@
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { ada, envelopeIn, errorIn, request, startRig, twoSigners } from './rig.ts';
+
+/** Sends raw bytes and returns all that comes back until the connection ends or goes quiet after a reply. */
+function raw(origin: string, bytes: string | Buffer): Promise<string> {
+  const { hostname, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.setTimeout(1500, () => {
+      resolve(text);
+      socket.destroy();
+    });
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    socket.on('close', () => resolve(text));
+    socket.on('error', reject);
+    socket.write(bytes);
+  });
+}
+
+test('metadata with __proto__, constructor and prototype keys is echoed and harmless', async () => {
+  const rig = await startRig();
+  const metadata =
+    '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1,"":null}';
+  const reply = await rig.api(
+    'POST',
+    '/esign/envelopes',
+    JSON.stringify(twoSigners).replace(/}$/, `,"metadata":${metadata}}`),
+  );
+  expect(reply.status).toBe(201);
+  expect(reply.text).toContain(`"metadata":${metadata}`);
+  expect(Reflect.get({}, 'polluted')).toBeUndefined();
+  const { id } = envelopeIn(reply);
+  await rig.service.close();
+  const again = await startRig({ dataDir: rig.dataDir });
+  expect((await again.api('GET', `/esign/envelopes/${id}`)).text).toContain(`"metadata":${metadata}`);
+  expect(Reflect.get({}, 'polluted')).toBeUndefined();
+});
+
+test('__proto__ as a field of the body, of a signer or of values is an unknown field', async () => {
+  const rig = await startRig();
+  const base = JSON.stringify(twoSigners);
+  const top = await rig.api('POST', '/esign/envelopes', base.replace(/}$/, ',"__proto__":{}}'));
+  expect([top.status, top.text]).toEqual([
+    400,
+    expect.stringContaining('"details":{"__proto__":["Unknown field"]}'),
+  ]);
+  const inner = errorIn(
+    await rig.api('POST', '/esign/envelopes', base.replace('{"email"', '{"__proto__":{},"email"')),
+  );
+  expect(inner.details).toEqual({ 'signers.0.__proto__': ['Unknown field'] });
+  const { id } = await rig.create({ sendImmediately: true });
+  const values = await rig.control(
+    'POST',
+    `/envelopes/${id}/sign`,
+    '{"values":{"__proto__":"x","constructor":"y"}}',
+  );
+  expect(values.status).toBe(400);
+});
+
+test('NUL, lone surrogates, escapes and right-to-left marks are kept as they came', async () => {
+  const rig = await startRig();
+  const subject = 'a\u0000b\u001b[31m\u202e\ud800"\\ 😀';
+  const reply = await rig.api('POST', '/esign/envelopes', {
+    ...twoSigners,
+    subject,
+    signers: [{ ...ada, name: subject }],
+    metadata: { [subject]: subject },
+    sendImmediately: true,
+  });
+  const envelope = envelopeIn(reply);
+  expect([envelope.subject, envelope.metadata[subject]]).toEqual([subject, subject]);
+  expect((await rig.act(envelope.id, 'sign')).status).toBe('COMPLETED');
+  expect((await request(rig.service.origin, 'GET')).status).toBe(200);
+});
+
+test('Bytes that are not UTF-8 are refused', async () => {
+  const rig = await startRig();
+  const head = `POST /api/v1/esign/envelopes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${rig.service.apiKey}\r\nContent-Type: application/json\r\nContent-Length: 5\r\nConnection: close\r\n\r\n`;
+  const text = await raw(
+    rig.service.origin,
+    Buffer.concat([Buffer.from(head), Buffer.from('7b22ff227d', 'hex')]),
+  );
+  expect(text).toMatch(/^HTTP\/1\.1 400 .*"details":\{"body":\["Must be JSON"\]\}/s);
+});
+
+test('Nesting too deep to be written out again is refused, in metadata and elsewhere', async () => {
+  const rig = await startRig();
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  const withMetadata = (text: string) =>
+    JSON.stringify(twoSigners).replace(/}$/, `,"metadata":{"a":${text}}}`);
+  const error = errorIn(await rig.api('POST', '/esign/envelopes', withMetadata(deep(200_000))));
+  expect(error.details).toEqual({ metadata: ['Must not be nested deeper than 32 levels'] });
+  expect((await rig.api('POST', '/esign/envelopes', withMetadata(deep(31)))).status).toBe(201);
+  for (const body of [deep(500_000), `{"signers":${deep(200_000)},"templateId":${deep(200_000)}}`])
+    expect(errorIn(await rig.api('POST', '/esign/envelopes', body)).is).toBe('400 VALIDATION_ERROR');
+});
+
+test('A body over 1 MiB is refused with 413 in the same shape, announced or not; the service goes on', async () => {
+  const rig = await startRig();
+  const big = JSON.stringify({ ...twoSigners, message: 'x'.repeat(2 ** 20) });
+  const announced = await rig.api('POST', '/esign/envelopes', big);
+  expect(errorIn(announced).is).toBe('413 VALIDATION_ERROR');
+  const chunks = `${(2 ** 21).toString(16)}\r\n${'x'.repeat(2 ** 21)}\r\n0\r\n\r\n`;
+  const chunked = await raw(
+    rig.service.origin,
+    `POST /api/v1/esign/envelopes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${rig.service.apiKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunks}`,
+  );
+  expect(chunked).toMatch(/^HTTP\/1\.1 413 .*"VALIDATION_ERROR"/s);
+  const just = JSON.stringify({ ...twoSigners, metadata: { text: 'x'.repeat(2 ** 20 - 300) } });
+  expect((await rig.api('POST', '/esign/envelopes', just)).status).toBe(201);
+});
+
+test('Another content type is a VALIDATION_ERROR; a charset is fine', async () => {
+  const rig = await startRig();
+  const post = (type: string) =>
+    request(`${rig.service.origin}/api/v1/esign/envelopes`, 'POST', twoSigners, rig.service.apiKey, {
+      'content-type': type,
+    });
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx'])
+    expect(errorIn(await post(type)).details).toEqual({ body: ['Send Content-Type: application/json'] });
+  expect((await post('Application/JSON; charset=utf-8')).status).toBe(201);
+});
+
+test.each([
+  ['no HTTP', 'hello\r\n\r\n'],
+  ['a bad header', 'GET / HTTP/1.1\r\nHost: localhost\r\nBad Header\r\n\r\n'],
+  ['a bad host', 'GET /api/v1/esign/templates HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n'],
+  ['a bad target', 'GET http://[ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'],
+])('%s gets the error shape and no stack', async (_name, bytes) => {
+  const rig = await startRig();
+  const text = await raw(rig.service.origin, bytes);
+  expect(text).toMatch(/^HTTP\/1\.1 400 /);
+  expect(
+    errorIn({ status: 400, headers: new Headers(), text, body: JSON.parse(text.slice(text.indexOf('{'))) })
+      .is,
+  ).toBe('400 VALIDATION_ERROR');
+  expect(text).not.toMatch(/at .*\.(js|ts):/);
+});
+
+test('Odd paths and queries never break the service', async () => {
+  const rig = await startRig();
+  const paths = [
+    '/esign/envelopes/%E0%A4%A',
+    '/esign/envelopes/%00',
+    '/esign/envelopes/..%2F..%2Fetc',
+    '/esign/envelopes?page=%ff',
+    '/esign/envelopes?__proto__=1&page=1',
+    '/esign/templates/../envelopes',
+    `/esign/envelopes/${'x'.repeat(5000)}`,
+  ];
+  for (const path of paths) {
+    const reply = await rig.api('GET', path);
+    expect([200, 400, 404]).toContain(reply.status);
+    if (reply.status !== 200) errorIn(reply);
+  }
+});
+
+test('A client that hangs up in the middle of its body leaves nothing behind', async () => {
+  const rig = await startRig();
+  const { hostname, port } = new URL(rig.service.origin);
+  await new Promise<void>((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(
+        `POST /api/v1/esign/envelopes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${rig.service.apiKey}\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"templateId"`,
+        () => socket.destroy(),
+      );
+    });
+    socket.on('close', () => resolve());
+  });
+  expect((await rig.api('GET', '/esign/envelopes')).body).toMatchObject({ data: [] });
+});

@@ -1,0 +1,57 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { onTestFinished } from 'vitest';
+import * as z from 'zod';
+
+export interface Received {
+  headers: IncomingHttpHeaders;
+  raw: string;
+  event: string;
+  body: { event: string; timestamp: string; data: Record<string, unknown> };
+}
+
+const payloadShape = z.strictObject({
+  event: z.string(),
+  timestamp: z.iso.datetime(),
+  data: z.record(z.string(), z.unknown()),
+});
+
+/** A real receiver: answers with `answer(n)` for its n-th request (from 1), or not at all for null. */
+export async function startReceiver(answer: (nth: number, event: string) => number | null = () => 200) {
+  const received: Received[] = [];
+  const waiting = new Set<() => void>();
+  const server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      const raw = Buffer.concat(chunks).toString();
+      const body = payloadShape.parse(JSON.parse(raw));
+      received.push({ headers: incoming.headers, raw, event: body.event, body });
+      for (const check of waiting) check();
+      const status = answer(received.length, body.event);
+      if (status !== null) outgoing.writeHead(status, { location: '/elsewhere' }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}/hooks`,
+    received,
+    events: () => received.map((one) => one.event),
+    /** Resolves once `count` requests have come in. */
+    count: (count: number) =>
+      new Promise<void>((resolve) => {
+        const check = () => {
+          if (received.length < count) return;
+          waiting.delete(check);
+          resolve();
+        };
+        waiting.add(check);
+        check();
+      }),
+  };
+}

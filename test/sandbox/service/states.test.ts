@@ -1,0 +1,329 @@
+import { expect, test } from 'vitest';
+import { startReceiver } from './receiver.ts';
+import {
+  ada,
+  bob,
+  DAY,
+  deliveriesOf,
+  type Envelope,
+  envelopeIn,
+  errorIn,
+  mailsOf,
+  type Rig,
+  startRig,
+} from './rig.ts';
+
+const carol = { email: 'carol@example.com', name: 'Carol Shaw' };
+const webhookUrl = 'http://127.0.0.1:9/nobody';
+
+const statuses = (envelope: Envelope) => envelope.signers.map((signer) => signer.status);
+const eventsOf = async (rig: Rig, id: string) => (await deliveriesOf(rig, id)).map((one) => one.event);
+const mailKinds = async (rig: Rig, id: string) =>
+  (await mailsOf(rig, id)).map((mail) => `${mail.kind} ${mail.to.split('@')[0] ?? ''}`);
+const action = (rig: Rig, id: string, what: string, body?: unknown) =>
+  rig.api('POST', `/esign/envelopes/${id}/${what}`, body);
+
+/** An envelope brought into a status by the doors a user has. */
+async function inStatus(rig: Rig, status: Envelope['status']): Promise<Envelope> {
+  const draft = await rig.create({ webhookUrl, expiresInDays: 2 });
+  if (status === 'DRAFT') return draft;
+  await action(rig, draft.id, 'send');
+  if (status === 'IN_PROGRESS') await rig.act(draft.id, 'sign');
+  if (status === 'COMPLETED') await rig.act(draft.id, 'sign', { all: true });
+  if (status === 'CANCELLED') await action(rig, draft.id, 'cancel');
+  if (status === 'DECLINED') await rig.act(draft.id, 'decline');
+  if (status === 'EXPIRED') await rig.control('POST', '/clock/advance', { ms: 2 * DAY });
+  const envelope = await rig.get(draft.id);
+  expect(envelope.status).toBe(status);
+  return envelope;
+}
+
+test('(new), sendImmediately true: SENT, sentAt set, event envelope.sent', async () => {
+  const rig = await startRig();
+  const envelope = await rig.create({ sendImmediately: true, webhookUrl });
+  expect(envelope.status).toBe('SENT');
+  expect(envelope.sentAt).toBe(envelope.createdAt);
+  expect(statuses(envelope)).toEqual(['SENT', 'SENT']);
+  expect(await eventsOf(rig, envelope.id)).toEqual(['envelope.sent']);
+});
+
+test('(new), sendImmediately omitted: a draft and no signer is notified', async () => {
+  const rig = await startRig();
+  const envelope = await rig.create({ webhookUrl });
+  expect([envelope.status, envelope.sentAt]).toEqual(['DRAFT', null]);
+  expect(await mailsOf(rig, envelope.id)).toEqual([]);
+  expect(await eventsOf(rig, envelope.id)).toEqual([]);
+});
+
+test('DRAFT, send: SENT, event envelope.sent, the signers get mail with their own links', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create({ webhookUrl, message: 'Before Friday' });
+  const reply = await action(rig, id, 'send');
+  expect(reply.status).toBe(200);
+  const sent = envelopeIn(reply);
+  expect([sent.status, statuses(sent), sent.sentAt !== null]).toEqual(['SENT', ['SENT', 'SENT'], true]);
+  expect(await rig.get(id)).toEqual(sent);
+  expect(await eventsOf(rig, id)).toEqual(['envelope.sent']);
+  const mails = await mailsOf(rig, id);
+  expect(mails.map((mail) => mail.to)).toEqual([ada.email, bob.email]);
+  const links = mails.map((mail) => /http:\/\/\S+\/sign\/\w{40,}/.exec(mail.text)?.[0]);
+  expect(new Set(links).size).toBe(2);
+  expect(mails[0]?.text).toContain('Before Friday');
+});
+
+test('any status except DRAFT, send: unchanged, INVALID_STATE', async () => {
+  const rig = await startRig();
+  for (const status of ['SENT', 'IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'DECLINED', 'EXPIRED'] as const) {
+    const before = await inStatus(rig, status);
+    const error = errorIn(await action(rig, before.id, 'send'));
+    expect([status, error.is, error.message]).toEqual([
+      status,
+      '400 INVALID_STATE',
+      'Envelope is not in DRAFT status',
+    ]);
+    expect(await rig.get(before.id)).toEqual(before);
+  }
+});
+
+test('an active envelope, and by the literal condition a draft and a declined one, cancel: CANCELLED, event envelope.cancelled', async () => {
+  const rig = await startRig();
+  for (const status of ['DRAFT', 'SENT', 'IN_PROGRESS', 'DECLINED'] as const) {
+    const { id } = await inStatus(rig, status);
+    const cancelled = envelopeIn(await action(rig, id, 'cancel', { reason: 'Sold' }));
+    expect([status, cancelled.status]).toEqual([status, 'CANCELLED']);
+    expect((await eventsOf(rig, id)).at(-1)).toBe('envelope.cancelled');
+  }
+});
+
+test('COMPLETED, CANCELLED, EXPIRED, cancel: unchanged, INVALID_STATE', async () => {
+  const rig = await startRig();
+  for (const status of ['COMPLETED', 'CANCELLED', 'EXPIRED'] as const) {
+    const before = await inStatus(rig, status);
+    expect(errorIn(await action(rig, before.id, 'cancel')).is).toBe('400 INVALID_STATE');
+    expect(await rig.get(before.id)).toEqual(before);
+  }
+});
+
+test('SENT, a signer signs, other signers still pending: IN_PROGRESS, event envelope.signed', async () => {
+  const rig = await startRig();
+  const { id } = await inStatus(rig, 'SENT');
+  const envelope = await rig.act(id, 'sign', { signer: bob.email });
+  expect([envelope.status, statuses(envelope)]).toEqual(['IN_PROGRESS', ['SENT', 'SIGNED']]);
+  expect(envelope.signers[1]?.signedAt).not.toBeNull();
+  expect(envelope).toMatchObject({
+    completedAt: null,
+    signedDocumentStorageKey: null,
+    certificateStorageKey: null,
+  });
+  expect(await eventsOf(rig, id)).toEqual(['envelope.sent', 'envelope.viewed', 'envelope.signed']);
+});
+
+test('IN_PROGRESS, all signers have signed: COMPLETED, event envelope.completed, both keys and completedAt set, both files there', async () => {
+  const rig = await startRig();
+  const { id } = await inStatus(rig, 'IN_PROGRESS');
+  const envelope = await rig.act(id, 'sign');
+  const folder = `esign/envelopes/${rig.service.orgId}/${id}`;
+  expect(envelope).toMatchObject({
+    status: 'COMPLETED',
+    signedDocumentStorageKey: `${folder}/signed.pdf`,
+    certificateStorageKey: `${folder}/certificate.pdf`,
+  });
+  expect(envelope.completedAt).toBe(envelope.signers[1]?.signedAt);
+  expect(await eventsOf(rig, id)).toEqual([
+    'envelope.sent',
+    'envelope.viewed',
+    'envelope.signed',
+    'envelope.viewed',
+    'envelope.signed',
+    'envelope.completed',
+  ]);
+  expect(rig.objects.text(envelope.signedDocumentStorageKey)).toContain(
+    'signed COMPLETED %PDF-1.7 document of tmpl_lease',
+  );
+  expect(rig.objects.text(envelope.certificateStorageKey)).toMatch(
+    /certificate env_\w+ [0-9a-f]{64} [0-9a-f]{64}$/,
+  );
+});
+
+test('A single signer: SENT to COMPLETED with both events', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create({ signers: [ada], sendImmediately: true, webhookUrl });
+  expect((await rig.act(id, 'sign')).status).toBe('COMPLETED');
+  expect(await eventsOf(rig, id)).toEqual([
+    'envelope.sent',
+    'envelope.viewed',
+    'envelope.signed',
+    'envelope.completed',
+  ]);
+});
+
+test('active, expiresAt reached: EXPIRED, event envelope.expired, timed at expiresAt; a draft stays', async () => {
+  const rig = await startRig();
+  const sent = await rig.create({ sendImmediately: true, webhookUrl, expiresInDays: 5 });
+  const draft = await rig.create({ expiresInDays: 5 });
+  await rig.control('POST', '/clock/advance', { ms: 5 * DAY - 60_000 });
+  expect((await rig.get(sent.id)).status).toBe('SENT');
+  await rig.control('POST', '/clock/advance', { ms: DAY });
+  expect((await rig.get(sent.id)).status).toBe('EXPIRED');
+  expect((await rig.get(draft.id)).status).toBe('DRAFT');
+  expect(await eventsOf(rig, sent.id)).toEqual(['envelope.sent', 'envelope.expired']);
+  const error = errorIn(await rig.control('POST', `/envelopes/${sent.id}/sign`));
+  expect(error.is).toBe('400 INVALID_STATE');
+  expect(await mailKinds(rig, sent.id)).toEqual(['request ada', 'request bob', 'expired ada', 'expired bob']);
+});
+
+test('advance emits expiry events in order of time', async () => {
+  const receiver = await startReceiver();
+  const rig = await startRig();
+  const days = [3, 1, 2];
+  const ids: string[] = [];
+  for (const expiresInDays of days)
+    ids.push((await rig.create({ sendImmediately: true, expiresInDays, webhookUrl: receiver.url })).id);
+  await receiver.count(3);
+  const reply = await rig.control('POST', '/clock/advance', { ms: 10 * DAY });
+  expect(reply.status).toBe(200);
+  await receiver.count(6);
+  const expired = receiver.received.slice(3).map((one) => one.body);
+  const byTime = expired.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp));
+  expect(byTime.map((one) => one.data.envelopeId)).toEqual([ids[1], ids[2], ids[0]]);
+  for (const body of expired) {
+    const envelope = await rig.get(String(body.data.envelopeId));
+    expect(body.timestamp).toBe(envelope.expiresAt);
+  }
+});
+
+test('An envelope expires on the real clock with nobody asking', async () => {
+  let ahead = 0;
+  const clock = {
+    now: () => Date.now() + ahead,
+    sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 20)).unref()),
+  };
+  const receiver = await startReceiver();
+  const rig = await startRig({ clock });
+  await rig.create({ sendImmediately: true, expiresInDays: 1, webhookUrl: receiver.url });
+  await receiver.count(1);
+  ahead = DAY;
+  await receiver.count(2);
+  expect(receiver.events()).toEqual(['envelope.sent', 'envelope.expired']);
+});
+
+test('SEQUENTIAL: the lowest order is asked first, equal orders together, the next when all of them signed', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create({
+    signingOrder: 'SEQUENTIAL',
+    sendImmediately: true,
+    webhookUrl,
+    signers: [
+      { ...carol, order: 2 },
+      { ...ada, order: 1 },
+      { ...bob, order: 1 },
+    ],
+  });
+  expect(statuses(await rig.get(id))).toEqual(['PENDING', 'SENT', 'SENT']);
+  const early = errorIn(await rig.control('POST', `/envelopes/${id}/sign`, { signer: carol.email }));
+  expect([early.is, early.message]).toEqual([
+    '400 INVALID_STATE',
+    'It is not the turn of Carol Shaw yet: Ada Lovelace comes first',
+  ]);
+  for (const what of ['view', 'decline'])
+    expect(errorIn(await rig.control('POST', `/envelopes/${id}/${what}`, { signer: carol.email })).is).toBe(
+      '400 INVALID_STATE',
+    );
+  expect(statuses(await rig.act(id, 'sign'))).toEqual(['PENDING', 'SIGNED', 'SENT']);
+  expect(statuses(await rig.act(id, 'sign', { signer: bob.email }))).toEqual(['SENT', 'SIGNED', 'SIGNED']);
+  expect((await rig.act(id, 'sign')).status).toBe('COMPLETED');
+  expect(await mailKinds(rig, id)).toEqual([
+    'request ada',
+    'request bob',
+    'request carol',
+    'completed carol',
+    'completed ada',
+    'completed bob',
+  ]);
+});
+
+test('SEQUENTIAL without orders follows the list', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create({ signingOrder: 'SEQUENTIAL', sendImmediately: true });
+  expect(statuses(await rig.get(id))).toEqual(['SENT', 'PENDING']);
+});
+
+test('a signer viewed: VIEWED and envelope.viewed once per signer, the envelope keeps its status', async () => {
+  const rig = await startRig();
+  const { id } = await inStatus(rig, 'SENT');
+  await rig.act(id, 'view', { signer: ada.email });
+  await rig.act(id, 'view', { signer: ada.email });
+  const envelope = await rig.act(id, 'view', { signer: bob.email });
+  expect([envelope.status, statuses(envelope)]).toEqual(['SENT', ['VIEWED', 'VIEWED']]);
+  expect(await eventsOf(rig, id)).toEqual(['envelope.sent', 'envelope.viewed', 'envelope.viewed']);
+});
+
+test('a signer declined: DECLINED at once, the others keep their state, event envelope.declined', async () => {
+  const rig = await startRig();
+  const { id } = await inStatus(rig, 'IN_PROGRESS');
+  const envelope = await rig.act(id, 'decline', { reason: 'Too expensive' });
+  expect([envelope.status, statuses(envelope)]).toEqual(['DECLINED', ['SIGNED', 'DECLINED']]);
+  expect(envelope.signers[1]).toMatchObject({ declineReason: 'Too expensive', signedAt: null });
+  expect(envelope.signers[1]?.declinedAt).not.toBeNull();
+  expect((await eventsOf(rig, id)).at(-1)).toBe('envelope.declined');
+});
+
+test('remind: all pending signers when signerId is omitted, else the one; nothing else changes', async () => {
+  const rig = await startRig();
+  const before = await inStatus(rig, 'IN_PROGRESS');
+  const [first, second] = before.signers;
+  expect(envelopeIn(await action(rig, before.id, 'remind'))).toEqual(before);
+  expect(envelopeIn(await action(rig, before.id, 'remind', { signerId: second?.id }))).toEqual(before);
+  expect((await mailKinds(rig, before.id)).slice(2)).toEqual(['reminder bob', 'reminder bob']);
+  expect(errorIn(await action(rig, before.id, 'remind', { signerId: first?.id })).is).toBe(
+    '400 INVALID_STATE',
+  );
+  expect(errorIn(await action(rig, before.id, 'remind', { signerId: 'signer_none' })).is).toBe(
+    '404 NOT_FOUND',
+  );
+});
+
+test('remind on an envelope that is not active: INVALID_STATE', async () => {
+  const rig = await startRig();
+  for (const status of ['DRAFT', 'COMPLETED', 'CANCELLED', 'DECLINED', 'EXPIRED'] as const) {
+    const { id } = await inStatus(rig, status);
+    expect(errorIn(await action(rig, id, 'remind')).is).toBe('400 INVALID_STATE');
+  }
+});
+
+test('SEQUENTIAL, remind: only who has been asked', async () => {
+  const rig = await startRig();
+  const { id, signers } = await rig.create({ signingOrder: 'SEQUENTIAL', sendImmediately: true });
+  await action(rig, id, 'remind');
+  expect(await mailKinds(rig, id)).toEqual(['request ada', 'reminder ada']);
+  expect(errorIn(await action(rig, id, 'remind', { signerId: signers[1]?.id })).is).toBe('400 INVALID_STATE');
+});
+
+test('Two at once: one send wins, one last signature completes once', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create({ webhookUrl });
+  const sends = await Promise.all([1, 2, 3].map(() => action(rig, id, 'send')));
+  expect(sends.map((reply) => reply.status).sort()).toEqual([200, 400, 400]);
+  const signs = await Promise.all([1, 2, 3, 4].map(() => rig.control('POST', `/envelopes/${id}/sign`)));
+  expect(signs.map((reply) => reply.status).sort()).toEqual([200, 200, 400, 400]);
+  expect((await eventsOf(rig, id)).filter((event) => event === 'envelope.completed')).toHaveLength(1);
+});
+
+test('A signature whose papers cannot be drawn does not count', async () => {
+  const { plainPapers } = await import('./rig.ts');
+  let broken = true;
+  const papers = {
+    ...plainPapers,
+    signed: (input: Parameters<typeof plainPapers.signed>[0]) =>
+      broken ? Promise.reject(new Error('no ink at /secret/path')) : plainPapers.signed(input),
+  };
+  const rig = await startRig({ papers });
+  const { id } = await rig.create({ signers: [ada], sendImmediately: true, webhookUrl });
+  const reply = await rig.control('POST', `/envelopes/${id}/sign`);
+  expect(errorIn(reply).is).toBe('500 INTERNAL_ERROR');
+  expect(reply.text).not.toContain('ink');
+  expect((await rig.get(id)).status).toBe('SENT');
+  expect(await eventsOf(rig, id)).toEqual(['envelope.sent']);
+  broken = false;
+  expect((await rig.act(id, 'sign')).status).toBe('COMPLETED');
+});

@@ -1,0 +1,216 @@
+import { createHmac } from 'node:crypto';
+import { expect, test, vi } from 'vitest';
+import { ANSWER_WITHIN_MS, postWebhook } from '../../../src/sandbox/service/webhook-post.ts';
+import { startReceiver } from './receiver.ts';
+import { ada, bob, DAY, deliveriesOf, errorIn, type Rig, startRig } from './rig.ts';
+
+const secret = 'correct horse battery staple';
+
+async function advance(rig: Rig, ms: number): Promise<void> {
+  expect((await rig.control('POST', '/clock/advance', { ms })).status).toBe(200);
+}
+
+test('Each delivery is a POST of JSON with X-Service-Signature, the lowercase hex HMAC-SHA256 of the bytes sent', async () => {
+  const receiver = await startReceiver();
+  const rig = await startRig();
+  const signers = [{ ...ada, name: 'Łucja 李' }];
+  const { id } = await rig.create({
+    signers,
+    sendImmediately: true,
+    webhookUrl: receiver.url,
+    webhookSecret: secret,
+  });
+  await rig.act(id, 'sign');
+  await receiver.count(4);
+  expect(receiver.events()).toEqual([
+    'envelope.sent',
+    'envelope.viewed',
+    'envelope.signed',
+    'envelope.completed',
+  ]);
+  for (const { headers, raw } of receiver.received) {
+    expect(headers['content-type']).toBe('application/json');
+    expect(headers['x-service-signature']).toBe(
+      createHmac('sha256', secret).update(raw, 'utf8').digest('hex'),
+    );
+  }
+});
+
+test('Without a webhookSecret there is no X-Service-Signature', async () => {
+  const receiver = await startReceiver();
+  const rig = await startRig();
+  await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await receiver.count(1);
+  expect(receiver.received[0]?.headers).not.toHaveProperty('x-service-signature');
+});
+
+test('Payload of envelope.signed: event, timestamp, data with envelopeId, status IN_PROGRESS and signer (id, email, name, signedAt)', async () => {
+  const receiver = await startReceiver();
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  const done = await rig.act(id, 'sign', { all: true });
+  await receiver.count(6);
+  const signed = receiver.received.filter((one) => one.event === 'envelope.signed').map((one) => one.body);
+  expect(signed).toEqual(
+    done.signers.map((signer) => ({
+      event: 'envelope.signed',
+      timestamp: signer.signedAt,
+      data: {
+        envelopeId: id,
+        status: 'IN_PROGRESS',
+        signer: { id: signer.id, email: signer.email, name: signer.name, signedAt: signer.signedAt },
+      },
+    })),
+  );
+});
+
+test('The other events come in the same frame with what they are about', async () => {
+  const receiver = await startReceiver();
+  const rig = await startRig();
+  const first = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  const completed = await rig.act(first.id, 'sign', { all: true });
+  await receiver.count(6);
+  const second = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  const declined = await rig.act(second.id, 'decline', { signer: bob.email, reason: 'No' });
+  await receiver.count(8);
+  await rig.api('POST', `/esign/envelopes/${second.id}/cancel`, { reason: 'Sold' });
+  await receiver.count(9);
+  const data = (event: string) => receiver.received.find((one) => one.event === event)?.body.data;
+  expect(data('envelope.sent')).toEqual({ envelopeId: first.id, status: 'SENT' });
+  expect(data('envelope.viewed')).toMatchObject({ envelopeId: first.id, status: 'SENT', signer: { ...ada } });
+  expect(data('envelope.completed')).toEqual({
+    envelopeId: first.id,
+    status: 'COMPLETED',
+    completedAt: completed.completedAt,
+    signers: completed.signers,
+    documentStorageKey: completed.documentStorageKey,
+    signedDocumentStorageKey: completed.signedDocumentStorageKey,
+    certificateStorageKey: completed.certificateStorageKey,
+  });
+  expect(data('envelope.declined')).toMatchObject({
+    status: 'DECLINED',
+    signer: { ...bob, declinedAt: declined.signers[1]?.declinedAt, declineReason: 'No' },
+  });
+  expect(data('envelope.cancelled')).toEqual({ envelopeId: second.id, status: 'CANCELLED', reason: 'Sold' });
+});
+
+test('A 500 is tried again after 10 s, 1 min, 5 min, 30 min and 2 h of the sandbox clock with the same bytes, then given up', async () => {
+  const receiver = await startReceiver(() => 500);
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url, webhookSecret: secret });
+  await receiver.count(1);
+  for (const [tries, seconds] of [
+    [2, 10],
+    [3, 60],
+    [4, 300],
+    [5, 1800],
+    [6, 7200],
+  ] as const) {
+    await advance(rig, seconds * 1000 - 5000);
+    expect(receiver.received).toHaveLength(tries - 1);
+    await advance(rig, 5000);
+    expect(receiver.received).toHaveLength(tries);
+  }
+  const [delivery] = await deliveriesOf(rig, id);
+  expect(delivery).toMatchObject({ state: 'failed', nextAttemptAt: null });
+  expect(delivery?.attempts.map((attempt) => attempt.status)).toEqual(Array(6).fill(500));
+  await advance(rig, 30 * DAY - 60_000_000);
+  expect(
+    new Set(receiver.received.filter((one) => one.event === 'envelope.sent').map((one) => one.raw)).size,
+  ).toBe(1);
+});
+
+test('One long advance passes through every retry at its own time', async () => {
+  const receiver = await startReceiver((nth) => (nth < 4 ? 503 : 204));
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await advance(rig, DAY);
+  const [delivery] = await deliveriesOf(rig, id);
+  expect(delivery?.state).toBe('delivered');
+  expect(delivery?.attempts.map((attempt) => attempt.status)).toEqual([503, 503, 503, 204]);
+  const times = delivery?.attempts.map((attempt) => Date.parse(attempt.at)) ?? [];
+  const gaps = times.slice(1).map((time, index) => Math.round((time - (times[index] ?? 0)) / 10_000));
+  expect(gaps).toEqual([1, 6, 30]);
+});
+
+test.each([301, 302, 307, 404])('A %i is no success, and a redirect is not followed', async (status) => {
+  const receiver = await startReceiver(() => status);
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await vi.waitFor(async () => {
+    const [delivery] = await deliveriesOf(rig, id);
+    expect(delivery).toMatchObject({ state: 'pending', attempts: [{ status, error: null }] });
+  });
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('A receiver that is not there is recorded with the reason', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: 'http://127.0.0.1:9/' });
+  await vi.waitFor(async () => {
+    const [delivery] = await deliveriesOf(rig, id);
+    expect(delivery?.attempts[0]).toMatchObject({ status: null });
+    expect(delivery?.attempts[0]?.error).toMatch(/ECONNREFUSED/);
+  });
+});
+
+test('A receiver that does not answer in time is a failed attempt', async () => {
+  const receiver = await startReceiver(() => null);
+  const { signal } = new AbortController();
+  const body = JSON.stringify({ event: 'envelope.sent', timestamp: new Date().toISOString(), data: {} });
+  const outcome = await postWebhook({ url: receiver.url, body, secret: null, signal, timeoutMs: 50 });
+  expect(outcome).toMatchObject({ status: null, error: 'no answer within 0.05 s' });
+  expect(ANSWER_WITHIN_MS).toBe(30_000);
+});
+
+test('A later event does not start before the first attempt of the earlier one has ended', async () => {
+  const receiver = await startReceiver((nth) => (nth === 1 ? null : 200));
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await rig.act(id, 'sign', { all: true });
+  await receiver.count(1);
+  const other = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await receiver.count(2);
+  expect(receiver.received.map((one) => one.body.data.envelopeId)).toEqual([id, other.id]);
+  expect((await deliveriesOf(rig, id)).map((one) => one.attempts.length)).toEqual([0, 0, 0, 0, 0, 0]);
+});
+
+test('close does not wait for a slow receiver, and what was pending goes out after a restart, in order', async () => {
+  let slow = true;
+  const receiver = await startReceiver(() => (slow ? null : 200));
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await rig.act(id, 'sign', { all: true });
+  await receiver.count(1);
+  await rig.service.close();
+  slow = false;
+  const again = await startRig({ dataDir: rig.dataDir });
+  await receiver.count(7);
+  expect(receiver.events().slice(1)).toEqual([
+    'envelope.sent',
+    'envelope.viewed',
+    'envelope.signed',
+    'envelope.viewed',
+    'envelope.signed',
+    'envelope.completed',
+  ]);
+  await vi.waitFor(async () => {
+    const states = (await deliveriesOf(again, id)).map((one) => one.state);
+    expect(states).toEqual(Array(6).fill('delivered'));
+  });
+});
+
+test('replay sends the same bytes again as a delivery of its own', async () => {
+  const receiver = await startReceiver();
+  const rig = await startRig();
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url, webhookSecret: secret });
+  await receiver.count(1);
+  const [first] = await deliveriesOf(rig, id);
+  await rig.control('POST', `/deliveries/${first?.id ?? ''}/replay`);
+  await receiver.count(2);
+  const [one, two] = receiver.received;
+  expect(two?.raw).toBe(one?.raw);
+  expect(two?.headers['x-service-signature']).toBe(one?.headers['x-service-signature']);
+  expect(await deliveriesOf(rig, id)).toHaveLength(2);
+  expect(errorIn(await rig.control('POST', '/deliveries/dlv_none/replay')).is).toBe('404 NOT_FOUND');
+});

@@ -1,0 +1,28 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/e2e/**', 'test/faults/**'],
+          setupFiles: ['test/support/fence.ts'],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // Each test starts processes of its own; two cores carry no more at once.
+          maxWorkers: 2,
+        },
+      },
+    ],
+    reporters: ['default', './test/support/closing-line.ts'],
+  },
+});
