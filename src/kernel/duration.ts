@@ -19,17 +19,21 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(total);
 }
 
-/** A length of time in words: `2 days`, `5 minutes`, `3 seconds`. One unit, rounded down. */
+/** From the largest: how long a unit is, and from how long on it is used. In ms. */
+const WORDS: readonly (readonly [string, number, number])[] = [
+  ['year', 365.25 * 86_400_000, 700 * 86_400_000],
+  ['month', 30.44 * 86_400_000, 60 * 86_400_000],
+  ['day', 86_400_000, 47.5 * 3_600_000],
+  ['hour', 3_600_000, 3_600_000],
+  ['minute', 60_000, 60_000],
+];
+
+/** A length of time in words: `3 months`, `2 days`, `30 hours`, `5 minutes`. One unit, rounded. */
 export function durationInWords(ms: number): string {
-  const [amount, unit] =
-    ms >= 86_400_000
-      ? [ms / 86_400_000, 'day']
-      : ms >= 3_600_000
-        ? [ms / 3_600_000, 'hour']
-        : ms >= 60_000
-          ? [ms / 60_000, 'minute']
-          : [ms / 1_000, 'second'];
-  return counted(Math.floor(amount), unit);
+  for (const [unit, length, from] of WORDS) {
+    if (ms >= from) return counted(Math.round(ms / length), unit);
+  }
+  return counted(Math.round(ms / 1_000), 'second');
 }
 
 /** `1 signer`, `2 signers`. */

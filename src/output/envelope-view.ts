@@ -95,7 +95,7 @@ function signersBlock(envelope: Envelope, terminal: Terminal, now: number): stri
   if (signers.length === 0) return '';
   const done = signers.filter((one) => one.status === 'SIGNED').length;
   const lines = signers.map((one) => `  ${signerMark(one.status)} ${signerLine(one, now)}\n`);
-  return `${terminal.style('bold', `Signers`)}  ${done} of ${counted(signers.length, 'signer')} signed\n${lines.join('')}`;
+  return `${terminal.style('bold', 'Signers')}  ${done} of ${signers.length} signed\n${lines.join('')}`;
 }
 
 function signerLine(signer: Signer, now: number): string {

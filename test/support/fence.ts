@@ -1,16 +1,27 @@
-import nock from 'nock';
-import { Agent, MockAgent, setGlobalDispatcher } from 'undici';
+import { Socket } from 'node:net';
 
 /*
- * Tests talk to loopback alone. nock fences node:http (the S3 side), undici's mock agent fences undici:
- * neither sees what the other's callers do.
+ * Tests talk to loopback alone: a connection to anywhere else fails. The fence stands at the socket, since
+ * a fence made of mocks (nock, undici's mock agent) changes the bytes of real requests that pass through it.
  */
-const LOOPBACK = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/;
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|0\.0\.0\.0|::)$/;
 
-nock.disableNetConnect();
-nock.enableNetConnect(LOOPBACK);
+Socket.prototype.connect = new Proxy(Socket.prototype.connect, {
+  apply(connect, socket: Socket, args: unknown[]) {
+    const host = hostOf(args);
+    if (host !== undefined && !LOOPBACK.test(host))
+      throw new Error(`tests talk to loopback only, not to ${host}`);
+    const connected: unknown = Reflect.apply(connect, socket, args);
+    return connected;
+  },
+});
 
-const fence = new MockAgent({ agent: new Agent() });
-fence.disableNetConnect();
-fence.enableNetConnect(LOOPBACK);
-setGlobalDispatcher(fence);
+/** The host of `connect(options)`, `connect(port, host)`, or of the list that net.connect makes of either. */
+function hostOf(args: readonly unknown[]): string | undefined {
+  const list: readonly unknown[] = Array.isArray(args[0]) ? args[0] : args;
+  const [first, second] = list;
+  if (typeof first === 'object' && first !== null && 'host' in first) {
+    return typeof first.host === 'string' ? first.host : undefined;
+  }
+  return typeof second === 'string' ? second : undefined;
+}

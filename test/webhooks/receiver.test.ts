@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
@@ -34,12 +35,12 @@ async function start(options: Partial<ReceiverOptions> = {}): Promise<string> {
   return receiver.url;
 }
 
-const post = (url: string, text: string | Uint8Array<ArrayBuffer>, signature?: string) =>
-  fetch(url, {
-    method: 'POST',
-    body: text,
-    headers: signature === undefined ? {} : { 'X-Service-Signature': signature },
-  });
+/** undici, not fetch: the bytes must arrive exactly as they are. */
+async function post(url: string, body: string | Uint8Array, signature?: string) {
+  const headers = signature === undefined ? {} : { 'x-service-signature': signature };
+  const reply = await request(url, { method: 'POST', body: Buffer.from(body), headers });
+  return { status: reply.statusCode, text: await reply.body.text() };
+}
 
 afterEach(async () => {
   await receiver?.close();
@@ -80,7 +81,7 @@ describe('the webhook receiver', () => {
     for (const signature of [undefined, 'nonsense', sign(Buffer.from(body), 'another secret here')]) {
       const reply = await post(url, body, signature);
       expect(reply.status).toBe(401);
-      expect(await reply.text()).toBe('signature refused\n');
+      expect(reply.text).toBe('signature refused\n');
     }
     expect(seen.map((one) => one.verified)).toEqual([false, false, false]);
     expect(seen.every((one) => one.reason !== null)).toBe(true);

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SendRequest } from '../../src/api/http.ts';
+import { walkPages } from '../../src/api/pages.ts';
+import { isRecord } from '../../src/kernel/json.ts';
+
+const rate = { limit: undefined, remaining: undefined, resetAt: undefined, retryAfterMs: undefined };
+
+/** A list of the service; `insert` may put new items at its head before each page is answered. */
+function service(initial: string[], options: { counts: boolean; insert?: (page: number) => string[] }) {
+  let items = [...initial];
+  let calls = 0;
+  const send: SendRequest = (request) => {
+    calls++;
+    const page = Number(request.query?.page);
+    const size = Number(request.query?.pageSize);
+    items = [...(options.insert?.(page) ?? []), ...items];
+    const data = items.slice((page - 1) * size, page * size).map((id) => ({ id }));
+    const pagination = {
+      page,
+      pageSize: size,
+      total: items.length,
+      totalPages: Math.ceil(items.length / size),
+    };
+    return Promise.resolve({
+      status: 200,
+      body: options.counts ? { data, meta: { pagination } } : { data },
+      rate,
+    });
+  };
+  return { send, calls: () => calls };
+}
+
+const read = (item: unknown) => ({ id: isRecord(item) ? String(item.id) : '' });
+
+async function walk(send: SendRequest, pageSize: number): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const item of walkPages(send, { path: '/x', pageSize }, read)) ids.push(item.id);
+  return ids;
+}
+
+const names = (count: number) => Array.from({ length: count }, (_, i) => `id${i}`);
+
+describe('pagination', () => {
+  it('yields each item once, with and without counts, at any page size', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(60),
+        fc.integer({ min: 1, max: 20 }),
+        fc.boolean(),
+        async (count, size, counts) => {
+          expect(await walk(service(names(count), { counts }).send, size)).toEqual(names(count));
+        },
+      ),
+    );
+  });
+
+  it('loses and repeats nothing when items are inserted during the walk', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(40),
+        fc.integer({ min: 1, max: 7 }),
+        fc.array(fc.nat(3), { maxLength: 20 }),
+        async (count, size, growth) => {
+          const insert = (page: number) =>
+            Array.from({ length: page > 1 ? (growth[page] ?? 0) : 0 }, (_, i) => `new${page}-${i}`);
+          const walked = await walk(service(names(count), { counts: true, insert }).send, size);
+          expect(new Set(walked).size).toBe(walked.length);
+          expect(walked.filter((id) => !id.startsWith('new'))).toEqual(names(count));
+        },
+      ),
+    );
+  });
+
+  it('asks for no page more than there are, when the service counts', async () => {
+    const list = service(names(200), { counts: true });
+    await walk(list.send, 100);
+    expect(list.calls()).toBe(2);
+  });
+
+  it('stops at a service that sends the same page for ever', async () => {
+    const send: SendRequest = () =>
+      Promise.resolve({ status: 200, body: { data: [{ id: 'a' }, { id: 'b' }] }, rate });
+    expect(await walk(send, 2)).toEqual(['a', 'b']);
+  });
+
+  it('reads no further page once the reader has enough', async () => {
+    const list = service(names(1_000), { counts: true });
+    for await (const item of walkPages(list.send, { path: '/x', pageSize: 10 }, read))
+      if (item.id === 'id15') break;
+    expect(list.calls()).toBe(2);
+  });
+});

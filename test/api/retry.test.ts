@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { HttpRequest, SendRequest } from '../../src/api/http.ts';
+import { withRetries } from '../../src/api/retry.ts';
+import { BadResponseError, NetworkError, ServiceError } from '../../src/kernel/errors.ts';
+import { fakeClock } from '../support/clock.ts';
+
+const lost = new NetworkError('NETWORK', 'lost', { maybeReceived: true });
+const refused = new NetworkError('NETWORK', 'refused', { maybeReceived: false });
+const broken = new ServiceError('INTERNAL_ERROR', 'broken', { status: 500 });
+const gateway = new BadResponseError('502', { status: 502 });
+const limited = (resetAt?: number, retryAfterMs?: number) =>
+  new ServiceError('RATE_LIMITED', 'too many', { status: 429, resetAt, retryAfterMs });
+
+/** Fails with the errors in turn, then succeeds. */
+async function run(
+  method: HttpRequest['method'],
+  errors: Error[],
+  options: { random?: () => number; maxWaitMs?: number } = {},
+) {
+  const clock = fakeClock();
+  let calls = 0;
+  const send: SendRequest = () => {
+    const error = errors[calls++];
+    if (error) return Promise.reject(error);
+    return Promise.resolve({
+      status: 200,
+      body: 'ok',
+      rate: { limit: 1, remaining: 1, resetAt: 1, retryAfterMs: undefined },
+    });
+  };
+  const retrying = withRetries(send, {
+    clock,
+    random: options.random ?? (() => 0.5),
+    retries: 4,
+    maxWaitMs: options.maxWaitMs ?? 60_000,
+  });
+  const outcome = await retrying({ method, path: '/' }).then(
+    () => 'ok',
+    (error: unknown) => error,
+  );
+  return { outcome, calls, slept: clock.slept, clock };
+}
+
+describe('retries', () => {
+  it.each([
+    ['GET', lost],
+    ['GET', refused],
+    ['GET', broken],
+    ['GET', gateway],
+    ['GET', limited()],
+    ['POST', refused],
+    ['POST', limited()],
+  ] as const)('%s is tried again after: %s', async (method, error) => {
+    expect(await run(method, [error, error])).toMatchObject({ outcome: 'ok', calls: 3 });
+  });
+
+  it.each([
+    ['POST', lost],
+    ['POST', broken],
+    ['POST', gateway],
+    ['GET', new ServiceError('NOT_FOUND', 'no', { status: 404 })],
+    ['GET', new ServiceError('UNAUTHORIZED', 'no', { status: 401 })],
+    ['GET', new BadResponseError('login page', { status: 200 })],
+  ] as const)('%s is never tried again after: %s', async (method, error) => {
+    expect(await run(method, [error])).toMatchObject({ outcome: error, calls: 1 });
+  });
+
+  it('end after four, with the last error', async () => {
+    expect(await run('GET', [lost, lost, lost, lost, broken])).toMatchObject({ outcome: broken, calls: 5 });
+  });
+
+  it('wait longer each time, with jitter, and never past the cap', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), async (random) => {
+        const { slept } = await run('GET', [lost, lost, lost, lost], { random: () => random });
+        expect(slept).toHaveLength(4);
+        for (const [i, ms] of slept.entries()) {
+          const full = Math.min(8_000, 250 * 2 ** i);
+          expect(ms).toBeGreaterThanOrEqual(full / 2);
+          expect(ms).toBeLessThanOrEqual(full);
+        }
+      }),
+    );
+  });
+
+  it('wait for the reset of the rate window, never less', async () => {
+    const reset = fakeClock().now() + 3_000;
+    const { slept, outcome, clock } = await run('GET', [limited(reset)]);
+    expect(outcome).toBe('ok');
+    expect(slept).toHaveLength(1);
+    expect(clock.now()).toBeGreaterThan(reset);
+  });
+
+  it('honour Retry-After, the longer of the two', async () => {
+    const { slept } = await run('POST', [limited(fakeClock().now() + 1_000, 5_000)]);
+    expect(slept).toEqual([5_000]);
+  });
+
+  it('report a wait that is too long instead of sleeping it', async () => {
+    const error = limited(fakeClock().now() + 900_000);
+    expect(await run('GET', [error])).toMatchObject({ outcome: error, calls: 1, slept: [] });
+  });
+});

@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../../src/envelopes/actions.ts';
+import { ServiceError, UnknownOutcomeError, UsageError } from '../../src/kernel/errors.ts';
+import { clientFor } from '../support/client.ts';
+import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer | undefined;
+afterEach(async () => {
+  await server?.close();
+});
+
+/** A service with one envelope; an action changes its status unless told not to, and then its reply may be lost. */
+async function service(
+  status: string,
+  behaviour: { works?: boolean; lose?: boolean; refuse?: boolean; empty?: boolean } = {},
+) {
+  const envelope = {
+    id: 'env_1',
+    status,
+    signers: [{ id: 'signer_1', email: 'ada@example.com', status: 'SENT' }],
+  };
+  const actions: { path: string; body: string }[] = [];
+  server = await startServer((request, response) => {
+    const action = /^\/api\/v1\/esign\/envelopes\/env_1\/(\w+)$/.exec(request.path)?.[1];
+    if (action === undefined) return json(response, 200, { data: envelope });
+    actions.push({ path: action, body: request.body });
+    if (behaviour.refuse)
+      return json(response, 400, { error: { code: 'INVALID_STATE', message: 'not now' } });
+    if (behaviour.works !== false)
+      envelope.status = { send: 'SENT', cancel: 'CANCELLED' }[action] ?? envelope.status;
+    if (behaviour.lose) return loseReply(response);
+    if (behaviour.empty) return void response.writeHead(204).end();
+    json(response, 200, { data: envelope });
+  });
+  return { client: clientFor(server.origin), actions };
+}
+
+describe('sending and cancelling', () => {
+  it('return the envelope as it stands afterwards, whatever the reply looks like', async () => {
+    for (const empty of [false, true]) {
+      const { client } = await service('DRAFT', { empty });
+      expect(await sendEnvelope(client, 'env_1')).toMatchObject({ id: 'env_1', status: 'SENT' });
+      await server?.close();
+    }
+  });
+
+  it('settle a lost reply by the state, without acting again', async () => {
+    const sent = await service('DRAFT', { lose: true });
+    expect(await sendEnvelope(sent.client, 'env_1')).toMatchObject({ status: 'SENT' });
+    expect(sent.actions).toHaveLength(1);
+    await server?.close();
+    const cancelled = await service('SENT', { lose: true });
+    expect(await cancelEnvelope(cancelled.client, 'env_1', 'why')).toMatchObject({ status: 'CANCELLED' });
+    expect(cancelled.actions).toEqual([{ path: 'cancel', body: '{"reason":"why"}' }]);
+  });
+
+  it('stay unknown when the reply is lost and the state says it did not happen', async () => {
+    const { client, actions } = await service('DRAFT', { lose: true, works: false });
+    await expect(sendEnvelope(client, 'env_1')).rejects.toThrow(UnknownOutcomeError);
+    expect(actions).toHaveLength(1);
+  });
+
+  it("pass on the service's refusal", async () => {
+    const { client } = await service('COMPLETED', { refuse: true });
+    await expect(cancelEnvelope(client, 'env_1')).rejects.toThrow(ServiceError);
+  });
+});
+
+describe('reminding', () => {
+  it('names a signer by id, found by address in any case', async () => {
+    const { client, actions } = await service('SENT');
+    await remindEnvelope(client, 'env_1', 'ADA@example.com');
+    await remindEnvelope(client, 'env_1', 'signer_9');
+    await remindEnvelope(client, 'env_1');
+    expect(actions.map((one) => one.body)).toEqual([
+      '{"signerId":"signer_1"}',
+      '{"signerId":"signer_9"}',
+      '',
+    ]);
+  });
+
+  it('refuses an address that is no signer, before anything is sent', async () => {
+    const { client, actions } = await service('SENT');
+    await expect(remindEnvelope(client, 'env_1', 'bob@example.com')).rejects.toThrow(UsageError);
+    expect(actions).toEqual([]);
+  });
+
+  it('is never sent twice: a lost reply stays unknown', async () => {
+    const { client, actions } = await service('SENT', { lose: true });
+    await expect(remindEnvelope(client, 'env_1')).rejects.toThrow(UnknownOutcomeError);
+    expect(actions).toHaveLength(1);
+  });
+});

@@ -1,0 +1,151 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createBody, createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
+import { REQUEST_ID_KEY } from '../../src/envelopes/settle.ts';
+import { UnknownOutcomeError, UsageError } from '../../src/kernel/errors.ts';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { clientFor } from '../support/client.ts';
+import { json, loseReply, type SeenRequest, startServer, type TestServer } from '../support/server.ts';
+
+const wanted: NewEnvelope = {
+  templateId: 'tmpl_1',
+  signers: [{ email: 'a@b.c', name: 'Ada' }],
+  metadata: { deal: '4711' },
+};
+const options = { requestId: 'req-1', rerun: false };
+
+interface StoredEnvelope {
+  id: string;
+  templateId: string;
+  status: string;
+  createdAt: string;
+  metadata: unknown;
+}
+
+/** A service whose replies to creates may be lost after the work is done. */
+async function service(behaviour: {
+  lose?: (create: number) => boolean;
+  fail?: (create: number) => boolean;
+  listed?: (list: number) => boolean;
+  summary?: boolean;
+}) {
+  const stored: StoredEnvelope[] = [];
+  const counts = { creates: 0, lists: 0 };
+  const create = (request: SeenRequest) => {
+    const body = parseJson(request.body);
+    if (!isRecord(body)) throw new Error('no body');
+    const envelope = {
+      id: `env_${stored.length + 1}`,
+      templateId: String(body.templateId),
+      status: body.sendImmediately === true ? 'SENT' : 'DRAFT',
+      createdAt: new Date(Date.UTC(2026, 0, 2, 3, 4, 5)).toISOString(),
+      metadata: body.metadata,
+    };
+    stored.push(envelope);
+    return envelope;
+  };
+  server = await startServer((request, response) => {
+    const [, id, action] = /^\/api\/v1\/esign\/envelopes(?:\/([^/]+))?(?:\/(\w+))?$/.exec(request.path) ?? [];
+    if (request.method === 'POST' && id === undefined) {
+      const number = ++counts.creates;
+      if (behaviour.fail?.(number))
+        return json(response, 503, { error: { code: 'INTERNAL_ERROR', message: 'down' } });
+      const envelope = create(request);
+      return behaviour.lose?.(number) ? loseReply(response) : json(response, 201, { data: envelope });
+    }
+    const found = stored.find((one) => one.id === id);
+    if (found && action === 'send') {
+      found.status = 'SENT';
+      return json(response, 200, { data: found });
+    }
+    if (found) return json(response, 200, { data: found });
+    const shown = behaviour.listed?.(++counts.lists) === false ? [] : stored;
+    const items = shown.map((one) => (behaviour.summary ? { id: one.id, status: one.status } : one));
+    json(response, 200, {
+      data: items,
+      meta: { pagination: { page: 1, pageSize: 100, total: items.length, totalPages: 1 } },
+    });
+  });
+  return { stored, counts, client: clientFor(server.origin) };
+}
+
+let server: TestServer | undefined;
+afterEach(async () => {
+  await server?.close();
+});
+
+describe('creating an envelope', () => {
+  it('carries the request id in the metadata, beside the own', () => {
+    expect(createBody(wanted, 'req-1').metadata).toEqual({ deal: '4711', [REQUEST_ID_KEY]: 'req-1' });
+  });
+
+  it('refuses a webhook secret that is too short or has no URL, before anything is sent', () => {
+    expect(() => createBody({ ...wanted, webhookUrl: 'https://x', webhookSecret: 'short' }, 'r')).toThrow(
+      UsageError,
+    );
+    expect(() => createBody({ ...wanted, webhookSecret: 'long enough, really' }, 'r')).toThrow(
+      'without a webhook URL',
+    );
+  });
+
+  it('is one request when all is well', async () => {
+    const { client, stored, counts } = await service({});
+    expect(await createEnvelope(client, wanted, options)).toMatchObject({
+      by: 'reply',
+      envelope: { id: 'env_1' },
+    });
+    expect([stored.length, counts.lists]).toEqual([1, 0]);
+  });
+
+  it('finds the envelope after a lost reply, and never creates a second', async () => {
+    const { client, stored } = await service({ lose: () => true });
+    expect(await createEnvelope(client, wanted, options)).toMatchObject({
+      by: 'lookup',
+      envelope: { id: 'env_1' },
+    });
+    expect(stored).toHaveLength(1);
+  });
+
+  it('finds it where list items show no metadata, and where the list lags', async () => {
+    const { client, stored } = await service({ lose: () => true, summary: true, listed: (n) => n > 1 });
+    expect(await createEnvelope(client, wanted, options)).toMatchObject({
+      by: 'lookup',
+      envelope: { id: 'env_1' },
+    });
+    expect(stored).toHaveLength(1);
+  });
+
+  it('says that it does not know when nothing is found, and how to go on', async () => {
+    const { client, counts } = await service({ fail: () => true });
+    const error: unknown = await createEnvelope(client, wanted, options).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnknownOutcomeError);
+    expect(error).toMatchObject({ hint: expect.stringContaining('--request-id req-1') as unknown });
+    expect(counts.creates).toBe(1);
+  });
+
+  it('a rerun with the same request id returns what is there', async () => {
+    const { client, stored } = await service({});
+    await createEnvelope(client, wanted, options);
+    expect(await createEnvelope(client, wanted, { ...options, rerun: true })).toMatchObject({
+      by: 'earlier',
+      envelope: { id: 'env_1' },
+    });
+    expect(stored).toHaveLength(1);
+  });
+
+  it('a rerun with --send sends the draft that an earlier run left', async () => {
+    const { client, stored } = await service({});
+    await createEnvelope(client, wanted, options);
+    const again = await createEnvelope(client, { ...wanted, send: true }, { ...options, rerun: true });
+    expect(again).toMatchObject({ by: 'earlier', envelope: { status: 'SENT' } });
+    expect(stored).toHaveLength(1);
+  });
+
+  it('1,000 creates with every fifth reply lost make 1,000 envelopes', async () => {
+    const { client, stored } = await service({ lose: (n) => n % 5 === 0 });
+    for (let i = 0; i < 1_000; i++)
+      await createEnvelope(client, wanted, { requestId: `req-${i}`, rerun: false });
+    const ids = stored.map((one) => (isRecord(one.metadata) ? one.metadata[REQUEST_ID_KEY] : undefined));
+    expect(stored).toHaveLength(1_000);
+    expect(new Set(ids).size).toBe(1_000);
+  }, 60_000);
+});

@@ -1,0 +1,109 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/kernel/errors.ts';
+import { addProfile, applyChanges, checkName, removeProfile } from '../../src/profiles/edit.ts';
+import { readProfiles, storePath, updateProfiles } from '../../src/profiles/store.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'esign-profiles-')), 'config');
+});
+afterEach(async () => {
+  await rm(join(folder, '..'), { recursive: true, force: true });
+});
+
+const profile = { baseUrl: 'https://api.example.com/api/v1', apiKey: 'sk_live_0123456789' };
+
+describe('the profile store', () => {
+  it('is empty before the first profile, and makes nothing by being read', async () => {
+    expect(await readProfiles(folder)).toEqual({ current: undefined, profiles: {} });
+    await expect(stat(folder)).rejects.toThrow('ENOENT');
+  });
+
+  it('keeps a 0600 file in a 0700 folder; the first profile becomes current', async () => {
+    await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
+    await updateProfiles(folder, (store) => addProfile(store, 'other', profile));
+    expect(await readProfiles(folder)).toMatchObject({
+      current: 'acme',
+      profiles: { acme: profile, other: profile },
+    });
+    expect((await stat(storePath(folder))).mode & 0o777).toBe(0o600);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  });
+
+  it('loses none of many changes at once', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
+    await Promise.all(
+      names.map((name) => updateProfiles(folder, (store) => addProfile(store, name, profile))),
+    );
+    expect(Object.keys((await readProfiles(folder)).profiles).sort()).toEqual(names.sort());
+  });
+
+  it.each(['{', '[]', '{"profiles":{"a":{"baseUrl":5}}}', ''])(
+    'reports a corrupt file (%j) with its path and leaves it',
+    async (text) => {
+      await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
+      await writeFile(storePath(folder), text);
+      await expect(readProfiles(folder)).rejects.toThrow(storePath(folder));
+      await expect(updateProfiles(folder, (store) => addProfile(store, 'b', profile))).rejects.toThrow(
+        UsageError,
+      );
+      expect(await readFile(storePath(folder), 'utf8')).toBe(text);
+    },
+  );
+
+  it('keeps what a newer version wrote into a profile', async () => {
+    await updateProfiles(folder, (store) =>
+      addProfile(store, 'acme', { ...profile, future: { setting: 1 } }),
+    );
+    await updateProfiles(folder, (store) => addProfile(store, 'b', profile));
+    expect((await readProfiles(folder)).profiles.acme).toMatchObject({ future: { setting: 1 } });
+  });
+
+  it('forgets which profile is current when that one is removed', async () => {
+    await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
+    await updateProfiles(folder, (store) => removeProfile(store, 'acme'));
+    expect(await readProfiles(folder)).toEqual({ current: undefined, profiles: {} });
+  });
+});
+
+describe('changes to a profile', () => {
+  it.each(['', 'a b', '../x', '__proto__', '-x', 'x'.repeat(65)])('refuse the name %j', (name) => {
+    expect(() => checkName(name)).toThrow(UsageError);
+  });
+
+  it('keep what is not named and remove what is emptied', () => {
+    const before = applyChanges(undefined, {
+      ...profile,
+      bucket: 'b',
+      endpoint: 'http://127.0.0.1:1',
+      region: 'eu',
+    });
+    const after = applyChanges(before, { endpoint: '', region: 'us' });
+    expect(after).toEqual({ ...profile, storage: { bucket: 'b', region: 'us' } });
+  });
+
+  it('replace a key by a command, never keep both', () => {
+    const after = applyChanges(applyChanges(undefined, profile), { apiKeyCommand: 'op read x' });
+    expect(after).toEqual({ baseUrl: profile.baseUrl, apiKeyCommand: 'op read x' });
+  });
+
+  it.each(['http://api.example.com/api/v1', 'ftp://x', 'nonsense', 'https://u:p@x/'])(
+    'refuse the base URL %s',
+    (baseUrl) => {
+      expect(() => applyChanges(undefined, { ...profile, baseUrl })).toThrow(UsageError);
+    },
+  );
+
+  it('take http on loopback, and elsewhere only when told so; slashes at the end do not matter', () => {
+    expect(applyChanges(undefined, { ...profile, baseUrl: 'http://127.0.0.1:4010/api/v1/' }).baseUrl).toBe(
+      'http://127.0.0.1:4010/api/v1',
+    );
+    expect(
+      applyChanges(undefined, { ...profile, baseUrl: 'http://intra/api/v1', insecureHttp: true })
+        .insecureHttp,
+    ).toBe(true);
+  });
+});

@@ -1,0 +1,23 @@
+import type { Clock } from '../../src/kernel/clock.ts';
+
+/** A clock that stands still until something sleeps on it, and then is there at once. */
+export interface FakeClock extends Clock {
+  /** Every sleep asked for, in ms. */
+  slept: number[];
+  time: number;
+}
+
+export function fakeClock(start = Date.UTC(2026, 0, 2, 3, 4, 5)): FakeClock {
+  const clock: FakeClock = {
+    time: start,
+    slept: [],
+    now: () => clock.time,
+    sleep: (ms, signal) => {
+      signal?.throwIfAborted();
+      clock.slept.push(ms);
+      clock.time += ms;
+      return Promise.resolve();
+    },
+  };
+  return clock;
+}

@@ -1,0 +1,67 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+export interface SeenRequest {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+export interface TestServer {
+  origin: string;
+  seen: SeenRequest[];
+  close(): Promise<void>;
+}
+
+/** A real server on loopback that notes each request and answers as the test says. */
+export async function startServer(
+  answer: (request: SeenRequest, response: ServerResponse, number: number) => void | Promise<void>,
+): Promise<TestServer> {
+  const seen: SeenRequest[] = [];
+  const server = createServer((incoming, response) => {
+    void (async () => {
+      const url = new URL(incoming.url ?? '/', 'http://x');
+      const body = await text(incoming);
+      const request = {
+        method: incoming.method ?? '',
+        path: url.pathname,
+        query: url.searchParams,
+        headers: incoming.headers,
+        body,
+      };
+      seen.push(request);
+      await answer(request, response, seen.length);
+    })();
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    seen,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Answers with JSON. */
+export function json(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+/** Takes the request and closes the connection without an answer: the reply is lost. */
+export function loseReply(response: ServerResponse): void {
+  response.destroy();
+}
