@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { childCommandLine } from '../demo/child-command-line.ts';
@@ -11,13 +11,11 @@ import type { Surroundings } from './surroundings.ts';
 /** Runs the demo and tells what it does as it does it; with --json only the summary. */
 export async function showDemo(dir: string | undefined, around: Surroundings): Promise<void> {
   const folder = resolve(dir ?? (await mkdtemp(join(tmpdir(), 'esign-demo-'))));
-  const own = join(folder, '.esign');
-  await mkdir(own, { recursive: true });
-  const cli = childCommandLine([process.execPath, process.argv[1] ?? ''], {
-    ESIGN_CONFIG_DIR: own,
-    ESIGN_STATE_DIR: own,
-  });
-  const steps = runDemo(cli, folder);
+  await mkdir(folder, { recursive: true });
+  const own = await mkdtemp(join(tmpdir(), 'esign-demo-own-'));
+  const env = { ESIGN_CONFIG_DIR: own, ESIGN_STATE_DIR: own };
+  const cli = childCommandLine([process.execPath, process.argv[1] ?? ''], env, around.signal);
+  const steps = runDemo(cli, folder, own);
   const spinner = await startSpinner('Starting', around.terminal, around.json);
   try {
     for (let number = 1; ; number++) {
@@ -30,6 +28,7 @@ export async function showDemo(dir: string | undefined, around: Surroundings): P
     spinner.stop();
     // Stops what the demo started when it is left early.
     await steps.return(noSummary);
+    await rm(own, { recursive: true, force: true });
   }
 }
 

@@ -6,7 +6,6 @@ import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { isAbortedPrompt, translate } from './oclif-errors.ts';
 import { errorText } from './report.ts';
 import { redactor, signals } from './run-state.ts';
-import { Interrupted } from './signals.ts';
 
 /**
  * Runs one command line. Our own runner instead of oclif's: one reporter, one exit code, and never
@@ -27,11 +26,8 @@ export async function main(argv: string[], root: string): Promise<void> {
 }
 
 function report(error: unknown, config: Config | undefined, argv: readonly string[]): void {
+  if (isAbortedPrompt(error)) signals.interrupt('SIGINT');
   if (signals.signal.aborted) return;
-  if (error instanceof Interrupted || isAbortedPrompt(error)) {
-    process.exitCode = EXIT.interrupted;
-    return;
-  }
   const known = translate(error, config, argv);
   const terminal = processTerminal({});
   const json = wantsJson(argv);

@@ -12,11 +12,19 @@ const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** How long a clean stop may take before the signal wins. */
 const GRACE_MS = 15_000;
 
+export interface Signals {
+  signal: AbortSignal;
+  /** As if the signal had come: a prompt in raw mode gets Ctrl-C as a key. */
+  interrupt(by: NodeJS.Signals): void;
+  /** Ends the process by the signal that came, if one did. */
+  finish(): void;
+}
+
 /**
  * Turns the first signal into an abort, so that work ends cleanly; a second one ends the process at once.
  * `finish` raises the signal again after the clean stop: a shell script that called us stops, too.
  */
-export function watchSignals(): { signal: AbortSignal; finish(): void } {
+export function watchSignals(): Signals {
   const controller = new AbortController();
   const onSignal = (signal: NodeJS.Signals) => {
     if (controller.signal.aborted) dieBy(signal);
@@ -25,11 +33,13 @@ export function watchSignals(): { signal: AbortSignal; finish(): void } {
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const dieBy = (signal: NodeJS.Signals) => {
-    for (const one of SIGNALS) process.off(one, onSignal);
+    // Others listen, too (a spinner's cursor guard); with none left the signal ends the process at once.
+    for (const one of SIGNALS) process.removeAllListeners(one);
     process.kill(process.pid, signal);
   };
   return {
     signal: controller.signal,
+    interrupt: (by) => controller.abort(new Interrupted(by)),
     finish() {
       const reason: unknown = controller.signal.reason;
       if (reason instanceof Interrupted) dieBy(reason.signal);
@@ -37,19 +47,20 @@ export function watchSignals(): { signal: AbortSignal; finish(): void } {
   };
 }
 
-/** Resolves when the signal aborts. */
+/**
+ * Resolves when the signal aborts; with ESIGN_STOP_WITH_STDIN also when stdin ends, so that a server
+ * started by another program never outlives it.
+ */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     // A pending promise keeps no process alive; this timer does.
     const alive = setInterval(() => undefined, 60_000);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearInterval(alive);
-        resolve();
-      },
-      { once: true },
-    );
+    const stop = () => {
+      clearInterval(alive);
+      resolve();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    if (process.env.ESIGN_STOP_WITH_STDIN) process.stdin.resume().once('close', stop);
   });
 }

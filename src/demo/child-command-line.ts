@@ -11,25 +11,32 @@ import type { CommandLine, Running } from './command-line.ts';
 export function childCommandLine(
   program: readonly string[],
   env: Readonly<Record<string, string>>,
+  signal: AbortSignal,
 ): CommandLine {
   const [command = process.execPath, ...first] = program;
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(ESIGN|AWS)_/.test(name)),
   );
+  // Detached: Ctrl-C is the demo's to handle, not the children's. They stop with their stdin, so that none
+  // is left behind when the demo itself is killed.
   const launch = (args: readonly string[]) =>
     spawn(command, [...first, ...args], {
-      env: { ...clean, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...clean, ...env, ESIGN_STOP_WITH_STDIN: '1' },
+      stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
 
   async function finish(args: readonly string[]): Promise<string> {
     const child = launch(args);
+    const stop = () => child.kill();
+    signal.addEventListener('abort', stop, { once: true });
     const [stdout, stderr, code] = await Promise.all([
       readAll(child.stdout),
       readAll(child.stderr),
       exitOf(child),
     ]);
+    signal.removeEventListener('abort', stop);
+    signal.throwIfAborted();
     if (code === 0) return stdout;
     throw failed(args, stderr);
   }

@@ -24,6 +24,14 @@ export interface DemoSummary {
   seconds: number;
 }
 
+interface DemoSigner {
+  mailbox: string;
+  name: string;
+  email: string;
+  /** What is entered into the fields of the lease; the rest is made up. */
+  values: Readonly<Record<string, string>>;
+}
+
 const sandboxSchema = z.looseObject({ baseUrl: z.string(), dashboardUrl: z.string() });
 const readySchema = z.looseObject({ url: z.string() });
 const templateSchema = z.array(z.looseObject({ id: z.string(), name: z.string(), pageCount: z.number() }));
@@ -41,33 +49,50 @@ const fileSchema = z.looseObject({
 });
 
 const TEMPLATE = 'tmpl_lease';
-const SIGNERS = [
+const SIGNERS: readonly DemoSigner[] = [
   {
     mailbox: 'Łukasz Řehoř <lukasz@example.com>;role=Landlord',
     name: 'Łukasz Řehoř',
     email: 'lukasz@example.com',
+    values: {
+      lease_landlord: 'Łukasz Řehoř, Náměstí Míru 3, Brno',
+      lease_address: 'Harbour Street 12, flat 4',
+      lease_rent: 'EUR 980',
+      lease_deposit: 'EUR 1,960',
+    },
   },
-  { mailbox: '李小龍 <li@example.com>;role=Tenant', name: '李小龍', email: 'li@example.com' },
-] as const;
+  {
+    mailbox: '李小龍 <li@example.com>;role=Tenant',
+    name: '李小龍',
+    email: 'li@example.com',
+    values: {
+      lease_tenant: '李小龍, Nathan Road 200, Hong Kong',
+      lease_occupants: 'None',
+      lease_phone: '+852 5550 0100',
+    },
+  },
+];
 /** Every event of an envelope that is sent, viewed and signed by two, and completed. */
 const EXPECTED_EVENTS = 6;
 const WEBHOOK_PATIENCE_MS = 5_000;
 
 /**
- * The main job from end to end, each step by the command a user would type, all of it in one folder.
+ * The main job from end to end, each step by the command a user would type. The papers land in `folder`;
+ * what is needed on the way lies in `own`.
  * Yields the steps as they are done and returns the summary. Whatever was started is stopped, however it ends.
  */
 export async function* runDemo(
   cli: CommandLine,
   folder: string,
+  own: string,
 ): AsyncGenerator<DemoStep, DemoSummary, undefined> {
   const started = Date.now();
   const running: Running[] = [];
   try {
     const sandbox = yield* startSandbox(cli, running);
-    const listener = yield* startListener(cli, folder, running);
+    const listener = yield* startListener(cli, own, running);
     yield* showTemplates(cli);
-    const id = yield* createDraft(cli, folder, listener.url);
+    const id = yield* createDraft(cli, own, listener.url);
     yield* send(cli, id);
     const watching = cli.start([
       'envelopes',
@@ -118,8 +143,8 @@ async function* startSandbox(cli: CommandLine, running: Running[]) {
   return sandbox;
 }
 
-async function* startListener(cli: CommandLine, folder: string, running: Running[]) {
-  const secretFile = join(folder, 'webhook.secret');
+async function* startListener(cli: CommandLine, own: string, running: Running[]) {
+  const secretFile = join(own, 'webhook.secret');
   await writeFile(secretFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
   const process = cli.start(['listen', '--port', '0', '--secret-file', secretFile, '--json']);
   running.push(process);
@@ -141,7 +166,7 @@ async function* showTemplates(cli: CommandLine) {
   };
 }
 
-async function* createDraft(cli: CommandLine, folder: string, url: string) {
+async function* createDraft(cli: CommandLine, own: string, url: string) {
   const args = [
     'envelopes',
     'create',
@@ -154,7 +179,7 @@ async function* createDraft(cli: CommandLine, folder: string, url: string) {
   ];
   args.push(
     '--webhook-secret-file',
-    join(folder, 'webhook.secret'),
+    join(own, 'webhook.secret'),
     '--subject',
     'Your lease for Harbour Street 12',
   );
@@ -177,9 +202,10 @@ async function* send(cli: CommandLine, id: string) {
   };
 }
 
-async function* sign(cli: CommandLine, id: string, signer: { name: string; email: string }) {
+async function* sign(cli: CommandLine, id: string, signer: DemoSigner) {
+  const values = Object.entries(signer.values).flatMap(([field, text]) => ['--value', `${field}=${text}`]);
   const envelope = envelopeSchema.parse(
-    await cli.run(['sandbox', 'sign', id, '--signer', signer.email, '--json']),
+    await cli.run(['sandbox', 'sign', id, '--signer', signer.email, ...values, '--json']),
   );
   yield {
     title: `${signer.name} reads and signs`,

@@ -19,7 +19,8 @@ const silent: Spinner = {
 
 /** Starts a spinner where stderr is a terminal; ora is loaded only then. */
 export async function startSpinner(text: string, terminal: Terminal, quiet = false): Promise<Spinner> {
-  if (!terminal.errIsTty || quiet) return silent;
+  // A terminal without columns (some CI systems have one) would make ora clear lines for ever.
+  if (!terminal.errIsTty || quiet || !process.stderr.columns) return silent;
   const { default: ora } = await import('ora');
   // ora would take stdin to itself, and Ctrl-C with it.
   const spinner = ora({

@@ -1,8 +1,10 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import type { Choices } from './choices.ts';
 import type { Engine, Visitor } from './engine.ts';
 import { ApiError, invalidBody, notFound } from './errors.ts';
+import type { Faults } from './faults.ts';
 import { isLocalHost } from './host-check.ts';
 import { readJson } from './json-body.ts';
 import { authenticate, hashOf, makeKey, type RandomId, requireScope } from './keys.ts';
@@ -11,6 +13,7 @@ import type { RateWindow } from './rate-window.ts';
 import type { AuditRecord } from './records.ts';
 import { deliveryView, envelopeView, keyView, pageView } from './representation.ts';
 import { isoTime, type SandboxClock } from './sandbox-clock.ts';
+import { settingRoutes } from './settings-routes.ts';
 import type { Store } from './store.ts';
 import { bodies, parseBody, parseListQuery } from './validation.ts';
 import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod } from './web.ts';
@@ -21,6 +24,8 @@ export interface ControlOptions {
   rates: RateWindow;
   clock: SandboxClock;
   randomId: RandomId;
+  choices: Choices;
+  faults: Faults;
   /** The key that a reset keeps. */
   apiKey: string;
   /** The address bound. */
@@ -36,6 +41,7 @@ export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
   clockRoutes(app, options);
   recordRoutes(app, options);
   keyRoutes(app, options);
+  settingRoutes(app, options);
   for (const path of ['/', '/mails', '/deliveries', '/audit']) app.all(path, wrongMethod('GET, HEAD'));
   app.all('/keys', wrongMethod('GET, HEAD, POST'));
   for (const path of ['/clock/advance', '/reset', '/keys/:id/revoke', '/deliveries/:id/replay'])
@@ -55,7 +61,7 @@ function statusView({ store, clock }: ControlOptions) {
   };
 }
 
-function signerRoutes(app: Hono<ServiceEnv>, { engine }: ControlOptions): void {
+function signerRoutes(app: Hono<ServiceEnv>, { engine, choices }: ControlOptions): void {
   app.post('/envelopes/:id/sign', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
     const { signer, values = {}, all } = parseBody(bodies.controlSign, await readJson(c.env.incoming));
@@ -63,22 +69,23 @@ function signerRoutes(app: Hono<ServiceEnv>, { engine }: ControlOptions): void {
       throw invalidBody({ all: ['Goes without signer and values'] });
     let envelope = await engine.sign(id, signer ?? null, values, visitorOf(c));
     while (all && nextSigner(envelope)) envelope = await engine.sign(id, null, {}, visitorOf(c));
-    return reply(c, { data: envelopeView(envelope) });
+    return reply(c, { data: envelopeView(envelope, choices.rules) });
   });
   app.post('/envelopes/:id/view', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
     const { signer } = parseBody(bodies.controlView, await readJson(c.env.incoming));
-    return reply(c, { data: envelopeView(await engine.view(id, signer ?? null)) });
+    return reply(c, { data: envelopeView(await engine.view(id, signer ?? null), choices.rules) });
   });
   app.post('/envelopes/:id/decline', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
     const { signer, reason } = parseBody(bodies.controlDecline, await readJson(c.env.incoming));
-    return reply(c, { data: envelopeView(await engine.decline(id, signer ?? null, reason ?? null)) });
+    const envelope = await engine.decline(id, signer ?? null, reason ?? null);
+    return reply(c, { data: envelopeView(envelope, choices.rules) });
   });
 }
 
 function clockRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
-  const { engine, rates, apiKey } = options;
+  const { engine, rates, apiKey, choices, faults } = options;
   app.post('/clock/advance', async (c) => {
     const { ms } = parseBody(bodies.advance, await readJson(c.env.incoming));
     return reply(c, { now: isoTime(await engine.advance(ms)) });
@@ -86,6 +93,8 @@ function clockRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
   app.post('/reset', async (c) => {
     await engine.reset(hashOf(apiKey));
     rates.clear();
+    choices.restore();
+    faults.restore();
     return reply(c, statusView(options));
   });
 }
@@ -165,7 +174,7 @@ function guarded({ store, engine, clock, host }: ControlOptions) {
     if (key.orgId !== store.state.orgId)
       throw new ApiError('FORBIDDEN', 'The control plane needs a key of the default organisation');
     requireScope(key, 'esign:write');
-    await engine.expireDue();
+    await engine.catchUp();
     await next();
   });
 }

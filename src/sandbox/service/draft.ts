@@ -1,11 +1,16 @@
-import { LIMITS } from '../../kernel/vocabulary.ts';
+import { LIMITS, type SigningOrder } from '../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, SignerRecord, TemplateRecord } from '../model.ts';
+import type { Rules } from './choices.ts';
 import { invalidBody } from './errors.ts';
 import type { RandomId } from './keys.ts';
 import { storageKey } from './lifecycle.ts';
 import { isoTime } from './sandbox-clock.ts';
 import type { CreateBody } from './validation.ts';
 
+const ORDERS = { parallel: 'PARALLEL', sequential: 'SEQUENTIAL' } as const satisfies Record<
+  string,
+  SigningOrder
+>;
 const DAY_MS = 86_400_000;
 
 /** A new envelope in DRAFT (Create envelope body). Expiry counts from creation. */
@@ -14,7 +19,7 @@ export function draftEnvelope(
   template: TemplateRecord,
   body: CreateBody,
   now: number,
-  randomId: RandomId,
+  { randomId, rules }: { randomId: RandomId; rules: Rules },
 ): EnvelopeRecord {
   const roles = assignRoles(template, body.signers);
   const id = `env_${randomId(10)}`;
@@ -25,7 +30,7 @@ export function draftEnvelope(
     templateId: template.id,
     templateName: template.name,
     status: 'DRAFT',
-    signingOrder: body.signingOrder ?? 'PARALLEL',
+    signingOrder: body.signingOrder ?? ORDERS[rules['default-signing-order']],
     subject: body.subject ?? `Please sign: ${template.name}`,
     message: body.message ?? '',
     signers: body.signers.map((signer, index) =>

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { DeliveryRecord, EnvelopeRecord, PaperMaker, TemplateRecord } from '../model.ts';
+import type { Choices } from './choices.ts';
 import { draftEnvelope } from './draft.ts';
 import { invalidBody, invalidState, notFound } from './errors.ts';
 import { type EnteredValues, fillFields } from './fields.ts';
@@ -25,6 +26,7 @@ export interface EngineOptions {
   shelf: PaperShelf;
   randomId: RandomId;
   quota: Quota;
+  choices: Choices;
   /** Base of the links in mails; asked each time, since the port is known only once the service listens. */
   origin: () => string;
 }
@@ -48,7 +50,11 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    this.#alarm = new Alarm(options.clock, () => void this.expireDue().catch(() => undefined));
+    this.#alarm = new Alarm(options.clock, () => void this.catchUp().catch(() => undefined));
+  }
+
+  get #rules() {
+    return this.#options.choices.rules;
   }
 
   get #state() {
@@ -58,7 +64,7 @@ export class Engine {
   /** Catches up with what came due while the sandbox was stopped, earlier deliveries first. */
   async start(): Promise<void> {
     this.#options.sender.resume();
-    await this.expireDue();
+    await this.catchUp();
   }
 
   close(): void {
@@ -78,50 +84,52 @@ export class Engine {
     if (!template) throw notFound('Template');
     if (!template.active) throw invalidBody({ templateId: ['The template is not active'] });
     const now = this.#options.clock.now();
-    const draft = draftEnvelope(orgId, template, body, now, this.#options.randomId);
+    const { randomId, choices } = this.#options;
+    const { rules } = choices;
+    const draft = draftEnvelope(orgId, template, body, now, { randomId, rules });
     const release = this.#options.quota.reserve(orgId, now, draft.signers.length);
     try {
       await this.#options.shelf.putDocument(template, draft);
     } finally {
       release();
     }
-    return this.#commit(
-      body.sendImmediately ? lifecycle.send(draft, now) : { envelope: draft, events: [], mails: [] },
-    );
+    return this.#commit(body.sendImmediately ? lifecycle.send(draft, now, rules) : unchanged(draft));
   }
 
   send(id: string, orgId: string): Promise<EnvelopeRecord> {
     this.envelope(id, orgId);
-    return this.#act(id, lifecycle.send);
+    return this.#act(id, (envelope, now) => lifecycle.send(envelope, now, this.#rules));
   }
 
   cancel(id: string, orgId: string, reason: string | null): Promise<EnvelopeRecord> {
     this.envelope(id, orgId);
-    return this.#act(id, (envelope, now) => lifecycle.cancel(envelope, reason, now));
+    return this.#act(id, (envelope, now) => lifecycle.cancel(envelope, reason, now, this.#rules));
   }
 
   remind(id: string, orgId: string, signerId: string | null): Promise<EnvelopeRecord> {
     this.envelope(id, orgId);
-    return this.#act(id, (envelope, now) => lifecycle.remind(envelope, signerId, now));
+    return this.#act(id, (envelope, now) => lifecycle.remind(envelope, signerId, now, this.#rules));
   }
 
   /** `who` is a signer's id or address, or null for the next in turn; so below. */
   view(id: string, who: string | null): Promise<EnvelopeRecord> {
-    return this.#act(id, (envelope, now) => lifecycle.view(envelope, pick(envelope, who), now));
+    return this.#act(id, (envelope, now) => lifecycle.view(envelope, pick(envelope, who), now, this.#rules));
   }
 
   /** Views first where that has not happened. Fields without an entered value get a plausible one. */
   sign(id: string, who: string | null, values: EnteredValues, visitor: Visitor): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) => {
       const signerId = pick(envelope, who);
-      return lifecycle.andThen(lifecycle.view(envelope, signerId, now), (viewed) => {
+      const seen = lifecycle.signerOf(envelope, signerId).status === 'VIEWED';
+      const first = seen ? unchanged(envelope) : lifecycle.view(envelope, signerId, now, this.#rules);
+      return lifecycle.andThen(first, (viewed) => {
         const filled = fillFields(
           this.#templateOf(viewed),
           lifecycle.signerOf(viewed, signerId),
           values,
           now,
         );
-        return lifecycle.sign(viewed, { signerId, values: filled, ...visitor }, now);
+        return lifecycle.sign(viewed, { signerId, values: filled, ...visitor }, now, this.#rules);
       });
     });
   }
@@ -132,13 +140,16 @@ export class Engine {
     );
   }
 
-  /** Expires what has reached its time, in order of time. Costs one comparison when nothing has. */
-  async expireDue(): Promise<void> {
+  /** Completes and expires what has reached its time, in order of time. Costs two comparisons when nothing has. */
+  async catchUp(): Promise<void> {
     const now = this.#options.clock.now();
-    const due = this.#state.expiries.take(now);
-    const turns = due.map((id) => this.#turns.run(id, () => this.#expire(id, now)));
+    const { expiries, finalisations } = this.#state;
+    const turns = [
+      ...finalisations.take(now).map((id) => this.#turns.run(id, () => this.#finalise(id))),
+      ...expiries.take(now).map((id) => this.#turns.run(id, () => this.#expire(id, now))),
+    ];
     if (turns.length > 0) await Promise.all(turns);
-    this.#alarm.set(this.#state.expiries.next);
+    this.#setAlarm();
   }
 
   /** Moves the sandbox's clock forward, stopping at every retry on the way. Returns the new time in ms. */
@@ -202,6 +213,29 @@ export class Engine {
     });
   }
 
+  /** Papers that can't be drawn are tried again later: nobody waits for an answer here. */
+  async #finalise(id: string): Promise<void> {
+    const envelope = this.#state.envelopes.get(id);
+    if (!envelope || !lifecycle.isFinalising(envelope)) return;
+    const done = lifecycle.finalise(envelope, this.#rules);
+    try {
+      await this.#options.shelf.putSigned(this.#templateOf(envelope), done.envelope);
+    } catch {
+      this.#state.finalisations.push(this.#options.clock.now() + lifecycle.FINALISING_MS, id);
+      return;
+    }
+    if (this.#state.envelopes.get(id) === envelope) await this.#commit(done);
+  }
+
+  #setAlarm(moved = false): void {
+    const { expiries, finalisations } = this.#state;
+    const next = Math.min(
+      expiries.next ?? Number.POSITIVE_INFINITY,
+      finalisations.next ?? Number.POSITIVE_INFINITY,
+    );
+    this.#alarm.set(Number.isFinite(next) ? next : undefined, moved);
+  }
+
   async #expire(id: string, now: number): Promise<void> {
     const envelope = this.#state.envelopes.get(id);
     if (envelope && lifecycle.isDue(envelope, now)) await this.#commit(lifecycle.expire(envelope));
@@ -210,9 +244,10 @@ export class Engine {
   /** The step is on disk before anybody is told of it. */
   async #commit(step: lifecycle.Step): Promise<EnvelopeRecord> {
     const { store, sender, origin, randomId } = this.#options;
-    const { changes, deliveries } = outcomeOf(step, origin(), randomId);
+    const facts = { origin: origin(), randomId, rules: this.#rules };
+    const { changes, deliveries } = outcomeOf(step, facts);
     const saved = store.commit(changes);
-    this.#alarm.set(this.#state.expiries.next);
+    this.#setAlarm();
     await saved;
     for (const delivery of deliveries) sender.enqueue(delivery);
     return step.envelope;
@@ -227,8 +262,8 @@ export class Engine {
   async #moveTo(time: number): Promise<void> {
     const { clock, sender } = this.#options;
     clock.offsetMs += Math.max(0, time - clock.now());
-    await this.expireDue();
-    this.#alarm.set(this.#state.expiries.next, true);
+    await this.catchUp();
+    this.#setAlarm(true);
     sender.wake(true);
   }
 
@@ -241,6 +276,10 @@ export class Engine {
     await Promise.race([sender.idle(), timeUp]);
     settled.abort();
   }
+}
+
+function unchanged(envelope: EnvelopeRecord): lifecycle.Step {
+  return { envelope, events: [], mails: [] };
 }
 
 /** The id of the signer meant. NOT_FOUND for a stranger, INVALID_STATE when it is nobody's turn. */

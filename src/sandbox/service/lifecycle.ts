@@ -1,5 +1,6 @@
 import type { Paper } from '../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord } from '../model.ts';
+import { DEFAULT_RULES, type Rules } from './choices.ts';
 import { invalidState, notFound } from './errors.ts';
 import { completedEvent, type EventDraft, envelopeEvent, signedEvent } from './payloads.ts';
 import { isoTime } from './sandbox-clock.ts';
@@ -37,9 +38,22 @@ export function isActive(envelope: EnvelopeRecord): boolean {
   return envelope.status === 'SENT' || envelope.status === 'IN_PROGRESS';
 }
 
-/** True when an active envelope has reached its expiresAt. */
+/** True when an active envelope has reached its expiresAt; one that all have signed no longer expires. */
 export function isDue(envelope: EnvelopeRecord, now: number): boolean {
-  return isActive(envelope) && Date.parse(envelope.expiresAt) <= now;
+  return isActive(envelope) && !isFinalising(envelope) && Date.parse(envelope.expiresAt) <= now;
+}
+
+/** How long a delayed finalisation takes. */
+export const FINALISING_MS = 5000;
+
+/** Signed by all and not yet COMPLETED. */
+export function isFinalising(envelope: EnvelopeRecord): boolean {
+  return envelope.status === 'IN_PROGRESS' && envelope.signers.every((signer) => signer.status === 'SIGNED');
+}
+
+/** When the last signature came, in ms since the epoch. */
+export function lastSignedAt(envelope: EnvelopeRecord): number {
+  return Math.max(...envelope.signers.map((signer) => Date.parse(signer.signedAt ?? envelope.createdAt)));
 }
 
 /** Whose turn it is: the first in signing order that was asked and has not answered. */
@@ -48,22 +62,37 @@ export function nextSigner(envelope: EnvelopeRecord): SignerRecord | undefined {
 }
 
 /** DRAFT to SENT; any other status is refused. */
-export function send(envelope: EnvelopeRecord, now: number): Step {
+export function send(envelope: EnvelopeRecord, now: number, rules: Rules = DEFAULT_RULES): Step {
   if (envelope.status !== 'DRAFT') throw invalidState('Envelope is not in DRAFT status');
   const at = isoTime(now);
   const sent: EnvelopeRecord = {
     ...envelope,
     status: 'SENT',
     sentAt: at,
+    expiresAt: rules['expiry-from'] === 'creation' ? envelope.expiresAt : expiryFrom(envelope, now),
     history: record(envelope, at, 'sent'),
   };
   const asked = askNext(sent, at);
   return { ...asked, events: [envelopeEvent('envelope.sent', asked.envelope, at)] };
 }
 
-/** Any status but COMPLETED, CANCELLED and EXPIRED to CANCELLED: drafts and declined envelopes too, as the table says. */
-export function cancel(envelope: EnvelopeRecord, reason: string | null, now: number): Step {
-  if (['COMPLETED', 'CANCELLED', 'EXPIRED'].includes(envelope.status))
+/** expiresAt when its days count from `now` instead of creation. */
+function expiryFrom(envelope: EnvelopeRecord, now: number): string {
+  return isoTime(now + Date.parse(envelope.expiresAt) - Date.parse(envelope.createdAt));
+}
+
+/**
+ * Any status but COMPLETED, CANCELLED and EXPIRED to CANCELLED: drafts and declined envelopes too, as the table says,
+ * unless strictness is chosen.
+ */
+export function cancel(
+  envelope: EnvelopeRecord,
+  reason: string | null,
+  now: number,
+  rules: Rules = DEFAULT_RULES,
+): Step {
+  const ended = ['COMPLETED', 'CANCELLED', 'EXPIRED'].includes(envelope.status);
+  if (ended || (rules.cancel === 'strict' && !isActive(envelope)))
     throw invalidState(`Envelope is ${envelope.status} and can no longer be cancelled`);
   const at = isoTime(now);
   const cancelled: EnvelopeRecord = {
@@ -79,11 +108,24 @@ export function cancel(envelope: EnvelopeRecord, reason: string | null, now: num
 }
 
 /** A reminder to one pending signer, or to all whose turn it is when `signerId` is null. */
-export function remind(envelope: EnvelopeRecord, signerId: string | null, now: number): Step {
+export function remind(
+  envelope: EnvelopeRecord,
+  signerId: string | null,
+  now: number,
+  rules: Rules = DEFAULT_RULES,
+): Step {
   const one = signerId === null ? null : signerOf(envelope, signerId);
   if (!isActive(envelope))
     throw invalidState(`Envelope is ${envelope.status}; only an active one has reminders`);
-  const asked = one === null ? envelope.signers.filter(hasTurn) : [requireTurn(envelope, one)];
+  const pending = one === null ? envelope.signers.filter(hasTurn) : [requireTurn(envelope, one)];
+  const gap = REMINDER_GAP_MS[rules['reminder-gap']];
+  const asked = pending.filter((signer) => now - lastReminded(envelope, signer) >= gap);
+  if (asked.length === 0)
+    throw invalidState(
+      pending.length === 0
+        ? 'No signer is pending'
+        : `A signer can be reminded once in ${rules['reminder-gap']}; try later`,
+    );
   const at = isoTime(now);
   const history = [...envelope.history];
   for (const signer of asked) history.push({ at, what: 'reminded', signerId: signer.id, detail: null });
@@ -94,12 +136,31 @@ export function remind(envelope: EnvelopeRecord, signerId: string | null, now: n
   };
 }
 
-/** The first look of a signer: VIEWED and one event; a later look changes nothing. The envelope keeps its status. */
-export function view(envelope: EnvelopeRecord, signerId: string, now: number): Step {
+const REMINDER_GAP_MS: Record<Rules['reminder-gap'], number> = {
+  none: 0,
+  '1h': 3_600_000,
+  '24h': 86_400_000,
+};
+
+function lastReminded(envelope: EnvelopeRecord, signer: SignerRecord): number {
+  const entry = envelope.history.findLast((one) => one.what === 'reminded' && one.signerId === signer.id);
+  return entry ? Date.parse(entry.at) : Number.NEGATIVE_INFINITY;
+}
+
+/**
+ * The first look of a signer: VIEWED and one event. A later look changes nothing, unless every look is to be an event.
+ * The envelope keeps its status.
+ */
+export function view(
+  envelope: EnvelopeRecord,
+  signerId: string,
+  now: number,
+  rules: Rules = DEFAULT_RULES,
+): Step {
   const signer = requireOpen(envelope, signerId);
-  if (signer.status === 'VIEWED') return { envelope, events: [], mails: [] };
+  if (signer.status === 'VIEWED' && rules.viewed === 'once') return { envelope, events: [], mails: [] };
   const at = isoTime(now);
-  const viewed = replaceSigner(envelope, { ...signer, status: 'VIEWED', viewedAt: at });
+  const viewed = replaceSigner(envelope, { ...signer, status: 'VIEWED', viewedAt: signer.viewedAt ?? at });
   const { id, email, name } = signer;
   return {
     envelope: { ...viewed, history: record(envelope, at, 'viewed', signerId) },
@@ -108,8 +169,13 @@ export function view(envelope: EnvelopeRecord, signerId: string, now: number): S
   };
 }
 
-/** A signature: IN_PROGRESS while others are pending, COMPLETED with the last one. */
-export function sign(envelope: EnvelopeRecord, signature: Signature, now: number): Step {
+/** A signature: IN_PROGRESS while others are pending, COMPLETED with the last one or, where chosen, by `finalise`. */
+export function sign(
+  envelope: EnvelopeRecord,
+  signature: Signature,
+  now: number,
+  rules: Rules = DEFAULT_RULES,
+): Step {
   const signer = requireOpen(envelope, signature.signerId);
   const at = isoTime(now);
   const signed: SignerRecord = {
@@ -126,9 +192,16 @@ export function sign(envelope: EnvelopeRecord, signature: Signature, now: number
     status: 'IN_PROGRESS',
     history: record(envelope, at, 'signed', signer.id),
   };
-  const events = [signedEvent(after, signed, at)];
-  if (after.signers.some((other) => other.status !== 'SIGNED')) return { ...askNext(after, at), events };
-  return complete(after, events, at);
+  const completes = isFinalising(after) && rules.finalisation === 'at-once';
+  const shown = completes && rules['last-signed'] === 'completed' ? 'COMPLETED' : 'IN_PROGRESS';
+  const events = [signedEvent(after, signed, at, shown)];
+  if (completes) return complete(after, events, at, rules);
+  return isFinalising(after) ? { envelope: after, events, mails: [] } : { ...askNext(after, at), events };
+}
+
+/** Completes an envelope that all have signed, at the time that was promised. */
+export function finalise(envelope: EnvelopeRecord, rules: Rules = DEFAULT_RULES): Step {
+  return complete(envelope, [], isoTime(lastSignedAt(envelope) + FINALISING_MS), rules);
 }
 
 /** One signer's no ends the envelope: DECLINED at once, the others keep their state. */
@@ -185,7 +258,7 @@ export function andThen(first: Step, next: (envelope: EnvelopeRecord) => Step): 
   };
 }
 
-function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string): Step {
+function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string, rules: Rules): Step {
   const completed: EnvelopeRecord = {
     ...envelope,
     status: 'COMPLETED',
@@ -196,7 +269,7 @@ function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string): S
   };
   return {
     envelope: completed,
-    events: [...events, completedEvent(completed, at)],
+    events: [...events, completedEvent(completed, at, rules)],
     mails: mailTo(completed, 'completed', () => true),
   };
 }

@@ -1,4 +1,5 @@
 import type { DeliveryRecord, MailRecord } from '../model.ts';
+import type { Rules } from './choices.ts';
 import type { RandomId } from './keys.ts';
 import { type MailDraft, type Step, signerOf } from './lifecycle.ts';
 import { composeMail } from './mail.ts';
@@ -12,11 +13,12 @@ export interface Outcome {
 }
 
 /** What a step leaves behind. Events become deliveries only where the envelope has a webhookUrl (Events). */
-export function outcomeOf(step: Step, origin: string, randomId: RandomId): Outcome {
+export function outcomeOf(step: Step, facts: { origin: string; randomId: RandomId; rules: Rules }): Outcome {
+  const { origin, randomId, rules } = facts;
   const { envelope, events, mails } = step;
   const url = envelope.webhookUrl;
   const deliveries =
-    url === null ? [] : events.map((draft) => newDelivery(envelope.id, url, draft, randomId));
+    url === null ? [] : events.map((draft) => newDelivery(envelope.id, url, draft, { randomId, rules }));
   const at = envelope.history.at(-1)?.at ?? envelope.createdAt;
   const mailOf = (draft: MailDraft): MailRecord => {
     const signer = signerOf(envelope, draft.signerId);
@@ -37,14 +39,19 @@ export function copyOf(earlier: DeliveryRecord, createdAt: string, randomId: Ran
   return { ...earlier, id, createdAt, state: 'pending', nextAttemptAt: createdAt, attempts: [] };
 }
 
-function newDelivery(envelopeId: string, url: string, draft: EventDraft, randomId: RandomId): DeliveryRecord {
+function newDelivery(
+  envelopeId: string,
+  url: string,
+  draft: EventDraft,
+  { randomId, rules }: { randomId: RandomId; rules: Rules },
+): DeliveryRecord {
   return {
     id: `dlv_${randomId(10)}`,
     envelopeId,
     event: draft.event,
     url,
     createdAt: draft.at,
-    body: payloadText(draft),
+    body: payloadText(draft, `evt_${randomId(10)}`, rules),
     state: 'pending',
     nextAttemptAt: draft.at,
     attempts: [],

@@ -1,5 +1,6 @@
 import type { EventName } from '../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
+import type { Rules } from './choices.ts';
 import { signerView } from './representation.ts';
 
 /** Something that happened, before anyone is told. `data` is the payload's `data`. */
@@ -9,16 +10,18 @@ export interface EventDraft {
   data: Record<string, unknown>;
 }
 
-/**
- * envelope.signed exactly as documented (Events): the status is IN_PROGRESS for the last signature as well,
- * since envelope.completed follows.
- */
-export function signedEvent(envelope: EnvelopeRecord, signer: SignerRecord, at: string): EventDraft {
+/** envelope.signed exactly as documented (Events), where the status shown is IN_PROGRESS. */
+export function signedEvent(
+  envelope: EnvelopeRecord,
+  signer: SignerRecord,
+  at: string,
+  status: 'IN_PROGRESS' | 'COMPLETED',
+): EventDraft {
   const { id, email, name, signedAt } = signer;
   return {
     event: 'envelope.signed',
     at,
-    data: { envelopeId: envelope.id, status: 'IN_PROGRESS', signer: { id, email, name, signedAt } },
+    data: { envelopeId: envelope.id, status, signer: { id, email, name, signedAt } },
   };
 }
 
@@ -32,10 +35,10 @@ export function envelopeEvent(
   return { event, at, data: { envelopeId: envelope.id, status: envelope.status, ...more } };
 }
 
-export function completedEvent(envelope: EnvelopeRecord, at: string): EventDraft {
+export function completedEvent(envelope: EnvelopeRecord, at: string, rules: Rules): EventDraft {
   return envelopeEvent('envelope.completed', envelope, at, {
     completedAt: envelope.completedAt,
-    signers: envelope.signers.map(signerView),
+    signers: envelope.signers.map((signer) => signerView(signer, rules)),
     documentStorageKey: envelope.documentStorageKey,
     signedDocumentStorageKey: envelope.signedDocumentStorageKey,
     certificateStorageKey: envelope.certificateStorageKey,
@@ -43,6 +46,8 @@ export function completedEvent(envelope: EnvelopeRecord, at: string): EventDraft
 }
 
 /** The payload's text: these bytes are signed and sent. */
-export function payloadText(draft: EventDraft): string {
+export function payloadText(draft: EventDraft, eventId: string, rules: Rules): string {
+  if (rules.payload === 'type')
+    return JSON.stringify({ id: eventId, type: draft.event, createdAt: draft.at, data: draft.data });
   return JSON.stringify({ event: draft.event, timestamp: draft.at, data: draft.data });
 }

@@ -1,9 +1,9 @@
-/** What the three X-RateLimit headers say (Limits). `reset` in seconds since the epoch. */
+/** What the three X-RateLimit headers say (Limits). `resetsAt` in ms since the epoch. */
 export interface RateReading {
   allowed: boolean;
   limit: number;
   remaining: number;
-  reset: number;
+  resetsAt: number;
 }
 
 interface Window {
@@ -13,7 +13,7 @@ interface Window {
 
 /**
  * Fixed window per key, opened by its first request. It runs on the machine's clock, not the sandbox's:
- * clients compare `reset` with their own clock, and an advanced sandbox must not make them wait for days.
+ * clients compare the reset with their own clock, and an advanced sandbox must not make them wait for days.
  */
 export class RateWindow {
   readonly #limit: number;
@@ -38,7 +38,7 @@ export class RateWindow {
       allowed,
       limit: this.#limit,
       remaining: this.#limit - window.used,
-      reset: Math.ceil(window.endsAt / 1000),
+      resetsAt: window.endsAt,
     };
   }
 

@@ -1,33 +1,51 @@
-import type { DeliveryRecord, EnvelopeRecord, KeyRecord, SignerRecord, TemplateRecord } from '../model.ts';
+import type {
+  DeliveryRecord,
+  EnvelopeRecord,
+  KeyRecord,
+  SignerRecord,
+  SignerStatus,
+  TemplateRecord,
+} from '../model.ts';
+import type { Rules } from './choices.ts';
 
-/** A template as the API shows it (Template, Template field): no roles, no coordinates. */
-export function templateView(template: TemplateRecord) {
+/** A template as the API shows it (Template, Template field): no coordinates, and no roles unless chosen. */
+export function templateView(template: TemplateRecord, rules: Rules) {
+  const withRoles = rules['template-roles'] === 'shown';
   return {
     id: template.id,
     name: template.name,
     description: template.description,
     pageCount: template.pageCount,
-    fields: template.fields.map(({ fieldId, type, label, required, page }) => ({
+    ...(withRoles ? { roles: template.roles } : {}),
+    fields: template.fields.map(({ fieldId, type, label, required, page, role }) => ({
       fieldId,
       type,
       label,
       required,
       page,
+      ...(withRoles ? { role } : {}),
     })),
     createdAt: template.createdAt,
     updatedAt: template.updatedAt,
   };
 }
 
+/** Signer statuses are not all shown; these stand for words a client has never seen. */
+const UNKNOWN_WORDS: Partial<Record<SignerStatus, string>> = {
+  PENDING: 'AWAITING_TURN',
+  VIEWED: 'DELIVERED',
+};
+
 /** A signer as the API shows it (Signer). */
-export function signerView(signer: SignerRecord) {
+export function signerView(signer: SignerRecord, rules: Rules) {
+  const word = rules['signer-statuses'] === 'unknown' ? UNKNOWN_WORDS[signer.status] : undefined;
   return {
     id: signer.id,
     email: signer.email,
     name: signer.name,
     role: signer.role,
     order: signer.order,
-    status: signer.status,
+    status: word ?? signer.status,
     signedAt: signer.signedAt,
     declinedAt: signer.declinedAt,
     declineReason: signer.declineReason,
@@ -35,7 +53,7 @@ export function signerView(signer: SignerRecord) {
 }
 
 /** An envelope as the API shows it (Envelope): never the webhook secret. */
-export function envelopeView(envelope: EnvelopeRecord) {
+export function envelopeView(envelope: EnvelopeRecord, rules: Rules) {
   return {
     id: envelope.id,
     templateId: envelope.templateId,
@@ -44,7 +62,7 @@ export function envelopeView(envelope: EnvelopeRecord) {
     signingOrder: envelope.signingOrder,
     subject: envelope.subject,
     message: envelope.message,
-    signers: envelope.signers.map(signerView),
+    signers: envelope.signers.map((signer) => signerView(signer, rules)),
     metadata: envelope.metadata,
     webhookUrl: envelope.webhookUrl,
     expiresAt: envelope.expiresAt,
@@ -54,6 +72,25 @@ export function envelopeView(envelope: EnvelopeRecord) {
     documentStorageKey: envelope.documentStorageKey,
     signedDocumentStorageKey: envelope.signedDocumentStorageKey,
     certificateStorageKey: envelope.certificateStorageKey,
+  };
+}
+
+/** An envelope as the list shows it: the document leaves the item's shape open. */
+export function listItemView(envelope: EnvelopeRecord, rules: Rules) {
+  if (rules['list-items'] === 'full') return envelopeView(envelope, rules);
+  const { id, templateId, templateName, status, signingOrder, subject } = envelope;
+  const { expiresAt, createdAt, sentAt, completedAt } = envelope;
+  return {
+    id,
+    templateId,
+    templateName,
+    status,
+    signingOrder,
+    subject,
+    expiresAt,
+    createdAt,
+    sentAt,
+    completedAt,
   };
 }
 

@@ -5,12 +5,17 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ObjectWriter, PaperMaker } from '../model.ts';
+import { Choices } from './choices.ts';
 import { controlRoutes } from './control.ts';
 import { Engine } from './engine.ts';
-import { ApiError, asApiError, errorText, invalidBody } from './errors.ts';
+import { ApiError, asApiError, errorText, invalidBody, notFound } from './errors.ts';
+import { answerWithFaults } from './false-answers.ts';
+import { type FaultSettings, Faults } from './faults.ts';
 import { HOME_CSP, homePage } from './home-page.ts';
 import { isLocalHost } from './host-check.ts';
 import { openDefaultKey, type RandomId } from './keys.ts';
+import { LateObjects } from './late-objects.ts';
+import { readContract } from './openapi.ts';
 import { PaperShelf } from './paper-shelf.ts';
 import { Quota } from './quota.ts';
 import { RateWindow } from './rate-window.ts';
@@ -35,6 +40,10 @@ export interface ServiceOptions {
   clock: Clock;
   /** Random letters and digits for ids, tokens and keys; from the system's secure source when omitted. */
   randomId?: RandomId;
+  /** Name to value, for points the API document leaves open; see CHOICES. */
+  choices?: Record<string, string>;
+  /** What goes wrong from the start. */
+  faults?: FaultSettings;
 }
 
 export interface Service {
@@ -52,10 +61,13 @@ const CLOSE_PATIENCE_MS = 3000;
 
 /**
  * Starts the e-signature service of the API document on this machine. Rejects with the system's error when the port is
- * taken, with UsageError when another sandbox has the folder or its journal is damaged.
+ * taken, with UsageError when a choice or fault is not valid, another sandbox has the folder or its journal is damaged.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const randomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
+  const choices = new Choices(options.choices);
+  const faults = new Faults(options.faults);
+  const objects = new LateObjects(options.objects, faults, options.clock);
   const store = await Store.open(options.dataDir);
   const server = createServer();
   let engine: Engine | undefined;
@@ -65,39 +77,48 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     clock.offsetMs = store.state.clockOffsetMs;
     await seedTemplates(store, options.papers);
     const apiKey = await openDefaultKey(store, options.dataDir, clock.now(), randomId);
-    sender = new WebhookSender(store, clock);
+    sender = new WebhookSender({ store, clock, realClock: options.clock, choices, faults });
     engine = new Engine({
       store,
       clock,
       realClock: options.clock,
       sender,
       papers: options.papers,
-      shelf: new PaperShelf(options.papers, options.objects),
+      shelf: new PaperShelf(options.papers, objects),
       randomId,
-      quota: new Quota(store.state, options.quota),
+      quota: new Quota(store.state, options.quota, choices),
+      choices,
       origin: () => originOf(server, options.host),
     });
     const rates = new RateWindow(options.rateLimit);
-    const routes: RouteOptions = { store, engine, rates, clock, realClock: options.clock, randomId };
-    const app = webApp(server, { ...routes, clock, apiKey, host: options.host });
-    attach(server, app);
+    const routes: RouteOptions = {
+      store,
+      engine,
+      rates,
+      clock,
+      realClock: options.clock,
+      randomId,
+      choices,
+    };
+    const app = webApp(server, { ...routes, clock, apiKey, host: options.host, faults });
+    attach(server, app, faults, options.clock);
     await listen(server, options.port, options.host);
     await engine.start();
     return {
       origin: originOf(server, options.host),
       orgId: store.state.orgId,
       apiKey,
-      close: once(() => close(server, store, engine, sender)),
+      close: once(() => close(server, { store, engine, sender, objects })),
     };
   } catch (error) {
-    await close(server, store, engine, sender);
+    await close(server, { store, engine, sender, objects });
     throw error;
   }
 }
 
 function webApp(
   server: Server,
-  options: RouteOptions & { clock: SandboxClock; apiKey: string; host: string },
+  options: RouteOptions & { clock: SandboxClock; apiKey: string; host: string; faults: Faults },
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
   app.onError((error, c) => replyError(c, error));
@@ -117,20 +138,30 @@ function webApp(
     return c.html(html, 200, { 'Content-Security-Policy': HOME_CSP, 'Referrer-Policy': 'no-referrer' });
   });
   app.all('/', wrongMethod('GET, HEAD'));
+  app.get('/openapi.yaml', async (c) => {
+    const contract = await readContract();
+    if (contract === null) throw notFound('Contract');
+    return c.body(contract, 200, { 'Content-Type': 'application/yaml; charset=utf-8' });
+  });
+  app.all('/openapi.yaml', wrongMethod('GET, HEAD'));
   return app;
 }
 
 /** Requests that do not even reach a route get the API's error shape too. */
-function attach(server: Server, app: Hono<ServiceEnv>): void {
+function attach(server: Server, app: Hono<ServiceEnv>, faults: Faults, clock: Clock): void {
   const malformed = errorText(invalidBody({ request: ['Is not valid HTTP'] }, 'The request is malformed'));
   const headers = { 'Content-Type': 'application/json; charset=utf-8' };
-  const listener = getRequestListener((request, env) => app.fetch(request, env), {
-    overrideGlobalObjects: false,
-    errorHandler: (error) =>
-      error instanceof RequestError
-        ? new Response(malformed, { status: 400, headers })
-        : new Response(errorText(asApiError(error)), { status: 500, headers }),
-  });
+  const listener = getRequestListener(
+    (request, env) =>
+      answerWithFaults(request, env, { faults, clock, answer: () => app.fetch(request, env) }),
+    {
+      overrideGlobalObjects: false,
+      errorHandler: (error) =>
+        error instanceof RequestError
+          ? new Response(malformed, { status: 400, headers })
+          : new Response(errorText(asApiError(error)), { status: 500, headers }),
+    },
+  );
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing));
   server.on('clientError', (_error: Error, socket: Socket) => {
     if (!socket.writable) return;
@@ -157,10 +188,14 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 
 async function close(
   server: Server,
-  store: Store,
-  engine: Engine | undefined,
-  sender: WebhookSender | undefined,
+  parts: {
+    store: Store;
+    engine: Engine | undefined;
+    sender: WebhookSender | undefined;
+    objects: LateObjects;
+  },
 ): Promise<void> {
+  const { store, engine, sender, objects } = parts;
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
   const force = setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS);
@@ -168,6 +203,7 @@ async function close(
   clearTimeout(force);
   engine?.close();
   await sender?.close();
+  await objects.close();
   await store.close();
 }
 

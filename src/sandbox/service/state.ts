@@ -1,10 +1,16 @@
 import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../model.ts';
 import { DueQueue } from './due-queue.ts';
-import { isActive } from './lifecycle.ts';
+import { FINALISING_MS, isActive, isFinalising, lastSignedAt } from './lifecycle.ts';
 import type { AuditRecord, Change } from './records.ts';
 
 /** Audit entries kept; the oldest go first. */
 const AUDIT_KEPT = 10_000;
+
+/** How many envelopes, and signers in them. */
+interface Created {
+  envelopes: number;
+  signers: number;
+}
 
 /** Everything the service knows, in memory. Changed only by `apply`; records are never changed in place. */
 export class State {
@@ -17,10 +23,12 @@ export class State {
   readonly deliveries = new Map<string, DeliveryRecord>();
   /** Active envelopes by expiresAt; may name one that has ended meanwhile. */
   readonly expiries = new DueQueue();
+  /** Envelopes signed by all that wait for their papers, by when they will be COMPLETED. */
+  readonly finalisations = new DueQueue();
   #audit: AuditRecord[] = [];
   readonly #keyIdByHash = new Map<string, string>();
   readonly #envelopeIdsByOrg = new Map<string, string[]>();
-  readonly #signersByMonth = new Map<string, number>();
+  readonly #createdByMonth = new Map<string, Created>();
 
   apply(change: Change): void {
     switch (change.kind) {
@@ -81,9 +89,9 @@ export class State {
     return newestFirst;
   }
 
-  /** Signers in the envelopes an organisation created in a month like `2026-03`. */
-  signersIn(orgId: string, month: string): number {
-    return this.#signersByMonth.get(`${orgId} ${month}`) ?? 0;
+  /** What an organisation created in a month like `2026-03`. */
+  createdIn(orgId: string, month: string): Created {
+    return this.#createdByMonth.get(`${orgId} ${month}`) ?? { envelopes: 0, signers: 0 };
   }
 
   /** The audit log, oldest first. */
@@ -96,12 +104,18 @@ export class State {
     this.envelopes.set(envelope.id, envelope);
     if (isActive(envelope) && !(before && isActive(before)))
       this.expiries.push(Date.parse(envelope.expiresAt), envelope.id);
+    if (isFinalising(envelope) && !(before && isFinalising(before)))
+      this.finalisations.push(lastSignedAt(envelope) + FINALISING_MS, envelope.id);
     if (before) return;
     const ids = this.#envelopeIdsByOrg.get(envelope.orgId);
     if (ids) ids.push(envelope.id);
     else this.#envelopeIdsByOrg.set(envelope.orgId, [envelope.id]);
     const month = `${envelope.orgId} ${envelope.createdAt.slice(0, 7)}`;
-    this.#signersByMonth.set(month, (this.#signersByMonth.get(month) ?? 0) + envelope.signers.length);
+    const { envelopes, signers } = this.#createdByMonth.get(month) ?? { envelopes: 0, signers: 0 };
+    this.#createdByMonth.set(month, {
+      envelopes: envelopes + 1,
+      signers: signers + envelope.signers.length,
+    });
   }
 
   /** Last use of a key is the time of its latest request (Authentication 7). */
@@ -116,9 +130,10 @@ export class State {
   #clear(): void {
     this.clockOffsetMs = 0;
     for (const map of [this.templates, this.envelopes, this.keys, this.deliveries]) map.clear();
-    for (const map of [this.#keyIdByHash, this.#envelopeIdsByOrg, this.#signersByMonth]) map.clear();
+    for (const map of [this.#keyIdByHash, this.#envelopeIdsByOrg, this.#createdByMonth]) map.clear();
     this.mails.length = 0;
     this.#audit = [];
     this.expiries.clear();
+    this.finalisations.clear();
   }
 }

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import type { ErrorDetails } from '../../kernel/errors.ts';
 import { ENVELOPE_STATUSES, LIMITS, SCOPES, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
+import { DEFAULT_RULES, type Rules } from './choices.ts';
 import { invalidBody } from './errors.ts';
 
 /** Create envelope body gives no maximum for expiresInDays; this is the sandbox's own. */
@@ -120,8 +122,15 @@ const listSchema = z.object({
   status: z.enum(ENVELOPE_STATUSES, { error: oneOf(ENVELOPE_STATUSES) }).optional(),
 });
 
+export interface ListQuery {
+  page: number;
+  pageSize: number;
+  status: string | undefined;
+}
+
 /** Pagination parameters and the status filter of the envelope list; anything else in the query is ignored. */
-export function parseListQuery(query: Record<string, string>) {
+export function parseListQuery(query: Record<string, string>, rules: Rules = DEFAULT_RULES): ListQuery {
+  if (rules['bad-paging'] === 'clamp') return clampedListQuery(query);
   const {
     page = 1,
     pageSize = LIMITS.defaultPageSize,
@@ -130,9 +139,29 @@ export function parseListQuery(query: Record<string, string>) {
   return { page, pageSize, status };
 }
 
+/** Numbers brought to the nearest allowed one; a status that isn't one is kept, and fits no envelope. */
+function clampedListQuery({ page, pageSize, status }: Record<string, string>): ListQuery {
+  const number = (text: string | undefined, otherwise: number, most: number) => {
+    const value = /^[+-]?\d+(\.\d+)?$/.test(text ?? '') ? Math.trunc(Number(text)) : otherwise;
+    return Math.min(Math.max(value, 1), most);
+  };
+  return {
+    page: number(page, 1, Number.MAX_SAFE_INTEGER),
+    pageSize: number(pageSize, LIMITS.defaultPageSize, LIMITS.pageSize),
+    status,
+  };
+}
+
 function parse<T>(schema: z.ZodType<T>, value: unknown, message: string): T {
+  const result = checked(schema, value);
+  if ('details' in result) throw invalidBody(result.details, message);
+  return result.data;
+}
+
+/** The value by its schema, or what is wrong with it by dotted field name. */
+export function checked<T>(schema: z.ZodType<T>, value: unknown): { data: T } | { details: ErrorDetails } {
   const result = schema.safeParse(value);
-  if (result.success) return result.data;
+  if (result.success) return { data: result.data };
   const details = new Map<string, string[]>();
   const add = (path: PropertyKey[], text: string) => {
     const field = path.length === 0 ? 'body' : path.map(String).join('.');
@@ -145,7 +174,7 @@ function parse<T>(schema: z.ZodType<T>, value: unknown, message: string): T {
       for (const key of issue.keys) add([...issue.path, key], 'Unknown field');
     } else add(issue.path, issue.message);
   }
-  throw invalidBody(Object.fromEntries(details), message);
+  return { details: Object.fromEntries(details) };
 }
 
 /** True for a JSON object: not null, not an array. */

@@ -10,7 +10,8 @@ export const ANSWER_WITHIN_MS = 30_000;
 export interface WebhookPost {
   url: string;
   body: string;
-  secret: string | null;
+  /** Value of the signature header; null sends none. */
+  signature: string | null;
   signal: AbortSignal;
   timeoutMs?: number;
 }
@@ -22,7 +23,7 @@ export interface WebhookOutcome {
 }
 
 /**
- * Sends one delivery (Events): POST of exactly these bytes, signed over exactly these bytes when there is a secret.
+ * Sends one delivery (Events): POST of exactly these bytes, with its signature where there is one.
  * Redirects are not followed. Never rejects: no answer is an outcome too.
  */
 export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
@@ -36,7 +37,7 @@ export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
       const request = send(post.url, {
         method: 'POST',
         agent: false,
-        headers: headersFor(bytes, post.secret),
+        headers: headersFor(bytes, post.signature),
         signal: post.signal,
       });
       const timeoutMs = post.timeoutMs ?? ANSWER_WITHIN_MS;
@@ -58,14 +59,18 @@ export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
   });
 }
 
-function headersFor(bytes: Buffer, secret: string | null): Record<string, string | number> {
+/** The lowercase hex HMAC-SHA256 of the payload's bytes (Events). */
+export function signatureOf(body: string, secret: string): string {
+  return createHmac('sha256', secret).update(body, 'utf8').digest('hex');
+}
+
+function headersFor(bytes: Buffer, signature: string | null): Record<string, string | number> {
   const headers = {
     'content-type': 'application/json',
     'content-length': bytes.length,
     'user-agent': 'esign-sandbox',
   };
-  if (secret === null) return headers;
-  return { ...headers, [SIGNATURE_HEADER]: createHmac('sha256', secret).update(bytes).digest('hex') };
+  return signature === null ? headers : { ...headers, [SIGNATURE_HEADER]: signature };
 }
 
 function sentenceOf(error: unknown): string {

@@ -1,20 +1,34 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { DeliveryRecord } from '../model.ts';
+import type { Choices } from './choices.ts';
 import { DueQueue } from './due-queue.ts';
+import type { Faults, WebhookPlan } from './faults.ts';
 import { Alarm, isoTime } from './sandbox-clock.ts';
 import type { Store } from './store.ts';
-import { postWebhook, type WebhookOutcome } from './webhook-post.ts';
+import { postWebhook, signatureOf, type WebhookOutcome } from './webhook-post.ts';
 
 /** The document shows no retry schedule; this is the sandbox's own, on the sandbox's clock. */
 const RETRY_AFTER_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
+/** What is written down of an attempt that a fault swallowed. */
+const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms: 0 };
 /** Requests in flight at once, over all receivers. */
 const AT_ONCE = 32;
+
+export interface SenderOptions {
+  store: Store;
+  clock: Clock;
+  /** The machine's clock, for delays of one attempt. */
+  realClock: Clock;
+  choices: Choices;
+  faults: Faults;
+}
 
 /**
  * Delivers webhooks at least once. First attempts of one envelope follow each other in the order of its events;
  * retries do not hold later events up. Every attempt is recorded, and what is pending survives a restart.
  */
 export class WebhookSender {
+  readonly #options: SenderOptions;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #alarm: Alarm;
@@ -26,10 +40,11 @@ export class WebhookSender {
   #inFlight = 0;
   #stop = new AbortController();
 
-  constructor(store: Store, clock: Clock) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#alarm = new Alarm(clock, () => this.wake());
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#alarm = new Alarm(options.clock, () => this.wake());
   }
 
   /** Takes up what an earlier run left pending. */
@@ -94,10 +109,20 @@ export class WebhookSender {
 
   async #runLine(envelopeId: string, line: string[]): Promise<void> {
     for (let id = line[0]; id !== undefined; id = line[0]) {
-      await this.#attempt(id);
+      if (!this.#heldBack(id)) await this.#attempt(id);
       line.shift();
     }
     if (this.#lines.get(envelopeId) === line) this.#lines.delete(envelopeId);
+  }
+
+  /** Puts a delivery among the retries before its first attempt, where a fault lets later ones go ahead. */
+  #heldBack(id: string): boolean {
+    const delivery = this.#store.state.deliveries.get(id);
+    const ms = delivery ? this.#options.faults.holdsBack(delivery.event) : 0;
+    if (ms === 0) return false;
+    this.#retries.push(this.#clock.now() + ms, id);
+    this.#alarm.set(this.#retries.next);
+    return true;
   }
 
   async #attempt(id: string): Promise<void> {
@@ -107,24 +132,41 @@ export class WebhookSender {
     try {
       const delivery = this.#store.state.deliveries.get(id);
       if (stopped() || delivery?.state !== 'pending') return;
-      const at = this.#clock.now();
-      const { url, body } = delivery;
-      const secret = this.#store.state.envelopes.get(delivery.envelopeId)?.webhookSecret ?? null;
-      const outcome = await postWebhook({ url, body, secret, signal });
-      if (!stopped()) await this.#record(delivery, isoTime(at), outcome);
+      const plan = this.#options.faults.forWebhook(delivery.event);
+      if (plan.delayMs > 0) await this.#options.realClock.sleep(plan.delayMs, signal).catch(() => undefined);
+      if (!stopped()) await this.#send(delivery, plan, signal);
     } finally {
       this.#leave();
     }
   }
 
-  async #record(delivery: DeliveryRecord, at: string, outcome: WebhookOutcome): Promise<void> {
-    const attempts = [...delivery.attempts, { at, ...outcome }];
-    const delivered = outcome.status !== null && outcome.status >= 200 && outcome.status < 300;
-    const delay = delivered ? undefined : RETRY_AFTER_MS[attempts.length - 1];
+  async #send(delivery: DeliveryRecord, plan: WebhookPlan, signal: AbortSignal): Promise<void> {
+    const attempts = [...delivery.attempts];
+    const { url, body } = delivery;
+    const signature = this.#signatureFor(delivery, plan);
+    const post = async () => {
+      const at = isoTime(this.#clock.now());
+      const outcome = plan.drop ? DROPPED : await postWebhook({ url, body, signature, signal });
+      attempts.push({ at, ...outcome });
+      return isSuccess(outcome);
+    };
+    const delivered = await post();
+    if (delivered && plan.duplicate) await post();
+    if (!signal.aborted) await this.#record({ ...delivery, attempts }, delivered, !plan.drop);
+  }
+
+  #signatureFor({ body, envelopeId }: DeliveryRecord, { badSignature }: WebhookPlan): string | null {
+    const secret = this.#store.state.envelopes.get(envelopeId)?.webhookSecret ?? null;
+    if (secret === null) return null;
+    const hex = signatureOf(body, badSignature ? `not ${secret}` : secret);
+    return this.#options.choices.rules.signature === 'bare' ? hex : `sha256=${hex}`;
+  }
+
+  async #record(delivery: DeliveryRecord, delivered: boolean, mayRetry: boolean): Promise<void> {
+    const delay = delivered || !mayRetry ? undefined : RETRY_AFTER_MS[delivery.attempts.length - 1];
     const retryAt = delay === undefined ? undefined : this.#clock.now() + delay;
     const value: DeliveryRecord = {
       ...delivery,
-      attempts,
       state: delivered ? 'delivered' : retryAt === undefined ? 'failed' : 'pending',
       nextAttemptAt: retryAt === undefined ? null : isoTime(retryAt),
     };
@@ -146,4 +188,8 @@ export class WebhookSender {
     if (next) next();
     else this.#inFlight -= 1;
   }
+}
+
+function isSuccess({ status }: WebhookOutcome): boolean {
+  return status !== null && status >= 200 && status < 300;
 }
