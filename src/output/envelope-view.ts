@@ -15,6 +15,7 @@ export function envelopeList(now: number): ListView<Envelope> {
     header,
     value: (one) => one[key] ?? '',
     show: (one) => relativeTime(one[key], now),
+    fixed: true,
   });
   return {
     id: (one) => one.id,

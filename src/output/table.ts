@@ -18,7 +18,7 @@ export interface Column<T> {
 }
 
 const GAP = 2;
-const LEAST = 6;
+const LEAST = 12;
 
 /** Rows as an aligned table that fits the terminal; long free text is cut, never ids. */
 export function renderTable<T>(
@@ -27,13 +27,13 @@ export function renderTable<T>(
   terminal: Terminal,
 ): string {
   const cells = items.map((item) => columns.map((column) => safeLine((column.show ?? column.value)(item))));
-  const widths = fitWidths(columns, cells, terminal.columns);
+  const fitted = fitColumns(columns, cells, terminal.columns);
   const table = plainTable();
-  table.push(columns.map((column, i) => terminal.style('dim', truncate(column.header, widths[i] ?? LEAST))));
+  table.push(fitted.map(({ column, width }) => terminal.style('dim', truncate(column.header, width))));
   for (const [row, item] of items.entries()) {
     table.push(
-      columns.map((column, i) => {
-        const text = truncate(cells[row]?.[i] ?? '', widths[i] ?? LEAST);
+      fitted.map(({ column, width, index }) => {
+        const text = truncate(cells[row]?.[index] ?? '', width);
         const colour = column.colour?.(item);
         return colour === undefined ? text : terminal.style(colour, text);
       }),
@@ -77,26 +77,42 @@ function trimLines(text: string): string {
   return text.replace(/[ \t]+$/gm, '');
 }
 
-/** Natural widths, then the widest cuttable column gives way until the row fits. */
-function fitWidths<T>(columns: readonly Column<T>[], cells: readonly string[][], room: number): number[] {
-  const widths = columns.map((column, i) =>
-    Math.max(widthOf(column.header), ...cells.map((row) => widthOf(row[i] ?? ''))),
-  );
-  const total = () => widths.reduce((sum, width) => sum + width, 0) + GAP * (columns.length - 1);
-  while (total() > room) {
-    let widest = -1;
-    for (const [i, column] of columns.entries()) {
-      const width = widths[i] ?? 0;
-      if (!column.fixed && width > LEAST && width > (widths[widest] ?? LEAST)) widest = i;
-    }
-    if (widest < 0) break;
-    const excess = total() - room;
-    const next = Math.max(
-      LEAST,
-      ...columns.map((column, i) => (i !== widest && !column.fixed ? (widths[i] ?? 0) : 0)),
-    );
-    const width = widths[widest] ?? LEAST;
-    widths[widest] = Math.max(LEAST, width - excess, Math.min(next, width - 1));
+/** The columns that fit, with their widths: the widest text gives way first, then columns go from the right. */
+function fitColumns<T>(
+  columns: readonly Column<T>[],
+  cells: readonly string[][],
+  room: number,
+): { column: Column<T>; width: number; index: number }[] {
+  for (let count = columns.length; count > 1; count--) {
+    const widths = fitWidths(columns.slice(0, count), cells, room);
+    if (widths !== undefined) return widths;
   }
-  return widths;
+  return columns
+    .slice(0, 1)
+    .map((column, index) => ({ column, index, width: naturalWidth(column, cells, index) }));
+}
+
+function naturalWidth<T>(column: Column<T>, cells: readonly string[][], index: number): number {
+  return Math.max(widthOf(column.header), ...cells.map((row) => widthOf(row[index] ?? '')));
+}
+
+/** Undefined when even the narrowest columns are too wide together. */
+function fitWidths<T>(columns: readonly Column<T>[], cells: readonly string[][], room: number) {
+  const fitted = columns.map((column, index) => ({
+    column,
+    index,
+    width: naturalWidth(column, cells, index),
+  }));
+  const excess = () => fitted.reduce((sum, one) => sum + one.width, 0) + GAP * (fitted.length - 1) - room;
+  while (excess() > 0) {
+    const loose = fitted
+      .filter((one) => !one.column.fixed && one.width > LEAST)
+      .sort((a, b) => b.width - a.width);
+    const [widest, next] = loose;
+    if (widest === undefined) return undefined;
+    // Down to the next widest at most, so that all long texts give way alike.
+    const step = Math.max(1, widest.width - (next?.width ?? LEAST));
+    widest.width = Math.max(LEAST, widest.width - Math.min(step, excess()));
+  }
+  return fitted;
 }

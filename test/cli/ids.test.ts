@@ -1,0 +1,31 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { readIds } from '../../src/cli/ids.ts';
+import { nearest } from '../../src/cli/nearest.ts';
+
+describe('ids', () => {
+  it('are each taken once, in order', async () => {
+    expect(await readIds(['b', 'a', 'b'], 'id')).toEqual({ ids: ['b', 'a'], stream: true });
+    expect(await readIds(['a'], 'id')).toEqual({ ids: ['a'], stream: false });
+  });
+
+  it('come from stdin for -, the first column of a tab-separated line', async () => {
+    const stdin = Readable.from(['a\tSENT\r\n\n  b  \n', 'c']);
+    expect(await readIds(['x', '-'], 'id', stdin)).toEqual({ ids: ['x', 'a', 'b', 'c'], stream: true });
+    expect(await readIds(['-'], 'id', Readable.from(['only\n']))).toEqual({ ids: ['only'], stream: true });
+    expect(await readIds(['-'], 'id', Readable.from([]))).toEqual({ ids: [], stream: true });
+  });
+
+  it.each([[[]], [['']], [['--frobnicate']]])('are refused: %j', async (words) => {
+    await expect(readIds(words, 'id')).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});
+
+describe('the nearest word', () => {
+  it('is suggested when it is near, and nothing else is', () => {
+    const words = ['envelopes list', 'envelopes get', 'sandbox start'];
+    expect(nearest('envelopes lst', words)).toBe('envelopes list');
+    expect(nearest('ENVELOPES GET', words)).toBe('envelopes get');
+    expect(nearest('qwertyuiop', words)).toBeUndefined();
+  });
+});

@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-codes.ts';
+import { errorText, reportOf } from '../../src/cli/report.ts';
+import {
+  BadResponseError,
+  EndedOtherwiseError,
+  NetworkError,
+  NoProfileError,
+  PartialError,
+  ServiceError,
+  StorageError,
+  UnknownOutcomeError,
+  UsageError,
+  WaitTimeoutError,
+} from '../../src/kernel/errors.ts';
+import { createRedactor } from '../../src/kernel/redaction.ts';
+
+const service = (code: string, status: number) => new ServiceError(code, 'm', { status });
+const plain = { json: false, redactor: createRedactor(), style: (_: string, text: string) => text };
+
+describe('exit codes', () => {
+  it.each([
+    [new UsageError('x'), 2],
+    [new NoProfileError('x'), 3],
+    [service('UNAUTHORIZED', 401), 3],
+    [service('FORBIDDEN', 403), 3],
+    [service('QUOTA_EXCEEDED', 403), 7],
+    [service('NOT_FOUND', 404), 4],
+    [service('INVALID_STATE', 400), 5],
+    [service('VALIDATION_ERROR', 400), 6],
+    [service('RATE_LIMITED', 429), 7],
+    [service('INTERNAL_ERROR', 500), 8],
+    [service('BRAND_NEW', 404), 4],
+    [service('BRAND_NEW', 400), 1],
+    [service('BRAND_NEW', 418), 1],
+    [service('NOT_FOUND', 200), 4],
+    [new NetworkError('NETWORK', 'x', { maybeReceived: false }), 8],
+    [new NetworkError('TIMEOUT', 'x', { maybeReceived: true }), 8],
+    [new BadResponseError('x', { status: 200 }), 8],
+    [new UnknownOutcomeError('x'), 8],
+    [new StorageError('STORAGE_DENIED', 'x'), 9],
+    [new PartialError('x'), 10],
+    [new EndedOtherwiseError('x'), 11],
+    [new WaitTimeoutError('x'), 124],
+    [new Error('x'), 1],
+    ['thrown text', 1],
+  ])('%s ends with %i', (error, code) => {
+    expect(exitCodeOf(error)).toBe(code);
+  });
+});
+
+describe('the report of an error', () => {
+  const invalid = new ServiceError('VALIDATION_ERROR', 'Invalid body', {
+    status: 400,
+    details: { 'signers.0.role': ['no such role', 'pick one'] },
+  });
+
+  it('says what failed, each detail by its field, and what to do next', () => {
+    expect(errorText(service('INVALID_STATE', 400), plain)).toBe(
+      'Error: m (INVALID_STATE)\nSee where it stands: `esign envelopes get ID`.\n',
+    );
+    expect(errorText(invalid, plain)).toBe(
+      'Error: Invalid body (VALIDATION_ERROR)\n  signers.0.role: no such role\n  signers.0.role: pick one\n',
+    );
+  });
+
+  it('is one JSON line with all the facts', () => {
+    const line = errorText(invalid, { ...plain, json: true });
+    expect(line.trimEnd()).not.toContain('\n');
+    expect(JSON.parse(line)).toEqual({
+      error: {
+        code: 'VALIDATION_ERROR',
+        message: 'Invalid body',
+        status: 400,
+        details: invalid.details,
+        hint: null,
+        exitCode: 6,
+      },
+    });
+  });
+
+  it('never shows a stack, a raw control character or a known secret, whatever the service says', () => {
+    const secret = 'sk_live_canary_secret';
+    const redactor = createRedactor([secret]);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (before, after) => {
+        const error = new ServiceError('X', `${before}${secret}${after}`, {
+          status: 400,
+          details: { [before]: [secret + after] },
+        });
+        const text = errorText(error, { ...plain, redactor });
+        expect(text).not.toContain(secret);
+        expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}]/u);
+        expect(errorText(error, { ...plain, redactor, json: true })).not.toContain(secret);
+      }),
+    );
+  });
+
+  it('calls a fault of our own a fault of our own', () => {
+    expect(reportOf(new TypeError('x is undefined'))).toMatchObject({ code: 'UNEXPECTED', exitCode: 1 });
+  });
+});

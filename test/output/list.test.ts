@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { Envelope } from '../../src/api/schemas.ts';
+import { envelopeList } from '../../src/output/envelope-view.ts';
+import { type ListFormat, writeList } from '../../src/output/list.ts';
+import type { Terminal } from '../../src/output/terminal.ts';
+import { widthOf } from '../../src/output/text.ts';
+
+const now = Date.UTC(2026, 0, 10);
+const envelope = (id: string, name: string, status = 'SENT'): Envelope => ({
+  id,
+  status,
+  templateName: name,
+  signers: [
+    { email: 'ada@example.com', name: 'Ada', status: 'SIGNED' },
+    { email: 'li@example.com', name: '李小龍', status: 'SENT' },
+  ],
+  createdAt: '2026-01-07T00:00:00Z',
+  expiresAt: '2026-02-06T00:00:00Z',
+  extra: 1,
+});
+const items = [
+  envelope('env_085994b08deaa0744d20', 'Residential lease'),
+  envelope('env_2', '\u001b[31mEvil\u0007 <b>\n'),
+  envelope('env_3', '契約書 '.repeat(20), 'ARCHIVING'),
+];
+
+async function write(format: ListFormat, columns = Number.POSITIVE_INFINITY): Promise<string> {
+  let written = '';
+  const terminal: Terminal = {
+    outIsTty: Number.isFinite(columns),
+    errIsTty: false,
+    canAsk: false,
+    columns,
+    out: (text) => {
+      written += String(text);
+      return Promise.resolve();
+    },
+    err: () => undefined,
+    style: (_, text) => text,
+    styleErr: (_, text) => text,
+  };
+  await writeList(items, envelopeList(now), format, terminal);
+  return written;
+}
+
+describe('a list', () => {
+  it.each([60, 80, 120])('is a table that fits %i columns, ids whole', async (columns) => {
+    const table = await write({}, columns);
+    await expect(table).toMatchFileSnapshot(`golden/envelopes-${columns}.txt`);
+    for (const line of table.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+    for (const { id } of items) expect(table).toContain(id);
+    expect(table).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+
+  it('is tab-separated in a pipe: no header, exact times, nothing cut', async () => {
+    const lines = (await write({})).trimEnd().split('\n');
+    expect(lines).toHaveLength(3);
+    expect(lines[0]?.split('\t')).toEqual([
+      'env_085994b08deaa0744d20',
+      'SENT',
+      'Residential lease',
+      'ada@example.com,li@example.com',
+      '2026-01-07T00:00:00Z',
+      '2026-02-06T00:00:00Z',
+    ]);
+    expect(lines[2]).toContain('契約書 '.repeat(20).trim());
+  });
+
+  it('is one bare JSON array, each item as it was sent', async () => {
+    expect(JSON.parse(await write({ json: true }))).toEqual(items);
+    expect(JSON.parse(await write({ json: true, fields: 'id,signers.1.name,nope' }))).toContainEqual({
+      id: 'env_085994b08deaa0744d20',
+      'signers.1.name': '李小龍',
+      nope: null,
+    });
+  });
+
+  it('is CSV with a header, and no cell a spreadsheet would run', async () => {
+    const csv = await write({ csv: true, fields: 'id,templateName' });
+    expect(csv.split('\n').slice(0, 2)).toEqual([
+      'id,templateName',
+      'env_085994b08deaa0744d20,Residential lease',
+    ]);
+  });
+
+  it('is ids only with -q', async () => {
+    expect(await write({ quiet: true })).toBe('env_085994b08deaa0744d20\nenv_2\nenv_3\n');
+  });
+
+  it('refuses an empty field name', async () => {
+    await expect(write({ fields: 'id,,x' })).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});

@@ -1,0 +1,49 @@
+import { spawn } from '@lydell/node-pty';
+import { Terminal } from '@xterm/headless';
+
+/** A command in a real pseudo-terminal, and the screen as a person would see it. */
+export interface Screen {
+  type(text: string): void;
+  /** Waits until the screen shows the text; fails with the screen when it does not. */
+  shows(text: string): Promise<void>;
+  text(): string;
+  /** How it ended. */
+  ended: Promise<{ code: number; signal: number | undefined }>;
+}
+
+export function openScreen(
+  file: string,
+  args: string[],
+  options: { env: Record<string, string>; columns?: number; rows?: number },
+): Screen {
+  const { columns: cols = 80, rows = 24, env } = options;
+  const terminal = new Terminal({ cols, rows, allowProposedApi: true });
+  const child = spawn(file, args, { cols, rows, env: { ...env, TERM: 'xterm-256color' } });
+  child.onData((data) => terminal.write(data));
+  const ended = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
+    child.onExit(({ exitCode, signal }) =>
+      resolve({ code: exitCode, signal: signal === 0 ? undefined : signal }),
+    );
+  });
+  const text = () => {
+    const { active } = terminal.buffer;
+    const lines = Array.from(
+      { length: active.length },
+      (_, i) => active.getLine(i)?.translateToString(true) ?? '',
+    );
+    return lines.join('\n').trimEnd();
+  };
+  return {
+    type: (keys) => child.write(keys),
+    async shows(wanted) {
+      const deadline = Date.now() + 10_000;
+      while (!text().includes(wanted)) {
+        if (Date.now() > deadline)
+          throw new Error(`the screen never showed ${JSON.stringify(wanted)}:\n${text()}`);
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+    },
+    text,
+    ended,
+  };
+}
