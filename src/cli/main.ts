@@ -27,13 +27,19 @@ export async function main(argv: string[], root: string): Promise<void> {
 
 function report(error: unknown, config: Config | undefined, argv: readonly string[]): void {
   if (isAbortedPrompt(error)) signals.interrupt('SIGINT');
-  if (signals.signal.aborted) return;
+  if (isInterruption(error)) return;
   const known = translate(error, config, argv);
   const terminal = processTerminal({});
   const json = wantsJson(argv);
   terminal.err(errorText(known, { json, redactor, style: terminal.styleErr }));
   if (process.env.DEBUG && known instanceof Error) terminal.err(redactor.redact(`${known.stack ?? ''}\n`));
   process.exitCode = exitCodeOf(known);
+}
+
+/** What an interrupted run rejects with is no error; what fails while it stops is. */
+function isInterruption(error: unknown): boolean {
+  if (!signals.signal.aborted) return false;
+  return isAbortedPrompt(error) || (error instanceof Error && /^(Interrupted|\w*Abort\w*)$/.test(error.name));
 }
 
 function wantsJson(argv: readonly string[]): boolean {

@@ -9,6 +9,8 @@ export class Interrupted extends Error {
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** One Ctrl-C can arrive twice: npm passes it on, and a library that guards its files (conf's) raises it again. */
+const SAME_PRESS_MS = 500;
 /** How long a clean stop may take before the signal wins. */
 const GRACE_MS = 15_000;
 
@@ -26,8 +28,13 @@ export interface Signals {
  */
 export function watchSignals(): Signals {
   const controller = new AbortController();
+  let firstAt = 0;
   const onSignal = (signal: NodeJS.Signals) => {
-    if (controller.signal.aborted) dieBy(signal);
+    if (controller.signal.aborted) {
+      if (Date.now() - firstAt > SAME_PRESS_MS) dieBy(signal);
+      return;
+    }
+    firstAt = Date.now();
     controller.abort(new Interrupted(signal));
     setTimeout(() => dieBy(signal), GRACE_MS).unref();
   };

@@ -2,6 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { TraceEntry } from '../api/http.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
+import { sentenceOf } from '../kernel/errors.ts';
 import { configDir } from '../kernel/paths.ts';
 import { processTerminal, type Terminal } from '../output/terminal.ts';
 import { safeLine } from '../output/text.ts';
@@ -124,7 +125,9 @@ export class Surroundings {
       clock: this.clock,
       trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,
       onWait: ({ ms, error }) => {
-        if (ms >= 1_000) this.notice(`${error.message} Trying again in ${durationInWords(ms)}.`);
+        // With --json stderr is for the error alone.
+        if (ms >= 1_000 && !this.json)
+          this.notice(`${sentenceOf(error)} Trying again in ${durationInWords(ms)}.`);
       },
     });
   }

@@ -1,7 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
 import { type Change, watchEnvelopes } from '../envelopes/watch.ts';
 import { durationInWords } from '../kernel/duration.ts';
-import { EndedOtherwiseError, WaitTimeoutError } from '../kernel/errors.ts';
+import { EndedOtherwiseError, sentenceOf, WaitTimeoutError } from '../kernel/errors.ts';
 import { writeJsonLine } from '../output/json.ts';
 import { startSpinner } from '../output/spinner.ts';
 import { renderChange } from '../output/watch-view.ts';
@@ -44,7 +44,7 @@ export async function watchToTheEnd(
       } else if (event.type === 'recovered')
         await spinner.aside(() => around.notice('The service answers again.'));
       else if (event.failures === 1)
-        await spinner.aside(() => around.notice(`${event.error.message} Watching goes on.`));
+        await spinner.aside(() => around.notice(`${sentenceOf(event.error)} Watching goes on.`));
     }
   } finally {
     clearTimeout(timer);

@@ -13,7 +13,11 @@ export async function sendEnvelope(client: Client, id: string, signal?: AbortSig
     signal,
   );
   if (outcome.kind === 'settled') return outcome.value;
-  throw notKnown(`Whether ${id} was sent`, outcome.error, `esign envelopes get ${id}`);
+  throw notKnown(
+    `Whether ${id} was sent`,
+    outcome.error,
+    `See where it stands: \`esign envelopes get ${id}\`.`,
+  );
 }
 
 /** Cancels an envelope. A lost reply is settled by the state. */
@@ -31,7 +35,11 @@ export async function cancelEnvelope(
     signal,
   );
   if (outcome.kind === 'settled') return outcome.value;
-  throw notKnown(`Whether ${id} was cancelled`, outcome.error, `esign envelopes get ${id}`);
+  throw notKnown(
+    `Whether ${id} was cancelled`,
+    outcome.error,
+    `See where it stands: \`esign envelopes get ${id}\`.`,
+  );
 }
 
 /**

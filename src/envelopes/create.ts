@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
+import { sentenceOf, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 import { findByRequestId, REQUEST_ID_KEY, settleCreate } from './settle.ts';
 import type { NewSigner } from './signer-mailbox.ts';
@@ -76,7 +76,7 @@ export async function createEnvelope(
   const outcome = await settleCreate(client, body, requestId, signal);
   if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
   throw new UnknownOutcomeError(
-    `It is not known whether the envelope was created: ${outcome.error.message} It was looked for and not found.`,
+    `It is not known whether the envelope was created: ${sentenceOf(outcome.error)} It was looked for and not found.`,
     {
       cause: outcome.error,
       hint: `Run the same command again with --request-id ${requestId}: it looks first, and creates only what is not there.`,

@@ -139,6 +139,11 @@ export class WaitTimeoutError extends EsignError {
   }
 }
 
+/** The message as a whole sentence, so that another can follow it. */
+export function sentenceOf(error: Error): string {
+  return /[.!?…]$/.test(error.message) ? error.message : `${error.message}.`;
+}
+
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

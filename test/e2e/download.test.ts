@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/kernel/json.ts';
+import { Home, reportedError } from '../support/cli.ts';
+
+const home = new Home();
+let id = '';
+let key = '';
+
+beforeAll(async () => {
+  await home.sandbox();
+  const draft = [
+    'envelopes',
+    'create',
+    '--template',
+    'tmpl_nda',
+    '--signer',
+    'Ada <ada@example.com>',
+    '--send',
+  ];
+  id = String((await home.object(draft)).id);
+  const signed = await home.object(['sandbox', 'sign', id]);
+  key = String(signed.signedDocumentStorageKey);
+});
+afterAll(() => home.close());
+
+const lines = (text: string) => text.trimEnd().split('\n');
+const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+describe('envelopes download', () => {
+  it('saves the signed PDF and the certificate, checked; a rerun changes nothing', async () => {
+    const first = await home.run(['envelopes', 'download', id, '--dir', 'papers', '--json']);
+    const results = lines(first.stdout).map(parseJson);
+    expect(results).toMatchObject([
+      { envelopeId: id, what: 'signed', key, status: 'downloaded', error: null },
+      { envelopeId: id, what: 'certificate', status: 'downloaded' },
+    ]);
+    const signed = await readFile(home.path('papers', `${id}.signed.pdf`));
+    expect(signed.subarray(0, 5).toString()).toBe('%PDF-');
+    expect(results[0]).toMatchObject({ sha256: hash(signed), bytes: signed.byteLength });
+    const again = await home.run(['envelopes', 'download', id, '--dir', 'papers']);
+    expect(lines(again.stdout).map((line) => line.split('\t')[0])).toEqual(['unchanged', 'unchanged']);
+    expect((await readdir(home.path('papers'))).sort()).toEqual([
+      `${id}.certificate.pdf`,
+      `${id}.signed.pdf`,
+    ]);
+  });
+
+  it('keeps a different file of the same name unless forced', async () => {
+    await writeFile(home.path('mine.pdf'), 'mine');
+    const args = ['envelopes', 'download', id, '--what', 'signed', '-o', 'mine.pdf'];
+    expect((await home.run(args)).code).toBe(9);
+    expect(await readFile(home.path('mine.pdf'), 'utf8')).toBe('mine');
+    expect((await home.run([...args, '--force'])).code).toBe(0);
+    expect((await readFile(home.path('mine.pdf'))).subarray(0, 5).toString()).toBe('%PDF-');
+  });
+
+  it('fails plainly: not completed, unknown, some of several', async () => {
+    const draft = await home.object(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'a@b.c']);
+    const [early, unknown, some] = await Promise.all([
+      home.run(['envelopes', 'download', String(draft.id), '--json']),
+      home.run(['envelopes', 'download', 'env_missing']),
+      home.run(['envelopes', 'download', '-', '--what', 'signed', '--dir', 'some', '--json'], {
+        input: `${id}\nenv_missing\n`,
+      }),
+    ]);
+    expect([early.code, unknown.code, some.code]).toEqual([9, 4, 10]);
+    expect(early.stdout).toContain('STORAGE_NOT_READY');
+    expect(unknown.stdout).toBe('');
+    expect(lines(some.stdout).map(parseJson)).toMatchObject([
+      { status: 'downloaded' },
+      { status: 'failed', error: { code: 'NOT_FOUND' } },
+    ]);
+  });
+
+  it('says what is wrong with the bucket', async () => {
+    await writeFile(home.path('wrong.secret'), 'not the secret\n'.replaceAll(' ', '-'));
+    const ready = await home.object(['profiles', 'show']);
+    expect(ready).toMatchObject({ storage: { bucket: 'esign-sandbox' } });
+    await home.run(['profiles', 'edit', 'sandbox', '--secret-access-key-file', 'wrong.secret']);
+    const refused = await home.run(['envelopes', 'download', id, '--wait', '0s']);
+    expect(refused.code).toBe(9);
+    expect(refused.stderr).toContain('the signature is wrong');
+    await home.run(['profiles', 'edit', 'sandbox', '--bucket', 'elsewhere']);
+    expect((await home.run(['envelopes', 'download', id, '--wait', '0s'])).code).toBe(9);
+  });
+});
+
+describe('documents download', () => {
+  const other = new Home();
+  let otherKey = '';
+
+  beforeAll(async () => {
+    await other.sandbox();
+    const envelope = await other.object([
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_intake',
+      '--signer',
+      'a@b.c',
+    ]);
+    otherKey = String(envelope.documentStorageKey);
+  });
+  afterAll(() => other.close());
+
+  it('fetches by key, to a folder or to stdout, from arguments or stdin', async () => {
+    const [file, stdout] = await Promise.all([
+      other.run(['documents', 'download', '-', '--dir', 'out', '--json'], { input: `${otherKey}\n` }),
+      other.run(['documents', 'download', otherKey, '-o', '-']),
+    ]);
+    expect(parseJson(file.stdout)).toMatchObject({ key: otherKey, what: 'document', status: 'downloaded' });
+    expect(stdout.stdout.slice(0, 5)).toBe('%PDF-');
+    expect(stdout.code).toBe(0);
+  });
+
+  it('never writes outside its folder, whatever the key', async () => {
+    for (const hostile of ['../../../etc/passwd', 'a/../../x', '/etc/passwd', '..\\x']) {
+      const { code, stdout } = await other.run([
+        'documents',
+        'download',
+        hostile,
+        '--dir',
+        'in',
+        '--wait',
+        '0s',
+        '--json',
+      ]);
+      expect(code).toBe(9);
+      expect(parseJson(stdout)).toMatchObject({
+        key: hostile,
+        status: 'failed',
+        error: { code: 'STORAGE_NOT_FOUND' },
+      });
+    }
+    expect((await readdir(other.folder)).sort()).toEqual(['config', 'in', 'out']);
+    expect(await readdir(other.path('in'))).toEqual([]);
+  });
+
+  it('needs a bucket', async () => {
+    const env = { ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: 'sk_test_0123456789' };
+    const finished = await other.run(['documents', 'download', 'a/b.pdf', '--json'], { env });
+    expect(finished.code).toBe(9);
+    expect(reportedError(finished)).toMatchObject({ code: 'STORAGE_NOT_CONFIGURED' });
+  });
+});

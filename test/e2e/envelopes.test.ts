@@ -1,0 +1,292 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/kernel/json.ts';
+import { Home, reportedError } from '../support/cli.ts';
+
+const home = new Home();
+
+beforeAll(async () => {
+  await home.sandbox();
+});
+afterAll(() => home.close());
+
+const create = (...args: string[]) =>
+  home.object([
+    'envelopes',
+    'create',
+    '--template',
+    'tmpl_nda',
+    '--signer',
+    'Ada Lovelace <ada@example.com>',
+    ...args,
+  ]);
+const idOf = (envelope: Record<string, unknown>) => String(envelope.id);
+const lines = (text: string) => text.trimEnd().split('\n');
+
+describe('templates', () => {
+  it('are listed in every form', async () => {
+    const [json, tsv, csv, ids, found] = await Promise.all([
+      home.json(['templates', 'list']),
+      home.run(['templates', 'list']),
+      home.run(['templates', 'list', '--csv', '--fields', 'id,fields.0.type']),
+      home.run(['templates', 'list', '-q']),
+      home.json(['templates', 'list', '--search', 'LEASE']),
+    ]);
+    expect(json).toHaveLength(4);
+    expect(lines(tsv.stdout).map((line) => line.split('\t').length)).toEqual([5, 5, 5, 5]);
+    expect(lines(csv.stdout)[0]).toBe('id,fields.0.type');
+    expect(lines(ids.stdout)).toContain('tmpl_lease');
+    expect(found).toMatchObject([{ id: 'tmpl_lease' }]);
+  });
+
+  it('are shown with fields and, once envelopes exist, inferred roles', async () => {
+    await create();
+    const [json, text] = await Promise.all([
+      home.object(['templates', 'get', 'tmpl_nda']),
+      home.run(['templates', 'get', 'tmpl_nda']),
+    ]);
+    expect(json).toMatchObject({ id: 'tmpl_nda', pageCount: 2 });
+    expect(text.stdout).toContain('Signer (inferred from earlier envelopes)');
+    expect(text.stdout).toContain('SIGNATURE');
+  });
+});
+
+describe('envelopes create', () => {
+  it('works as the README says: esign envelopes create --template ID --signer a@b.c', async () => {
+    const { code, stdout, stderr } = await home.run([
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'a@b.c',
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^env_\w+\tDRAFT\n$/);
+    expect(stderr).toContain('a@b.c has no name; the address is used as the name');
+  });
+
+  it('takes names, roles, order, metadata, files and --send', async () => {
+    await Promise.all([
+      writeFile(home.path('message.txt'), 'Dear both,\nplease sign.\n'),
+      writeFile(home.path('signers.csv'), '\uFEFFemail,name,role,order\nli@example.com,李小龍,Tenant,2\n'),
+      writeFile(home.path('meta.json'), '{"nested":{"deal":4711}}'),
+    ]);
+    const envelope = await home.object([
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_lease',
+      '--signer',
+      'Łukasz Řehoř <l@example.com>;role=Landlord;order=1',
+      '--signers-file',
+      'signers.csv',
+      '--message-file',
+      'message.txt',
+      '--subject',
+      'Your lease',
+      '--metadata',
+      'flat=12',
+      '--metadata-file',
+      'meta.json',
+      '--expires-in-days',
+      '7',
+      '--signing-order',
+      'sequential',
+      '--send',
+    ]);
+    expect(envelope).toMatchObject({
+      status: 'SENT',
+      subject: 'Your lease',
+      message: 'Dear both,\nplease sign.\n',
+      signingOrder: 'SEQUENTIAL',
+      metadata: { flat: '12', nested: { deal: 4711 } },
+      signers: [
+        { name: 'Łukasz Řehoř', role: 'Landlord', order: 1, status: 'SENT' },
+        { name: '李小龍', role: 'Tenant', order: 2, status: 'PENDING' },
+      ],
+    });
+  });
+
+  it('creates once for a request id, however often it is run', async () => {
+    const first = await create('--request-id', 'deal-1');
+    const again = await home.run([
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'ada@example.com',
+      '--request-id',
+      'deal-1',
+      '--json',
+    ]);
+    expect(parseJson(again.stdout)).toMatchObject({ id: first.id });
+    expect(again.stderr).toContain('Nothing new was created');
+  });
+
+  it('with --dry-run shows the body, hides the secret and sends nothing', async () => {
+    await writeFile(home.path('secret'), 'canary-secret-0123456789\n');
+    const args = [
+      '--webhook-url',
+      'https://example.com/h',
+      '--webhook-secret-file',
+      'secret',
+      '--metadata',
+      'dry=run',
+    ];
+    const { stdout, stderr } = await home.run([
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'ada@example.com',
+      '--dry-run',
+      ...args,
+    ]);
+    expect(stdout + stderr).not.toContain('canary');
+    expect(parseJson(stdout)).toMatchObject({
+      dryRun: true,
+      body: { templateId: 'tmpl_nda', webhookSecret: '[redacted]' },
+    });
+    expect(await home.json(['envelopes', 'list', '--search', '"dry"', '--all'])).toEqual([]);
+  });
+});
+
+describe('envelopes list', () => {
+  it('filters, limits with a notice, and prints ids for pipes', async () => {
+    for (let i = 0; i < 3; i++) await create('--metadata', 'batch=list', '--send');
+    const [found, limited, none, sent] = await Promise.all([
+      home.json([
+        'envelopes',
+        'list',
+        '--search',
+        '"batch":"list"',
+        '--signer',
+        'ADA@',
+        '--since',
+        '1h',
+        '--all',
+      ]),
+      home.run(['envelopes', 'list', '-L', '2']),
+      home.run(['envelopes', 'list', '--older-than', '1h']),
+      home.run(['envelopes', 'list', '--status', 'sent,signing', '--expiring-in', '31d', '-q', '--all']),
+    ]);
+    expect(found).toHaveLength(3);
+    expect(lines(limited.stdout)).toHaveLength(2);
+    expect(limited.stderr).toContain('there are more');
+    expect(none).toMatchObject({ code: 0, stdout: '' });
+    expect(lines(sent.stdout).length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('shows chosen fields and sorts', async () => {
+    const { stdout } = await home.run([
+      'envelopes',
+      'list',
+      '--fields',
+      'createdAt,signers.0.email',
+      '--sort',
+      'createdAt',
+      '--all',
+    ]);
+    const times = lines(stdout).map((line) => line.split('\t')[0] ?? '');
+    expect(times).toEqual([...times].sort());
+    expect(stdout).toContain('\tada@example.com');
+  });
+});
+
+describe('send, cancel, remind', () => {
+  it('act on one, and print where it stands', async () => {
+    const id = idOf(await create());
+    expect(await home.object(['envelopes', 'send', id])).toMatchObject({ id, status: 'SENT' });
+    expect(await home.object(['envelopes', 'remind', id, '--signer', 'ada@example.com'])).toMatchObject({
+      id,
+      status: 'SENT',
+    });
+    expect((await home.run(['envelopes', 'cancel', id, '--reason', 'changed'])).stdout).toBe(
+      `${id}\tCANCELLED\n`,
+    );
+  });
+
+  it('ask before several, and without anybody to ask send nothing', async () => {
+    const ids = [idOf(await create()), idOf(await create())];
+    const refused = await home.run(['envelopes', 'send', ...ids, '--json']);
+    expect(refused.code).toBe(2);
+    expect(reportedError(refused)).toMatchObject({
+      code: 'USAGE',
+      hint: expect.stringContaining('--yes') as unknown,
+    });
+    expect(await home.object(['envelopes', 'get', ids[0] ?? ''])).toMatchObject({ status: 'DRAFT' });
+    const dry = await home.run(['envelopes', 'send', '-', '--dry-run'], { input: ids.join('\n') });
+    expect(dry.stdout).toBe(ids.map((id) => `would send ${id}\n`).join(''));
+  });
+
+  it('try all of several, report each, and end with 10 when some failed', async () => {
+    const good = idOf(await create());
+    const { code, stdout, stderr } = await home.run(['envelopes', 'send', '-', '--yes', '--json'], {
+      input: `env_missing\n${good}\n`,
+    });
+    expect(code).toBe(10);
+    expect(lines(stdout).map(parseJson)).toMatchObject([
+      { id: 'env_missing', ok: false, error: { code: 'NOT_FOUND', exitCode: 4 } },
+      { id: good, ok: true, envelope: { status: 'SENT' } },
+    ]);
+    expect(stderr).toContain('PARTIAL');
+  });
+});
+
+describe('envelopes get', () => {
+  it('shows one in words, several as JSON lines in order', async () => {
+    const [a, b] = [idOf(await create('--metadata', 'deal=9')), idOf(await create())];
+    const text = await home.run(['envelopes', 'get', a]);
+    expect(text.stdout).toContain('Ada Lovelace <ada@example.com>, Signer');
+    expect(text.stdout).toContain('document.pdf');
+    expect(text.stdout).toContain('deal');
+    const several = await home.run(['envelopes', 'get', b, a, '--json']);
+    expect(lines(several.stdout).map(parseJson)).toMatchObject([
+      { id: b, ok: true },
+      { id: a, ok: true },
+    ]);
+  });
+});
+
+describe('envelopes watch', () => {
+  it('prints each change as it happens and ends when it is completed', async () => {
+    const id = idOf(await create('--send'));
+    const watching = home.start(['envelopes', 'watch', id, '--interval', '200ms', '--json']);
+    expect(await watching.object()).toMatchObject({
+      envelopeId: id,
+      from: null,
+      to: 'SENT',
+      signer: null,
+      envelope: { id },
+    });
+    await home.run(['sandbox', 'sign', id]);
+    expect(await watching.object()).toMatchObject({
+      from: 'SENT',
+      to: 'COMPLETED',
+      signer: 'ada@example.com',
+    });
+    expect(await watching.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('ends with 11 when declined, 124 when the time is up, at once when it is over already', async () => {
+    const [declined, waiting] = [idOf(await create('--send')), idOf(await create('--send'))];
+    await home.run(['sandbox', 'decline', declined, '--reason', 'the rent is wrong']);
+    const [over, late] = await Promise.all([
+      home.run(['envelopes', 'watch', declined]),
+      home.run(['envelopes', 'watch', waiting, '--timeout', '1s', '--json']),
+    ]);
+    expect(over.code).toBe(11);
+    expect(over.stdout).toMatch(new RegExp(`\\t${declined}\\t\\tDECLINED\\t\\n$`));
+    expect(late.code).toBe(124);
+    expect(late.stderr).toContain('WAIT_TIMEOUT');
+  });
+
+  it('dies by the signal that stops it', async () => {
+    const watching = home.start(['envelopes', 'watch', idOf(await create('--send')), '--json']);
+    await watching.object();
+    expect(await watching.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
+  });
+});

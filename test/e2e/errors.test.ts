@@ -1,0 +1,266 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/kernel/json.ts';
+import { type Finished, Home, reportedError, type Sandbox } from '../support/cli.ts';
+import { json, startServer, type TestServer } from '../support/server.ts';
+
+const home = new Home();
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await home.sandbox();
+});
+afterAll(() => home.close());
+
+/** Nothing on stdout, words on stderr, no trace of our insides. */
+function isPlain(finished: Finished): void {
+  expect(finished.stdout).toBe('');
+  expect(finished.stderr).toMatch(/^Error: \S.*[.)?]$/m);
+  expect(finished.stderr).not.toMatch(/\bat .*[/\\].*:\d+|node:internal|undefined|\[object/);
+}
+
+/** Runs a failing command both ways and checks what the contract says of each. */
+async function fails(
+  args: string[],
+  wanted: { exit: number; code: string; says?: RegExp; env?: Record<string, string> },
+) {
+  const options = { env: wanted.env ?? {} };
+  const [words, lines] = await Promise.all([home.run(args, options), home.run([...args, '--json'], options)]);
+  isPlain(words);
+  expect(words.code).toBe(wanted.exit);
+  expect(lines.code).toBe(wanted.exit);
+  expect(reportedError(lines)).toMatchObject({ code: wanted.code, exitCode: wanted.exit });
+  expect(lines.stderr.trim().split('\n')).toHaveLength(1);
+  if (wanted.says) expect(words.stderr).toMatch(wanted.says);
+}
+
+const at = (baseUrl: string, apiKey = 'sk_canary_0123456789') => ({
+  ESIGN_BASE_URL: baseUrl,
+  ESIGN_API_KEY: apiKey,
+});
+
+describe('the service refuses', () => {
+  it('a wrong key: 3', () =>
+    fails(['envelopes', 'list'], {
+      exit: 3,
+      code: 'UNAUTHORIZED',
+      env: at(sandbox.baseUrl),
+      says: /UNAUTHORIZED/,
+    }));
+
+  it('a key without the scope: 3', async () => {
+    const reply = await fetch(new URL('/__sandbox/keys', sandbox.baseUrl), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'reader', scopes: ['esign:read'] }),
+    });
+    const body: unknown = await reply.json();
+    const key = isRecord(body) && isRecord(body.data) ? String(body.data.key) : '';
+    const env = at(sandbox.baseUrl, key);
+    expect((await home.run(['templates', 'list'], { env })).code).toBe(0);
+    await fails(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>'], {
+      exit: 3,
+      code: 'FORBIDDEN',
+      env,
+      says: /esign:write/,
+    });
+  });
+
+  it('an unknown id: 4', () => fails(['envelopes', 'get', 'env_missing'], { exit: 4, code: 'NOT_FOUND' }));
+
+  it('the wrong state: 5', async () => {
+    const draft = await home.object([
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'a@b.c',
+      '--send',
+    ]);
+    await fails(['envelopes', 'send', String(draft.id)], {
+      exit: 5,
+      code: 'INVALID_STATE',
+      says: /INVALID_STATE/,
+    });
+  });
+
+  it('an invalid body: 6, each field named', () =>
+    fails(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>;role=Emperor'], {
+      exit: 6,
+      code: 'VALIDATION_ERROR',
+      says: /signers\.0\.role: .*Signer/,
+    }));
+
+  it('too many requests: 7, once waiting is no use', async () => {
+    const server = await startServer((_, response) =>
+      json(
+        response,
+        429,
+        { error: { code: 'RATE_LIMITED', message: 'Too many requests' } },
+        { 'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1_000) + 900) },
+      ),
+    );
+    await fails(['templates', 'list'], { exit: 7, code: 'RATE_LIMITED', env: at(`${server.origin}/api/v1`) });
+    await server.close();
+  });
+
+  it('is waited for when the window resets soon', async () => {
+    const other = new Home();
+    await other.sandbox(['--rate-limit', '2/2s']);
+    const runs = await Promise.all([1, 2, 3, 4].map(() => other.run(['templates', 'list', '-q'])));
+    expect(runs.map((one) => one.code)).toEqual([0, 0, 0, 0]);
+    await other.close();
+  });
+});
+
+describe('what answers is not the service: 8', () => {
+  let server: TestServer;
+  const answers: Record<string, (response: import('node:http').ServerResponse) => void> = {
+    portal: (response) =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in to the Wi-Fi</html>'),
+    cut: (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '500' });
+      response.write('{"data":[', () => response.destroy());
+    },
+    anonymous: (response) => json(response, 200, { data: { status: 'SENT' } }),
+    html502: (response) =>
+      void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'),
+  };
+
+  beforeAll(async () => {
+    server = await startServer((request, response) => answers[request.path.split('/')[1] ?? '']?.(response));
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    ['portal', 'BAD_RESPONSE', /not the API's JSON/],
+    ['anonymous', 'BAD_RESPONSE', /id is missing/],
+    ['cut', 'NETWORK', /was lost/],
+    ['html502', 'BAD_RESPONSE', /502/],
+  ])('%s', async (path, code, says) => {
+    await fails(['envelopes', 'get', 'env_1'], { exit: 8, code, says, env: at(`${server.origin}/${path}`) });
+  });
+
+  it('a redirect to another host, where the key never arrives', async () => {
+    const other = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
+    const here = await startServer(
+      (_, response) => void response.writeHead(307, { location: `${other.origin}/x` }).end(),
+    );
+    await fails(['envelopes', 'get', 'env_1'], {
+      exit: 8,
+      code: 'BAD_RESPONSE',
+      says: /redirect/,
+      env: at(here.origin),
+    });
+    expect(other.seen).toEqual([]);
+    await Promise.all([other.close(), here.close()]);
+  });
+
+  it('nothing at all', () =>
+    fails(['envelopes', 'get', 'env_1'], {
+      exit: 8,
+      code: 'NETWORK',
+      says: /nothing listens there/,
+      env: at('http://127.0.0.1:9/api/v1'),
+    }));
+
+  it('silence', async () => {
+    const silent = await startServer(() => undefined);
+    const env = { ...at(silent.origin), ESIGN_TIMEOUT: '300ms' };
+    await fails(['envelopes', 'send', 'env_1'], { exit: 8, code: 'UNKNOWN_OUTCOME', says: /not known/, env });
+    expect(silent.seen.filter((request) => request.method === 'POST')).toHaveLength(2);
+    await silent.close();
+  });
+});
+
+describe('the user erred: 2, and nothing was sent', () => {
+  it.each([
+    [['envelopes', 'lst'], /Did you mean `esign envelopes list`/],
+    [['envelopes', 'list', '--staus', 'SENT'], /Did you mean --status/],
+    [['envelopes', 'list', '--status', 'SNET'], /Did you mean SENT/],
+    [['envelopes', 'list', '--since', 'yesterday'], /neither a length of time nor a date/],
+    [['envelopes', 'list', '--json', '--csv'], /--csv/],
+    [['envelopes', 'get'], /at least one envelope id/],
+    [['templates', 'get'], /id is missing/],
+    [['templates', 'get', 'a', 'b'], /one argument too many/],
+    [['envelopes', 'create', '--template', 'tmpl_nda'], /at least one signer/],
+    [['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'nonsense'], /not an email address/],
+    [['envelopes', 'create', '--signer', 'a@b.c'], /template/],
+    [['envelopes', 'download', 'env_1', '--what', 'summary'], /signed, certificate, document/],
+    [['sandbox', 'advance', 'soon'], /not a length of time/],
+    [['listen', '--path', 'hooks', '--no-verify'], /must start with a slash/],
+    [['--profile'], /expects a value|no command/i],
+  ])('%j', async (args, says) => {
+    const finished = await home.run(args);
+    expect(finished.code).toBe(2);
+    expect(finished.stdout).toBe('');
+    expect(finished.stderr).toMatch(says);
+    expect(finished.stderr).not.toMatch(/\bat .*:\d+/);
+  });
+
+  it('no profile at all: 3, with the two ways on', async () => {
+    const empty = { ESIGN_CONFIG_DIR: home.path('empty') };
+    await fails(['envelopes', 'list'], {
+      exit: 3,
+      code: 'NO_PROFILE',
+      says: /profiles add[\s\S]*sandbox start/,
+      env: empty,
+    });
+  });
+
+  it('both a profile and a key in the environment', () =>
+    fails(['envelopes', 'list', '--profile', 'sandbox'], {
+      exit: 2,
+      code: 'USAGE',
+      says: /not clear which key/,
+      env: { ESIGN_API_KEY: 'sk_0123456789' },
+    }));
+
+  it('what answers is no sandbox', async () => {
+    const server = await startServer((_, response) =>
+      json(response, 404, { error: { code: 'NOT_FOUND', message: 'Route not found' } }),
+    );
+    await fails(['sandbox', 'sign', 'env_1'], {
+      exit: 2,
+      code: 'USAGE',
+      says: /not a sandbox/,
+      env: at(`${server.origin}/api/v1`),
+    });
+    await server.close();
+  });
+});
+
+describe('secrets', () => {
+  it('appear in no output, not even with --debug', async () => {
+    await writeFile(home.path('hook.secret'), 'canary-webhook-secret-0123');
+    const canary = sandbox.apiKey;
+    const create = [
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'Ada <a@b.c>',
+      '--webhook-url',
+      'http://127.0.0.1:9/h',
+      '--webhook-secret-file',
+      'hook.secret',
+      '--debug',
+    ];
+    const runs = await Promise.all([
+      home.run(create),
+      home.run(['envelopes', 'list', '--debug', '--json']),
+      home.run(['envelopes', 'get', 'env_missing', '--debug']),
+      home.run(['profiles', 'list', '--json']),
+      home.run(['profiles', 'show', '--json']),
+      home.run(['profiles', 'show', 'nope']),
+    ]);
+    expect(runs[0]?.stderr).toContain('→ POST');
+    for (const { stdout, stderr } of runs) {
+      expect(stdout + stderr).not.toContain(canary);
+      expect(stdout + stderr).not.toContain('canary-webhook');
+      expect(stdout + stderr).not.toContain(String(sandbox.ready.secretAccessKey));
+    }
+  });
+});
