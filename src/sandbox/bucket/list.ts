@@ -1,9 +1,12 @@
-import type { ObjectFacts } from './object-store.ts';
+import { encode } from './canonical.ts';
+import { compareKeys, type KeyIndex } from './key-index.ts';
+import type { ObjectFacts } from './object-file.ts';
 import { S3Error } from './s3-error.ts';
-import { encode } from './sigv4.ts';
 import type { Xml } from './xml.ts';
 
 const MAX_KEYS = 1_000;
+
+type Query = ReadonlyMap<string, string>;
 
 /** One page of a listing: objects and common prefixes, and where the next page begins. */
 interface Page {
@@ -13,28 +16,26 @@ interface Page {
   next: string | undefined;
 }
 
-/** ListObjectsV2 over objects that are already in order: prefix, delimiter, start-after, paging. */
-export function listResult(
-  bucket: string,
-  objects: readonly ObjectFacts[],
-  query: ReadonlyMap<string, string>,
-): Xml {
-  const prefix = query.get('prefix') ?? '';
-  const delimiter = query.get('delimiter') ?? '';
+/** A page of a bucket: ListObjectsV2, or the first version of it when `list-type` is absent. */
+export function listResult(bucket: string, objects: KeyIndex, query: Query): Xml {
+  const type = query.get('list-type') ?? '1';
+  if (type !== '1' && type !== '2') throw new S3Error('InvalidArgument', 'Invalid List Type specified.');
+  const encoding = query.get('encoding-type');
+  if (encoding !== undefined && encoding !== 'url')
+    throw new S3Error('InvalidArgument', 'Invalid Encoding Method specified.');
+  const shown = encoding === 'url' ? encodePath : (text: string) => text;
+  const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
   const limit = maxKeys(query.get('max-keys'));
-  const shown = query.get('encoding-type') === 'url' ? encodePath : (text: string) => text;
-  const startAfter = query.get('start-after');
-  const page = pageOf(objects, { prefix, delimiter, after: afterKey(query), limit });
+  const after = type === '2' ? afterKey(query) : (query.get('marker') ?? '');
+  const page = pageOf(objects, { prefix, delimiter, after, limit });
   return {
     Name: bucket,
     Prefix: shown(prefix),
     Delimiter: delimiter === '' ? undefined : shown(delimiter),
-    StartAfter: startAfter === undefined ? undefined : shown(startAfter),
     MaxKeys: limit,
-    KeyCount: page.contents.length + page.prefixes.length,
-    EncodingType: query.get('encoding-type'),
+    EncodingType: encoding,
     IsTruncated: page.next !== undefined,
-    NextContinuationToken: page.next === undefined ? undefined : Buffer.from(page.next).toString('base64url'),
+    ...(type === '2' ? secondPaging(page, query, shown) : firstPaging(page, after, shown)),
     Contents: page.contents.map((object) => ({
       Key: shown(object.key),
       LastModified: object.modifiedAt,
@@ -46,18 +47,32 @@ export function listResult(
   };
 }
 
+function secondPaging(page: Page, query: Query, shown: (text: string) => string): Xml {
+  const startAfter = query.get('start-after');
+  return {
+    KeyCount: page.contents.length + page.prefixes.length,
+    StartAfter: startAfter === undefined ? undefined : shown(startAfter),
+    ContinuationToken: query.get('continuation-token'),
+    NextContinuationToken: page.next === undefined ? undefined : Buffer.from(page.next).toString('base64url'),
+  };
+}
+
+function firstPaging(page: Page, after: string, shown: (text: string) => string): Xml {
+  return { Marker: shown(after), NextMarker: page.next === undefined ? undefined : shown(page.next) };
+}
+
 function pageOf(
-  objects: readonly ObjectFacts[],
+  objects: KeyIndex,
   wanted: { prefix: string; delimiter: string; after: string; limit: number },
 ): Page {
   const { prefix, delimiter, after, limit } = wanted;
   const page: Page = { contents: [], prefixes: [], next: undefined };
+  if (limit === 0) return page;
   let last = '';
-  for (const object of objects.filter((one) => one.key.startsWith(prefix) && isAfter(one.key, after))) {
+  for (const object of matching(objects, prefix, after)) {
     const common = commonPrefix(object.key, prefix, delimiter);
     if (!isListed(common, page, after)) {
-      if (page.contents.length + page.prefixes.length >= limit)
-        return { ...page, next: limit > 0 ? last : undefined };
+      if (page.contents.length + page.prefixes.length === limit) return { ...page, next: last };
       if (common === undefined) page.contents.push(object);
       else page.prefixes.push(common);
     }
@@ -66,20 +81,25 @@ function pageOf(
   return page;
 }
 
+/** The objects after a key that begin with the prefix; all of those stand together. */
+function* matching(objects: KeyIndex, prefix: string, after: string): Generator<ObjectFacts> {
+  for (const object of objects.from(compareKeys(after, prefix) > 0 ? after : prefix)) {
+    if (!object.key.startsWith(prefix)) return;
+    if (object.key !== after) yield object;
+  }
+}
+
 /** A prefix stands for all its keys: it is listed once, also when the page before ended inside it. */
 function isListed(common: string | undefined, page: Page, after: string): boolean {
   return common !== undefined && (common === page.prefixes.at(-1) || after.startsWith(common));
 }
 
-function afterKey(query: ReadonlyMap<string, string>): string {
+function afterKey(query: Query): string {
   const token = query.get('continuation-token');
-  return token === undefined
-    ? (query.get('start-after') ?? '')
-    : Buffer.from(token, 'base64url').toString('utf8');
-}
-
-function isAfter(key: string, after: string): boolean {
-  return after === '' || Buffer.compare(Buffer.from(key), Buffer.from(after)) > 0;
+  if (token === undefined) return query.get('start-after') ?? '';
+  if (!/^[\w-]+$/.test(token))
+    throw new S3Error('InvalidArgument', 'The continuation token provided is incorrect.');
+  return Buffer.from(token, 'base64url').toString('utf8');
 }
 
 function commonPrefix(key: string, prefix: string, delimiter: string): string | undefined {

@@ -1,154 +1,160 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod';
 import { codeOf } from '../../kernel/errors.ts';
 import { syncFolder } from '../../kernel/files.ts';
-import { parseJson } from '../../kernel/json.ts';
+import { mapInOrder } from '../../kernel/streams.ts';
+import type { Body } from './checksums.ts';
+import { KeyIndex } from './key-index.ts';
+import {
+  type ObjectFacts,
+  openObjectFile,
+  readObjectFacts,
+  type StoredObject,
+  TEMPORARY,
+  writeObjectFile,
+} from './object-file.ts';
+import { S3Error } from './s3-error.ts';
 
 /*
- * Objects in a folder. Each is one file, named by the hash of its key so that no key can leave the folder and
- * `a` and `a/b` can both exist: the bytes, then what is known of them as JSON, then that JSON's length in four bytes.
- * One file means one rename: bytes and facts are always of the same upload.
+ * Buckets are folders, objects are files in them, named by the hash of the key so that no key can leave the folder
+ * and `a` and `a/b` can both exist.
  */
 
-const factsSchema = z.object({
-  key: z.string(),
-  size: z.number(),
-  /** Hex MD5 of the bytes. */
-  etag: z.string(),
-  contentType: z.string(),
-  modifiedAt: z.string(),
-  metadata: z.record(z.string(), z.string()),
-  /** Header name (`x-amz-checksum-crc32`) to value. */
-  checksums: z.record(z.string(), z.string()),
-});
-export type ObjectFacts = z.infer<typeof factsSchema>;
+/** What an upload says of its object. */
+export type PutFacts = Pick<ObjectFacts, 'contentType' | 'metadata' | 'headers'>;
 
-export interface StoredObject {
-  facts: ObjectFacts;
-  /** The bytes from `start` up to but without `end`; closes the file at its end. */
-  read(start: number, end: number): AsyncGenerator<Uint8Array>;
-  close(): Promise<void>;
+export interface PutOptions {
+  /** Judges what is there now; may throw. Called in the same tick in which the object is replaced. */
+  guard?: (current: ObjectFacts | undefined) => void;
+  /** Instead of the MD5. */
+  etag?: string;
 }
 
-export type PutFacts = Pick<ObjectFacts, 'contentType' | 'metadata'>;
-
-const TRAILER_BYTES = 4;
-const READ_BYTES = 256 * 1024;
-const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const BUCKET_NAME = /^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const OBJECT_FILE = /^[0-9a-f]{64}$/;
+const OPEN_AT_ONCE = 32;
+const MAX_KEY_BYTES = 1024;
 
 export class ObjectStore {
   private readonly folder: string;
   private readonly now: () => number;
-  /** Keys by bucket, read from the folder when first listed. */
-  private readonly indexes = new Map<string, Promise<Map<string, ObjectFacts>>>();
+  private readonly indexes = new Map<string, KeyIndex>();
 
-  constructor(folder: string, now: () => number) {
+  private constructor(folder: string, now: () => number) {
     this.folder = folder;
     this.now = now;
   }
 
-  async makeBucket(name: string): Promise<void> {
-    await mkdir(join(this.folder, name), { recursive: true, mode: 0o700 });
+  /** Takes up a folder: knows all its objects, and clears away what an interrupted upload left. */
+  static async open(folder: string, now: () => number): Promise<ObjectStore> {
+    const store = new ObjectStore(folder, now);
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      if (entry.isDirectory() && BUCKET_NAME.test(entry.name)) await store.takeUp(entry.name);
+    }
+    return store;
   }
 
-  /** True for a name that can be one and for which there is a folder. */
-  async hasBucket(name: string): Promise<boolean> {
-    if (!BUCKET_NAME.test(name)) return false;
-    return stat(join(this.folder, name)).then(
-      (found) => found.isDirectory(),
-      () => false,
+  /** @throws S3Error InvalidBucketName. Nothing happens when the bucket exists. */
+  async makeBucket(name: string): Promise<void> {
+    if (!BUCKET_NAME.test(name)) throw new S3Error('InvalidBucketName', 'The specified bucket is not valid.');
+    if (this.indexes.has(name)) return;
+    await mkdir(join(this.folder, name), { recursive: true, mode: 0o700 });
+    await syncFolder(this.folder);
+    if (!this.indexes.has(name)) this.indexes.set(name, new KeyIndex([]));
+  }
+
+  hasBucket(name: string): boolean {
+    return this.indexes.has(name);
+  }
+
+  /** Names in order, with when they were made. */
+  async buckets(): Promise<{ name: string; createdAt: Date }[]> {
+    return Promise.all(
+      [...this.indexes.keys()]
+        .sort()
+        .map(async (name) => ({ name, createdAt: (await stat(this.folderOf(name))).birthtime })),
     );
   }
 
-  async buckets(): Promise<string[]> {
-    return (await readdir(this.folder)).filter((name) => BUCKET_NAME.test(name)).sort();
+  /** Where a bucket's files are. @throws S3Error NoSuchBucket. */
+  folderOf(bucket: string): string {
+    this.index(bucket);
+    return join(this.folder, bucket);
   }
 
-  /**
-   * Stores an object once its body has arrived whole; `check` may refuse it before it becomes visible
-   * and returns the checksums to keep.
-   */
+  /** The objects of a bucket in order. @throws S3Error NoSuchBucket. */
+  index(bucket: string): KeyIndex {
+    const index = this.indexes.get(bucket);
+    if (index === undefined) throw new S3Error('NoSuchBucket', 'The specified bucket does not exist.');
+    return index;
+  }
+
+  /** Stores an object once its body has arrived whole and was found right. @throws S3Error. */
   async put(
     bucket: string,
     key: string,
-    body: AsyncIterable<Uint8Array>,
+    body: Body,
     facts: PutFacts,
-    check: () => Record<string, string> = () => ({}),
+    options: PutOptions = {},
   ): Promise<ObjectFacts> {
-    const temporary = join(this.folder, bucket, `.${randomBytes(8).toString('hex')}.tmp`);
-    try {
-      const md5 = createHash('md5');
-      const file = await open(temporary, 'wx', 0o600);
-      let stored: ObjectFacts;
-      try {
-        let size = 0;
-        for await (const chunk of body) {
-          md5.update(chunk);
-          size += chunk.byteLength;
-          await file.writeFile(chunk);
-        }
-        const modifiedAt = new Date(this.now()).toISOString();
-        stored = { key, size, etag: md5.digest('hex'), modifiedAt, ...facts, checksums: check() };
-        await file.writeFile(trailerOf(stored));
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(temporary, this.pathOf(bucket, key));
-      await syncFolder(join(this.folder, bucket));
-      (await this.indexes.get(bucket))?.set(key, stored);
-      return stored;
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
+    const index = this.index(bucket);
+    checkKey(key);
+    // Rename and index change in one tick: of two uploads of a key, the last to be seen is the last to be listed.
+    return writeObjectFile(
+      this.pathOf(bucket, key),
+      body.chunks,
+      ({ size, md5 }) => ({
+        key,
+        size,
+        ...facts,
+        ...this.stamp(),
+        etag: options.etag ?? md5,
+        checksums: body.check(),
+      }),
+      (stored, rename) => {
+        options.guard?.(index.get(key));
+        rename();
+        index.set(stored);
+      },
+    );
   }
 
-  /** The object, open for reading; undefined when there is none. */
+  /** The object, open for reading; undefined when there is none. @throws S3Error NoSuchBucket. */
   async open(bucket: string, key: string): Promise<StoredObject | undefined> {
+    this.index(bucket);
     try {
-      const file = await open(this.pathOf(bucket, key), 'r');
-      return {
-        facts: await readFacts(file),
-        read: (start, end) => readRange(file, start, end),
-        close: () => file.close(),
-      };
+      return await openObjectFile(this.pathOf(bucket, key));
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw error;
     }
   }
 
-  async remove(bucket: string, key: string): Promise<void> {
-    await rm(this.pathOf(bucket, key), { force: true });
-    (await this.indexes.get(bucket))?.delete(key);
+  /** Nothing happens when there is no such object. @throws S3Error NoSuchBucket. */
+  async remove(bucket: string, key: string, guard?: PutOptions['guard']): Promise<void> {
+    const index = this.index(bucket);
+    guard?.(index.get(key));
+    rmSync(this.pathOf(bucket, key), { force: true });
+    index.delete(key);
+    await syncFolder(this.folderOf(bucket));
   }
 
-  /** All objects of a bucket in the order of their keys' UTF-8 bytes. */
-  async list(bucket: string): Promise<ObjectFacts[]> {
-    let index = this.indexes.get(bucket);
-    if (index === undefined) {
-      index = this.scan(bucket);
-      this.indexes.set(bucket, index);
-    }
-    return [...(await index).values()].sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
+  /** The time an object is stored at. */
+  stamp(): Pick<ObjectFacts, 'modifiedAt'> {
+    return { modifiedAt: new Date(this.now()).toISOString() };
   }
 
-  private async scan(bucket: string): Promise<Map<string, ObjectFacts>> {
-    const found = new Map<string, ObjectFacts>();
-    for (const name of await readdir(join(this.folder, bucket))) {
-      if (name.startsWith('.')) continue;
-      const file = await open(join(this.folder, bucket, name), 'r');
-      try {
-        const facts = await readFacts(file);
-        found.set(facts.key, facts);
-      } finally {
-        await file.close();
-      }
-    }
-    return found;
+  private async takeUp(bucket: string): Promise<void> {
+    const folder = join(this.folder, bucket);
+    const names = await readdir(folder);
+    for (const name of names.filter((one) => TEMPORARY.test(one))) await rm(join(folder, name));
+    const objects: ObjectFacts[] = [];
+    const files = names.filter((name) => OBJECT_FILE.test(name));
+    for await (const facts of mapInOrder(files, OPEN_AT_ONCE, (name) => readObjectFacts(join(folder, name))))
+      objects.push(facts);
+    this.indexes.set(bucket, new KeyIndex(objects));
   }
 
   private pathOf(bucket: string, key: string): string {
@@ -156,33 +162,8 @@ export class ObjectStore {
   }
 }
 
-function trailerOf(facts: ObjectFacts): Buffer {
-  const json = Buffer.from(JSON.stringify(facts));
-  const length = Buffer.alloc(TRAILER_BYTES);
-  length.writeUInt32BE(json.length);
-  return Buffer.concat([json, length]);
-}
-
-async function readFacts(file: FileHandle): Promise<ObjectFacts> {
-  const { size } = await file.stat();
-  const length = Buffer.alloc(TRAILER_BYTES);
-  await file.read(length, 0, TRAILER_BYTES, size - TRAILER_BYTES);
-  const json = Buffer.alloc(length.readUInt32BE());
-  await file.read(json, 0, json.length, size - TRAILER_BYTES - json.length);
-  return factsSchema.parse(parseJson(json.toString('utf8')));
-}
-
-async function* readRange(file: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
-  try {
-    let at = start;
-    while (at < end) {
-      const chunk = Buffer.alloc(Math.min(READ_BYTES, end - at));
-      const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
-      if (bytesRead === 0) throw new Error('the object file ends too early');
-      at += bytesRead;
-      yield chunk.subarray(0, bytesRead);
-    }
-  } finally {
-    await file.close();
-  }
+function checkKey(key: string): void {
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES)
+    throw new S3Error('KeyTooLongError', 'Your key is too long: 1024 bytes of UTF-8 are allowed.');
+  if (key === '' || /\p{Cs}/u.test(key)) throw new S3Error('InvalidURI', 'The key is not valid.');
 }

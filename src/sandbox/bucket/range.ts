@@ -1,22 +1,24 @@
+/** Bytes from `start` up to but without `end`. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
 /**
- * A Range header against an object's size: the bytes from `start` up to but without `end`,
- * undefined when the whole object is meant (no header, or one this server does not understand),
- * null when nothing of the range exists (416).
+ * A Range header against an object's size: the part that is meant, `whole` when there is no header or one that
+ * S3 ignores (several ranges, other units, nonsense), `unsatisfiable` when nothing of the range exists (416).
  */
-export function parseRange(
-  header: string | undefined,
-  size: number,
-): { start: number; end: number } | null | undefined {
+export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const parts = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');
-  if (parts === null) return undefined;
+  if (parts === null) return 'whole';
   const [, first = '', last = ''] = parts;
-  if (first === '' && last === '') return undefined;
-  if (first === '') {
-    const length = Math.min(Number(last), size);
-    return length === 0 ? null : { start: size - length, end: size };
-  }
+  if (first === '') return last === '' ? 'whole' : suffix(Math.min(Number(last), size), size);
   const start = Number(first);
   const end = last === '' ? size : Math.min(Number(last) + 1, size);
-  if (last !== '' && Number(last) < start) return undefined;
-  return start >= size ? null : { start, end };
+  if (last !== '' && Number(last) < start) return 'whole';
+  return start >= size ? 'unsatisfiable' : { start, end };
+}
+
+function suffix(length: number, size: number): ByteRange | 'unsatisfiable' {
+  return length === 0 ? 'unsatisfiable' : { start: size - length, end: size };
 }

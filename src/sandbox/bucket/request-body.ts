@@ -1,177 +1,186 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { crc32 } from 'node:zlib';
+import { buffer } from 'node:stream/consumers';
+import { type Call, header } from './call.ts';
+import {
+  algorithmOf,
+  type Body,
+  type ChecksumAlgorithm,
+  checksumHeader,
+  DEFAULT_ALGORITHM,
+  startChecksum,
+  startHash,
+} from './checksums.ts';
+import { unchunk } from './chunked.ts';
 import { S3Error } from './s3-error.ts';
+import { UNSIGNED } from './sigv4.ts';
+import { readXml, type XmlElement } from './xml-reader.ts';
 
-/** A body as it is read, and what must be true of it at its end. */
-export interface CheckedBody {
-  chunks: AsyncIterable<Uint8Array>;
-  /** @throws S3Error when the body is not what was signed or promised. Returns the checksums that were. */
-  check(): Record<string, string>;
-}
+const GIB = 1024 ** 3;
+/** What S3 takes in one request. */
+export const MAX_BODY_BYTES = 5 * GIB;
+const MAX_XML_BYTES = 4 * 1024 * 1024;
 
-const STREAMED = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER';
-const UNSIGNED = 'UNSIGNED-PAYLOAD';
-const MAX_BYTES = 512 * 1024 * 1024;
+/** The words in x-amz-content-sha256 for an aws-chunked body, and whether its chunks are signed. */
+const STREAMED: ReadonlyMap<string, { signed: boolean }> = new Map([
+  ['STREAMING-UNSIGNED-PAYLOAD-TRAILER', { signed: false }],
+  ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD', { signed: true }],
+  ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER', { signed: true }],
+]);
 
-interface Checksum {
-  update(chunk: Uint8Array): void;
+/** What the client said its body would be. */
+interface Promises {
+  length: number;
+  /** Hex; undefined when the body as a whole is not signed. */
+  sha256: string | undefined;
   /** Base64. */
-  digest(): string;
+  md5: string | undefined;
 }
 
-/** The checksums a client may send: header name to how it is computed, in base64. */
-const CHECKSUMS: Readonly<Record<string, () => Checksum>> = {
-  'x-amz-checksum-crc32': () => {
-    let value = 0;
-    const update = (chunk: Uint8Array) => {
-      value = crc32(chunk, value);
-    };
-    const digest = () => {
-      const bytes = Buffer.alloc(4);
-      bytes.writeUInt32BE(value);
-      return bytes.toString('base64');
-    };
-    return { update, digest };
-  },
-  'x-amz-checksum-sha1': () => hashed('sha1'),
-  'x-amz-checksum-sha256': () => hashed('sha256'),
-  'content-md5': () => hashed('md5'),
-};
-
-function hashed(algorithm: string) {
-  const hash = createHash(algorithm);
-  return { update: (chunk: Uint8Array) => void hash.update(chunk), digest: () => hash.digest('base64') };
+export interface BodyOptions {
+  /** The checksum to take when the client sends none. */
+  fallback?: ChecksumAlgorithm;
+  /** The checksum header speaks of something else than this body. */
+  ignoresChecksum?: boolean;
 }
 
 /**
- * The body of an upload, decoded from aws-chunked where it is, checked against the signed SHA-256
- * (`payload`), the decoded length and every checksum sent.
+ * The body of a request, decoded from aws-chunked where it is. Its check compares length, the signed SHA-256,
+ * Content-MD5 and the checksum from header or trailer, and returns the checksum to keep.
+ * @throws S3Error for promises that cannot be read, before a byte of the body was.
  */
-export function readBody(request: IncomingMessage, payload: string): CheckedBody {
+export function readBody(call: Call, options: BodyOptions = {}): Body {
+  const streamed = STREAMED.get(call.verification.payload);
+  const promised = promisesOf(call, streamed !== undefined);
+  const algorithm =
+    (options.ignoresChecksum ? undefined : promisedAlgorithm(call)) ?? options.fallback ?? DEFAULT_ALGORITHM;
   const trailers = new Map<string, string>();
-  const streamed = payload === STREAMED;
-  if (payload.startsWith('STREAMING-') && !streamed) {
-    throw new S3Error('NotImplemented', `${payload} is not supported here; ${STREAMED} is.`);
-  }
-  const raw = limited(request);
-  const source = streamed ? unchunk(raw, trailers) : raw;
-  const sha256 = createHash('sha256');
-  const sums = new Map(Object.entries(CHECKSUMS).map(([name, make]) => [name, make()]));
-  const length = Number(
-    request.headers['x-amz-decoded-content-length'] ?? request.headers['content-length'] ?? Number.NaN,
-  );
+  const raw = received(call);
+  const source = streamed
+    ? unchunk(raw, { trailers, chain: streamed.signed ? call.verification.chain : undefined })
+    : raw;
+  const md5 = promised.md5 === undefined ? undefined : startHash('md5');
+  const sha256 = promised.sha256 === undefined ? undefined : startHash('sha256');
+  const sum = startChecksum(algorithm);
   let size = 0;
   async function* measured(): AsyncGenerator<Uint8Array> {
     for await (const chunk of source) {
       size += chunk.byteLength;
-      sha256.update(chunk);
-      for (const sum of sums.values()) sum.update(chunk);
+      if (size > promised.length) break;
+      for (const one of [md5, sha256, sum]) one?.update(chunk);
       yield chunk;
     }
   }
   const check = () => {
-    if (!Number.isNaN(length) && size !== length)
-      throw new S3Error('IncompleteBody', 'The body is not as long as was said.');
-    if (!streamed && payload !== UNSIGNED && payload !== sha256.digest('hex')) {
+    if (size !== promised.length)
+      throw new S3Error('IncompleteBody', 'The body is not as long as its headers say.');
+    if (sha256 && sha256.digest().toString('hex') !== promised.sha256)
       throw new S3Error('XAmzContentSHA256Mismatch', 'The body is not the one that was signed.');
-    }
-    return checkSums(request, trailers, sums);
+    if (md5 && md5.digest().toString('base64') !== promised.md5)
+      throw new S3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.');
+    const actual = { [checksumHeader(algorithm)]: sum.digest().toString('base64') };
+    if (!options.ignoresChecksum) compareSum(call, trailers, actual);
+    return actual;
   };
   return { chunks: measured(), check };
 }
 
-/** Compares each checksum that came as a header or trailer; those worth keeping are returned. */
-function checkSums(
-  request: IncomingMessage,
-  trailers: ReadonlyMap<string, string>,
-  sums: ReadonlyMap<string, Checksum>,
-): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, sum] of sums) {
-    const header = request.headers[name];
-    const wanted = trailers.get(name) ?? (typeof header === 'string' ? header : undefined);
-    if (wanted === undefined) continue;
-    if (wanted !== sum.digest()) throw new S3Error('BadDigest', `${name} does not match the body.`);
-    if (name !== 'content-md5') kept[name] = wanted;
-  }
-  return kept;
+/** A small XML body, checked like any other. @throws S3Error MalformedXML. */
+export async function readXmlBody(call: Call, options: BodyOptions = {}): Promise<XmlElement> {
+  const body = readBody(call, options);
+  const bytes = await buffer(limited(body.chunks));
+  body.check();
+  return readXml(bytes.toString('utf8'));
 }
 
-async function* limited(request: IncomingMessage): AsyncGenerator<Buffer> {
+async function* limited(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = 0;
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) continue;
+  for await (const chunk of chunks) {
     size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new S3Error('EntityTooLarge', 'The sandbox keeps objects of up to 512 MiB.');
+    if (size > MAX_XML_BYTES) throw new S3Error('MalformedXML', 'The XML is too large.');
     yield chunk;
   }
 }
 
-const MAX_LINE = 1024;
+function promisesOf(call: Call, streamed: boolean): Promises {
+  const { payload } = call.verification;
+  if (!streamed && payload !== UNSIGNED && !/^[0-9a-f]{64}$/.test(payload))
+    throw new S3Error('InvalidArgument', 'x-amz-content-sha256 is neither a SHA-256 nor a word known here.');
+  const md5 = header(call, 'content-md5');
+  if (md5 !== undefined && !isBase64Of(md5, 16))
+    throw new S3Error('InvalidDigest', 'The Content-MD5 you specified was invalid.');
+  return {
+    length: lengthOf(call, streamed),
+    sha256: streamed || payload === UNSIGNED ? undefined : payload,
+    md5,
+  };
+}
 
-/** aws-chunked: `<hex size>[;extension]\r\n<bytes>\r\n … 0\r\n<trailer lines>\r\n`. */
-async function* unchunk(
-  source: AsyncIterable<Buffer>,
-  trailers: Map<string, string>,
-): AsyncGenerator<Buffer> {
-  const reader = new ByteReader(source);
-  for (;;) {
-    const line = await reader.line();
-    const size = /^([0-9a-f]{1,8})(;.*)?$/i.exec(line)?.[1];
-    if (size === undefined) throw new S3Error('IncompleteBody', 'The aws-chunked body is malformed.');
-    const bytes = Number.parseInt(size, 16);
-    if (bytes === 0) break;
-    yield* reader.bytes(bytes);
-    if ((await reader.line()) !== '')
-      throw new S3Error('IncompleteBody', 'The aws-chunked body is malformed.');
-  }
-  for (let line = await reader.line(true); line !== ''; line = await reader.line(true)) {
-    const colon = line.indexOf(':');
-    if (colon > 0) trailers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
+function lengthOf(call: Call, streamed: boolean): number {
+  const text = header(call, streamed ? 'x-amz-decoded-content-length' : 'content-length');
+  if (text === undefined || !/^\d{1,15}$/.test(text))
+    throw new S3Error('MissingContentLength', 'You must provide the Content-Length HTTP header.');
+  if (Number(text) > MAX_BODY_BYTES)
+    throw new S3Error('EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size.', {
+      MaxSizeAllowed: String(MAX_BODY_BYTES),
+    });
+  return Number(text);
+}
+
+/** The algorithm whose checksum comes as a header or is announced for the trailer. */
+function promisedAlgorithm(call: Call): ChecksumAlgorithm | undefined {
+  const named = [...Object.keys(call.request.headers), ...announcedTrailers(call)].filter(isChecksum);
+  const [name, another] = new Set(named);
+  if (another !== undefined)
+    throw new S3Error('InvalidRequest', 'Expecting a single x-amz-checksum- header.');
+  if (name === undefined) return undefined;
+  const algorithm = algorithmOf(name.slice('x-amz-checksum-'.length));
+  if (algorithm === undefined) throw new S3Error('NotImplemented', `${name} is not supported here.`);
+  const value = header(call, name);
+  if (value !== undefined && !isBase64Of(value, startChecksum(algorithm).digest().length))
+    throw new S3Error('InvalidRequest', `Value for ${name} header is invalid.`);
+  return algorithm;
+}
+
+function isChecksum(name: string): boolean {
+  return /^x-amz-checksum-(?!algorithm$|type$|mode$)/.test(name);
+}
+
+function isBase64Of(text: string, length: number): boolean {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === length && bytes.toString('base64') === text;
+}
+
+function announcedTrailers(call: Call): string[] {
+  return (header(call, 'x-amz-trailer') ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '');
+}
+
+function compareSum(
+  call: Call,
+  trailers: ReadonlyMap<string, string>,
+  actual: Readonly<Record<string, string>>,
+): void {
+  const missing = announcedTrailers(call).find((name) => !trailers.has(name));
+  if (missing !== undefined)
+    throw new S3Error('MalformedTrailerError', `The trailer ${missing} was announced and did not come.`);
+  for (const [name, value] of Object.entries(actual)) {
+    const promised = trailers.get(name) ?? header(call, name) ?? value;
+    if (promised !== value)
+      throw new S3Error('BadDigest', `The ${name} you specified did not match the body.`);
   }
 }
 
-class ByteReader {
-  private readonly source: AsyncIterator<Buffer>;
-  private rest: Buffer = Buffer.alloc(0);
-
-  constructor(source: AsyncIterable<Buffer>) {
-    this.source = source[Symbol.asyncIterator]();
+async function* received({ request, response }: Call): AsyncGenerator<Buffer> {
+  if (expectsContinue(request)) response.writeContinue();
+  // Stopping early must not destroy the request: the client is still to be told why.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    if (Buffer.isBuffer(chunk)) yield chunk;
   }
+}
 
-  private async more(): Promise<boolean> {
-    const next = await this.source.next();
-    if (next.done) return false;
-    this.rest = Buffer.concat([this.rest, next.value]);
-    return true;
-  }
-
-  /** The next line; at the very end of the body a missing one counts as empty when `mayEnd`. */
-  async line(mayEnd = false): Promise<string> {
-    for (;;) {
-      const end = this.rest.indexOf('\r\n');
-      if (end >= 0) {
-        const line = this.rest.subarray(0, end).toString('latin1');
-        this.rest = this.rest.subarray(end + 2);
-        return line;
-      }
-      const tooLong = this.rest.length > MAX_LINE;
-      if (!tooLong && (await this.more())) continue;
-      if (mayEnd && this.rest.length === 0) return '';
-      throw new S3Error('IncompleteBody', 'The aws-chunked body is cut short.');
-    }
-  }
-
-  async *bytes(count: number): AsyncGenerator<Buffer> {
-    let left = count;
-    while (left > 0) {
-      if (this.rest.length === 0 && !(await this.more()))
-        throw new S3Error('IncompleteBody', 'The aws-chunked body is cut short.');
-      const chunk = this.rest.subarray(0, left);
-      this.rest = this.rest.subarray(chunk.length);
-      left -= chunk.length;
-      yield chunk;
-    }
-  }
+/** Whether the client holds its body back until it is asked for. */
+export function expectsContinue(request: IncomingMessage): boolean {
+  return request.headers.expect?.toLowerCase() === '100-continue';
 }

@@ -1,33 +1,54 @@
 /** An error of the S3 API: its code is what clients decide by. */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
-  readonly code: string;
+  readonly code: S3ErrorCode;
   readonly status: number;
-  constructor(code: keyof typeof STATUS, message: string) {
+  /** Further elements of the reply, such as the expected region. */
+  readonly details: Readonly<Record<string, string>>;
+
+  constructor(code: S3ErrorCode, message: string, details: Readonly<Record<string, string>> = {}) {
     super(message);
     this.code = code;
     this.status = STATUS[code];
+    this.details = details;
   }
 }
 
 const STATUS = {
   AccessDenied: 403,
   AuthorizationHeaderMalformed: 400,
+  AuthorizationQueryParametersError: 400,
   BadDigest: 400,
+  BucketAlreadyOwnedByYou: 409,
   EntityTooLarge: 400,
+  EntityTooSmall: 400,
+  IllegalLocationConstraintException: 400,
   IncompleteBody: 400,
   InternalError: 500,
   InvalidAccessKeyId: 403,
   InvalidArgument: 400,
+  InvalidBucketName: 400,
+  InvalidDigest: 400,
+  InvalidPart: 400,
+  InvalidPartOrder: 400,
   InvalidRange: 416,
+  InvalidRequest: 400,
+  InvalidToken: 400,
+  InvalidURI: 400,
   KeyTooLongError: 400,
+  MalformedTrailerError: 400,
+  MalformedXML: 400,
+  MetadataTooLarge: 400,
   MethodNotAllowed: 405,
   MissingContentLength: 411,
   NoSuchBucket: 404,
   NoSuchKey: 404,
+  NoSuchUpload: 404,
   NotImplemented: 501,
   PreconditionFailed: 412,
   RequestTimeTooSkewed: 403,
   SignatureDoesNotMatch: 403,
   XAmzContentSHA256Mismatch: 400,
 } as const;
+
+export type S3ErrorCode = keyof typeof STATUS;

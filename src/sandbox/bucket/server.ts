@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { codeOf } from '../../kernel/errors.ts';
 import { privateFolder } from '../../kernel/files.ts';
 import type { ObjectWriter } from '../model.ts';
+import { type Call, writeError } from './call.ts';
+import { decode, parseQuery } from './canonical.ts';
+import { DEFAULT_ALGORITHM, summed } from './checksums.ts';
 import { ObjectStore } from './object-store.ts';
-import { type Call, route } from './routes.ts';
+import { expectsContinue } from './request-body.ts';
+import { route } from './routes.ts';
 import { S3Error } from './s3-error.ts';
-import { decode, parseQuery, verifySignature } from './sigv4.ts';
-import { xmlDocument } from './xml.ts';
+import { verifySignature } from './sigv4.ts';
+import { Uploads } from './uploads.ts';
 
 export interface BucketAccount {
   accessKeyId: string;
@@ -18,6 +24,7 @@ export interface BucketAccount {
 }
 
 export interface BucketOptions {
+  /** Made when missing; holds one folder for each bucket. */
   dir: string;
   host: string;
   /** 0 takes a free one. */
@@ -28,6 +35,8 @@ export interface BucketOptions {
   accounts: BucketAccount[];
   /** Milliseconds since the epoch: signatures are judged by it. */
   now(): number;
+  /** Sees each request first, for injecting faults; true when it answers the request itself. */
+  intercept?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 export interface BucketServer {
@@ -35,40 +44,64 @@ export interface BucketServer {
   endpoint: string;
   /** Straight to the store, for the service that writes the papers. */
   objects(bucket: string): ObjectWriter;
+  /** Cuts open connections; resolves when no request is worked on any more. */
   close(): Promise<void>;
 }
 
-/** An S3-compatible endpoint over a folder. Rejects with the system's error when the port is taken. */
+interface Endpoint {
+  options: BucketOptions;
+  store: ObjectStore;
+  uploads: Uploads;
+}
+
+/** A refused upload is read to its end up to this size, so that the client sees the reason and not a reset. */
+const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * An S3-compatible endpoint over a folder: path style, Signature Version 4, nothing for the anonymous.
+ * Rejects with the system's error when the port is taken.
+ */
 export async function startBucket(options: BucketOptions): Promise<BucketServer> {
   await privateFolder(options.dir);
-  const store = new ObjectStore(options.dir, options.now);
+  const store = await ObjectStore.open(options.dir, options.now);
   for (const name of options.buckets) await store.makeBucket(name);
-  const server = createServer((request, response) => {
-    void answer(request, response, store, options);
-  });
+  const endpoint = { options, store, uploads: new Uploads(store) };
+  const working = new Set<Promise<void>>();
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    const work = answer(request, response, endpoint).finally(() => working.delete(work));
+    working.add(work);
+  };
+  const server = createServer(serve);
+  // Uploads that wait for a go-ahead get it only once their signature was found right.
+  server.on('checkContinue', serve).on('checkExpectation', serve).on('clientError', refuseUnreadable);
   await listen(server, options);
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.port;
-  const name = options.host === '0.0.0.0' || options.host === '::' ? '127.0.0.1' : options.host;
   return {
-    endpoint: `http://${name.includes(':') ? `[${name}]` : name}:${port}`,
+    endpoint: originOf(server, options),
     objects: (bucket) => objectWriter(store, bucket),
-    close: () =>
-      new Promise((resolve) => {
+    close: async () => {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+      await Promise.all(working);
+    },
   };
 }
 
 function objectWriter(store: ObjectStore, bucket: string): ObjectWriter {
   return {
     async put(key, body, contentType) {
-      await store.put(bucket, key, once(body), { contentType, metadata: {} });
+      const facts = { contentType, metadata: {}, headers: {} };
+      await store.put(bucket, key, summed(once(body), DEFAULT_ALGORITHM), facts);
     },
     async get(key) {
       const object = await store.open(bucket, key);
-      return object === undefined ? null : buffer(object.read(0, object.facts.size));
+      if (object === undefined) return null;
+      try {
+        return await buffer(object.read(0, object.facts.size));
+      } finally {
+        await object.close();
+      }
     },
   };
 }
@@ -87,32 +120,33 @@ function listen(server: Server, options: BucketOptions): Promise<void> {
   });
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  store: ObjectStore,
-  options: BucketOptions,
-): Promise<void> {
-  response.setHeader('x-amz-request-id', randomBytes(8).toString('hex').toUpperCase());
-  response.setHeader('server', 'esign-sandbox');
+function originOf(server: Server, options: BucketOptions): string {
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  const name = options.host === '0.0.0.0' || options.host === '::' ? '127.0.0.1' : options.host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+/** Never rejects. */
+async function answer(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Promise<void> {
   try {
-    await route(understand(request, response, store, options));
+    response.setHeader('x-amz-request-id', requestId());
+    response.setHeader('server', 'esign-sandbox');
+    // Clients set their clock by this header when the server finds it wrong.
+    response.setHeader('date', new Date(endpoint.options.now()).toUTCString());
+    if (endpoint.options.intercept?.(request, response)) return;
+    await route(understand(request, response, endpoint));
   } catch (error) {
     refuse(error, request, response);
   }
 }
 
 /** Who asks for what: the signature is verified before anything is looked at. */
-function understand(
-  request: IncomingMessage,
-  response: ServerResponse,
-  store: ObjectStore,
-  options: BucketOptions,
-): Call {
-  const [rawPath = '/', ...rest] = (request.url ?? '/').split('?');
-  const rawQuery = rest.join('?');
+function understand(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Call {
+  const { options, store, uploads } = endpoint;
   const { method = 'GET', headersDistinct: headers } = request;
-  const { accessKeyId, payload } = verifySignature(
+  const [rawPath, rawQuery] = targetOf(request.url ?? '/');
+  const verification = verifySignature(
     { method, rawPath, rawQuery, headers },
     {
       region: options.region,
@@ -122,29 +156,26 @@ function understand(
   );
   const [, rawBucket = '', ...rawKey] = rawPath.split('/');
   const bucket = decode(rawBucket);
-  const account = options.accounts.find((one) => one.accessKeyId === accessKeyId);
-  authorize(account, method, bucket);
+  const account = options.accounts.find((one) => one.accessKeyId === verification.accessKeyId);
+  const mayUse = (name: string) => account?.buckets === undefined || account.buckets.includes(name);
+  const writes = method !== 'GET' && method !== 'HEAD';
+  if ((bucket !== '' && !mayUse(bucket)) || (writes && account?.readOnly === true))
+    throw new S3Error('AccessDenied', 'Access Denied.');
   return {
-    request,
-    response,
-    store,
-    method,
-    bucket,
+    ...{ request, response, store, uploads, region: options.region, method, bucket, verification, mayUse },
     key: decode(rawKey.join('/')),
     query: new Map(parseQuery(rawQuery)),
-    payload,
   };
 }
 
-function authorize(account: BucketAccount | undefined, method: string, bucket: string): void {
-  const reads = method === 'GET' || method === 'HEAD';
-  const reaches = account?.buckets === undefined || bucket === '' || account.buckets.includes(bucket);
-  if (account === undefined || !reaches || (account.readOnly === true && !reads)) {
-    throw new S3Error('AccessDenied', 'This account may not do that.');
-  }
+/** Path and query of a request's target, which a client that takes this for a proxy sends with an origin. */
+function targetOf(url: string): [string, string] {
+  const target = url.replace(/^https?:\/\/[^/?]*/i, '');
+  const mark = target.indexOf('?');
+  return mark < 0 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
 }
 
-/** Errors in S3's XML; without a body for HEAD; never a stack. */
+/** Errors in S3's XML, never a stack; a reply that has begun is cut off. */
 function refuse(error: unknown, request: IncomingMessage, response: ServerResponse): void {
   if (response.headersSent) {
     response.destroy();
@@ -152,17 +183,28 @@ function refuse(error: unknown, request: IncomingMessage, response: ServerRespon
   }
   const known =
     error instanceof S3Error ? error : new S3Error('InternalError', 'The sandbox could not do that.');
-  const body = xmlDocument('Error', {
-    Code: known.code,
-    Message: known.message,
-    Resource: (request.url ?? '').split('?')[0] ?? '',
-    RequestId: String(response.getHeader('x-amz-request-id')),
-  });
-  // What is left of a refused upload is not read to its end.
-  const closes =
-    request.readableEnded || request.method === 'GET' || request.method === 'HEAD'
-      ? {}
-      : { connection: 'close' };
-  response.writeHead(known.status, { 'content-type': 'application/xml', ...closes });
-  response.end(request.method === 'HEAD' ? undefined : body);
+  if (!canBeDrained(request)) response.setHeader('connection', 'close');
+  writeError(request, response, known);
+}
+
+function canBeDrained(request: IncomingMessage): boolean {
+  if (request.readableEnded) return true;
+  return !expectsContinue(request) && Number(request.headers['content-length'] ?? 0) <= MAX_DRAINED_BYTES;
+}
+
+/** What is not HTTP gets a reply of its own, since there is no request to answer. */
+function refuseUnreadable(error: Error, socket: Duplex): void {
+  if (!socket.writable || codeOf(error) === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const status =
+    codeOf(error) === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  socket.end(
+    `HTTP/1.1 ${status}\r\nx-amz-request-id: ${requestId()}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
+  );
+}
+
+function requestId(): string {
+  return randomBytes(8).toString('hex').toUpperCase();
 }

@@ -1,5 +1,6 @@
-/** A tree of XML elements: text, a list of same-named elements, or nested elements. */
-export type Xml = { [name: string]: string | number | boolean | undefined | Xml | Xml[] };
+/** XML elements by name: text, a list of same-named elements, or nested elements; undefined ones are left out. */
+export type Xml = { [name: string]: XmlValue | XmlValue[] };
+type XmlValue = string | number | boolean | undefined | Xml;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -7,12 +8,15 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
+  // A parser would read a bare one as a line feed.
+  '\r': '&#13;',
 };
 
-/** An XML document with one root element. Characters XML cannot hold become U+FFFD. */
-export function xmlDocument(root: string, content: Xml): string {
+/** An XML document with one root element. Characters that XML cannot hold become U+FFFD. */
+export function xmlDocument(root: string, content: Xml | string): string {
   const namespace = root === 'Error' ? '' : ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}${namespace}>${elements(content)}</${root}>`;
+  const inner = typeof content === 'string' ? escaped(content) : elements(content);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}${namespace}>${inner}</${root}>`;
 }
 
 function elements(content: Xml): string {
@@ -23,7 +27,7 @@ function elements(content: Xml): string {
     .join('');
 }
 
-function element(name: string, value: string | number | boolean | undefined | Xml): string {
+function element(name: string, value: XmlValue): string {
   if (value === undefined) return '';
   return `<${name}>${typeof value === 'object' ? elements(value) : escaped(String(value))}</${name}>`;
 }
@@ -31,5 +35,5 @@ function element(name: string, value: string | number | boolean | undefined | Xm
 function escaped(text: string): string {
   return text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/gu, '\ufffd')
-    .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
+    .replace(/[&<>"'\r]/g, (character) => ESCAPES[character] ?? character);
 }

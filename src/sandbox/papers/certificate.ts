@@ -1,8 +1,8 @@
 import type { CertificateInput } from '../model.ts';
 import { createFlow, drawFlowFooter, type Flow } from './drawing/flow.ts';
-import { drawHistoryTable } from './drawing/historyTable.ts';
-import { drawSandboxMark } from './drawing/sandboxMark.ts';
-import { drawSignerTable } from './drawing/signerTable.ts';
+import { drawHistoryTable } from './drawing/history-table.ts';
+import { drawSandboxMark } from './drawing/sandbox-mark.ts';
+import { drawSignerTable } from './drawing/signer-table.ts';
 import { inUtc } from './drawing/times.ts';
 import { hashChain } from './history.ts';
 import { createPaper } from './pdf/paper.ts';

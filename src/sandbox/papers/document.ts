@@ -1,6 +1,6 @@
 import type { TemplateField, TemplateRecord } from '../model.ts';
 import { drawRegion } from './drawing/blocks.ts';
-import { drawEmptyField } from './drawing/emptyFields.ts';
+import { drawEmptyField } from './drawing/empty-fields.ts';
 import { COLORS, drawFitted, drawLine, STYLES } from './drawing/pen.ts';
 import { createPaper } from './pdf/paper.ts';
 import type { Sheet } from './pdf/sheet.ts';

@@ -1,8 +1,8 @@
 import type { SignedInput, SignerRecord, TemplateField, TemplateRecord } from '../model.ts';
-import { drawFilledField, drawSignature, fieldValue } from './drawing/filledFields.ts';
+import { drawFilledField, drawSignature, fieldValue } from './drawing/filled-fields.ts';
 import { createFlow, drawFlowFooter, FLOW, type Flow } from './drawing/flow.ts';
 import { baseline, COLORS, drawFitted, STYLES } from './drawing/pen.ts';
-import { drawSandboxMark } from './drawing/sandboxMark.ts';
+import { drawSandboxMark } from './drawing/sandbox-mark.ts';
 import { openPaper, type Paper } from './pdf/paper.ts';
 import { createTypesetter, type Typesetter } from './text/typesetter.ts';
 import { paragraphsOf, plain, quoted } from './text/untrusted.ts';

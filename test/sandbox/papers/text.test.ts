@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deviceOf } from '../../../src/sandbox/papers/drawing/device.ts';
-import { initialsOf } from '../../../src/sandbox/papers/drawing/filledFields.ts';
+import { initialsOf } from '../../../src/sandbox/papers/drawing/filled-fields.ts';
 import { subsetFont } from '../../../src/sandbox/papers/pdf/subset.ts';
 import { openFaces } from '../../../src/sandbox/papers/text/faces.ts';
 import { fontFolder } from '../../../src/sandbox/papers/text/folder.ts';

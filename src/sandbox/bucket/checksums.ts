@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { Crc32c, Crc64Nvme } from './crc.ts';
+
+/** The checksums S3 keeps with an object. */
+export const CHECKSUM_ALGORITHMS = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const;
+export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
+
+/** What S3 takes when a client asks for none. */
+export const DEFAULT_ALGORITHM: ChecksumAlgorithm = 'CRC64NVME';
+
+export interface Checksum {
+  update(bytes: Uint8Array): void;
+  /** Big-endian. Ends the computation. */
+  digest(): Buffer;
+}
+
+export function startChecksum(algorithm: ChecksumAlgorithm): Checksum {
+  switch (algorithm) {
+    case 'CRC32':
+      return startCrc32();
+    case 'CRC32C':
+      return new Crc32c();
+    case 'CRC64NVME':
+      return new Crc64Nvme();
+    case 'SHA1':
+    case 'SHA256':
+      return startHash(algorithm);
+  }
+}
+
+/** Any hash Node knows, as a Checksum. */
+export function startHash(name: string): Checksum {
+  const hash = createHash(name);
+  return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
+}
+
+function startCrc32(): Checksum {
+  let value = 0;
+  return {
+    update: (bytes) => {
+      value = crc32(bytes, value);
+    },
+    digest: () => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32BE(value);
+      return bytes;
+    },
+  };
+}
+
+/** The algorithm of that name, in either case; undefined when S3 has none of it. */
+export function algorithmOf(name: string): ChecksumAlgorithm | undefined {
+  return CHECKSUM_ALGORITHMS.find((algorithm) => algorithm === name.toUpperCase());
+}
+
+/** The header, trailer or stored name, like x-amz-checksum-crc32. */
+export function checksumHeader(algorithm: ChecksumAlgorithm): string {
+  return `x-amz-checksum-${algorithm.toLowerCase()}`;
+}
+
+/** The XML element of the same, like ChecksumCRC32. */
+export function checksumElement(algorithm: ChecksumAlgorithm): string {
+  return `Checksum${algorithm}`;
+}
+
+/** An object's stored checksums as XML elements. */
+export function checksumElements(checksums: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    CHECKSUM_ALGORITHMS.flatMap((algorithm) => {
+      const value = checksums[checksumHeader(algorithm)];
+      return value === undefined ? [] : [[checksumElement(algorithm), value]];
+    }),
+  );
+}
+
+/** The bytes of an object on their way to the store. */
+export interface Body {
+  chunks: AsyncIterable<Uint8Array>;
+  /**
+   * To be called once all chunks were read: the checksums to keep, header name to base64.
+   * Throws an S3Error when the bytes are not what was signed or promised.
+   */
+  check(): Record<string, string>;
+}
+
+/** Bytes that nobody promised anything about: a checksum is taken as they pass. */
+export function summed(chunks: AsyncIterable<Uint8Array>, algorithm: ChecksumAlgorithm): Body {
+  const sum = startChecksum(algorithm);
+  async function* passing(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      sum.update(chunk);
+      yield chunk;
+    }
+  }
+  return {
+    chunks: passing(),
+    check: () => ({ [checksumHeader(algorithm)]: sum.digest().toString('base64') }),
+  };
+}

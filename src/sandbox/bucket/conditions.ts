@@ -1,0 +1,66 @@
+import { S3Error } from './s3-error.ts';
+
+/** What conditions are judged by. */
+interface Version {
+  /** Without quotation marks. */
+  etag: string;
+  /** ISO 8601. */
+  modifiedAt: string;
+}
+
+export interface Conditions {
+  ifMatch: string | undefined;
+  ifNoneMatch: string | undefined;
+  ifModifiedSince: string | undefined;
+  ifUnmodifiedSince: string | undefined;
+}
+
+/** The conditions of a request; a copy's come with `x-amz-copy-source-` before their names. */
+export function conditionsOf(read: (name: string) => string | undefined, prefix = ''): Conditions {
+  return {
+    ifMatch: read(`${prefix}if-match`),
+    ifNoneMatch: read(`${prefix}if-none-match`),
+    ifModifiedSince: read(`${prefix}if-modified-since`),
+    ifUnmodifiedSince: read(`${prefix}if-unmodified-since`),
+  };
+}
+
+/** Whether a read of that version goes ahead; If-Match outranks If-Unmodified-Since, and so do their opposites (RFC 9110, 13.2.2). */
+export function judge(conditions: Conditions, version: Version): 'go' | 'failed' | 'unchanged' {
+  const modified = Math.floor(Date.parse(version.modifiedAt) / 1_000) * 1_000;
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  const isFailed =
+    ifMatch === undefined ? modified > Date.parse(ifUnmodifiedSince ?? '') : !isListed(ifMatch, version.etag);
+  if (isFailed) return 'failed';
+  const isUnchanged =
+    ifNoneMatch === undefined
+      ? modified <= Date.parse(ifModifiedSince ?? '')
+      : isListed(ifNoneMatch, version.etag);
+  return isUnchanged ? 'unchanged' : 'go';
+}
+
+/**
+ * Guards a write: If-None-Match: * makes only, If-Match replaces only that version.
+ * @throws S3Error PreconditionFailed, or NoSuchKey where If-Match names an object that is not there.
+ */
+export function guardWrite({ ifMatch, ifNoneMatch }: Conditions, current: Version | undefined): void {
+  if (ifMatch !== undefined && current === undefined)
+    throw new S3Error('NoSuchKey', 'The specified key does not exist.');
+  const isOther = current !== undefined && ifMatch !== undefined && !isListed(ifMatch, current.etag);
+  const isThere = current !== undefined && ifNoneMatch !== undefined && isListed(ifNoneMatch, current.etag);
+  if (isOther || isThere) throw preconditionFailed();
+}
+
+export function preconditionFailed(): S3Error {
+  return new S3Error('PreconditionFailed', 'At least one of the pre-conditions you specified did not hold.');
+}
+
+/** Whether a list of ETags, or `*`, names this one. */
+export function isListed(header: string, etag: string): boolean {
+  return header.split(',').some((one) => one.trim() === '*' || unquoted(one) === etag);
+}
+
+/** An ETag without its quotation marks. */
+export function unquoted(etag: string): string {
+  return etag.trim().replace(/^W\//, '').replaceAll('"', '');
+}

@@ -1,0 +1,143 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { syncFolder } from '../../kernel/files.ts';
+import { parseJson } from '../../kernel/json.ts';
+
+/*
+ * An object, or a part of one, as one file: the bytes, then what is known of them as JSON, then that JSON's length in
+ * four bytes. One file means one rename: bytes and facts are always of the same upload.
+ */
+
+const factsSchema = z.object({
+  key: z.string(),
+  size: z.number(),
+  /** Without quotation marks: hex MD5 of the bytes, or S3's `<hex>-<parts>` for a multipart upload. */
+  etag: z.string(),
+  contentType: z.string(),
+  modifiedAt: z.string(),
+  /** Header name (`x-amz-meta-…`) to value. */
+  metadata: z.record(z.string(), z.string()),
+  /** Other headers that come back with the object: content-disposition, cache-control … */
+  headers: z.record(z.string(), z.string()).default({}),
+  /** Header name (`x-amz-checksum-crc32`) to base64, with `-<parts>` when it is a checksum of checksums. */
+  checksums: z.record(z.string(), z.string()),
+});
+export type ObjectFacts = z.infer<typeof factsSchema>;
+
+export interface StoredObject {
+  facts: ObjectFacts;
+  /** Those bytes; can be read more than once, not after `close`. */
+  read(start: number, end: number): AsyncGenerator<Uint8Array>;
+  close(): Promise<void>;
+}
+
+const LENGTH_BYTES = 4;
+/** Enough for the facts of nearly every object in one read. */
+const TAIL_BYTES = 4_096;
+const READ_BYTES = 256 * 1024;
+
+/** How a temporary file is named: whatever is left of one at a start can go. */
+export const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
+
+/**
+ * Writes a file and makes it appear under its name only when it is whole and on disk.
+ * `describe` is told size and MD5 and may throw to refuse; `publish` may throw as late as in the tick of the rename.
+ */
+export async function writeObjectFile(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  describe: (written: { size: number; md5: string }) => ObjectFacts,
+  publish: (facts: ObjectFacts, rename: () => void) => void = (_, rename) => rename(),
+): Promise<ObjectFacts> {
+  const temporary = join(dirname(path), `.${randomBytes(8).toString('hex')}.tmp`);
+  try {
+    const facts = await writeTemporary(temporary, chunks, describe);
+    publish(facts, () => renameSync(temporary, path));
+    await syncFolder(dirname(path));
+    return facts;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function writeTemporary(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  describe: (written: { size: number; md5: string }) => ObjectFacts,
+): Promise<ObjectFacts> {
+  const md5 = createHash('md5');
+  let size = 0;
+  const file = await open(path, 'wx', 0o600);
+  try {
+    for await (const chunk of chunks) {
+      md5.update(chunk);
+      size += chunk.byteLength;
+      await file.writeFile(chunk);
+    }
+    const facts = describe({ size, md5: md5.digest('hex') });
+    await file.writeFile(encodeFacts(facts));
+    await file.sync();
+    return facts;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Opens such a file. @throws the system's error when it is not there, an Error when it is not one. */
+export async function openObjectFile(path: string): Promise<StoredObject> {
+  const file = await open(path, 'r');
+  try {
+    const facts = await readFacts(file);
+    return { facts, read: (start, end) => readRange(file, start, end), close: () => file.close() };
+  } catch (error) {
+    await file.close();
+    throw new Error(`the stored object ${path} cannot be read`, { cause: error });
+  }
+}
+
+/** Only what is known of the bytes. */
+export async function readObjectFacts(path: string): Promise<ObjectFacts> {
+  const object = await openObjectFile(path);
+  await object.close();
+  return object.facts;
+}
+
+/** What follows the bytes in the file. */
+export function encodeFacts(facts: ObjectFacts): Buffer {
+  const json = Buffer.from(JSON.stringify(facts));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(json.length);
+  return Buffer.concat([json, length]);
+}
+
+async function readFacts(file: FileHandle): Promise<ObjectFacts> {
+  const { size } = await file.stat();
+  const tail = await readTail(file, size, TAIL_BYTES);
+  if (tail.length < LENGTH_BYTES) throw new Error('the file is too short');
+  const length = tail.readUInt32BE(tail.length - LENGTH_BYTES) + LENGTH_BYTES;
+  const encoded = length <= tail.length ? tail.subarray(-length) : await readTail(file, size, length);
+  const facts = factsSchema.parse(parseJson(encoded.toString('utf8', 0, encoded.length - LENGTH_BYTES)));
+  if (facts.size !== size - length) throw new Error('the file is not as long as it says');
+  return facts;
+}
+
+/** The file's last bytes, all of them when it has fewer. */
+async function readTail(file: FileHandle, size: number, wanted: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(Math.min(size, wanted));
+  await file.read(bytes, 0, bytes.length, size - bytes.length);
+  return bytes;
+}
+
+async function* readRange(file: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < end; ) {
+    const chunk = Buffer.alloc(Math.min(READ_BYTES, end - at));
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
+    if (bytesRead === 0) throw new Error('the object file ends too early');
+    at += bytesRead;
+    yield chunk.subarray(0, bytesRead);
+  }
+}

@@ -1,0 +1,211 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Call, header, writeXml } from './call.ts';
+import { decode } from './canonical.ts';
+import {
+  algorithmOf,
+  type ChecksumAlgorithm,
+  checksumElements,
+  DEFAULT_ALGORITHM,
+  summed,
+} from './checksums.ts';
+import { conditionsOf, guardWrite, judge, preconditionFailed } from './conditions.ts';
+import type { ObjectFacts, StoredObject } from './object-file.ts';
+import type { PutFacts } from './object-store.ts';
+import { parseRange } from './range.ts';
+import { readBody } from './request-body.ts';
+import { S3Error } from './s3-error.ts';
+
+const DEFAULT_TYPE = 'binary/octet-stream';
+const MAX_METADATA_BYTES = 2_048;
+const KEPT_HEADERS = [
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'expires',
+];
+/** What would make another object than the one asked for if it were ignored. */
+const UNSUPPORTED =
+  /^x-amz-(tagging$|object-lock-|server-side-encryption|website-redirect-location|grant-|copy-source-server)/;
+
+/** PutObject and CopyObject. */
+export async function putObject(call: Call): Promise<void> {
+  if (header(call, 'x-amz-copy-source') !== undefined) return copyObject(call);
+  const facts = factsOf(call);
+  const stored = await call.store.put(call.bucket, call.key, readBody(call), facts, { guard: guardOf(call) });
+  call.response.writeHead(200, { etag: quoted(stored), ...checksumHeaders(stored) }).end();
+}
+
+/** GetObject and HeadObject. */
+export async function getObject(call: Call): Promise<void> {
+  await withObject(call, call.bucket, call.key, (object) => sendObject(call, object));
+}
+
+/** DeleteObject: also well when there is none. */
+export async function deleteObject(call: Call): Promise<void> {
+  await call.store.remove(call.bucket, call.key, guardOf(call));
+  call.response.writeHead(204).end();
+}
+
+/** What a request says of the object it brings. @throws S3Error for what this bucket cannot keep. */
+export function factsOf(call: Call): PutFacts {
+  const { headers } = call.request;
+  const unsupported = Object.keys(headers).find((name) => UNSUPPORTED.test(name));
+  if (unsupported !== undefined)
+    throw new S3Error('NotImplemented', `The header ${unsupported} is not supported here.`);
+  const metadata = pick(
+    call,
+    Object.keys(headers).filter((name) => name.startsWith('x-amz-meta-')),
+  );
+  if (Object.entries(metadata).flat().join('').length > MAX_METADATA_BYTES)
+    throw new S3Error('MetadataTooLarge', 'Your metadata headers exceed the maximum allowed metadata size.');
+  const kept = pick(call, KEPT_HEADERS);
+  const encoding = (kept['content-encoding'] ?? '').replace(/\s*aws-chunked\s*,?|,\s*aws-chunked\s*$/gi, '');
+  const { 'content-encoding': _, ...others } = kept;
+  return {
+    contentType: header(call, 'content-type') ?? DEFAULT_TYPE,
+    metadata,
+    headers: encoding === '' ? others : { ...others, 'content-encoding': encoding },
+  };
+}
+
+/** Judges an upload's If-Match and If-None-Match by what is there when it is done. */
+export function guardOf(call: Call): (current: ObjectFacts | undefined) => void {
+  const conditions = conditionsOf((name) => header(call, name));
+  return (current) => guardWrite(conditions, current);
+}
+
+export function checksumHeaders({ checksums }: ObjectFacts): Record<string, string> {
+  const [value] = Object.values(checksums);
+  if (value === undefined) return {};
+  return { ...checksums, 'x-amz-checksum-type': value.includes('-') ? 'COMPOSITE' : 'FULL_OBJECT' };
+}
+
+export function quoted({ etag }: ObjectFacts): string {
+  return `"${etag}"`;
+}
+
+function pick(call: Call, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = header(call, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+async function withObject(
+  call: Call,
+  bucket: string,
+  key: string,
+  use: (object: StoredObject) => Promise<void>,
+): Promise<void> {
+  const object = await call.store.open(bucket, key);
+  if (object === undefined) throw new S3Error('NoSuchKey', 'The specified key does not exist.', { Key: key });
+  try {
+    await use(object);
+  } finally {
+    await object.close();
+  }
+}
+
+async function sendObject(call: Call, object: StoredObject): Promise<void> {
+  const { response, method } = call;
+  const { facts } = object;
+  const headers = replyHeaders(call, facts);
+  // If-Match before Range: a resumed download must never get bytes of another object.
+  const verdict = judge(
+    conditionsOf((name) => header(call, name)),
+    facts,
+  );
+  if (verdict === 'failed') throw preconditionFailed();
+  if (verdict === 'unchanged') {
+    response.writeHead(304, { etag: headers.etag, 'last-modified': headers['last-modified'] }).end();
+    return;
+  }
+  const range = parseRange(header(call, 'range'), facts.size);
+  if (range === 'unsatisfiable') {
+    response.setHeader('content-range', `bytes */${facts.size}`);
+    throw new S3Error('InvalidRange', 'The requested range is not satisfiable.', {
+      ActualObjectSize: String(facts.size),
+    });
+  }
+  const { start, end } = range === 'whole' ? { start: 0, end: facts.size } : range;
+  const sums = header(call, 'x-amz-checksum-mode') === 'ENABLED' ? checksumHeaders(facts) : {};
+  if (range === 'whole') response.writeHead(200, { ...headers, ...sums, 'content-length': facts.size });
+  else {
+    const contentRange = `bytes ${start}-${end - 1}/${facts.size}`;
+    response.writeHead(206, { ...headers, 'content-length': end - start, 'content-range': contentRange });
+  }
+  if (method === 'HEAD') response.end();
+  else await pipeline(Readable.from(object.read(start, end)), response);
+}
+
+function replyHeaders(call: Call, facts: ObjectFacts) {
+  return {
+    'accept-ranges': 'bytes',
+    'content-type': facts.contentType,
+    ...facts.headers,
+    ...facts.metadata,
+    ...overrides(call),
+    etag: quoted(facts),
+    'last-modified': new Date(facts.modifiedAt).toUTCString(),
+  };
+}
+
+/** The response-content-type and the like of the query. */
+function overrides({ query }: Call): Record<string, string> {
+  const wanted: Record<string, string> = {};
+  for (const name of ['content-type', ...KEPT_HEADERS]) {
+    const value = query.get(`response-${name}`);
+    if (value === undefined) continue;
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw new S3Error('InvalidArgument', `Header value cannot be represented using ISO-8859-1: ${name}.`);
+    wanted[name] = value;
+  }
+  return wanted;
+}
+
+async function copyObject(call: Call): Promise<void> {
+  const source = copySource(call);
+  const replaces = header(call, 'x-amz-metadata-directive') === 'REPLACE';
+  if (!replaces && source.bucket === call.bucket && source.key === call.key)
+    throw new S3Error('InvalidRequest', 'An object can only be copied to itself with new metadata.');
+  const given = factsOf(call);
+  await withObject(call, source.bucket, source.key, async (object) => {
+    const conditions = conditionsOf((name) => header(call, name), 'x-amz-copy-source-');
+    if (judge(conditions, object.facts) !== 'go') throw preconditionFailed();
+    const { contentType, metadata, headers, size } = object.facts;
+    const stored = await call.store.put(
+      call.bucket,
+      call.key,
+      summed(object.read(0, size), copyAlgorithm(call, object.facts)),
+      replaces ? given : { contentType, metadata, headers },
+      { guard: guardOf(call) },
+    );
+    writeXml(call, 'CopyObjectResult', {
+      LastModified: stored.modifiedAt,
+      ETag: quoted(stored),
+      ...checksumElements(stored.checksums),
+    });
+  });
+}
+
+/** `bucket/key`, percent-encoded; the account must be allowed to use that bucket, too. */
+function copySource(call: Call): { bucket: string; key: string } {
+  const text = header(call, 'x-amz-copy-source') ?? '';
+  const [, bucket = '', key = ''] = /^\/?([^/?]+)\/([^?]+)$/.exec(text) ?? [];
+  if (text.includes('?versionId='))
+    throw new S3Error('NotImplemented', 'The buckets here keep no versions of an object.');
+  if (key === '') throw new S3Error('InvalidArgument', 'Copy Source must mention the source bucket and key.');
+  const source = { bucket: decode(bucket), key: decode(key) };
+  if (!call.mayUse(source.bucket)) throw new S3Error('AccessDenied', 'Access Denied.');
+  return source;
+}
+
+function copyAlgorithm(call: Call, { checksums }: ObjectFacts): ChecksumAlgorithm {
+  const [stored = ''] = Object.keys(checksums);
+  const asked = header(call, 'x-amz-checksum-algorithm');
+  return algorithmOf(asked ?? stored.replace('x-amz-checksum-', '')) ?? DEFAULT_ALGORITHM;
+}

@@ -1,0 +1,126 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BUCKET, refusal, send, signed, startRig } from './rig.ts';
+
+const Bucket = BUCKET;
+const ODD = [
+  'dossier été/contrat n°1 (v2)+final.pdf',
+  "a b/c&d=e;f,g@h!~*'.pdf",
+  'deep//double/./x.pdf',
+  '日本/契約.pdf',
+  '100%/a%2Fb.pdf',
+  '../../../escape',
+  '/etc/passwd',
+  '..',
+  'a',
+  'a/b',
+  'emoji 🖋/\uffff',
+  'tab\tand\r\nline',
+  '<&>"]]>',
+  'x'.repeat(1024),
+];
+
+describe('any key', () => {
+  it.each(ODD)('%j can be put, got, listed and deleted', async (Key) => {
+    const rig = await startRig();
+    const put = signed(rig.endpoint, { method: 'PUT', path: `${Bucket}/${Key}`, body: Key });
+    expect((await send(rig.endpoint, put)).status).toBe(200);
+    const got = await send(rig.endpoint, signed(rig.endpoint, { path: `${Bucket}/${Key}` }));
+    expect(got.body.toString()).toBe(Key);
+    const client = rig.client();
+    const page = await client.send(new ListObjectsV2Command({ Bucket, EncodingType: 'url' }));
+    expect(page.Contents?.map((one) => decodeURIComponent(one.Key ?? ''))).toEqual([Key]);
+    await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key }] } }));
+    expect((await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount).toBe(0);
+  });
+
+  it('that the SDK can carry comes back through the SDK', async () => {
+    const rig = await startRig();
+    const client = rig.client();
+    const keys = ODD.filter((key) => !key.includes('..'));
+    for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
+    for (const Key of keys) {
+      const reply = await client.send(new GetObjectCommand({ Bucket, Key }));
+      expect(await reply.Body?.transformToString()).toBe(Key);
+    }
+    const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket }));
+    // XML has no U+FFFF, which is why S3 offers to encode keys in lists.
+    const readable = keys.map((key) => key.replace('\uffff', '\ufffd'));
+    expect(Contents.map(({ Key }) => Key).sort()).toEqual(readable.sort());
+  });
+
+  it('leads to one file in the bucket’s folder and nowhere else', async () => {
+    const rig = await startRig();
+    const before = await rig.tree();
+    for (const key of ODD) {
+      const put = signed(rig.endpoint, { method: 'PUT', path: `${Bucket}/${key}`, body: key });
+      expect((await send(rig.endpoint, put)).status).toBe(200);
+    }
+    const made = (await rig.tree()).filter((path) => !before.includes(path));
+    expect(made).toHaveLength(ODD.length);
+    for (const path of made) expect(path).toMatch(/^a\/b\/data\/papers\/[0-9a-f]{64}$/);
+    expect((await stat(join(rig.outside, made[0] ?? ''))).mode & 0o077).toBe(0);
+  });
+
+  it('of a bucket or an upload leads nowhere else, either', async () => {
+    const rig = await startRig();
+    const before = await rig.tree();
+    for (const bucket of ['..', '.', '../papers', 'papers/..', '.uploads', '\0', 'a/b']) {
+      const path = `${bucket.replaceAll('/', '\u2215')}`;
+      const made = await send(rig.endpoint, signed(rig.endpoint, { method: 'PUT', path }));
+      expect([made.status, made.code]).toEqual([400, 'InvalidBucketName']);
+    }
+    for (const uploadId of ['..', '../..', '', 'a'.repeat(32), '../../../../papers']) {
+      const wanted = { path: `${Bucket}/k`, query: { uploadId, partNumber: '1' } };
+      for (const method of ['PUT', 'GET', 'DELETE']) {
+        const reply = await send(
+          rig.endpoint,
+          signed(rig.endpoint, { ...wanted, method, body: method === 'PUT' ? 'x' : '' }),
+        );
+        expect([reply.status, reply.code]).toEqual([404, 'NoSuchUpload']);
+      }
+    }
+    expect(await rig.tree()).toEqual(before);
+  });
+
+  it('with an encoded slash in the bucket’s place is not a bucket', async () => {
+    const rig = await startRig();
+    const { headers } = signed(rig.endpoint, { method: 'PUT', path: 'papers/..' });
+    expect((await send(rig.endpoint, { method: 'PUT', target: '/papers%2F..', headers })).code).toBe(
+      'SignatureDoesNotMatch',
+    );
+  });
+
+  it('too long or not UTF-8 is refused', async () => {
+    const rig = await startRig();
+    const put = signed(rig.endpoint, { method: 'PUT', path: `${Bucket}/${'é'.repeat(513)}`, body: 'x' });
+    expect((await send(rig.endpoint, put)).code).toBe('KeyTooLongError');
+    const { headers } = signed(rig.endpoint, { path: `${Bucket}/k` });
+    expect((await send(rig.endpoint, { target: `/${Bucket}/%ff%fe`, headers })).code).toBe('InvalidURI');
+    expect((await send(rig.endpoint, { target: `/${Bucket}/%`, headers })).code).toBe('InvalidURI');
+  });
+
+  it('of Unicode is kept apart from every other', async () => {
+    const rig = await startRig();
+    const objects = rig.server.objects(BUCKET);
+    const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(key, { minLength: 1, maxLength: 4 }), async (keys) => {
+        for (const one of keys) await objects.put(one, Buffer.from(`body of ${one}`), 'text/plain');
+        for (const one of keys) {
+          const reply = await send(rig.endpoint, signed(rig.endpoint, { path: `${Bucket}/${one}` }));
+          expect(reply.body.toString()).toBe(`body of ${one}`);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
