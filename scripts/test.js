@@ -18,10 +18,14 @@ await step('Floors of the house', node, [
   '.dependency-cruiser.cjs',
 ]);
 
-const vitest = spawn(node, [bin('vitest/vitest.mjs'), 'run', ...process.argv.slice(2)], {
-  cwd: root,
-  stdio: 'inherit',
-});
+const vitest = spawn(
+  node,
+  [bin('vitest/vitest.mjs'), 'run', '--project', 'unit', '--project', 'e2e', ...process.argv.slice(2)],
+  {
+    cwd: root,
+    stdio: 'inherit',
+  },
+);
 vitest.on('close', (code) => {
   process.exitCode = code ?? 1;
 });

@@ -7,6 +7,8 @@ import { renderSandbox } from '../output/sandbox-view.ts';
 import { putProfile } from '../profiles/edit.ts';
 import { updateProfiles } from '../profiles/store.ts';
 import type { Sandbox } from '../sandbox/index.ts';
+import { readJsonObject } from './json-file.ts';
+import { readPairs } from './pairs.ts';
 import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -18,6 +20,8 @@ interface SandboxFlags {
   ephemeral: boolean;
   'rate-limit'?: { requests: number; seconds: number } | undefined;
   quota?: number | undefined;
+  choice?: string[] | undefined;
+  faults?: string | undefined;
   'save-profile': boolean;
 }
 
@@ -26,6 +30,8 @@ const PROFILE = 'sandbox';
 /** Runs a sandbox until a signal comes. */
 export async function runSandbox(flags: SandboxFlags, around: Surroundings): Promise<void> {
   const { startSandbox } = await import('../sandbox/index.ts');
+  const choices = readPairs(flags.choice, 'choice');
+  const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
   const folder = await dataFolder(flags);
   let sandbox: Sandbox | undefined;
   try {
@@ -36,6 +42,8 @@ export async function runSandbox(flags: SandboxFlags, around: Surroundings): Pro
       bucketPort: flags['bucket-port'],
       rateLimit: flags['rate-limit'],
       quota: flags.quota,
+      choices,
+      faults,
     });
     const current = flags['save-profile'] ? await saveProfile(sandbox) : undefined;
     await announce(sandbox, { current, host: flags.host }, around);

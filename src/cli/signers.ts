@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { type NewSigner, parseSigners } from '../envelopes/signer-mailbox.ts';
-import { codeOf, UsageError } from '../kernel/errors.ts';
+import { UsageError } from '../kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../kernel/json.ts';
+import { readJsonObject, readText } from './json-file.ts';
+import { readPairs } from './pairs.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** The signers of --signer and --signers-file, in that order; says on stderr where an address stands in for a name. */
@@ -70,41 +71,11 @@ function toMailbox(row: unknown, where: string): string {
   return `${row.name ? `${quote(row.name)} <${row.email}>` : row.email}${options.join('')}`;
 }
 
-/** A text file the user named. */
-export async function readText(path: string, what: string): Promise<string> {
-  try {
-    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
-  } catch (error) {
-    throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
-      cause: error,
-    });
-  }
-}
-
-// A key like __proto__ is a key like any other.
-const PLAIN = { enumerable: true, writable: true, configurable: true };
-
 /** `k=v` pairs over the JSON object of a file. */
 export async function readMetadata(
   pairs: readonly string[] | undefined,
   file: string | undefined,
 ): Promise<Record<string, unknown>> {
-  const metadata = file === undefined ? {} : await readMetadataFile(file);
-  for (const pair of pairs ?? []) {
-    const equals = pair.indexOf('=');
-    if (equals < 1) throw new UsageError(`--metadata "${pair}" is not of the form key=value.`);
-    Object.defineProperty(metadata, pair.slice(0, equals), { value: pair.slice(equals + 1), ...PLAIN });
-  }
-  return metadata;
-}
-
-async function readMetadataFile(path: string): Promise<Record<string, unknown>> {
-  const text = await readText(path, 'metadata file');
-  try {
-    const value = parseJson(text);
-    if (isRecord(value)) return value;
-  } catch {
-    // Said below.
-  }
-  throw new UsageError(`The metadata file ${path} is not a JSON object.`);
+  const fromFile = file === undefined ? {} : await readJsonObject(file, 'metadata file');
+  return { ...fromFile, ...readPairs(pairs, 'metadata') };
 }

@@ -1,4 +1,6 @@
 import { maskKey } from '../kernel/redaction.ts';
+import type { SandboxChoice } from '../sandbox-control/control.ts';
+import type { ListView } from './list.ts';
 import { renderPairs } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -35,3 +37,25 @@ export function renderSandbox(
     `  esign envelopes download ENVELOPE_ID${flag}\n`,
   ].join('');
 }
+
+/** The points the API document leaves open, and how this sandbox reads them. */
+export const choiceList: ListView<SandboxChoice> = {
+  id: (one) => one.name,
+  empty: 'This sandbox leaves nothing to choose.',
+  columns: [
+    { key: 'name', header: 'NAME', value: (one) => one.name, fixed: true },
+    {
+      key: 'value',
+      header: 'VALUE',
+      value: (one) => one.value,
+      colour: (one) => (one.value === one.default ? undefined : 'yellow'),
+      fixed: true,
+    },
+    {
+      key: 'values',
+      header: 'OR',
+      value: (one) => one.values.filter((value) => value !== one.value).join(', '),
+    },
+    { key: 'decides', header: 'DECIDES', value: (one) => one.decides },
+  ],
+};

@@ -6,6 +6,17 @@ import { BadResponseError, ServiceError, UsageError } from '../kernel/errors.ts'
 const nowSchema = z.looseObject({ now: z.string() });
 const deliveriesSchema = z.looseObject({ data: z.array(z.record(z.string(), z.unknown())) });
 
+const choiceSchema = z.looseObject({
+  name: z.string(),
+  value: z.string(),
+  default: z.string(),
+  values: z.array(z.string()),
+  decides: z.string(),
+  why: z.string(),
+});
+const choicesSchema = z.looseObject({ data: z.array(choiceSchema) });
+const faultsSchema = z.looseObject({ data: z.record(z.string(), z.unknown()) });
+
 /** What one can do at a running sandbox that the API does not offer: sign, decline, let time pass. */
 export interface SandboxControl {
   /** The next signer whose turn it is signs, or the one named by address or id; all in order with `all`. */
@@ -24,7 +35,14 @@ export interface SandboxControl {
   advance(ms: number, signal?: AbortSignal): Promise<string>;
   deliveries(envelopeId: string | undefined, signal?: AbortSignal): Promise<Record<string, unknown>[]>;
   reset(signal?: AbortSignal): Promise<void>;
+  /** How the sandbox reads the points the API document leaves open; changed by what `wanted` names. */
+  choices(wanted: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<SandboxChoice[]>;
+  /** What goes wrong on demand. `set` replaces it whole: an empty object ends all faults. */
+  faults(set: Record<string, unknown> | undefined, signal?: AbortSignal): Promise<Record<string, unknown>>;
 }
+
+/** One point the API document leaves open. */
+export type SandboxChoice = z.infer<typeof choiceSchema>;
 
 /** The path of the control plane beside the API: `http://127.0.0.1:4010/api/v1` gives `…:4010/__sandbox`. */
 export function controlUrl(baseUrl: string): string {
@@ -69,6 +87,20 @@ export function sandboxControl(send: SendRequest): SandboxControl {
     },
     async reset(signal) {
       await post('/reset', {}, signal);
+    },
+    async choices(wanted, signal) {
+      const none = Object.keys(wanted).length === 0;
+      const reply = none
+        ? ask(send, { method: 'GET', path: '/choices', signal })
+        : post('/choices', wanted, signal);
+      return readAs(choicesSchema, await reply, 'a list of choices', 200).data;
+    },
+    async faults(set, signal) {
+      const reply =
+        set === undefined
+          ? ask(send, { method: 'GET', path: '/faults', signal })
+          : post('/faults', set, signal);
+      return readAs(faultsSchema, await reply, 'the faults', 200).data;
     },
   };
 }

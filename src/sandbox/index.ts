@@ -28,6 +28,10 @@ export interface SandboxOptions {
   rateLimit?: { requests: number; seconds: number } | undefined;
   /** Signers per calendar month; none when absent. */
   quota?: number | undefined;
+  /** How to read points the API document leaves open: name to value. */
+  choices?: Record<string, string> | undefined;
+  /** What goes wrong on demand; a JSON object as `sandbox faults` takes it. */
+  faults?: Record<string, unknown> | undefined;
 }
 
 export interface Sandbox {
@@ -68,6 +72,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       papers: createPaperMaker(),
       objects: bucket.objects(BUCKET),
       clock: systemClock,
+      choices: options.choices ?? {},
+      faults: options.faults,
     });
     return {
       baseUrl: `${service.origin}/api/v1`,

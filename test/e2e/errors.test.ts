@@ -256,7 +256,7 @@ describe('secrets', () => {
       home.run(['profiles', 'show', '--json']),
       home.run(['profiles', 'show', 'nope']),
     ]);
-    expect(runs[0]?.stderr).toContain('→ POST');
+    expect(runs[0].stderr).toContain('→ POST');
     for (const { stdout, stderr } of runs) {
       expect(stdout + stderr).not.toContain(canary);
       expect(stdout + stderr).not.toContain('canary-webhook');

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBody, createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
 import { REQUEST_ID_KEY } from '../../src/envelopes/settle.ts';
@@ -43,15 +44,16 @@ async function service(behaviour: {
     stored.push(envelope);
     return envelope;
   };
+  const answerCreate = (request: SeenRequest, response: ServerResponse) => {
+    const number = ++counts.creates;
+    if (behaviour.fail?.(number))
+      return json(response, 503, { error: { code: 'INTERNAL_ERROR', message: 'down' } });
+    const envelope = create(request);
+    return behaviour.lose?.(number) ? loseReply(response) : json(response, 201, { data: envelope });
+  };
   server = await startServer((request, response) => {
     const [, id, action] = /^\/api\/v1\/esign\/envelopes(?:\/([^/]+))?(?:\/(\w+))?$/.exec(request.path) ?? [];
-    if (request.method === 'POST' && id === undefined) {
-      const number = ++counts.creates;
-      if (behaviour.fail?.(number))
-        return json(response, 503, { error: { code: 'INTERNAL_ERROR', message: 'down' } });
-      const envelope = create(request);
-      return behaviour.lose?.(number) ? loseReply(response) : json(response, 201, { data: envelope });
-    }
+    if (request.method === 'POST' && id === undefined) return answerCreate(request, response);
     const found = stored.find((one) => one.id === id);
     if (found && action === 'send') {
       found.status = 'SENT';

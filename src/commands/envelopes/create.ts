@@ -1,8 +1,9 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag } from '../../cli/flags.ts';
+import { readText } from '../../cli/json-file.ts';
 import { readWebhookSecret } from '../../cli/secrets.ts';
-import { readMetadata, readSigners, readText } from '../../cli/signers.ts';
+import { readMetadata, readSigners } from '../../cli/signers.ts';
 import { createBody, createEnvelope, newRequestId } from '../../envelopes/create.ts';
 import { explainCreated, renderCreated } from '../../output/created-view.ts';
 import { writeJson } from '../../output/json.ts';

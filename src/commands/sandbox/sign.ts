@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { readMetadata } from '../../cli/signers.ts';
+import { readPairs } from '../../cli/pairs.ts';
 import { writeEnvelopeAction } from '../../output/envelope-view.ts';
 
 export default class SandboxSign extends EsignCommand {
@@ -33,10 +33,7 @@ export default class SandboxSign extends EsignCommand {
     const { args, flags } = await this.parse(SandboxSign);
     const around = this.surroundings(flags);
     const sandbox = await around.sandbox();
-    const entered = await readMetadata(flags.value, undefined);
-    const values = Object.fromEntries(
-      Object.entries(entered).map(([field, value]) => [field, String(value)]),
-    );
+    const values = readPairs(flags.value, 'value');
     const wish = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
     await writeEnvelopeAction('Signed', await sandbox.sign(args.envelope, wish, around.signal), around);
   }

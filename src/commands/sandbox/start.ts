@@ -36,6 +36,13 @@ export default class SandboxStart extends EsignCommand {
       helpValue: '40/3s',
     }),
     quota: Flags.integer({ description: 'signers per month (default: no limit)', min: 0, helpValue: 'N' }),
+    choice: Flags.string({
+      description: 'how to read what the API document leaves open; see `sandbox choices`',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'NAME=VALUE',
+    }),
+    faults: Flags.string({ description: 'JSON file with faults; see `sandbox faults`', helpValue: 'FILE' }),
     'save-profile': Flags.boolean({
       description: 'write the profile `sandbox`',
       default: true,

@@ -11,6 +11,7 @@ import type { PaperShelf } from './paper-shelf.ts';
 import type { Quota } from './quota.ts';
 import type { Change } from './records.ts';
 import { Alarm, isoTime, type SandboxClock } from './sandbox-clock.ts';
+import * as standing from './standing.ts';
 import type { Store } from './store.ts';
 import { Turns } from './turns.ts';
 import type { CreateBody } from './validation.ts';
@@ -120,15 +121,10 @@ export class Engine {
   sign(id: string, who: string | null, values: EnteredValues, visitor: Visitor): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) => {
       const signerId = pick(envelope, who);
-      const seen = lifecycle.signerOf(envelope, signerId).status === 'VIEWED';
+      const seen = standing.signerOf(envelope, signerId).status === 'VIEWED';
       const first = seen ? unchanged(envelope) : lifecycle.view(envelope, signerId, now, this.#rules);
       return lifecycle.andThen(first, (viewed) => {
-        const filled = fillFields(
-          this.#templateOf(viewed),
-          lifecycle.signerOf(viewed, signerId),
-          values,
-          now,
-        );
+        const filled = fillFields(this.#templateOf(viewed), standing.signerOf(viewed, signerId), values, now);
         return lifecycle.sign(viewed, { signerId, values: filled, ...visitor }, now, this.#rules);
       });
     });
@@ -216,12 +212,12 @@ export class Engine {
   /** Papers that can't be drawn are tried again later: nobody waits for an answer here. */
   async #finalise(id: string): Promise<void> {
     const envelope = this.#state.envelopes.get(id);
-    if (!envelope || !lifecycle.isFinalising(envelope)) return;
+    if (!envelope || !standing.isFinalising(envelope)) return;
     const done = lifecycle.finalise(envelope, this.#rules);
     try {
       await this.#options.shelf.putSigned(this.#templateOf(envelope), done.envelope);
     } catch {
-      this.#state.finalisations.push(this.#options.clock.now() + lifecycle.FINALISING_MS, id);
+      this.#state.finalisations.push(this.#options.clock.now() + standing.FINALISING_MS, id);
       return;
     }
     if (this.#state.envelopes.get(id) === envelope) await this.#commit(done);
@@ -238,7 +234,7 @@ export class Engine {
 
   async #expire(id: string, now: number): Promise<void> {
     const envelope = this.#state.envelopes.get(id);
-    if (envelope && lifecycle.isDue(envelope, now)) await this.#commit(lifecycle.expire(envelope));
+    if (envelope && standing.isDue(envelope, now)) await this.#commit(lifecycle.expire(envelope));
   }
 
   /** The step is on disk before anybody is told of it. */
@@ -285,8 +281,8 @@ function unchanged(envelope: EnvelopeRecord): lifecycle.Step {
 /** The id of the signer meant. NOT_FOUND for a stranger, INVALID_STATE when it is nobody's turn. */
 function pick(envelope: EnvelopeRecord, who: string | null): string {
   if (who === null) {
-    const next = lifecycle.nextSigner(envelope);
-    if (!next || !lifecycle.isActive(envelope))
+    const next = standing.nextSigner(envelope);
+    if (!next || !standing.isActive(envelope))
       throw invalidState(`Envelope is ${envelope.status}; it is nobody's turn to sign`);
     return next.id;
   }

@@ -3,7 +3,7 @@ import type { Http2Bindings, HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Clock } from '../../kernel/clock.ts';
 import { ApiError, errorText } from './errors.ts';
-import type { Faults } from './faults.ts';
+import type { Faults, RequestPlan } from './faults.ts';
 
 const API = '/api/v1';
 
@@ -13,35 +13,49 @@ const PROXY_PAGE = `<html>
 </html>
 `;
 
+export interface AnswerFacts {
+  faults: Faults;
+  /** The machine's clock. */
+  clock: Clock;
+  /** Aborted when the service no longer answers anybody. */
+  closing: AbortSignal;
+  /** The true answer. */
+  answer: () => Response | Promise<Response>;
+}
+
 /** Answers a request of the API as the faults have it; everything else, the control plane above all, truly. */
 export async function answerWithFaults(
   request: Request,
   { incoming, outgoing }: HttpBindings | Http2Bindings,
-  facts: { faults: Faults; clock: Clock; answer: () => Response | Promise<Response> },
+  facts: AnswerFacts,
 ): Promise<Response> {
-  const { faults, clock, answer } = facts;
+  const { faults, clock, closing, answer } = facts;
   const { pathname } = new URL(request.url);
   const isApi = pathname === API || pathname.startsWith(`${API}/`);
   if (!isApi || !(outgoing instanceof ServerResponse)) return answer();
   const plan = faults.forRequest(request.method, pathname.slice(API.length));
-  if (plan.delayMs > 0) await clock.sleep(plan.delayMs);
+  const response = isWorkDone(plan) ? await answer() : null;
+  if (plan.delayMs > 0) await clock.sleep(plan.delayMs, closing).catch(() => undefined);
+  if (closing.aborted) return RESPONSE_ALREADY_SENT;
   switch (plan.answer) {
-    case null:
-      return answer();
     case 'reset':
       incoming.socket.resetAndDestroy();
       return RESPONSE_ALREADY_SENT;
     case 'lostReply':
-      await answer();
       incoming.socket.destroy();
       return RESPONSE_ALREADY_SENT;
-    case 'truncate':
-      return cutShort(await answer(), outgoing);
     case 'error500':
     case 'html502':
-      if (plan.done) await answer();
       return falsely(plan.answer);
+    case 'truncate':
+    case null:
+      if (!response) return RESPONSE_ALREADY_SENT;
+      return plan.answer === null ? response : cutShort(response, outgoing);
   }
+}
+
+function isWorkDone({ answer, done }: RequestPlan): boolean {
+  return answer === null || answer === 'lostReply' || answer === 'truncate' || done;
 }
 
 function falsely(answer: 'error500' | 'html502'): Response {

@@ -35,7 +35,7 @@ const settingsSchema = z.strictObject({
     .min(0)
     .max(2 ** 32 - 1)
     .optional(),
-  /** The answer comes late. */
+  /** The answer comes late; what was asked for is done at once. */
   delay: z.strictObject({ ...onRequests, ...wait }).optional(),
   /** The connection is reset before anything is done. */
   reset: z.strictObject(onRequests).optional(),

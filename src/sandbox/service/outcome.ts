@@ -1,10 +1,11 @@
 import type { DeliveryRecord, MailRecord } from '../model.ts';
 import type { Rules } from './choices.ts';
 import type { RandomId } from './keys.ts';
-import { type MailDraft, type Step, signerOf } from './lifecycle.ts';
+import type { MailDraft, Step } from './lifecycle.ts';
 import { composeMail } from './mail.ts';
 import { type EventDraft, payloadText } from './payloads.ts';
 import type { Change } from './records.ts';
+import { signerOf } from './standing.ts';
 
 export interface Outcome {
   /** For one line of the journal: the envelope, its mails, its deliveries. */

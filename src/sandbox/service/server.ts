@@ -10,7 +10,7 @@ import { controlRoutes } from './control.ts';
 import { Engine } from './engine.ts';
 import { ApiError, asApiError, errorText, invalidBody, notFound } from './errors.ts';
 import { answerWithFaults } from './false-answers.ts';
-import { type FaultSettings, Faults } from './faults.ts';
+import { Faults } from './faults.ts';
 import { HOME_CSP, homePage } from './home-page.ts';
 import { isLocalHost } from './host-check.ts';
 import { openDefaultKey, type RandomId } from './keys.ts';
@@ -42,8 +42,8 @@ export interface ServiceOptions {
   randomId?: RandomId;
   /** Name to value, for points the API document leaves open; see CHOICES. */
   choices?: Record<string, string>;
-  /** What goes wrong from the start. */
-  faults?: FaultSettings;
+  /** What goes wrong from the start, as JSON; checked here. */
+  faults?: unknown;
 }
 
 export interface Service {
@@ -70,6 +70,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const objects = new LateObjects(options.objects, faults, options.clock);
   const store = await Store.open(options.dataDir);
   const server = createServer();
+  const closing = new AbortController();
   let engine: Engine | undefined;
   let sender: WebhookSender | undefined;
   try {
@@ -77,41 +78,36 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     clock.offsetMs = store.state.clockOffsetMs;
     await seedTemplates(store, options.papers);
     const apiKey = await openDefaultKey(store, options.dataDir, clock.now(), randomId);
-    sender = new WebhookSender({ store, clock, realClock: options.clock, choices, faults });
+    const common = { store, clock, realClock: options.clock, choices, faults, randomId };
+    sender = new WebhookSender(common);
     engine = new Engine({
-      store,
-      clock,
-      realClock: options.clock,
+      ...common,
       sender,
       papers: options.papers,
       shelf: new PaperShelf(options.papers, objects),
-      randomId,
       quota: new Quota(store.state, options.quota, choices),
-      choices,
       origin: () => originOf(server, options.host),
     });
     const rates = new RateWindow(options.rateLimit);
-    const routes: RouteOptions = {
-      store,
-      engine,
-      rates,
-      clock,
-      realClock: options.clock,
-      randomId,
-      choices,
-    };
-    const app = webApp(server, { ...routes, clock, apiKey, host: options.host, faults });
-    attach(server, app, faults, options.clock);
+    const app = webApp(server, { ...common, engine, rates, apiKey, host: options.host });
+    attach(server, (request, env) =>
+      answerWithFaults(request, env, {
+        faults,
+        clock: options.clock,
+        closing: closing.signal,
+        answer: () => app.fetch(request, env),
+      }),
+    );
     await listen(server, options.port, options.host);
     await engine.start();
     return {
       origin: originOf(server, options.host),
       orgId: store.state.orgId,
       apiKey,
-      close: once(() => close(server, { store, engine, sender, objects })),
+      close: once(() => close(server, { store, engine, sender, objects, closing })),
     };
   } catch (error) {
-    await close(server, { store, engine, sender, objects });
+    await close(server, { store, engine, sender, objects, closing });
     throw error;
   }
 }
@@ -148,20 +144,16 @@ function webApp(
 }
 
 /** Requests that do not even reach a route get the API's error shape too. */
-function attach(server: Server, app: Hono<ServiceEnv>, faults: Faults, clock: Clock): void {
+function attach(server: Server, answer: Parameters<typeof getRequestListener>[0]): void {
   const malformed = errorText(invalidBody({ request: ['Is not valid HTTP'] }, 'The request is malformed'));
   const headers = { 'Content-Type': 'application/json; charset=utf-8' };
-  const listener = getRequestListener(
-    (request, env) =>
-      answerWithFaults(request, env, { faults, clock, answer: () => app.fetch(request, env) }),
-    {
-      overrideGlobalObjects: false,
-      errorHandler: (error) =>
-        error instanceof RequestError
-          ? new Response(malformed, { status: 400, headers })
-          : new Response(errorText(asApiError(error)), { status: 500, headers }),
-    },
-  );
+  const listener = getRequestListener(answer, {
+    overrideGlobalObjects: false,
+    errorHandler: (error) =>
+      error instanceof RequestError
+        ? new Response(malformed, { status: 400, headers })
+        : new Response(errorText(asApiError(error)), { status: 500, headers }),
+  });
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing));
   server.on('clientError', (_error: Error, socket: Socket) => {
     if (!socket.writable) return;
@@ -193,13 +185,18 @@ async function close(
     engine: Engine | undefined;
     sender: WebhookSender | undefined;
     objects: LateObjects;
+    closing: AbortController;
   },
 ): Promise<void> {
-  const { store, engine, sender, objects } = parts;
+  const { store, engine, sender, objects, closing } = parts;
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
-  const force = setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS);
+  const force = setTimeout(() => {
+    closing.abort();
+    server.closeAllConnections();
+  }, CLOSE_PATIENCE_MS);
   await closed;
+  closing.abort();
   clearTimeout(force);
   engine?.close();
   await sender?.close();

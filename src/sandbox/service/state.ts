@@ -1,7 +1,7 @@
 import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../model.ts';
 import { DueQueue } from './due-queue.ts';
-import { FINALISING_MS, isActive, isFinalising, lastSignedAt } from './lifecycle.ts';
 import type { AuditRecord, Change } from './records.ts';
+import { FINALISING_MS, isActive, isFinalising, lastSignedAt } from './standing.ts';
 
 /** Audit entries kept; the oldest go first. */
 const AUDIT_KEPT = 10_000;

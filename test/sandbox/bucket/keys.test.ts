@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUCKET, refusal, send, signed, startRig } from './rig.ts';
+import { BUCKET, send, signed, startRig } from './rig.ts';
 
 const Bucket = BUCKET;
 const ODD = [

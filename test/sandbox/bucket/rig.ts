@@ -82,7 +82,7 @@ export interface Reply {
 export interface Raw {
   method?: string;
   target: string;
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   body?: Uint8Array | string;
 }
 

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EnvelopeRecord } from '../../../src/sandbox/model.ts';
+import { DEFAULT_RULES } from '../../../src/sandbox/service/choices.ts';
 import { draftEnvelope } from '../../../src/sandbox/service/draft.ts';
 import { DueQueue } from '../../../src/sandbox/service/due-queue.ts';
 import { ApiError } from '../../../src/sandbox/service/errors.ts';
 import type { Step } from '../../../src/sandbox/service/lifecycle.ts';
 import * as lifecycle from '../../../src/sandbox/service/lifecycle.ts';
+import * as standing from '../../../src/sandbox/service/standing.ts';
 import { ada, lease } from './rig.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
@@ -26,13 +28,10 @@ const scenario = fc.record({
 function fresh(orders: (number | undefined)[], signingOrder: 'SEQUENTIAL' | 'PARALLEL'): EnvelopeRecord {
   let n = 0;
   const signers = orders.map((order) => ({ ...ada, ...(order === undefined ? {} : { order }) }));
-  return draftEnvelope(
-    'org_1',
-    lease,
-    { templateId: lease.id, signers, signingOrder },
-    START,
-    () => `${n++}`,
-  );
+  return draftEnvelope('org_1', lease, { templateId: lease.id, signers, signingOrder }, START, {
+    randomId: () => `${n++}`,
+    rules: DEFAULT_RULES,
+  });
 }
 
 /** The step of an action, or null when it is refused. Any other failure fails the test. */
@@ -53,7 +52,7 @@ function attempt(envelope: EnvelopeRecord, what: string, signer: number, now: nu
       case 'decline':
         return lifecycle.decline(envelope, { signerId, reason: null }, now);
       default:
-        return lifecycle.isDue(envelope, Number.MAX_SAFE_INTEGER) ? lifecycle.expire(envelope) : null;
+        return standing.isDue(envelope, Number.MAX_SAFE_INTEGER) ? lifecycle.expire(envelope) : null;
     }
   } catch (error) {
     if (error instanceof ApiError && (error.code === 'INVALID_STATE' || error.code === 'NOT_FOUND'))
@@ -107,7 +106,7 @@ function checkInvariants(envelope: EnvelopeRecord): void {
     if (asked.length > 0 && unsigned.length > 0)
       expect(Math.max(...asked)).toBeLessThanOrEqual(Math.min(...unsigned));
   }
-  if (lifecycle.isActive(envelope)) expect(lifecycle.nextSigner(envelope)).toBeDefined();
+  if (standing.isActive(envelope)) expect(standing.nextSigner(envelope)).toBeDefined();
 }
 
 /** Whether the table allows the action, reasoned from the status and the signer alone. */
@@ -149,7 +148,7 @@ test('Every envelope that is sent and signed by all in turn completes, in as man
       let { envelope } = lifecycle.send(fresh(orders, signingOrder), START);
       for (let n = 0; n < orders.length; n += 1) {
         expect(envelope.status).toBe(n === 0 ? 'SENT' : 'IN_PROGRESS');
-        const signerId = lifecycle.nextSigner(envelope)?.id ?? '';
+        const signerId = standing.nextSigner(envelope)?.id ?? '';
         ({ envelope } = lifecycle.sign(
           envelope,
           { signerId, values: {}, ip: null, userAgent: null },

@@ -15,6 +15,17 @@ const payloadShape = z.strictObject({
   data: z.record(z.string(), z.unknown()),
 });
 
+/** The other frame a service may use, read as if it were the first; `raw` shows what came. */
+const typedShape = z
+  .strictObject({
+    id: z.string().regex(/^evt_\w+$/),
+    type: z.string(),
+    createdAt: z.iso.datetime(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .transform(({ type, createdAt, data }) => ({ event: type, timestamp: createdAt, data }));
+const anyShape = z.union([payloadShape, typedShape]);
+
 /** A real receiver: answers with `answer(n)` for its n-th request (from 1), or not at all for null. */
 export async function startReceiver(answer: (nth: number, event: string) => number | null = () => 200) {
   const received: Received[] = [];
@@ -24,7 +35,7 @@ export async function startReceiver(answer: (nth: number, event: string) => numb
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
       const raw = Buffer.concat(chunks).toString();
-      const body = payloadShape.parse(JSON.parse(raw));
+      const body = anyShape.parse(JSON.parse(raw));
       received.push({ headers: incoming.headers, raw, event: body.event, body });
       for (const check of waiting) check();
       const status = answer(received.length, body.event);

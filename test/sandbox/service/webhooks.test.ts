@@ -158,7 +158,7 @@ test('A receiver that does not answer in time is a failed attempt', async () => 
   const receiver = await startReceiver(() => null);
   const { signal } = new AbortController();
   const body = JSON.stringify({ event: 'envelope.sent', timestamp: new Date().toISOString(), data: {} });
-  const outcome = await postWebhook({ url: receiver.url, body, secret: null, signal, timeoutMs: 50 });
+  const outcome = await postWebhook({ url: receiver.url, body, signature: null, signal, timeoutMs: 50 });
   expect(outcome).toMatchObject({ status: null, error: 'no answer within 0.05 s' });
   expect(ANSWER_WITHIN_MS).toBe(30_000);
 });

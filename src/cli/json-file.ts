@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { codeOf, UsageError } from '../kernel/errors.ts';
+import { isRecord, parseJson } from '../kernel/json.ts';
+
+/** A text file the user named; without the byte order mark some editors put first. `-` is stdin. */
+export async function readText(path: string, what: string): Promise<string> {
+  try {
+    const content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8');
+    return content.replace(/^\uFEFF/, '');
+  } catch (error) {
+    throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** The JSON object of a file or stdin. */
+export async function readJsonObject(path: string, what: string): Promise<Record<string, unknown>> {
+  const content = await readText(path, what);
+  const value = tryParse(content);
+  if (isRecord(value)) return value;
+  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`);
+}
+
+function tryParse(content: string): unknown {
+  try {
+    return parseJson(content);
+  } catch {
+    return undefined;
+  }
+}

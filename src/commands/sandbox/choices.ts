@@ -1,0 +1,26 @@
+import * as Args from '@oclif/core/args';
+import { EsignCommand } from '../../cli/command.ts';
+import { listFlags } from '../../cli/flags.ts';
+import { readPairs } from '../../cli/pairs.ts';
+import { writeList } from '../../output/list.ts';
+import { choiceList } from '../../output/sandbox-view.ts';
+
+export default class SandboxChoices extends EsignCommand {
+  static override summary = 'Show how the sandbox reads what the API document leaves open, or switch it.';
+  static override examples = [
+    '<%= config.bin %> sandbox choices',
+    '<%= config.bin %> sandbox choices list-items=summary action-reply=empty204',
+    '<%= config.bin %> sandbox choices --json | jq -r ".[] | select(.value != .default) | .name"',
+  ];
+  static override strict = false;
+  static override args = { choice: Args.string({ description: 'NAME=VALUE to switch', ignoreStdin: true }) };
+  static override flags = { csv: listFlags.csv, fields: listFlags.fields, quiet: listFlags.quiet };
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(SandboxChoices);
+    const around = this.surroundings(flags);
+    const wanted = readPairs(argv.map(String), 'choice');
+    const sandbox = await around.sandbox();
+    await writeList(await sandbox.choices(wanted, around.signal), choiceList, flags, around.terminal);
+  }
+}

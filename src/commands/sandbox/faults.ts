@@ -1,0 +1,33 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { readJsonObject } from '../../cli/json-file.ts';
+import { writeJson } from '../../output/json.ts';
+
+export default class SandboxFaults extends EsignCommand {
+  static override summary = 'Make the sandbox misbehave: lost replies, 500s, cut bodies, odd webhooks.';
+  static override description =
+    'Reads the faults as a JSON object from a file or stdin (-) and replaces those in force; without an argument shows them. docs/sandbox.md lists them.';
+  static override examples = [
+    '<%= config.bin %> sandbox faults',
+    'echo \'{"lostReply":{"rate":0.2,"match":"POST /esign/envelopes$"}}\' | <%= config.bin %> sandbox faults -',
+    '<%= config.bin %> sandbox faults faults.json',
+    '<%= config.bin %> sandbox faults --clear',
+  ];
+  static override args = {
+    file: Args.string({ description: 'JSON file, or - for stdin', ignoreStdin: true }),
+  };
+  static override flags = { clear: Flags.boolean({ description: 'end all faults' }) };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SandboxFaults);
+    const around = this.surroundings(flags);
+    const wanted = flags.clear
+      ? {}
+      : args.file === undefined
+        ? undefined
+        : await readJsonObject(args.file, 'faults');
+    const sandbox = await around.sandbox();
+    await writeJson(await sandbox.faults(wanted, around.signal), around.terminal);
+  }
+}

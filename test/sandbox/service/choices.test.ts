@@ -1,0 +1,431 @@
+import { createHmac } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { expect, test, vi } from 'vitest';
+import * as z from 'zod';
+import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
+import { UsageError } from '../../../src/kernel/errors.ts';
+import { CHOICES } from '../../../src/sandbox/service/choices.ts';
+import { startReceiver } from './receiver.ts';
+import {
+  ada,
+  bob,
+  DAY,
+  envelopeShape,
+  errorIn,
+  listIn,
+  plainPapers,
+  type Rig,
+  startRig,
+  tempFolder,
+  twoSigners,
+} from './rig.ts';
+
+const HOUR = 3_600_000;
+const started = (choices: Record<string, string>) => startRig({ choices });
+const action = (rig: Rig, id: string, what: string, body?: unknown) =>
+  rig.api('POST', `/esign/envelopes/${id}/${what}`, body);
+
+const viewShape = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      name: z.string(),
+      value: z.string(),
+      default: z.string(),
+      values: z.array(z.string()).min(1),
+      decides: z.string().min(20),
+      why: z.string().min(10),
+    }),
+  ),
+});
+const choicesOf = async (rig: Rig) => viewShape.parse((await rig.control('GET', '/choices')).body).data;
+
+test('GET /__sandbox/choices lists every choice with value, default, values, what it decides and why', async () => {
+  const rig = await started({ 'list-order': 'asc' });
+  const listed = await choicesOf(rig);
+  expect(listed.map((one) => one.name)).toEqual(Object.keys(CHOICES));
+  for (const one of listed) {
+    expect(one.default).toBe(one.values[0]);
+    expect(one.value).toBe(one.name === 'list-order' ? 'asc' : one.default);
+  }
+});
+
+test('POST /__sandbox/choices changes those named; reset goes back to those of the start', async () => {
+  const rig = await started({ viewed: 'every' });
+  const value = async (name: string) => (await choicesOf(rig)).find((one) => one.name === name)?.value;
+  await rig.control('POST', '/choices', { 'list-order': 'asc' });
+  expect([await value('list-order'), await value('viewed')]).toEqual(['asc', 'every']);
+  await rig.control('POST', '/choices', { viewed: 'once' });
+  expect([await value('list-order'), await value('viewed')]).toEqual(['asc', 'once']);
+  await rig.control('POST', '/reset');
+  expect([await value('list-order'), await value('viewed')]).toEqual(['desc', 'every']);
+});
+
+test('A choice that is not one is refused over HTTP, and none of the others is set', async () => {
+  const rig = await startRig();
+  const wrong = { 'list-ordr': 'asc', viewed: 'never', 'list-items': 'summary', __proto__x: 'y' };
+  const error = errorIn(await rig.control('POST', '/choices', wrong));
+  expect([error.is, error.details]).toEqual([
+    '400 VALIDATION_ERROR',
+    {
+      'list-ordr': ['There is no choice "list-ordr"; the nearest is list-order'],
+      viewed: ['viewed can\'t be "never": it is one of once, every'],
+      __proto__x: [expect.stringContaining('There is no choice')],
+    },
+  ]);
+  expect(errorIn(await rig.control('POST', '/choices', { viewed: 1 })).is).toBe('400 VALIDATION_ERROR');
+  expect((await choicesOf(rig)).every((one) => one.value === one.default)).toBe(true);
+});
+
+test('A wrong choice at start is a UsageError naming the nearest or the allowed, and the folder stays free', async () => {
+  const dataDir = await tempFolder();
+  const start = (choices: Record<string, string>) => startRig({ dataDir, choices });
+  await expect(start({ 'action-replay': 'success' })).rejects.toThrow(UsageError);
+  await expect(start({ 'action-replay': 'success' })).rejects.toThrow(
+    'There is no choice "action-replay"; the nearest is action-reply.',
+  );
+  await expect(start({ 'list-items': 'ful' })).rejects.toThrow(
+    'list-items can\'t be "ful": it is one of full, summary.',
+  );
+  expect((await start({})).service.orgId).toMatch(/^org_/);
+});
+
+test('list-items: summary leaves signers, message, metadata, webhookUrl and keys out of the list alone', async () => {
+  const rig = await started({ 'list-items': 'summary' });
+  const envelope = await rig.create({ metadata: { a: 1 } });
+  const { data } = listIn(await rig.api('GET', '/esign/envelopes'));
+  const { id, templateId, templateName, status, signingOrder, subject } = envelope;
+  const { expiresAt, createdAt, sentAt, completedAt } = envelope;
+  expect(data).toEqual([
+    {
+      id,
+      templateId,
+      templateName,
+      status,
+      signingOrder,
+      subject,
+      expiresAt,
+      createdAt,
+      sentAt,
+      completedAt,
+    },
+  ]);
+  expect(await rig.get(id)).toEqual(envelope);
+});
+
+test('list-order: asc lists the oldest first, across pages', async () => {
+  const rig = await started({ 'list-order': 'asc' });
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n += 1) ids.push((await rig.create()).id);
+  const page = async (n: number) =>
+    listIn(await rig.api('GET', `/esign/envelopes?page=${n}&pageSize=2`)).data.map((one) => one.id);
+  expect([await page(1), await page(2)]).toEqual([ids.slice(0, 2), ids.slice(2)]);
+});
+
+test('action-reply: success answers send, cancel and remind with {"data":{"success":true}}', async () => {
+  const rig = await started({ 'action-reply': 'success' });
+  const { id } = await rig.create();
+  for (const [what, status] of [
+    ['send', 'SENT'],
+    ['remind', 'SENT'],
+    ['cancel', 'CANCELLED'],
+  ] as const) {
+    const reply = await action(rig, id, what);
+    expect([reply.status, reply.body]).toEqual([200, { data: { success: true } }]);
+    expect((await rig.get(id)).status).toBe(status);
+  }
+  expect(errorIn(await action(rig, id, 'send')).is).toBe('400 INVALID_STATE');
+});
+
+test('action-reply: empty204 answers them with 204 and no body, rate headers included', async () => {
+  const rig = await started({ 'action-reply': 'empty204' });
+  const { id } = await rig.create();
+  for (const what of ['send', 'remind', 'cancel']) {
+    const reply = await action(rig, id, what);
+    expect([reply.status, reply.text, reply.headers.get('content-type')]).toEqual([204, '', null]);
+    expect(reply.headers.get('x-ratelimit-limit')).toBe('10000');
+  }
+  expect((await rig.get(id)).status).toBe('CANCELLED');
+});
+
+test('bad-paging: clamp takes the nearest allowed number, and an unknown status lists nothing', async () => {
+  const rig = await started({ 'bad-paging': 'clamp' });
+  for (let n = 0; n < 3; n += 1) await rig.create();
+  const seen = async (query: string) => {
+    const { data, meta } = listIn(await rig.api('GET', `/esign/envelopes?${query}`));
+    return [data.length, meta.pagination.page, meta.pagination.pageSize];
+  };
+  expect(await seen('page=0')).toEqual([3, 1, 20]);
+  expect(await seen('page=-7&pageSize=-1')).toEqual([1, 1, 1]);
+  expect(await seen('page=abc&pageSize=')).toEqual([3, 1, 20]);
+  expect(await seen('page=2.9&pageSize=2')).toEqual([1, 2, 2]);
+  expect(await seen('pageSize=5000')).toEqual([3, 1, 100]);
+  expect(await seen(`page=${'9'.repeat(400)}`)).toEqual([0, Number.MAX_SAFE_INTEGER, 20]);
+  expect(await seen('status=sent')).toEqual([0, 1, 20]);
+  expect(await seen('status=DRAFT')).toEqual([3, 1, 20]);
+});
+
+/** A service with one request per 10 s, asked for the first time at :00.250 and then at :03.250. */
+async function limitedRig(choices: Record<string, string>) {
+  let now = Date.parse('2026-03-01T00:00:00.250Z');
+  const clock: Clock = { ...systemClock, now: () => now };
+  const rig = await startRig({ clock, choices, rateLimit: { requests: 1, seconds: 10 } });
+  await rig.api('GET', '/esign/templates');
+  now += 3_000;
+  return async () => {
+    const { status, headers } = await rig.api('GET', '/esign/templates');
+    return [status, headers.get('retry-after'), headers.get('x-ratelimit-reset')];
+  };
+}
+const RESET = Date.parse('2026-03-01T00:00:10.250Z');
+
+test('retry-after: on adds Retry-After in seconds to a 429, off does not', async () => {
+  const reset = String(Math.ceil(RESET / 1000));
+  expect(await (await limitedRig({}))()).toEqual([429, null, reset]);
+  expect(await (await limitedRig({ 'retry-after': 'on' }))()).toEqual([429, '7', reset]);
+});
+
+test('reset-header: milliseconds name the same moment exactly', async () => {
+  expect(await (await limitedRig({ 'reset-header': 'milliseconds' }))()).toEqual([429, null, String(RESET)]);
+});
+
+test('byob: off refuses every call of a good key with FORBIDDEN, after 401 and the permission', async () => {
+  const rig = await started({ byob: 'off' });
+  const reader = await rig.makeKey({ scopes: ['esign:read'] });
+  for (const [method, path] of [
+    ['GET', '/esign/templates'],
+    ['GET', '/esign/envelopes/env_none'],
+    ['POST', '/esign/envelopes'],
+    ['POST', '/esign/envelopes/env_none/send'],
+  ] as const) {
+    const error = errorIn(await rig.api(method, path));
+    expect([error.is, error.message]).toEqual(['403 FORBIDDEN', 'BYOB storage is not configured']);
+  }
+  expect(errorIn(await rig.api('GET', '/esign/templates', undefined, null)).is).toBe('401 UNAUTHORIZED');
+  expect(errorIn(await rig.api('POST', '/esign/envelopes', {}, reader.key)).message).toBe(
+    'The API key lacks the permission esign:write',
+  );
+  await rig.control('POST', '/choices', { byob: 'on' });
+  expect((await rig.api('GET', '/esign/templates')).status).toBe(200);
+});
+
+test('template-roles: shown adds roles to templates and the role to fields', async () => {
+  const rig = await started({ 'template-roles': 'shown' });
+  const [template] = listIn(await rig.api('GET', '/esign/templates')).data;
+  expect(template).toMatchObject({ roles: ['Tenant', 'Landlord'] });
+  const one = await rig.api('GET', '/esign/templates/tmpl_lease');
+  const { fields } = z
+    .object({ data: z.object({ fields: z.array(z.looseObject({})) }) })
+    .parse(one.body).data;
+  expect(fields[0]).toMatchObject({ fieldId: 'tenant_sig', role: 'Tenant' });
+  expect(fields.at(-1)).toMatchObject({ fieldId: 'landlord_sig', role: 'Landlord' });
+});
+
+test('signer-statuses: unknown shows words that no client knows, SENT and SIGNED stay', async () => {
+  const rig = await started({ 'signer-statuses': 'unknown' });
+  const words = async (path: string, method = 'GET') => {
+    const { body } = await rig.api(method, path);
+    const shape = z.object({ data: z.object({ signers: z.array(z.object({ status: z.string() })) }) });
+    return shape.parse(body).data.signers.map((one) => one.status);
+  };
+  const made = await rig.api('POST', '/esign/envelopes', { ...twoSigners, signingOrder: 'SEQUENTIAL' });
+  const { id } = z.object({ data: z.object({ id: z.string() }) }).parse(made.body).data;
+  const path = `/esign/envelopes/${id}`;
+  expect(await words(path)).toEqual(['AWAITING_TURN', 'AWAITING_TURN']);
+  expect(await words(`${path}/send`, 'POST')).toEqual(['SENT', 'AWAITING_TURN']);
+  await rig.control('POST', `/envelopes/${id}/view`);
+  expect(await words(path)).toEqual(['DELIVERED', 'AWAITING_TURN']);
+  await rig.control('POST', `/envelopes/${id}/sign`);
+  expect(await words(path)).toEqual(['SIGNED', 'SENT']);
+});
+
+test('default-signing-order: sequential asks one after the other when the body does not say', async () => {
+  const rig = await started({ 'default-signing-order': 'sequential' });
+  const { signingOrder, signers } = await rig.create({ sendImmediately: true });
+  expect([signingOrder, signers.map((one) => one.status)]).toEqual(['SEQUENTIAL', ['SENT', 'PENDING']]);
+  expect((await rig.create({ signingOrder: 'PARALLEL' })).signingOrder).toBe('PARALLEL');
+});
+
+test('viewed: every makes an event of every look, but none of the signing after a look', async () => {
+  const receiver = await startReceiver();
+  const rig = await started({ viewed: 'every' });
+  const { id } = await rig.create({ signers: [ada], sendImmediately: true, webhookUrl: receiver.url });
+  await rig.act(id, 'view');
+  const again = await rig.act(id, 'view');
+  expect([again.status, again.signers[0]?.status]).toEqual(['SENT', 'VIEWED']);
+  await rig.act(id, 'sign');
+  await receiver.count(5);
+  expect(receiver.events()).toEqual([
+    'envelope.sent',
+    'envelope.viewed',
+    'envelope.viewed',
+    'envelope.signed',
+    'envelope.completed',
+  ]);
+});
+
+test('last-signed: completed shows COMPLETED in the last envelope.signed alone', async () => {
+  const receiver = await startReceiver();
+  const rig = await started({ 'last-signed': 'completed' });
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await rig.act(id, 'sign', { all: true });
+  await receiver.count(6);
+  const shown = receiver.received.filter((one) => one.event === 'envelope.signed');
+  expect(shown.map((one) => one.body.data.status)).toEqual(['IN_PROGRESS', 'COMPLETED']);
+});
+
+test('cancel: strict refuses a draft and a declined envelope; active ones can be cancelled', async () => {
+  const rig = await started({ cancel: 'strict' });
+  const draft = await rig.create();
+  const declined = await rig.create({ sendImmediately: true });
+  await rig.act(declined.id, 'decline');
+  const begun = await rig.create({ sendImmediately: true });
+  await rig.act(begun.id, 'sign');
+  const sent = await rig.create({ sendImmediately: true });
+  for (const { id } of [draft, declined])
+    expect(errorIn(await action(rig, id, 'cancel')).is).toBe('400 INVALID_STATE');
+  expect([(await rig.get(draft.id)).status, (await rig.get(declined.id)).status]).toEqual([
+    'DRAFT',
+    'DECLINED',
+  ]);
+  for (const { id } of [begun, sent]) expect((await action(rig, id, 'cancel')).status).toBe(200);
+});
+
+test.each(['1h', '24h'] as const)('reminder-gap: %s between two reminders of one signer', async (gap) => {
+  const rig = await started({ 'reminder-gap': gap });
+  const ms = gap === '1h' ? HOUR : DAY;
+  const { id, signers } = await rig.create({ sendImmediately: true });
+  const first = { signerId: signers[0]?.id };
+  expect((await action(rig, id, 'remind', first)).status).toBe(200);
+  const early = errorIn(await action(rig, id, 'remind', first));
+  expect([early.is, early.message]).toEqual([
+    '400 INVALID_STATE',
+    `A signer can be reminded once in ${gap}; try later`,
+  ]);
+  expect((await action(rig, id, 'remind')).status).toBe(200);
+  expect(errorIn(await action(rig, id, 'remind')).is).toBe('400 INVALID_STATE');
+  await rig.control('POST', '/clock/advance', { ms });
+  expect((await action(rig, id, 'remind')).status).toBe(200);
+});
+
+test('expiry-from: sending counts the days from the moment it is sent', async () => {
+  const rig = await started({ 'expiry-from': 'sending' });
+  const { id, expiresAt, createdAt } = await rig.create({ expiresInDays: 3 });
+  expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(3 * DAY);
+  await rig.control('POST', '/clock/advance', { ms: 10 * DAY });
+  await action(rig, id, 'send');
+  const sent = await rig.get(id);
+  expect(sent.status).toBe('SENT');
+  expect(Date.parse(sent.expiresAt) - Date.parse(sent.sentAt ?? '')).toBe(3 * DAY);
+  await rig.control('POST', '/clock/advance', { ms: 3 * DAY });
+  expect((await rig.get(id)).status).toBe('EXPIRED');
+});
+
+test('quota-counts: envelopes counts envelopes, whatever the number of signers', async () => {
+  const rig = await startRig({ quota: 2, choices: { 'quota-counts': 'envelopes' } });
+  await rig.create({ signers: Array(20).fill(ada) });
+  await rig.create();
+  const error = errorIn(await rig.api('POST', '/esign/envelopes', twoSigners));
+  expect([error.is, error.message]).toEqual([
+    '403 QUOTA_EXCEEDED',
+    'Monthly envelope limit reached: 2 of 2 envelopes used, 1 more asked for',
+  ]);
+});
+
+test('payload: type sends {id, type, createdAt, data}; retries and replays keep the id', async () => {
+  const receiver = await startReceiver((nth) => (nth === 1 ? 500 : 200));
+  const rig = await started({ payload: 'type' });
+  const { id, sentAt } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await receiver.count(1);
+  await vi.waitFor(async () => {
+    await rig.control('POST', '/clock/advance', { ms: 10_000 });
+    expect(receiver.received.length).toBeGreaterThan(1);
+  });
+  const [one, two] = receiver.received;
+  const eventId = /^\{"id":"(evt_\w+)"/.exec(one?.raw ?? '')?.[1];
+  expect(one?.raw).toBe(
+    JSON.stringify({
+      id: eventId,
+      type: 'envelope.sent',
+      createdAt: sentAt,
+      data: { envelopeId: id, status: 'SENT' },
+    }),
+  );
+  expect(two?.raw).toBe(one?.raw);
+});
+
+test('signature: prefixed puts sha256= before the hex', async () => {
+  const receiver = await startReceiver();
+  const rig = await started({ signature: 'prefixed' });
+  const webhookSecret = 'correct horse battery';
+  await rig.create({ sendImmediately: true, webhookUrl: receiver.url, webhookSecret });
+  await receiver.count(1);
+  const [one] = receiver.received;
+  const hex = createHmac('sha256', webhookSecret)
+    .update(one?.raw ?? '')
+    .digest('hex');
+  expect(one?.headers['x-service-signature']).toBe(`sha256=${hex}`);
+});
+
+test('finalisation: delayed is IN_PROGRESS with all signed, and COMPLETED with papers 5 s later', async () => {
+  const receiver = await startReceiver();
+  const rig = await started({ finalisation: 'delayed' });
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  const waiting = await rig.act(id, 'sign', { all: true });
+  expect(waiting).toMatchObject({ status: 'IN_PROGRESS', completedAt: null, signedDocumentStorageKey: null });
+  expect(waiting.signers.map((one) => one.status)).toEqual(['SIGNED', 'SIGNED']);
+  expect(errorIn(await action(rig, id, 'remind')).message).toBe('No signer is pending');
+  await rig.control('POST', '/clock/advance', { ms: 4_000 });
+  expect((await rig.get(id)).status).toBe('IN_PROGRESS');
+  await rig.control('POST', '/clock/advance', { ms: 1_000 });
+  const done = await rig.get(id);
+  expect(done.status).toBe('COMPLETED');
+  const last = Math.max(...done.signers.map((one) => Date.parse(one.signedAt ?? '')));
+  expect(Date.parse(done.completedAt ?? '') - last).toBe(5_000);
+  expect(rig.objects.text(done.signedDocumentStorageKey)).toMatch(/^%PDF-1.7 signed/);
+  await receiver.count(6);
+  expect(receiver.events().slice(-2)).toEqual(['envelope.signed', 'envelope.completed']);
+});
+
+test('finalisation: delayed survives a restart, a failure of the papers and the expiry; cancel still works', async () => {
+  let broken = true;
+  const papers = {
+    ...plainPapers,
+    signed: (input: Parameters<typeof plainPapers.signed>[0]) =>
+      broken ? Promise.reject(new Error('no ink')) : plainPapers.signed(input),
+  };
+  const choices = { finalisation: 'delayed' };
+  const first = await startRig({ choices });
+  const { id } = await first.create({ sendImmediately: true, expiresInDays: 1 });
+  const other = await first.create({ sendImmediately: true });
+  await first.control('POST', '/clock/advance', { ms: DAY - 2_000 });
+  for (const one of [id, other.id]) await first.act(one, 'sign', { all: true });
+  expect((await action(first, other.id, 'cancel')).status).toBe(200);
+  await first.service.close();
+  const rig = await startRig({ dataDir: first.dataDir, objects: first.objects, papers });
+  await rig.control('POST', '/clock/advance', { ms: 6_000 });
+  expect((await rig.get(id)).status).toBe('IN_PROGRESS');
+  broken = false;
+  await rig.control('POST', '/clock/advance', { ms: 6_000 });
+  expect([(await rig.get(id)).status, (await rig.get(other.id)).status]).toEqual(['COMPLETED', 'CANCELLED']);
+});
+
+test('With every switch at its other value an envelope still runs from creation to completion', async () => {
+  const others = Object.entries(CHOICES).flatMap(([name, { values }]): [string, string][] =>
+    name === 'byob' || values.length === 1 ? [] : [[name, values[1]]],
+  );
+  const rig = await started(Object.fromEntries(others));
+  const made = await rig.api('POST', '/esign/envelopes', { ...twoSigners, signers: [ada, bob] });
+  const { id } = z.object({ data: z.object({ id: z.string() }) }).parse(made.body).data;
+  await action(rig, id, 'send');
+  await rig.control('POST', `/envelopes/${id}/sign`, { all: true });
+  await rig.control('POST', '/clock/advance', { ms: 5_000 });
+  expect(envelopeShape.parse(await rig.get(id)).status).toBe('COMPLETED');
+});
+
+test('Every choice with a switch has a test of its own here', async () => {
+  const source = await readFile(new URL(import.meta.url), 'utf8');
+  const untested = Object.entries(CHOICES)
+    .filter(([name, { values }]) => values.length > 1 && !source.includes(`('${name}: `))
+    .map(([name]) => name);
+  expect(untested).toEqual([]);
+});

@@ -1,0 +1,343 @@
+import { createHmac } from 'node:crypto';
+import { connect } from 'node:net';
+import { expect, test, vi } from 'vitest';
+import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
+import { UsageError } from '../../../src/kernel/errors.ts';
+import { type FaultSettings, Faults } from '../../../src/sandbox/service/faults.ts';
+import { startReceiver } from './receiver.ts';
+import { ada, deliveriesOf, errorIn, listIn, MemoryObjects, type Rig, startRig, twoSigners } from './rig.ts';
+
+const started = (faults: FaultSettings) => startRig({ faults });
+const hitsOf = async (rig: Rig) => (await rig.control('GET', '/faults')).body;
+
+/** One request over a socket of its own: every byte that came back, and how the connection ended. */
+function exchange(rig: Rig, method: string, path: string, body?: unknown) {
+  const { hostname, port } = new URL(rig.service.origin);
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const head = [
+    `${method} /api/v1${path} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${rig.service.apiKey}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    'Connection: close',
+  ];
+  return new Promise<{ bytes: string; ended: string }>((resolve) => {
+    const socket = connect(Number(port), hostname);
+    let bytes = '';
+    let ended = 'closed';
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.toString();
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      ended = error.code ?? error.message;
+    });
+    socket.on('close', () => resolve({ bytes, ended }));
+    socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
+  });
+}
+
+const countOf = async (rig: Rig) => listIn(await rig.api('GET', '/esign/envelopes')).meta.pagination.total;
+
+test('lostReply: the work is done and the connection is closed without an answer', async () => {
+  const rig = await started({ lostReply: { match: 'POST /esign/envelopes', times: 1 } });
+  expect(await exchange(rig, 'POST', '/esign/envelopes', twoSigners)).toEqual({ bytes: '', ended: 'closed' });
+  expect(await countOf(rig)).toBe(1);
+  expect((await rig.api('POST', '/esign/envelopes', twoSigners)).status).toBe(201);
+  expect(await countOf(rig)).toBe(2);
+  expect(await hitsOf(rig)).toMatchObject({ data: { hits: { lostReply: 1 } } });
+});
+
+test('reset: the connection is reset and nothing is done', async () => {
+  const rig = await started({ reset: { match: 'POST', times: 1 } });
+  expect(await exchange(rig, 'POST', '/esign/envelopes', twoSigners)).toEqual({
+    bytes: '',
+    ended: 'ECONNRESET',
+  });
+  expect(await countOf(rig)).toBe(0);
+  expect((await rig.api('POST', '/esign/envelopes', twoSigners)).status).toBe(201);
+});
+
+test('truncate: the work is done, and fewer bytes come than Content-Length says', async () => {
+  const rig = await started({ truncate: { match: 'POST' } });
+  const { bytes } = await exchange(rig, 'POST', '/esign/envelopes', twoSigners);
+  const [head = '', body = ''] = bytes.split('\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 201 /);
+  const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
+  expect(body.length).toBe(length >> 1);
+  expect(body).toMatch(/^\{"data":\{"id":"env_/);
+  expect(await countOf(rig)).toBe(1);
+  await expect(rig.api('POST', '/esign/envelopes', twoSigners)).rejects.toThrow();
+});
+
+test('truncate leaves a reply without a body as it is', async () => {
+  const rig = await startRig({ faults: { truncate: {} }, choices: { 'action-reply': 'empty204' } });
+  expect((await rig.api('HEAD', '/esign/templates')).status).toBe(200);
+});
+
+test('error500: the error shape with INTERNAL_ERROR; nothing is done unless `done`', async () => {
+  const rig = await started({ error500: { match: 'POST' } });
+  const error = errorIn(await rig.api('POST', '/esign/envelopes', twoSigners));
+  expect([error.is, await countOf(rig)]).toEqual(['500 INTERNAL_ERROR', 0]);
+  await rig.control('POST', '/faults', { error500: { match: 'POST', done: true } });
+  expect((await rig.api('POST', '/esign/envelopes', twoSigners)).status).toBe(500);
+  expect(await countOf(rig)).toBe(1);
+});
+
+test('html502: a page of HTML instead of JSON, before or after the work', async () => {
+  const rig = await started({ html502: { match: 'POST', done: true } });
+  const reply = await rig.api('POST', '/esign/envelopes', twoSigners);
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([502, 'text/html']);
+  expect(reply.text).toMatch(/^<html>/);
+  expect(await countOf(rig)).toBe(1);
+  await rig.control('POST', '/faults', { html502: { match: 'POST' } });
+  expect((await rig.api('POST', '/esign/envelopes', twoSigners)).status).toBe(502);
+  expect(await countOf(rig)).toBe(1);
+});
+
+test('delay: the answer comes later, alone or with another fault', async () => {
+  const slept: number[] = [];
+  const clock = {
+    now: () => Date.now(),
+    sleep: (ms: number) => {
+      slept.push(ms);
+      return Promise.resolve();
+    },
+  };
+  const rig = await startRig({ clock, faults: { delay: { ms: 1234 }, error500: { skip: 1 } } });
+  expect((await rig.api('GET', '/esign/templates')).status).toBe(200);
+  expect((await rig.api('GET', '/esign/templates')).status).toBe(500);
+  expect(slept.filter((ms) => ms === 1234)).toHaveLength(2);
+});
+
+test('delay is real: a reply that is held back lets others through', async () => {
+  const rig = await started({ delay: { ms: 300, match: 'GET /esign/templates$' } });
+  const order: string[] = [];
+  await Promise.all([
+    rig.api('GET', '/esign/templates').then(() => order.push('held back')),
+    rig.api('GET', '/esign/envelopes').then(() => order.push('straight')),
+  ]);
+  expect(order).toEqual(['straight', 'held back']);
+});
+
+test('delay: the work is done though nobody waits any longer, and closing ends the wait', async () => {
+  const sleeping = new Set<number>();
+  const clock: Clock = {
+    now: () => Date.now(),
+    sleep: (ms, signal) => {
+      sleeping.add(ms);
+      return systemClock.sleep(ms, signal).finally(() => sleeping.delete(ms));
+    },
+  };
+  const rig = await startRig({ clock, faults: { delay: { ms: 150, match: 'POST' } } });
+  const hurried = { method: 'POST', headers: { authorization: `Bearer ${rig.service.apiKey}` } };
+  const body = JSON.stringify(twoSigners);
+  const post = () =>
+    fetch(`${rig.service.origin}/api/v1/esign/envelopes`, {
+      ...hurried,
+      headers: { ...hurried.headers, 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(50),
+    });
+  await expect(post()).rejects.toThrow();
+  expect(await countOf(rig)).toBe(1);
+  await rig.control('POST', '/faults', { delay: { ms: 3_600_000, match: 'POST' } });
+  await expect(post()).rejects.toThrow();
+  expect(sleeping).toContain(3_600_000);
+  await rig.service.close();
+  await vi.waitFor(() => expect(sleeping).not.toContain(3_600_000));
+});
+
+test('match: method and path prefix, a closing $ ends the path; times and skip count the requests that match', async () => {
+  const rig = await startRig();
+  const { id } = await rig.create();
+  const statuses = async (settings: FaultSettings) => {
+    expect((await rig.control('POST', '/faults', settings)).status).toBe(200);
+    return [
+      (await rig.api('GET', '/esign/templates')).status,
+      (await rig.api('GET', '/esign/envelopes')).status,
+      (await rig.api('GET', `/esign/envelopes/${id}`)).status,
+      (await rig.api('POST', `/esign/envelopes/${id}/remind`, {})).status,
+    ];
+  };
+  expect(await statuses({ error500: { match: '/esign/envelopes' } })).toEqual([200, 500, 500, 500]);
+  expect(await statuses({ error500: { match: 'GET /esign/envelopes' } })).toEqual([200, 500, 500, 400]);
+  expect(await statuses({ error500: { match: '/esign/envelopes$' } })).toEqual([200, 500, 200, 400]);
+  expect(await statuses({ error500: { match: 'POST' } })).toEqual([200, 200, 200, 500]);
+  expect(await statuses({ error500: { skip: 1, times: 2 } })).toEqual([200, 500, 500, 400]);
+  expect(await statuses({ error500: { match: '/esign/envelopes', skip: 1 } })).toEqual([200, 200, 500, 500]);
+});
+
+test('rate: the same seed gives the same faults, another seed others, about as many as asked for', async () => {
+  const strikes = (seed: number) => {
+    const faults = new Faults({ seed, reset: { rate: 0.25 } });
+    return Array.from({ length: 4000 }, () => faults.forRequest('GET', '/x').answer === 'reset');
+  };
+  expect(strikes(7)).toEqual(strikes(7));
+  expect(strikes(7)).not.toEqual(strikes(8));
+  const share = strikes(7).filter(Boolean).length / 4000;
+  expect(share).toBeGreaterThan(0.22);
+  expect(share).toBeLessThan(0.28);
+  const rig = await started({ seed: 3, error500: { rate: 0.5 } });
+  const seen = async () => {
+    const statuses = [];
+    for (let n = 0; n < 12; n += 1) statuses.push((await rig.api('GET', '/esign/templates')).status);
+    return statuses;
+  };
+  const first = await seen();
+  expect(new Set(first)).toEqual(new Set([200, 500]));
+  await rig.control('POST', '/faults', { seed: 3, error500: { rate: 0.5 } });
+  expect(await seen()).toEqual(first);
+});
+
+test('One fault has no say in when another strikes', () => {
+  const alone = new Faults({ webhooks: { drop: { rate: 0.5 } } });
+  const both = new Faults({ webhooks: { drop: { rate: 0.5 }, duplicate: { rate: 0.5 } } });
+  for (let n = 0; n < 200; n += 1)
+    expect(both.forWebhook('envelope.sent').drop).toBe(alone.forWebhook('envelope.sent').drop);
+});
+
+test('The control plane, the page and the contract are never hit', async () => {
+  const rig = await started({ reset: {}, delay: { ms: 3_600_000 } });
+  for (const path of ['/', '/choices', '/keys', '/audit', '/deliveries', '/mails', '/faults'])
+    expect((await rig.control('GET', path)).status).toBe(200);
+  expect((await fetch(rig.service.origin)).status).toBe(200);
+  expect((await fetch(`${rig.service.origin}/openapi.yaml`)).status).toBe(200);
+});
+
+test('GET shows settings and hits, POST replaces them, DELETE ends them, reset goes back to those of the start', async () => {
+  const rig = await started({ error500: { times: 1 } });
+  expect(await hitsOf(rig)).toEqual({ data: { settings: { error500: { times: 1 } }, hits: {} } });
+  await rig.api('GET', '/esign/templates');
+  expect(await hitsOf(rig)).toMatchObject({ data: { hits: { error500: 1 } } });
+  await rig.control('POST', '/faults', { seed: 9, html502: {} });
+  expect(await hitsOf(rig)).toEqual({ data: { settings: { seed: 9, html502: {} }, hits: {} } });
+  expect((await rig.api('GET', '/esign/templates')).status).toBe(502);
+  expect((await rig.control('DELETE', '/faults')).body).toEqual({ data: { settings: {}, hits: {} } });
+  expect((await rig.api('GET', '/esign/templates')).status).toBe(200);
+  await rig.control('POST', '/reset');
+  expect((await rig.api('GET', '/esign/templates')).status).toBe(500);
+  expect(errorIn(await rig.control('PATCH', '/faults')).is).toBe('405 NOT_FOUND');
+});
+
+test.each([
+  [{ lostRepli: {} }, 'lostRepli'],
+  [{ lostReply: { rate: 2 } }, 'lostReply.rate'],
+  [{ lostReply: { match: 'esign' } }, 'lostReply.match'],
+  [{ delay: {} }, 'delay.ms'],
+  [{ webhooks: { error500: {} } }, 'webhooks.error500'],
+  [{ webhooks: { drop: { match: 'envelope.gone' } } }, 'webhooks.drop.match'],
+  [{ seed: -1 }, 'seed'],
+  [[], 'body'],
+])('Faults of %j are refused about %s, over HTTP and at start', async (settings, name) => {
+  const rig = await startRig();
+  const error = errorIn(await rig.control('POST', '/faults', settings));
+  expect([error.is, Object.keys(error.details ?? {})]).toEqual(['400 VALIDATION_ERROR', [name]]);
+  expect(() => new Faults(settings)).toThrow(UsageError);
+  expect(() => new Faults(settings)).toThrow(name);
+});
+
+test('missingObject: the key is set and the object comes later; it is there after a stop in between', async () => {
+  const rig = await started({ missingObject: { ms: 400, match: 'signed' } });
+  const { id } = await rig.create({ sendImmediately: true });
+  const done = await rig.act(id, 'sign', { all: true });
+  expect(rig.objects.text(done.certificateStorageKey)).toMatch(/^%PDF/);
+  expect(rig.objects.text(done.documentStorageKey)).toMatch(/^%PDF/);
+  expect(done.signedDocumentStorageKey).not.toBeNull();
+  expect(rig.objects.text(done.signedDocumentStorageKey)).toBeUndefined();
+  await vi.waitFor(() => expect(rig.objects.text(done.signedDocumentStorageKey)).toMatch(/^%PDF/));
+  await rig.control('POST', '/faults', { missingObject: { ms: 3_600_000 } });
+  const other = await rig.create({ sendImmediately: true });
+  const signed = await rig.act(other.id, 'sign', { all: true });
+  expect(rig.objects.text(signed.documentStorageKey)).toBeUndefined();
+  await rig.service.close();
+  expect(rig.objects.text(signed.documentStorageKey)).toMatch(/^%PDF/);
+  expect(rig.objects.text(signed.signedDocumentStorageKey)).toContain('document of tmpl_lease');
+});
+
+test('missingObject: a bucket that refuses the late object does no harm', async () => {
+  const objects = new MemoryObjects();
+  const rig = await startRig({ objects, faults: { missingObject: { ms: 1 } } });
+  objects.put = () => Promise.reject(new Error('full'));
+  expect((await rig.create()).status).toBe('DRAFT');
+  await rig.service.close();
+});
+
+const secret = 'correct horse battery staple';
+
+/** A service with webhook faults, and one signed envelope: sent, viewed, signed, completed. */
+async function delivered(webhooks: NonNullable<FaultSettings['webhooks']>) {
+  const receiver = await startReceiver();
+  const rig = await started({ webhooks });
+  const body = { signers: [ada], sendImmediately: true, webhookUrl: receiver.url, webhookSecret: secret };
+  const { id } = await rig.create(body);
+  await rig.act(id, 'sign');
+  return { receiver, rig, id };
+}
+
+test('webhooks.drop: never sent, recorded as failed, not tried again', async () => {
+  const { receiver, rig, id } = await delivered({ drop: { match: 'envelope.signed' } });
+  await receiver.count(3);
+  await rig.control('POST', '/clock/advance', { ms: 86_400_000 });
+  expect(receiver.events()).toEqual(['envelope.sent', 'envelope.viewed', 'envelope.completed']);
+  const dropped = (await deliveriesOf(rig, id)).find((one) => one.event === 'envelope.signed');
+  expect(dropped).toMatchObject({
+    state: 'failed',
+    nextAttemptAt: null,
+    attempts: [{ status: null, error: 'dropped by a fault' }],
+  });
+});
+
+test('webhooks.duplicate: the same bytes twice', async () => {
+  const { receiver, rig, id } = await delivered({ duplicate: { match: 'envelope.signed' } });
+  await receiver.count(5);
+  const [one, two] = receiver.received.filter((got) => got.event === 'envelope.signed');
+  expect(two?.raw).toBe(one?.raw);
+  expect(receiver.events()).toEqual([
+    'envelope.sent',
+    'envelope.viewed',
+    'envelope.signed',
+    'envelope.signed',
+    'envelope.completed',
+  ]);
+  await vi.waitFor(async () => {
+    const states = (await deliveriesOf(rig, id)).map((got) => `${got.state} ${got.attempts.length}`);
+    expect(states).toEqual(['delivered 1', 'delivered 1', 'delivered 2', 'delivered 1']);
+  });
+});
+
+test('webhooks.reorder: later events go ahead', async () => {
+  const { receiver, rig, id } = await delivered({ reorder: { match: 'envelope.viewed', ms: 60_000 } });
+  await receiver.count(3);
+  expect(receiver.events()).toEqual(['envelope.sent', 'envelope.signed', 'envelope.completed']);
+  await rig.control('POST', '/clock/advance', { ms: 60_000 });
+  expect(receiver.events().at(-1)).toBe('envelope.viewed');
+  expect((await deliveriesOf(rig, id)).every((one) => one.state === 'delivered')).toBe(true);
+});
+
+test('webhooks.delay: one event late, those behind it wait', async () => {
+  const { receiver } = await delivered({ delay: { match: 'envelope.sent', ms: 200 } });
+  await receiver.count(4);
+  expect(receiver.events()).toEqual([
+    'envelope.sent',
+    'envelope.viewed',
+    'envelope.signed',
+    'envelope.completed',
+  ]);
+});
+
+test('webhooks.delay does not keep the service from closing', async () => {
+  const { rig, receiver } = await delivered({ delay: { ms: 3_600_000 } });
+  await rig.service.close();
+  expect(receiver.received).toEqual([]);
+});
+
+test('webhooks.badSignature: hex of the right length that is not the HMAC', async () => {
+  const { receiver } = await delivered({ badSignature: { match: 'envelope.signed' } });
+  await receiver.count(4);
+  for (const { event, raw, headers } of receiver.received) {
+    const right = createHmac('sha256', secret).update(raw).digest('hex');
+    expect(headers['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
+    expect([event, headers['x-service-signature'] === right]).toEqual([event, event !== 'envelope.signed']);
+  }
+});
