@@ -1,12 +1,25 @@
 // The floors of the house: a file imports only from floors below its own. Type-only imports count, too.
-const capabilities = ['demo', 'documents', 'envelopes', 'profiles', 'sandbox-control', 'templates', 'webhooks'];
+const capabilities = [
+  'demo',
+  'documents',
+  'envelopes',
+  'profiles',
+  'sandbox-control',
+  'templates',
+  'webhooks',
+];
 const above = '^src/(commands|cli|output)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'no-orphans', severity: 'error', from: { orphan: true, pathNot: ['^src/commands/', '^src/cli/help.ts$', '\\.d\\.ts$'] }, to: {} },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, pathNot: ['^src/commands/', '^src/cli/help.ts$', '\\.d\\.ts$'] },
+      to: {},
+    },
     {
       name: 'kernel-stands-alone',
       severity: 'error',
@@ -37,13 +50,20 @@ module.exports = {
       from: { path: '^src/output/' },
       to: { path: '^src/(commands|cli|sandbox)/' },
     },
-    { name: 'cli-knows-no-command', severity: 'error', from: { path: '^src/cli/' }, to: { path: '^src/commands/' } },
+    {
+      name: 'cli-knows-no-command',
+      severity: 'error',
+      from: { path: '^src/cli/' },
+      to: { path: '^src/commands/' },
+    },
     {
       name: 'commands-are-thin',
       comment: 'flags, one call, one render: no HTTP, no files, no other command',
       severity: 'error',
       from: { path: '^src/commands/' },
-      to: { path: '^src/commands/|^(node:)?(fs|http|https|net|child_process)(/|$)|^node_modules/(undici|conf|@aws-sdk)' },
+      to: {
+        path: '^src/commands/|^(node:)?(fs|http|https|net|child_process)(/|$)|^node_modules/(undici|conf|@aws-sdk)',
+      },
     },
     {
       name: 'sandbox-is-a-house-of-its-own',
@@ -80,6 +100,9 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
   },
 };
