@@ -26,7 +26,8 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Each test starts processes of its own; two cores carry no more at once.
+          // After the unit tests: each of these starts processes of its own.
+          sequence: { groupOrder: 1 },
           maxWorkers: 2,
         },
       },

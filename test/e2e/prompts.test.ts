@@ -41,8 +41,8 @@ describe('questions on a terminal', () => {
     await screen.shows('API key:');
     screen.type(`${key}\r`);
     expect(await screen.ended).toEqual({ code: 0, signal: undefined });
+    await screen.shows('sk_canar…');
     expect(screen.text()).not.toContain('0123456789abcdef');
-    expect(screen.text()).toContain('sk_canar…');
     expect(await store()).toContain(key);
   });
 
@@ -51,7 +51,7 @@ describe('questions on a terminal', () => {
     await screen.shows('Remove acme and its key?');
     screen.type('\r');
     expect((await screen.ended).code).toBe(2);
-    expect(screen.text()).toContain('nothing was removed');
+    await screen.shows('nothing was removed');
     expect(await store()).toContain(key);
   });
 
@@ -72,7 +72,7 @@ describe('questions on a terminal', () => {
         ...env,
       });
       expect((await screen.ended).code).toBe(2);
-      expect(screen.text()).toContain('nobody to ask');
+      await screen.shows('nobody to ask');
     }
   });
 

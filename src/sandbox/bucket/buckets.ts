@@ -2,8 +2,7 @@ import { type Call, header, writeXml } from './call.ts';
 import { listResult } from './list.ts';
 import { readXmlBody } from './request-body.ts';
 import { S3Error } from './s3-error.ts';
-import type { Xml } from './xml.ts';
-import { childText } from './xml-reader.ts';
+import { childText, type XmlElement } from './xml-reader.ts';
 
 const MAX_DELETED = 1_000;
 /** The region whose buckets name no location. */
@@ -54,7 +53,7 @@ export function listObjects(call: Call): void {
   writeXml(call, 'ListBucketResult', listResult(call.bucket, call.store.index(call.bucket), call.query));
 }
 
-/** DeleteObjects: each key has an outcome of its own. */
+/** DeleteObjects: all that are named, or none when the list is not understood. */
 export async function deleteObjects(call: Call): Promise<void> {
   call.store.index(call.bucket);
   const hasDigest = Object.keys(call.request.headers).some(
@@ -62,16 +61,19 @@ export async function deleteObjects(call: Call): Promise<void> {
   );
   if (!hasDigest)
     throw new S3Error('InvalidRequest', 'Missing required header for this request: Content-MD5.');
-  const root = await readXmlBody(call);
+  const { keys, isQuiet } = deletionOf(await readXmlBody(call));
+  for (const key of keys) await call.store.remove(call.bucket, key);
+  writeXml(call, 'DeleteResult', { Deleted: isQuiet ? [] : keys.map((key) => ({ Key: key })) });
+}
+
+function deletionOf(root: XmlElement): { keys: string[]; isQuiet: boolean } {
   const objects = root.children.filter(({ name }) => name === 'Object');
-  const keys = objects.map((object) => childText(object, 'Key'));
-  if (root.name !== 'Delete' || keys.length === 0 || keys.length > MAX_DELETED)
-    throw new S3Error('MalformedXML', 'The list of keys is not one of 1 to 1000.');
-  const deleted: Xml[] = [];
-  for (const key of keys) {
-    if (key === undefined) throw new S3Error('MalformedXML', 'An object needs a Key.');
-    await call.store.remove(call.bucket, key);
-    deleted.push({ Key: key });
-  }
-  writeXml(call, 'DeleteResult', { Deleted: childText(root, 'Quiet') === 'true' ? [] : deleted });
+  const keys = objects.map((object) => {
+    const other = object.children.find(({ name }) => name !== 'Key');
+    if (other !== undefined) throw new S3Error('NotImplemented', `${other.name} is not supported here.`);
+    return childText(object, 'Key') ?? '';
+  });
+  if (root.name !== 'Delete' || keys.includes('') || keys.length === 0 || keys.length > MAX_DELETED)
+    throw new S3Error('MalformedXML', 'The body is not a list of 1 to 1000 keys.');
+  return { keys, isQuiet: childText(root, 'Quiet') === 'true' };
 }

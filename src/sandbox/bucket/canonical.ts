@@ -2,7 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { S3Error } from './s3-error.ts';
 
 /*
- * What AWS Signature Version 4 signs, as pure functions: the canonical request, the text made of its hash, the key.
+ * What AWS Signature Version 4 signs, as pure functions: the canonical request, the text made of its hash,
+ * and the key.
  */
 
 export interface SignedRequest {

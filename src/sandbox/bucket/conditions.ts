@@ -25,7 +25,7 @@ export function conditionsOf(read: (name: string) => string | undefined, prefix 
   };
 }
 
-/** Whether a read of that version goes ahead; If-Match outranks If-Unmodified-Since, and so do their opposites (RFC 9110, 13.2.2). */
+/** Whether a read of that version goes ahead; ETags outrank dates (RFC 9110, section 13.2.2). */
 export function judge(conditions: Conditions, version: Version): 'go' | 'failed' | 'unchanged' {
   const modified = Math.floor(Date.parse(version.modifiedAt) / 1_000) * 1_000;
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;

@@ -1,6 +1,6 @@
 /*
- * The two checksums of S3 that Node has no function for, table-driven and incremental: both are reflected, start
- * with all ones and end inverted.
+ * The two checksums of S3 that Node has no function for, table-driven and incremental: both are reflected,
+ * start with all ones and end inverted.
  */
 
 const CRC32C_POLYNOMIAL = 0x82f63b78;

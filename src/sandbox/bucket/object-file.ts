@@ -7,8 +7,8 @@ import { syncFolder } from '../../kernel/files.ts';
 import { parseJson } from '../../kernel/json.ts';
 
 /*
- * An object, or a part of one, as one file: the bytes, then what is known of them as JSON, then that JSON's length in
- * four bytes. One file means one rename: bytes and facts are always of the same upload.
+ * An object, or a part of one, as one file: the bytes, then what is known of them as JSON, then that JSON's
+ * length in four bytes. One file means one rename: bytes and facts are always of the same upload.
  */
 
 const factsSchema = z.object({
@@ -43,8 +43,8 @@ const READ_BYTES = 256 * 1024;
 export const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 
 /**
- * Writes a file and makes it appear under its name only when it is whole and on disk.
- * `describe` is told size and MD5 and may throw to refuse; `publish` may throw as late as in the tick of the rename.
+ * Writes a file and makes it appear under its name only when it is whole and on disk. `describe` is told
+ * size and MD5 and may throw to refuse; `publish` may throw as late as in the tick of the rename.
  */
 export async function writeObjectFile(
   path: string,

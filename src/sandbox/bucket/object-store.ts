@@ -18,8 +18,8 @@ import {
 import { S3Error } from './s3-error.ts';
 
 /*
- * Buckets are folders, objects are files in them, named by the hash of the key so that no key can leave the folder
- * and `a` and `a/b` can both exist.
+ * Buckets are folders, objects are files in them, named by the hash of the key so that no key can leave the
+ * folder and `a` and `a/b` can both exist.
  */
 
 /** What an upload says of its object. */
@@ -101,7 +101,7 @@ export class ObjectStore {
   ): Promise<ObjectFacts> {
     const index = this.index(bucket);
     checkKey(key);
-    // Rename and index change in one tick: of two uploads of a key, the last to be seen is the last to be listed.
+    // Rename and index change in one tick: of two uploads of a key, the list shows the one that stays.
     return writeObjectFile(
       this.pathOf(bucket, key),
       body.chunks,

@@ -34,13 +34,13 @@ const OBJECT: Readonly<Record<string, Handler>> = {
   'DELETE uploadId': abortUpload,
 };
 
-/** All of S3's sub-resources: one that this endpoint lacks is refused, since ignoring it would do something else. */
+/** S3's sub-resources: one that is missing here is refused, since ignoring it would do something else. */
 const SUB_RESOURCES = new Set(
   (
-    'accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory legal-hold lifecycle ' +
-    'location logging metrics notification object-lock ownershipControls partNumber policy policyStatus ' +
-    'publicAccessBlock replication requestPayment restore retention select tagging torrent uploadId uploads ' +
-    'versionId versioning versions website'
+    'accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory legal-hold ' +
+    'lifecycle location logging metrics notification object-lock ownershipControls partNumber policy ' +
+    'policyStatus publicAccessBlock replication requestPayment restore retention select tagging torrent ' +
+    'uploadId uploads versionId versioning versions website'
   ).split(' '),
 );
 

@@ -71,7 +71,7 @@ export async function startBucket(options: BucketOptions): Promise<BucketServer>
     const work = answer(request, response, endpoint).finally(() => working.delete(work));
     working.add(work);
   };
-  const server = createServer(serve);
+  const server = createServer({ requireHostHeader: false }, serve);
   // Uploads that wait for a go-ahead get it only once their signature was found right.
   server.on('checkContinue', serve).on('checkExpectation', serve).on('clientError', refuseUnreadable);
   await listen(server, options);
@@ -114,7 +114,8 @@ function listen(server: Server, options: BucketOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => {
-      server.off('error', reject);
+      // From here on an error is a connection that could not be accepted, which is for its client to notice.
+      server.off('error', reject).on('error', () => undefined);
       resolve();
     });
   });
@@ -182,14 +183,18 @@ function refuse(error: unknown, request: IncomingMessage, response: ServerRespon
     return;
   }
   const known =
-    error instanceof S3Error ? error : new S3Error('InternalError', 'The sandbox could not do that.');
+    error instanceof S3Error
+      ? error
+      : new S3Error('InternalError', `The sandbox could not do that (${codeOf(error) ?? 'unexpected'}).`);
   if (!canBeDrained(request)) response.setHeader('connection', 'close');
   writeError(request, response, known);
 }
 
 function canBeDrained(request: IncomingMessage): boolean {
   if (request.readableEnded) return true;
-  return !expectsContinue(request) && Number(request.headers['content-length'] ?? 0) <= MAX_DRAINED_BYTES;
+  const { 'transfer-encoding': coding, 'content-length': length = 0 } = request.headers;
+  const left = Number(coding === undefined ? length : request.headers['x-amz-decoded-content-length']);
+  return left <= MAX_DRAINED_BYTES && !expectsContinue(request);
 }
 
 /** What is not HTTP gets a reply of its own, since there is no request to answer. */

@@ -13,8 +13,8 @@ import type { ObjectStore, PutOptions } from './object-store.ts';
 import { S3Error } from './s3-error.ts';
 
 /*
- * Multipart uploads: a folder each inside the bucket's, with the parts as object files named by their numbers. It
- * outlives a restart and goes when the upload is completed or aborted.
+ * Multipart uploads: a folder each inside the bucket's, with the parts as object files named by their numbers.
+ * It outlives a restart and goes when the upload is completed or aborted.
  */
 
 const uploadSchema = z.object({
@@ -174,20 +174,22 @@ export class Uploads {
 
 /** The parts that the client names, as they are stored. */
 function chosen(wanted: readonly PartName[], stored: readonly Part[]): Part[] {
+  if (wanted.some(({ number }, at) => number <= (wanted[at - 1]?.number ?? 0)))
+    throw new S3Error('InvalidPartOrder', 'The list of parts was not in ascending order.');
   const byNumber = new Map(stored.map((part) => [part.number, part]));
-  return wanted.map(({ number, etag, checksums }, at) => {
-    if (number <= (wanted[at - 1]?.number ?? 0))
-      throw new S3Error('InvalidPartOrder', 'The list of parts was not in ascending order.');
+  const parts = wanted.map(({ number, etag, checksums }) => {
     const part = byNumber.get(number);
     const isSame = Object.entries(checksums).every(([name, value]) => part?.facts.checksums[name] === value);
-    if (part === undefined || part.facts.etag !== unquoted(etag) || !isSame)
+    if (part === undefined || part.facts.etag !== unquoted(etag) || !isSame) {
       throw new S3Error('InvalidPart', 'One or more of the specified parts could not be found.', {
         PartNumber: String(number),
       });
-    if (at < wanted.length - 1 && part.facts.size < MIN_PART_BYTES)
-      throw new S3Error('EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size.');
+    }
     return part;
   });
+  if (parts.slice(0, -1).some(({ facts }) => facts.size < MIN_PART_BYTES))
+    throw new S3Error('EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size.');
+  return parts;
 }
 
 function composite(upload: Upload, parts: readonly Part[]): Record<string, string> {

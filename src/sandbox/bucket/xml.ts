@@ -1,4 +1,4 @@
-/** XML elements by name: text, a list of same-named elements, or nested elements; undefined ones are left out. */
+/** XML elements by name: text, a list of same-named ones, or nested ones; undefined ones are left out. */
 export type Xml = { [name: string]: XmlValue | XmlValue[] };
 type XmlValue = string | number | boolean | undefined | Xml;
 

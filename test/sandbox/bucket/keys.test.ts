@@ -73,8 +73,7 @@ describe('any key', () => {
   it('of a bucket or an upload leads nowhere else, either', async () => {
     const rig = await startRig();
     const before = await rig.tree();
-    for (const bucket of ['..', '.', '../papers', 'papers/..', '.uploads', '\0', 'a/b']) {
-      const path = `${bucket.replaceAll('/', '\u2215')}`;
+    for (const path of ['..', '.', '.uploads', '\0', 'a..b', '1.2.3.4', 'Papers', 'ab']) {
       const made = await send(rig.endpoint, signed(rig.endpoint, { method: 'PUT', path }));
       expect([made.status, made.code]).toEqual([400, 'InvalidBucketName']);
     }
@@ -91,21 +90,13 @@ describe('any key', () => {
     expect(await rig.tree()).toEqual(before);
   });
 
-  it('with an encoded slash in the bucket’s place is not a bucket', async () => {
-    const rig = await startRig();
-    const { headers } = signed(rig.endpoint, { method: 'PUT', path: 'papers/..' });
-    expect((await send(rig.endpoint, { method: 'PUT', target: '/papers%2F..', headers })).code).toBe(
-      'SignatureDoesNotMatch',
-    );
-  });
-
   it('too long or not UTF-8 is refused', async () => {
     const rig = await startRig();
     const put = signed(rig.endpoint, { method: 'PUT', path: `${Bucket}/${'é'.repeat(513)}`, body: 'x' });
     expect((await send(rig.endpoint, put)).code).toBe('KeyTooLongError');
-    const { headers } = signed(rig.endpoint, { path: `${Bucket}/k` });
-    expect((await send(rig.endpoint, { target: `/${Bucket}/%ff%fe`, headers })).code).toBe('InvalidURI');
-    expect((await send(rig.endpoint, { target: `/${Bucket}/%`, headers })).code).toBe('InvalidURI');
+    const good = signed(rig.endpoint, { path: `${Bucket}/k` });
+    expect((await send(rig.endpoint, { ...good, target: `/${Bucket}/%ff%fe` })).code).toBe('InvalidURI');
+    expect((await send(rig.endpoint, { ...good, target: `/${Bucket}/%` })).code).toBe('InvalidURI');
   });
 
   it('of Unicode is kept apart from every other', async () => {

@@ -33,7 +33,7 @@ describe('objects', () => {
     const now = Date.UTC(2026, 4, 6, 7, 8, 9, 10);
     const rig = await startRig({ now: () => now });
     const client = rig.client({ systemClockOffset: now - Date.now() });
-    const content = bytes(700_000);
+    const content = bytes(70_000);
     const facts = {
       ContentType: 'application/pdf',
       Metadata: { envelope: 'env_1', note: 'a  b' },
@@ -48,7 +48,7 @@ describe('objects', () => {
     const expected = {
       ...facts,
       ETag: `"${md5(content)}"`,
-      ContentLength: 700_000,
+      ContentLength: 70_000,
       LastModified: new Date('2026-05-06T07:08:09Z'),
       ChecksumCRC32: stored.ChecksumCRC32,
       ChecksumType: 'FULL_OBJECT',
@@ -240,6 +240,9 @@ describe('objects', () => {
     );
     expect(quiet.Deleted).toBeUndefined();
     expect(await refusal(body(client, 'a'))).toBe('NoSuchKey 404');
+    const version = { Objects: [{ Key: 'f' }, { Key: 'f', VersionId: '1' }] };
+    const versioned = client.send(new DeleteObjectsCommand({ Bucket, Delete: version }));
+    expect(await refusal(versioned)).toBe('NotImplemented 501');
     const left = await client.send(new ListObjectsV2Command({ Bucket }));
     expect(left.Contents?.map(({ Key }) => Key)).toEqual(['f']);
   });

@@ -82,7 +82,7 @@ export interface Reply {
 export interface Raw {
   method?: string;
   target: string;
-  headers?: Record<string, string> | undefined;
+  headers?: Record<string, string>;
   body?: Uint8Array | string;
 }
 

@@ -1,0 +1,237 @@
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CreateBucketCommand, HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { compareKeys, KeyIndex } from '../../../src/sandbox/bucket/key-index.ts';
+import { encodeFacts, type ObjectFacts } from '../../../src/sandbox/bucket/object-file.ts';
+import { ObjectStore } from '../../../src/sandbox/bucket/object-store.ts';
+import { startBucket } from '../../../src/sandbox/bucket/server.ts';
+import { BUCKET, bytes, owner, REGION, send, signed, startRig } from './rig.ts';
+import { sha256 } from './witness.ts';
+
+const Bucket = BUCKET;
+const facts = (key: string): ObjectFacts => ({
+  ...{ key, size: 3, etag: sha256(key).slice(0, 32), contentType: 'text/plain', metadata: {}, headers: {} },
+  ...{ modifiedAt: '2026-01-01T00:00:00.000Z', checksums: {} },
+});
+
+describe('a restart', () => {
+  it('keeps buckets, objects and what is known of them', async () => {
+    const rig = await startRig();
+    const put = signed(rig.endpoint, {
+      ...{ method: 'PUT', path: `${BUCKET}/été`, body: 'body' },
+      headers: { 'content-type': 'text/x', 'x-amz-meta-a': 'b', 'cache-control': 'no-store' },
+    });
+    await send(rig.endpoint, put);
+    await rig.client().send(new CreateBucketCommand({ Bucket: 'made' }));
+    const read = async () => {
+      const { headers, body } = await send(rig.endpoint, signed(rig.endpoint, { path: `${BUCKET}/été` }));
+      const { date: _, 'x-amz-request-id': __, ...kept } = headers;
+      const list = await rig.client().send(new ListObjectsV2Command({ Bucket }));
+      return { kept, body: body.toString(), contents: list.Contents };
+    };
+    const before = await read();
+    await rig.restart();
+    expect(await read()).toEqual(before);
+    expect(before.body).toBe('body');
+    expect((await send(rig.endpoint, signed(rig.endpoint, { path: 'made' }))).status).toBe(200);
+  });
+
+  it('clears away what an interrupted upload left, and nothing that is not its own', async () => {
+    const rig = await startRig();
+    const folder = join(rig.dir, BUCKET);
+    await writeFile(join(folder, '.0123456789abcdef.tmp'), 'half');
+    await writeFile(join(folder, '.DS_Store'), 'x');
+    await writeFile(join(folder, 'Thumbs.db'), 'x');
+    await rig.restart();
+    expect(await readdir(folder)).toEqual(['.DS_Store', 'Thumbs.db']);
+    expect((await rig.client().send(new ListObjectsV2Command({ Bucket }))).KeyCount).toBe(0);
+  });
+
+  it('does not hide an object file that is damaged', async () => {
+    const rig = await startRig();
+    const path = join(rig.dir, BUCKET, sha256('k'));
+    for (const damaged of [
+      '',
+      'x',
+      'not an object file',
+      Buffer.concat([bytes(2), encodeFacts(facts('k'))]),
+    ]) {
+      await writeFile(path, damaged);
+      await expect(ObjectStore.open(rig.dir, Date.now)).rejects.toThrow('cannot be read');
+      const reply = await send(rig.endpoint, signed(rig.endpoint, { path: `${BUCKET}/k` }));
+      expect([reply.status, reply.code]).toEqual([500, 'InternalError']);
+      expect(reply.body.toString()).not.toContain(rig.dir);
+    }
+    await rm(path);
+  });
+
+  it('on a port that is taken fails with the system’s error', async () => {
+    const rig = await startRig();
+    const port = Number(new URL(rig.endpoint).port);
+    const again = startBucket({
+      ...{ dir: rig.dir, host: '127.0.0.1', port, region: REGION, buckets: [], accounts: [owner] },
+      now: () => Date.now(),
+    });
+    await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});
+
+describe('10,000 objects', () => {
+  const keys = Array.from(
+    { length: 10_000 },
+    (_, at) => `k/${(at * 7_919) % 10_000}${at % 3 ? '' : '/é\u{1F58B}'}`,
+  );
+  const inOrder = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+
+  it('are found again at a start and listed in the order of their bytes', async () => {
+    const rig = await startRig();
+    const folder = join(rig.dir, BUCKET);
+    for (let at = 0; at < keys.length; at += 200) {
+      await Promise.all(
+        keys
+          .slice(at, at + 200)
+          .map((key) =>
+            writeFile(
+              join(folder, sha256(key)),
+              Buffer.concat([Buffer.from('abc'), encodeFacts(facts(key))]),
+            ),
+          ),
+      );
+    }
+    await rig.restart();
+    const client = rig.client();
+    const seen: unknown[] = [];
+    for (let ContinuationToken: string | undefined, first = true; first || ContinuationToken; first = false) {
+      const page = await client.send(new ListObjectsV2Command({ Bucket, ContinuationToken }));
+      seen.push(...(page.Contents ?? []).map(({ Key }) => Key));
+      ContinuationToken = page.NextContinuationToken;
+    }
+    expect(seen).toEqual(inOrder);
+    const got = await send(rig.endpoint, signed(rig.endpoint, { path: `${BUCKET}/${keys[5_000]}` }));
+    expect(got.body.toString()).toBe('abc');
+  });
+
+  it('stay in order as they come and go', () => {
+    const index = new KeyIndex([]);
+    for (const key of keys) index.set(facts(key));
+    expect([...index.from('')].map(({ key }) => key)).toEqual(inOrder);
+    for (const key of keys.filter((_, at) => at % 2)) index.delete(key);
+    const left = new Set(keys.filter((_, at) => at % 2 === 0));
+    expect([...index.from('')].map(({ key }) => key)).toEqual(inOrder.filter((key) => left.has(key)));
+  });
+});
+
+it('Keys are compared as their UTF-8 bytes are', () => {
+  const key = fc.string({
+    unit: fc.constantFrom('a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}'),
+  });
+  fc.assert(
+    fc.property(key, key, (a, b) => {
+      expect(Math.sign(compareKeys(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    }),
+  );
+});
+
+describe('uploads of one key', () => {
+  it('at once never mix: bytes, ETag and metadata are of one of them', async () => {
+    const rig = await startRig();
+    const bodies = Array.from({ length: 12 }, (_, at) => Buffer.alloc(150_000 + at, 65 + at));
+    const puts = { areDone: false };
+    const read = async () => {
+      const { status, body, headers } = await send(
+        rig.endpoint,
+        signed(rig.endpoint, { path: `${BUCKET}/k` }),
+      );
+      if (status === 404) return;
+      const at = (body[0] ?? 0) - 65;
+      expect(body.equals(bodies[at] ?? Buffer.alloc(0))).toBe(true);
+      expect(headers['x-amz-meta-at']).toBe(String(at));
+    };
+    const replies = Promise.all(
+      bodies.map((body, at) => {
+        const headers = { 'x-amz-meta-at': String(at) };
+        return send(
+          rig.endpoint,
+          signed(rig.endpoint, { method: 'PUT', path: `${BUCKET}/k`, body, headers }),
+        );
+      }),
+    ).finally(() => {
+      puts.areDone = true;
+    });
+    while (!puts.areDone) await read();
+    expect((await replies).map(({ status }) => status)).toEqual(bodies.map(() => 200));
+    await read();
+    const head = await rig.client().send(new HeadObjectCommand({ Bucket, Key: 'k' }));
+    const list = await rig.client().send(new ListObjectsV2Command({ Bucket }));
+    expect(list.Contents).toMatchObject([{ Key: 'k', ETag: head.ETag, Size: head.ContentLength }]);
+  });
+
+  it('cut off in the middle leave the old object and no trace', async () => {
+    const rig = await startRig();
+    await rig.server.objects(BUCKET).put('k', Buffer.from('old'), 'text/plain');
+    const before = await rig.tree();
+    const body = bytes(1_000_000);
+    const { headers, target } = signed(rig.endpoint, { method: 'PUT', path: `${BUCKET}/k`, body });
+    const { hostname, port } = new URL(rig.endpoint);
+    const socket = connect(Number(port), hostname);
+    const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`);
+    socket.write(`PUT ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    socket.write(body.subarray(0, 600_000));
+    // The upload is under way once its temporary file is there.
+    await vi.waitFor(async () => expect(await rig.tree()).not.toEqual(before));
+    socket.resetAndDestroy();
+    await vi.waitFor(async () => expect(await rig.tree()).toEqual(before));
+    expect((await rig.server.objects(BUCKET).get('k'))?.toString()).toBe('old');
+  });
+
+  it('are cut off by a close, which waits until they are cleared away', async () => {
+    const rig = await startRig();
+    const before = await rig.tree();
+    const { headers, target } = signed(rig.endpoint, {
+      method: 'PUT',
+      path: `${BUCKET}/k`,
+      body: bytes(9_000),
+    });
+    const { hostname, port } = new URL(rig.endpoint);
+    const request = httpRequest({ hostname, port, method: 'PUT', path: target, headers });
+    const failed = new Promise((resolve) => request.on('error', resolve));
+    request.write(bytes(1_000));
+    await vi.waitFor(async () => expect(await rig.tree()).not.toEqual(before));
+    await rig.server.close();
+    expect(await rig.tree()).toEqual(before);
+    await failed;
+  });
+});
+
+it('A reader who does not read holds up the file, not the memory', async () => {
+  let pending = () => 0;
+  const rig = await startRig({
+    intercept: (_, response) => {
+      pending = () => response.writableLength;
+      return false;
+    },
+  });
+  const body = Buffer.alloc(32 * 1024 * 1024, 'x');
+  await rig.server.objects(BUCKET).put('k', body, 'text/plain');
+  const { headers, target } = signed(rig.endpoint, { path: `${BUCKET}/k` });
+  const { hostname, port } = new URL(rig.endpoint);
+  const received = await new Promise<number>((resolve, reject) => {
+    const request = httpRequest({ hostname, port, path: target, headers }, (response) => {
+      void (async () => {
+        await sleep(100);
+        expect(pending()).toBeGreaterThan(0);
+        expect(pending()).toBeLessThan(1024 * 1024);
+        let size = 0;
+        for await (const chunk of response) if (Buffer.isBuffer(chunk)) size += chunk.length;
+        resolve(size);
+      })().catch(reject);
+    });
+    request.on('error', reject).end();
+  });
+  expect(received).toBe(body.length);
+});
