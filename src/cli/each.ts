@@ -3,6 +3,7 @@ import { counted } from '../kernel/duration.ts';
 import { PartialError, UsageError } from '../kernel/errors.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { writeJson, writeJsonLine } from '../output/json.ts';
+import { safeLine } from '../output/text.ts';
 import type { Ids } from './ids.ts';
 import { confirm } from './prompts.ts';
 import { errorText, reportOf } from './report.ts';
@@ -56,13 +57,10 @@ async function writeResult(
   surroundings: Surroundings,
 ): Promise<void> {
   const { terminal, json, redactor } = surroundings;
-  if (json) {
-    const shown = result.ok ? result : { ...result, error: reportOf(result.error) };
-    return writeJsonLine(shown, terminal);
-  }
-  if (result.ok) return terminal.out(show(result.envelope));
+  if (result.ok) return json ? writeJsonLine(result, terminal) : terminal.out(show(result.envelope));
+  if (json) return writeJsonLine({ ...result, error: reportOf(result.error) }, surroundings.hidingSecrets());
   terminal.err(
-    `${result.id}: ${errorText(result.error, { json: false, redactor, style: terminal.styleErr })}`,
+    `${safeLine(result.id)}: ${errorText(result.error, { json: false, redactor, style: terminal.styleErr })}`,
   );
 }
 
@@ -92,6 +90,6 @@ export async function writeDryRun(ids: Ids, action: string, surroundings: Surrou
   for (const id of ids.ids) {
     await (json
       ? writeJsonLine({ dryRun: true, action, id }, terminal)
-      : terminal.out(`would ${action} ${id}\n`));
+      : terminal.out(`would ${action} ${safeLine(id)}\n`));
   }
 }

@@ -16,10 +16,11 @@ export function explainCreated(created: {
   return undefined;
 }
 
-/** A new envelope: its id and state, and the next command. In a pipe: id and status. */
-export function renderCreated(envelope: Envelope, terminal: Terminal): string {
+/** A new envelope: its id and state, and the next command. In a pipe: id and status; quiet: the id alone. */
+export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boolean): string {
   const id = safeLine(envelope.id);
   const status = safeLine(envelope.status ?? 'unknown');
+  if (quiet) return `${id}\n`;
   if (!terminal.outIsTty) return `${id}\t${status}\n`;
   const colour = statusColour(status);
   const signers = envelope.signers ?? [];

@@ -64,6 +64,20 @@ describe('envelopes create', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^env_\w+\tDRAFT\n$/);
     expect(stderr).toContain('a@b.c has no name; the address is used as the name');
+    const quiet = await home.run([
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'Ada <a@b.c>',
+      '-q',
+    ]);
+    expect(quiet).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^env_\w+\n$/) as unknown,
+      stderr: '',
+    });
   });
 
   it('takes names, roles, order, metadata, files and --send', async () => {

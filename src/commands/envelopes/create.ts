@@ -16,7 +16,8 @@ export default class EnvelopesCreate extends EsignCommand {
     '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c',
     "<%= config.bin %> envelopes create --template tmpl_lease --signer 'Ada Lovelace <ada@example.com>;role=Tenant' --signer 'Bo Li <bo@example.com>;role=Landlord' --send",
     '<%= config.bin %> envelopes create --template tmpl_nda --signers-file signers.csv --metadata deal=4711 --request-id deal-4711',
-    '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c --dry-run --json',
+    'ID=$(<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c -q)',
+    '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c --dry-run',
   ];
   static override flags = {
     template: Flags.string({ description: 'template to make it from', required: true, helpValue: 'ID' }),
@@ -63,6 +64,7 @@ export default class EnvelopesCreate extends EsignCommand {
       description: 'makes a rerun safe: the same id never creates twice',
       helpValue: 'KEY',
     }),
+    quiet: Flags.boolean({ char: 'q', description: 'print the id only', exclusive: ['json'] }),
     'dry-run': dryRunFlag,
   };
 
@@ -93,6 +95,6 @@ export default class EnvelopesCreate extends EsignCommand {
     const explanation = explainCreated(created);
     if (explanation !== undefined) around.notice(explanation);
     if (around.json) return writeJson(created.envelope, around.terminal);
-    await around.terminal.out(renderCreated(created.envelope, around.terminal));
+    await around.terminal.out(renderCreated(created.envelope, around.terminal, flags.quiet));
   }
 }
