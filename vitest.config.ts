@@ -7,9 +7,18 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/faults/**'],
+          exclude: ['test/e2e/**', 'test/faults/**', 'test/browser/**', 'test/contract/**'],
           setupFiles: ['test/support/fence.ts'],
           testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 2 },
         },
       },
       {

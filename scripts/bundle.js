@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, rm } from 'node:fs/promises';
+import { cp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -44,6 +44,15 @@ export async function bundle() {
     legalComments: 'linked',
     logLevel: 'warning',
   });
+}
+
+/** What the sandbox's web pages load: their own style and script, the PDF viewer, the font of signatures. */
+export async function copyPages() {
+  const target = join(root, 'dist/pages');
+  const viewer = join(root, 'node_modules/pdfjs-dist/legacy/build');
+  await cp(join(root, 'src/sandbox/pages/assets'), target, { recursive: true });
+  for (const file of ['pdf.min.mjs', 'pdf.worker.min.mjs']) await cp(join(viewer, file), join(target, file));
+  await cp(join(root, 'dist/fonts/Caveat_500Medium.ttf'), join(target, 'hand.ttf'));
 }
 
 /** oclif.manifest.json: all commands and flags in one file, so that help and routing load no command. */

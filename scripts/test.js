@@ -20,7 +20,17 @@ await step('Floors of the house', node, [
 
 const vitest = spawn(
   node,
-  [bin('vitest/vitest.mjs'), 'run', '--project', 'unit', '--project', 'e2e', ...process.argv.slice(2)],
+  [
+    bin('vitest/vitest.mjs'),
+    'run',
+    '--project',
+    'unit',
+    '--project',
+    'e2e',
+    '--project',
+    'browser',
+    ...process.argv.slice(2),
+  ],
   {
     cwd: root,
     stdio: 'inherit',

@@ -3,13 +3,13 @@ import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Choices } from './choices.ts';
 import type { Engine, Visitor } from './engine.ts';
-import { ApiError, invalidBody, notFound } from './errors.ts';
+import { ApiError, invalidBody } from './errors.ts';
 import type { Faults } from './faults.ts';
 import { isLocalHost } from './host-check.ts';
 import { readJson } from './json-body.ts';
-import { authenticate, hashOf, makeKey, type RandomId, requireScope } from './keys.ts';
+import { createKey, revokeKey } from './key-actions.ts';
+import { authenticate, hashOf, type RandomId, requireScope } from './keys.ts';
 import type { RateWindow } from './rate-window.ts';
-import type { AuditRecord } from './records.ts';
 import { deliveryView, envelopeView, keyView, pageView } from './representation.ts';
 import { isoTime, type SandboxClock } from './sandbox-clock.ts';
 import { settingRoutes } from './settings-routes.ts';
@@ -125,44 +125,21 @@ function recordRoutes(app: Hono<ServiceEnv>, { engine, store: { state } }: Contr
   });
 }
 
-function keyRoutes(app: Hono<ServiceEnv>, { store, clock, randomId }: ControlOptions): void {
-  const { state } = store;
-  const audit = (action: AuditRecord['action'], orgId: string, keyId: string): AuditRecord => ({
-    id: `aud_${randomId(10)}`,
-    at: isoTime(clock.now()),
-    orgId,
-    keyId,
-    action,
-    method: null,
-    path: null,
-    status: null,
-  });
+function keyRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
+  const { store, clock } = options;
   app.get('/keys', (c) =>
-    reply(c, { data: [...state.keys.values()].map((key) => keyView(key, clock.now())) }),
+    reply(c, { data: [...store.state.keys.values()].map((key) => keyView(key, clock.now())) }),
   );
   app.post('/keys', async (c) => {
-    const body = parseBody(bodies.createKey, await readJson(c.env.incoming));
-    const { name, description = '', scopes, orgId = state.orgId, expiresAt } = body;
-    const until = expiresAt === undefined ? null : isoTime(Date.parse(expiresAt));
-    const facts = { orgId, name, description, scopes: [...new Set(scopes)], expiresAt: until };
-    const { key, record } = makeKey(facts, clock.now(), randomId);
-    await store.commit([
-      { kind: 'key', value: record },
-      { kind: 'audit', value: audit('key.created', orgId, record.id) },
-    ]);
+    const { record, key } = await createKey(
+      options,
+      parseBody(bodies.createKey, await readJson(c.env.incoming)),
+    );
     return reply(c, { data: { ...keyView(record, clock.now()), key } }, 201);
   });
-  app.post('/keys/:id/revoke', async (c) => {
-    const key = state.keys.get(c.req.param('id'));
-    if (!key) throw notFound('Key');
-    const now = isoTime(clock.now());
-    const value = { ...key, revokedAt: key.revokedAt ?? now };
-    await store.commit([
-      { kind: 'key', value },
-      { kind: 'audit', value: audit('key.revoked', key.orgId, key.id) },
-    ]);
-    return reply(c, { data: keyView(value, clock.now()) });
-  });
+  app.post('/keys/:id/revoke', async (c) =>
+    reply(c, { data: keyView(await revokeKey(options, c.req.param('id')), clock.now()) }),
+  );
 }
 
 /** A page elsewhere on the web can neither know the key nor, by rebinding its name, reach this address. */

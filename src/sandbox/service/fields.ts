@@ -41,7 +41,7 @@ export function fillFields(
 function problemWith(field: TemplateField, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (field.type === 'CHECKBOX' && value !== 'true' && value !== 'false') return 'Must be true or false';
-  if (field.type === 'DROPDOWN' && field.options && !field.options.includes(value))
+  if (field.type === 'DROPDOWN' && value !== '' && field.options && !field.options.includes(value))
     return `Must be one of ${field.options.join(', ')}`;
   if (field.required && value.trim() === '') return `${field.label} is required`;
   return undefined;

@@ -5,14 +5,13 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ObjectWriter, PaperMaker } from '../model.ts';
+import { mountPages } from '../pages/index.ts';
 import { Choices } from './choices.ts';
 import { controlRoutes } from './control.ts';
 import { Engine } from './engine.ts';
-import { ApiError, asApiError, errorText, invalidBody, notFound } from './errors.ts';
+import { asApiError, errorText, invalidBody, notFound } from './errors.ts';
 import { answerWithFaults } from './false-answers.ts';
 import { Faults } from './faults.ts';
-import { HOME_CSP, homePage } from './home-page.ts';
-import { isLocalHost } from './host-check.ts';
 import { openDefaultKey, type RandomId } from './keys.ts';
 import { LateObjects } from './late-objects.ts';
 import { readContract } from './openapi.ts';
@@ -20,7 +19,7 @@ import { PaperShelf } from './paper-shelf.ts';
 import { Quota } from './quota.ts';
 import { RateWindow } from './rate-window.ts';
 import { apiRoutes, type RouteOptions } from './routes.ts';
-import { isoTime, SandboxClock } from './sandbox-clock.ts';
+import { SandboxClock } from './sandbox-clock.ts';
 import { Store } from './store.ts';
 import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './web.ts';
 import { WebhookSender } from './webhooks.ts';
@@ -89,7 +88,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       origin: () => originOf(server, options.host),
     });
     const rates = new RateWindow(options.rateLimit);
-    const app = webApp(server, { ...common, engine, rates, apiKey, host: options.host });
+    const app = webApp(server, { ...common, engine, rates, apiKey, host: options.host, objects });
     attach(server, (request, env) =>
       answerWithFaults(request, env, {
         faults,
@@ -114,7 +113,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 function webApp(
   server: Server,
-  options: RouteOptions & { clock: SandboxClock; apiKey: string; host: string; faults: Faults },
+  options: RouteOptions & {
+    clock: SandboxClock;
+    apiKey: string;
+    host: string;
+    faults: Faults;
+    objects: ObjectWriter;
+  },
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
   app.onError((error, c) => replyError(c, error));
@@ -126,14 +131,7 @@ function webApp(
   });
   app.route('/api/v1', apiRoutes(options));
   app.route('/__sandbox/', controlRoutes(options));
-  app.get('/', (c) => {
-    if (!isLocalHost(c.env.incoming, options.host))
-      throw new ApiError('FORBIDDEN', 'This page is shown only under its own address');
-    const now = isoTime(options.clock.now());
-    const html = homePage(options.store.state, originOf(server, options.host), now);
-    return c.html(html, 200, { 'Content-Security-Policy': HOME_CSP, 'Referrer-Policy': 'no-referrer' });
-  });
-  app.all('/', wrongMethod('GET, HEAD'));
+  mountPages(app, { ...options, origin: () => originOf(server, options.host) });
   app.get('/openapi.yaml', async (c) => {
     const contract = await readContract();
     if (contract === null) throw notFound('Contract');

@@ -88,6 +88,14 @@ describe('any key', () => {
       }
     }
     expect(await rig.tree()).toEqual(before);
+    const begun = signed(rig.endpoint, { method: 'POST', path: 'other/k', query: { uploads: '' } });
+    const [, id] = /<UploadId>(\w+)</.exec((await send(rig.endpoint, begun)).body.toString()) ?? [];
+    const uploadId = `../../other/.uploads/${id}`;
+    const reply = await send(
+      rig.endpoint,
+      signed(rig.endpoint, { path: `${Bucket}/k`, query: { uploadId } }),
+    );
+    expect([reply.status, reply.code]).toEqual([404, 'NoSuchUpload']);
   });
 
   it('too long or not UTF-8 is refused', async () => {

@@ -326,6 +326,8 @@ describe('buckets', () => {
     const older = await client.send(new ListObjectsCommand({ Bucket, MaxKeys: 3, Marker: 'a/1' }));
     expect(older.Contents?.map(({ Key }) => Key)).toEqual(['a/2', 'a/b/3', 'b']);
     expect(older.NextMarker).toBe('b');
+    const beyond = new ListObjectsCommand({ Bucket, Delimiter: '/', Marker: 'a/' });
+    expect((await client.send(beyond)).CommonPrefixes).toEqual([{ Prefix: 'c/' }]);
   });
 });
 

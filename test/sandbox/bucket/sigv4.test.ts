@@ -218,3 +218,8 @@ it('Header values are judged by their bytes and without surplus blanks', () => {
   );
   expect(canonical).toBe(`GET\n/\n\na:1,2\nb:x y\n\na;b\n${EMPTY}`);
 });
+
+it('Query parameters stand in the order of their names, also where one begins like another', () => {
+  const request = { method: 'GET', rawPath: '/', rawQuery: 'a%00=2&a=1&B=3&a-b=4', headers: {} };
+  expect(canonicalRequest(request, [], EMPTY).split('\n')[2]).toBe('B=3&a=1&a%00=2&a-b=4');
+});

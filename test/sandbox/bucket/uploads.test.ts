@@ -187,6 +187,13 @@ describe('an upload', () => {
     const wrong = { secretAccessKey: 'nope' };
     const reply = await send(rig.endpoint, signed(rig.endpoint, { method: 'PUT', path, body, who: wrong }));
     expect([reply.status, reply.code]).toEqual([403, 'SignatureDoesNotMatch']);
+    const malformed = { body, payload: 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' };
+    const headers = { 'x-amz-decoded-content-length': '6000000' };
+    const stopped = signed(rig.endpoint, { method: 'PUT', path, ...malformed, headers });
+    expect((await send(rig.endpoint, stopped)).code).toBe('IncompleteBody');
+    const xml = { body, query: { delete: '' }, headers: { 'x-amz-checksum-crc32': 'AAAAAA==' } };
+    const endless = signed(rig.endpoint, { method: 'POST', path: BUCKET, ...xml });
+    expect((await send(rig.endpoint, endless)).code).toBe('MalformedXML');
     const sdk = rig.client({ credentials: { ...owner, secretAccessKey: 'nope' } });
     const put = new PutObjectCommand({ Bucket, Key: 'k', Body: body });
     expect(await refusal(sdk.send(put))).toBe('SignatureDoesNotMatch 403');

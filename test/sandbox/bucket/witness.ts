@@ -42,10 +42,14 @@ export function pathOf(path: string): string {
   return `/${percent(path, (character) => character === '/')}`;
 }
 
+/** In the order of the encoded names, not of the pairs: `a=` comes before `a%00=`, although % is less than =. */
 export function queryOf(query: Record<string, string>): string {
-  return Object.entries(query)
-    .map(([name, value]) => `${percent(name)}=${percent(value)}`)
+  const encoded = Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [percent(name), percent(value)]),
+  );
+  return Object.keys(encoded)
     .sort()
+    .map((name) => `${name}=${encoded[name] ?? ''}`)
     .join('&');
 }
 

@@ -1,0 +1,109 @@
+import { html } from 'hono/html';
+import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord } from '../model.ts';
+import type { State } from '../service/state.ts';
+import { state, table, time } from './layout.ts';
+
+const SHOWN = 50;
+
+/** What is in the sandbox, newest first, and how to use it. `form` is the token that forms of this page must carry. */
+export function dashboard(records: State, facts: { origin: string; now: string; form: string }) {
+  const envelopes = records.envelopesOf(records.orgId).slice(0, SHOWN);
+  const deliveries = [...records.deliveries.values()].slice(-SHOWN).toReversed();
+  return html`<h1>The e-signature service, on this machine</h1>
+    <p>
+      Base URL <code>${facts.origin}/api/v1</code>. The clock of the sandbox says ${time(facts.now)}. The API is described
+      at <a href="/openapi.yaml">/openapi.yaml</a>.
+    </p>
+    <pre>esign envelopes create --template tmpl_nda --signer ada@example.com --send</pre>
+    <h2>Envelopes</h2>
+    ${table(['Created', 'Envelope', 'Status', 'Subject', 'Signers'], envelopes.map(envelopeRow), 'None yet. Create one with the command above.')}
+    <h2>Templates</h2>
+    ${table(
+      ['Id', 'Name', 'Pages', 'Roles'],
+      [...records.templates.values()].map((one) => [
+        html`<code>${one.id}</code>`,
+        one.name,
+        one.pageCount,
+        one.roles.join(', '),
+      ]),
+      'None.',
+    )}
+    <h2>Webhooks</h2>
+    ${table(
+      ['Created', 'Event', 'Envelope', 'State', 'Tries', ''],
+      deliveries.map((one) => deliveryRow(one, facts.form)),
+      'None sent. Create an envelope with --webhook-url.',
+    )}
+    <h2>API keys</h2>
+    ${table(
+      ['Name', 'Key', 'Permissions', 'Created', 'Last used', 'Expires', ''],
+      [...records.keys.values()].map((one) => keyRow(one, facts.form)),
+      'None.',
+    )}`;
+}
+
+function envelopeRow(one: EnvelopeRecord): unknown[] {
+  const signers = one.signers.map((signer) => html`<div>${signer.name} ${state(signer.status)}</div>`);
+  return [time(one.createdAt), html`<code>${one.id}</code>`, state(one.status), one.subject, signers];
+}
+
+function deliveryRow(one: DeliveryRecord, token: string): unknown[] {
+  const last = one.attempts.at(-1);
+  const tries = `${one.attempts.length}${last ? ` (${last.status ?? last.error ?? ''})` : ''}`;
+  return [
+    time(one.createdAt),
+    one.event,
+    html`<code>${one.envelopeId}</code>`,
+    state(one.state),
+    tries,
+    action(`/deliveries/${one.id}/replay`, 'Replay', token),
+  ];
+}
+
+function keyRow(one: KeyRecord, token: string): unknown[] {
+  const end = one.revokedAt === null ? action(`/keys/${one.id}/revoke`, 'Revoke', token) : 'revoked';
+  const expires = one.expiresAt === null ? 'never' : time(one.expiresAt);
+  return [
+    one.name,
+    html`<code>${one.prefix}…</code>`,
+    one.scopes.join(', '),
+    time(one.createdAt),
+    time(one.lastUsedAt) || 'never',
+    expires,
+    end,
+  ];
+}
+
+function action(path: string, label: string, token: string) {
+  return html`<form method="post" action="${path}">
+    <input type="hidden" name="form" value="${token}" /><button class="plain small">${label}</button>
+  </form>`;
+}
+
+/** Every mail the service would have sent. */
+export function mailbox(mails: readonly MailRecord[], to: string) {
+  const shown = mails
+    .filter((mail) => mail.to.toLowerCase().includes(to.toLowerCase()))
+    .toReversed()
+    .slice(0, 200);
+  const rows = shown.map((mail) => [
+    time(mail.at),
+    mail.to,
+    html`<a href="/mailbox/${mail.id}">${mail.subject}</a>`,
+  ]);
+  return html`<h1>Mailbox</h1>
+    <form method="get" class="field" role="search">
+      <label for="to">Mails to</label> <input id="to" name="to" value="${to}" autocomplete="off" />
+      <button class="small">Show</button>
+    </form>
+    ${table(['Sent', 'To', 'Subject'], rows, 'No mails. Signers are mailed when an envelope is sent.')}`;
+}
+
+/** One mail; a signing link of this sandbox can be followed. */
+export function mailPage(mail: MailRecord, origin: string) {
+  const link = mail.text.split(/\s+/).find((word) => word.startsWith(`${origin}/sign/`));
+  return html`<h1>${mail.subject}</h1>
+    <p class="quiet">To ${mail.to}, ${time(mail.at)}</p>
+    <div class="card mailtext">${mail.text}</div>
+    ${link === undefined ? '' : html`<p><a class="button" href="${link.slice(origin.length)}">Open and sign</a></p>`}`;
+}

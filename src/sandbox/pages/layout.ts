@@ -1,0 +1,79 @@
+import { html } from 'hono/html';
+import type { ServiceContext } from '../service/web.ts';
+
+type Html = ReturnType<typeof html>;
+
+/** Only what the sandbox itself serves may load; nothing may frame it, and forms go nowhere else. */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data: blob:",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** A whole page. Everything put in by `html` templates is escaped. */
+export async function page(
+  c: ServiceContext,
+  content: { title: string; body: Html | Promise<Html>; script?: string; status?: 200 | 400 | 404 | 409 },
+): Promise<Response> {
+  const script =
+    content.script === undefined ? '' : html`<script type="module" src="/assets/${content.script}"></script>`;
+  const text = await html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${content.title} · esign sandbox</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="/assets/style.css" />
+        ${script}
+      </head>
+      <body>
+        <header>
+          <span class="mark">SANDBOX</span>
+          <nav aria-label="Sandbox"><a href="/">Dashboard</a> <a href="/mailbox">Mailbox</a></nav>
+        </header>
+        <main>${await content.body}</main>
+        <footer>Made in a sandbox on this machine. Nothing is mailed, and nothing is legally binding.</footer>
+      </body>
+    </html>`;
+  return c.html(text, content.status ?? 200, {
+    'Content-Security-Policy': POLICY,
+    // A signing link is a secret: it must not reach other sites as a referrer.
+    'Referrer-Policy': 'same-origin',
+    'X-Frame-Options': 'DENY',
+  });
+}
+
+/** A table, or a sentence when there is nothing. */
+export function table(head: readonly string[], rows: readonly (readonly unknown[])[], empty: string): Html {
+  if (rows.length === 0) return html`<p class="quiet">${empty}</p>`;
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${head.map((text) => html`<th scope="col">${text}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** A status as a word with its colour. */
+export function state(word: string): Html {
+  return html`<span class="state ${word}">${word.toLowerCase().replaceAll('_', ' ')}</span>`;
+}
+
+/** `2026-11-21 09:05:12 UTC`. */
+export function time(iso: string | null): string {
+  return iso === null ? '' : `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}

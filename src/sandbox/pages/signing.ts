@@ -1,0 +1,125 @@
+import { html } from 'hono/html';
+import type { EnvelopeRecord, SignerRecord, TemplateField } from '../model.ts';
+import { state, time } from './layout.ts';
+
+export interface SigningView {
+  envelope: EnvelopeRecord;
+  signer: SignerRecord;
+  /** The signer's fields, in reading order. */
+  fields: readonly TemplateField[];
+  /** What was entered or is prefilled, by field id. */
+  values: Readonly<Record<string, string>>;
+  consent: boolean;
+  problems: readonly string[];
+}
+
+/** The page on which a signer reads, fills in and signs. */
+export function signingPage(view: SigningView) {
+  const { envelope, signer, fields, values, problems } = view;
+  const path = `/sign/${signer.token}`;
+  return html`<h1>${envelope.subject}</h1>
+    <p class="quiet">For ${signer.name} (${signer.role}), to be signed by ${time(envelope.expiresAt)}</p>
+    ${envelope.message === '' ? '' : html`<div class="card mailtext">${envelope.message}</div>`}
+    ${problems.length === 0 ? '' : problemList(problems)}
+    <form class="signing" method="post" action="${path}" novalidate>
+      <div class="pages" data-document="${path}/document.pdf"></div>
+      <p><a href="${path}/document.pdf">Open the PDF</a></p>
+      <section class="card" aria-labelledby="fields">
+        <h2 id="fields">Your fields</h2>
+        ${fields.map((field) => fieldBlock(field, values[field.fieldId] ?? '', signer))}
+      </section>
+      <div class="card">
+        <div class="field check">
+          <input type="checkbox" id="consent" name="consent" value="yes" required ${view.consent ? 'checked' : ''} />
+          <label for="consent">I have read the document and agree to sign it electronically.</label>
+        </div>
+      </div>
+      <div class="actions">
+        <button>Sign</button>
+        <button type="button" class="plain" data-opens="decline">Decline…</button>
+        <span role="status" class="quiet"></span>
+      </div>
+    </form>
+    <dialog aria-labelledby="decline-title">
+      <form method="post" action="${path}/decline">
+        <h2 id="decline-title">Decline to sign</h2>
+        <div class="field">
+          <label for="reason">Why? The sender will see it.</label>
+          <textarea id="reason" name="reason" rows="3" maxlength="1000"></textarea>
+        </div>
+        <button>Decline</button> <button type="button" class="plain" data-closes="decline">Back</button>
+      </form>
+    </dialog>`;
+}
+
+function problemList(problems: readonly string[]) {
+  return html`<div class="card problems" role="alert">
+    <h2>Not signed yet</h2>
+    <ul>
+      ${problems.map((problem) => html`<li>${problem}</li>`)}
+    </ul>
+  </div>`;
+}
+
+function fieldBlock(field: TemplateField, value: string, signer: SignerRecord) {
+  const kind = field.type === 'CHECKBOX' ? 'field check' : 'field';
+  const label = html`<label for="${field.fieldId}">${field.label}${field.required ? '' : ' (optional)'}</label>`;
+  const control = controlOf(field, value, signer);
+  return html`<div class="${kind}" data-page="${field.page}" data-x="${field.x}" data-y="${field.y}" data-width="${field.width}" data-height="${field.height}">
+    ${field.type === 'CHECKBOX' ? html`${control}${label}` : html`${label}${control}`} <span class="hint">Page ${field.page}</span>
+  </div>`;
+}
+
+function controlOf(field: TemplateField, value: string, signer: SignerRecord) {
+  const name = `f.${field.fieldId}`;
+  const required = field.required ? 'required' : '';
+  if (field.type === 'CHECKBOX') {
+    return html`<input type="checkbox" id="${field.fieldId}" name="${name}" value="true" ${required} ${value === 'true' ? 'checked' : ''} />`;
+  }
+  if (field.type === 'DROPDOWN') {
+    const options = field.options ?? [];
+    return html`<select id="${field.fieldId}" name="${name}" ${required}>
+      <option value=""></option>
+      ${options.map((option) => html`<option value="${option}" ${option === value ? 'selected' : ''}>${option}</option>`)}
+    </select>`;
+  }
+  const hand = field.type === 'SIGNATURE' || field.type === 'INITIALS';
+  const type = field.type === 'DATE' ? 'date' : 'text';
+  const complete = field.type === 'SIGNATURE' ? signer.name : '';
+  return html`<input type="${type}" id="${field.fieldId}" name="${name}" value="${value}" class="${hand ? 'hand' : ''}" placeholder="${complete}" maxlength="500" autocomplete="off" ${required} />`;
+}
+
+/** What the link shows when there is nothing to sign now, and the papers once they are there. */
+export function standingPage(envelope: EnvelopeRecord, signer: SignerRecord) {
+  const path = `/sign/${signer.token}`;
+  const papers =
+    envelope.status === 'COMPLETED'
+      ? html`<p><a class="button" href="${path}/signed.pdf">Signed document</a> <a class="button" href="${path}/certificate.pdf">Certificate</a></p>`
+      : '';
+  return html`<h1>${envelope.subject}</h1>
+    <p>${sentence(envelope, signer)}</p>
+    ${papers}
+    <ul>
+      ${envelope.signers.map((one) => html`<li>${one.name} ${state(one.status)}</li>`)}
+    </ul>`;
+}
+
+function sentence(envelope: EnvelopeRecord, signer: SignerRecord): string {
+  const endings: Partial<Record<EnvelopeRecord['status'], string>> = {
+    COMPLETED: 'Everyone has signed. The papers are ready.',
+    CANCELLED: 'The sender has cancelled this request. There is nothing to sign.',
+    EXPIRED: 'The time to sign is over.',
+    DECLINED: `This request was declined${reasonOf(envelope)}.`,
+  };
+  const ending = endings[envelope.status];
+  if (ending !== undefined) return ending;
+  if (signer.status === 'SIGNED')
+    return `Thank you, ${signer.name}. You have signed; others are still to sign.`;
+  return `It is not your turn yet, ${signer.name}. You will be mailed when it is.`;
+}
+
+function reasonOf(envelope: EnvelopeRecord): string {
+  const by = envelope.signers.find((one) => one.status === 'DECLINED');
+  if (by === undefined) return '';
+  return ` by ${by.name}${by.declineReason ? `: ${by.declineReason}` : ''}`;
+}

@@ -1,0 +1,156 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request as rawRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../../src/kernel/json.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts';
+
+let sandbox: Sandbox;
+let folder: string;
+const hostile = '<script>alert(1)</script>"\'&';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-pages-'));
+  sandbox = await startSandbox({ dataDir: folder, host: '127.0.0.1', port: 0 });
+});
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const at = (path: string) => new URL(path, sandbox.dashboardUrl).href;
+const post = (path: string, fields: Record<string, string>) =>
+  fetch(at(path), { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' });
+
+async function api(path: string, body?: unknown): Promise<Record<string, unknown>> {
+  const reply = await fetch(`${new URL(sandbox.dashboardUrl).origin}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const json: unknown = await reply.json();
+  if (!isRecord(json)) throw new Error('no object');
+  return isRecord(json.data) ? json.data : json;
+}
+
+/** A sent envelope and the signing links of its mails, in the order of its signers. */
+async function sent(signers: Record<string, unknown>[], more: Record<string, unknown> = {}) {
+  const envelope = await api('/api/v1/esign/envelopes', {
+    templateId: 'tmpl_lease',
+    signers,
+    sendImmediately: true,
+    ...more,
+  });
+  return { id: String(envelope.id), links: await linksOf(String(envelope.id)) };
+}
+
+async function linksOf(id: string): Promise<string[]> {
+  const { data } = await api(`/__sandbox/mails?envelopeId=${id}`);
+  const texts = (Array.isArray(data) ? data : []).map((mail) => (isRecord(mail) ? String(mail.text) : ''));
+  return texts.flatMap((text) => /http:\S+(\/sign\/\S+)/.exec(text)?.[1] ?? []);
+}
+
+const landlord = { email: 'l@x.org', name: hostile, role: 'Landlord' };
+const tenant = { email: 't@x.org', name: 'Tenant', role: 'Tenant' };
+const filled = {
+  'f.lease_landlord': 'L',
+  'f.lease_address': 'A',
+  'f.lease_start': '2026-01-01',
+  'f.lease_term': '12 months',
+  'f.lease_rent': '1',
+  'f.lease_deposit': '2',
+  'f.lease_landlord_initials_2': 'L',
+  'f.lease_landlord_initials_3': 'L',
+  'f.lease_landlord_signature': 'L',
+  'f.lease_landlord_date': '2026-01-01',
+  consent: 'yes',
+};
+
+describe('the pages', () => {
+  it('escape what strangers wrote, and let nothing foreign load', async () => {
+    const { links } = await sent([landlord, tenant], { subject: hostile, message: hostile });
+    for (const path of ['/', '/mailbox', `/mailbox?to=${encodeURIComponent(hostile)}`, links[0] ?? '']) {
+      const reply = await fetch(at(path));
+      const text = await reply.text();
+      expect(reply.status).toBe(200);
+      expect(text).not.toContain('<script>alert');
+      expect(reply.headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+      expect(text).not.toMatch(/\son\w+=|style="/);
+    }
+  });
+
+  it('sign only what is complete and agreed to, and say what is missing', async () => {
+    const { id, links } = await sent([landlord, tenant]);
+    const [path = ''] = links;
+    const { consent, 'f.lease_rent': _rent, ...rest } = filled;
+    const refused = await post(path, { ...rest, 'f.lease_address': 'kept & shown' });
+    const text = await refused.text();
+    expect(refused.status).toBe(400);
+    expect(text).toContain('Rent per month (page 1) is required.');
+    expect(text).toContain('Tick that you have read');
+    expect(text).toContain('value="kept &amp; shown"');
+    expect((await post(path, filled)).status).toBe(303);
+    expect(await api(`/api/v1/esign/envelopes/${id}`)).toMatchObject({ status: 'IN_PROGRESS' });
+    expect(await (await fetch(at(path))).text()).toContain('You have signed; others are still to sign');
+  });
+
+  it('show whose turn it is not, who declined and why, and the papers at the end', async () => {
+    const { id, links } = await sent([landlord, tenant], { signingOrder: 'SEQUENTIAL' });
+    expect(links).toHaveLength(1);
+    await post(links[0] ?? '', filled);
+    const [, second = ''] = await linksOf(id);
+    expect((await post(`${second}/decline`, { reason: 'too <dear>' })).status).toBe(303);
+    expect(await (await fetch(at(second))).text()).toContain('declined by Tenant: too &lt;dear&gt;');
+    const done = await sent([landlord]);
+    await post(done.links[0] ?? '', filled);
+    const page = await (await fetch(at(done.links[0] ?? ''))).text();
+    expect(page).toContain('Everyone has signed');
+    for (const paper of ['signed.pdf', 'certificate.pdf', 'document.pdf']) {
+      const reply = await fetch(at(`${done.links[0] ?? ''}/${paper}`));
+      expect(reply.headers.get('content-type')).toBe('application/pdf');
+      expect((await reply.text()).slice(0, 5)).toBe('%PDF-');
+    }
+  });
+
+  it('record that the document was viewed', async () => {
+    const { id, links } = await sent([landlord, tenant]);
+    await fetch(at(links[0] ?? ''));
+    expect(await api(`/api/v1/esign/envelopes/${id}`)).toMatchObject({
+      signers: [{ status: 'VIEWED' }, { status: 'SENT' }],
+    });
+  });
+
+  it.each([
+    '/sign/0000',
+    '/sign/0000/document.pdf',
+    '/mailbox/none',
+    '/assets/nothing.js',
+    '/assets/..%2f..%2fpackage.json',
+  ])('have nothing at %s', async (path) => {
+    expect((await fetch(at(path))).status).toBe(404);
+  });
+
+  it('act only on their own forms', async () => {
+    const { data } = await api('/__sandbox/keys');
+    const key = Array.isArray(data) && isRecord(data[0]) ? String(data[0].id) : '';
+    expect((await post(`/keys/${key}/revoke`, { form: 'guessed' })).status).toBe(403);
+    expect((await post(`/keys/${key}/revoke`, {})).status).toBe(403);
+    expect((await fetch(at('/'))).status).toBe(200);
+    await expect(api('/__sandbox/keys')).resolves.toMatchObject({ data: [{ revokedAt: null }] });
+  });
+
+  it('open only under their own address', async () => {
+    const { port } = new URL(sandbox.dashboardUrl);
+    for (const path of ['/', '/mailbox', '/sign/x', '/assets/style.css']) {
+      const status = await new Promise((resolve) => {
+        rawRequest({ host: '127.0.0.1', port, path, headers: { host: 'evil.example' } }, (reply) => {
+          reply.resume();
+          resolve(reply.statusCode);
+        }).end();
+      });
+      expect(status).toBe(403);
+    }
+  });
+});
