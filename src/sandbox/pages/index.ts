@@ -71,14 +71,14 @@ function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: string)
 }
 
 function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
-  const { engine, objects, clock, store } = options;
+  const { engine, objects, store } = options;
   app.get('/sign/:token', async (c) => {
     const found = bearer(options, c.req.param('token'));
     if (found === undefined) return nothingThere(c);
     if (!canSign(found))
       return page(c, { title: found.envelope.subject, body: standingPage(found.envelope, found.signer) });
     await engine.view(found.envelope.id, found.signer.id);
-    return signing(c, options, c.req.param('token'), { values: undefined, consent: false, problems: [] });
+    return signing(c, options, found, { consent: false, problems: [] });
   });
   app.post('/sign/:token', async (c) => {
     const token = c.req.param('token');
@@ -91,7 +91,7 @@ function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
     const values = entered(fields, body);
     const consent = body.consent === 'yes';
     const problems = problemsWith(fields, values, consent);
-    if (problems.length > 0) return signing(c, options, token, { values, consent, problems });
+    if (problems.length > 0) return signing(c, options, found, { values, consent, problems });
     await engine.sign(envelope.id, signer.id, values, visitor(c));
     return c.redirect(`/sign/${token}`, 303);
   });
@@ -114,33 +114,26 @@ function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
       'Content-Security-Policy': "default-src 'none'; sandbox",
     });
   });
+}
 
-  function signing(
-    c: ServiceContext,
-    { store: { state } }: PagesOptions,
-    token: string,
-    entries: { values: Record<string, string> | undefined; consent: boolean; problems: string[] },
-  ) {
-    const found = bearer(options, token);
-    if (found === undefined) return nothingThere(c);
-    const { envelope, signer } = found;
-    const fields = fieldsFor(state, envelope, signer);
-    const values = entries.values ?? prefilled(fields, signer, clock.now());
-    const body = signingPage({
-      envelope,
-      signer,
-      fields,
-      values,
-      consent: entries.consent,
-      problems: entries.problems,
-    });
-    return page(c, {
-      title: envelope.subject,
-      body,
-      script: 'sign.js',
-      status: entries.problems.length > 0 ? 400 : 200,
-    });
-  }
+/** What stands in the form: nothing yet, or what was posted and refused. */
+interface Entries {
+  values?: Record<string, string>;
+  consent: boolean;
+  problems: string[];
+}
+
+function signing(c: ServiceContext, options: PagesOptions, { envelope, signer }: Bearer, entries: Entries) {
+  const { consent, problems } = entries;
+  const fields = fieldsFor(options.store.state, envelope, signer);
+  const values = entries.values ?? prefilled(fields, signer, options.clock.now());
+  const body = signingPage({ envelope, signer, fields, values, consent, problems });
+  return page(c, {
+    title: envelope.subject,
+    body,
+    script: 'sign.js',
+    status: problems.length > 0 ? 400 : 200,
+  });
 }
 
 interface Bearer {
