@@ -65,7 +65,7 @@ export async function startBucket(options: BucketOptions): Promise<BucketServer>
   await privateFolder(options.dir);
   const store = await ObjectStore.open(options.dir, options.now);
   for (const name of options.buckets) await store.makeBucket(name);
-  const endpoint = { options, store, uploads: new Uploads(store) };
+  const endpoint = { options, store, uploads: await Uploads.open(store) };
   const working = new Set<Promise<void>>();
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const work = answer(request, response, endpoint).finally(() => working.delete(work));

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { codeOf } from '../../kernel/errors.ts';
@@ -8,7 +9,13 @@ import { parseJson } from '../../kernel/json.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { type Body, CHECKSUM_ALGORITHMS, checksumHeader, startChecksum, summed } from './checksums.ts';
 import { unquoted } from './conditions.ts';
-import { type ObjectFacts, openObjectFile, readObjectFacts, writeObjectFile } from './object-file.ts';
+import {
+  type ObjectFacts,
+  openObjectFile,
+  readObjectFacts,
+  TEMPORARY,
+  writeObjectFile,
+} from './object-file.ts';
 import type { ObjectStore, PutOptions } from './object-store.ts';
 import { S3Error } from './s3-error.ts';
 
@@ -60,12 +67,21 @@ const OPEN_AT_ONCE = 32;
 const MIN_PART_BYTES = 5 * 1024 * 1024;
 const FOLDER = '.uploads';
 const ABOUT = 'upload.json';
+const UPLOAD_ID = /^[0-9a-f]{32}$/;
+/** What an upload's folder is called once it has ended. */
+const GONE = '.gone';
 
 export class Uploads {
   private readonly store: ObjectStore;
 
-  constructor(store: ObjectStore) {
+  private constructor(store: ObjectStore) {
     this.store = store;
+  }
+
+  /** Takes up the unfinished uploads of all buckets, and clears away what a crash left of them. */
+  static async open(store: ObjectStore): Promise<Uploads> {
+    for (const { name } of await store.buckets()) await clearFolder(join(store.folderOf(name), FOLDER));
+    return new Uploads(store);
   }
 
   /** Begins an upload and returns its id. */
@@ -136,6 +152,10 @@ export class Uploads {
       options.accept(checksums);
       return checksums;
     };
+    const guard: CompleteOptions['guard'] = (current) => {
+      if (!existsSync(this.folderOf(name))) throw noSuchUpload();
+      options.guard(current);
+    };
     const { contentType, metadata, headers } = upload;
     const md5s = Buffer.from(parts.map(({ facts }) => facts.etag).join(''), 'hex');
     const stored = await this.store.put(
@@ -143,22 +163,24 @@ export class Uploads {
       name.key,
       { chunks: whole.chunks, check },
       { contentType, metadata, headers },
-      { guard: options.guard, etag: `${createHash('md5').update(md5s).digest('hex')}-${parts.length}` },
+      { guard, etag: `${createHash('md5').update(md5s).digest('hex')}-${parts.length}` },
     );
-    await rm(this.folderOf(name), { recursive: true, force: true });
+    await this.discard(name);
     return stored;
   }
 
   /** Throws the parts away. @throws S3Error NoSuchUpload. */
   async abort(name: UploadName): Promise<void> {
     await this.find(name);
-    await rm(this.folderOf(name), { recursive: true, force: true });
+    await this.discard(name);
   }
 
   private async *bytesOf(name: UploadName, parts: readonly Part[]): AsyncGenerator<Uint8Array> {
-    for (const { number } of parts) {
+    for (const { number, facts } of parts) {
       const part = await openObjectFile(join(this.folderOf(name), String(number))).catch(orNoSuchUpload);
       try {
+        // Replaced since it was chosen: the object's ETag is made of the one before.
+        if (part.facts.etag !== facts.etag) throw invalidPart(number);
         yield* part.read(0, part.facts.size);
       } finally {
         await part.close();
@@ -166,8 +188,15 @@ export class Uploads {
     }
   }
 
+  /** Ends an upload at once: parts that are still on the way find no folder to appear in. */
+  private async discard(name: UploadName): Promise<void> {
+    const folder = this.folderOf(name);
+    await rename(folder, `${folder}${GONE}`).catch(orNothing);
+    await rm(`${folder}${GONE}`, { recursive: true, force: true });
+  }
+
   private folderOf({ bucket, id }: UploadName): string {
-    if (!/^[0-9a-f]{32}$/.test(id)) throw noSuchUpload();
+    if (!UPLOAD_ID.test(id)) throw noSuchUpload();
     return join(this.store.folderOf(bucket), FOLDER, id);
   }
 }
@@ -180,11 +209,7 @@ function chosen(wanted: readonly PartName[], stored: readonly Part[]): Part[] {
   const parts = wanted.map(({ number, etag, checksums }) => {
     const part = byNumber.get(number);
     const isSame = Object.entries(checksums).every(([name, value]) => part?.facts.checksums[name] === value);
-    if (part === undefined || part.facts.etag !== unquoted(etag) || !isSame) {
-      throw new S3Error('InvalidPart', 'One or more of the specified parts could not be found.', {
-        PartNumber: String(number),
-      });
-    }
+    if (part === undefined || part.facts.etag !== unquoted(etag) || !isSame) throw invalidPart(number);
     return part;
   });
   if (parts.slice(0, -1).some(({ facts }) => facts.size < MIN_PART_BYTES))
@@ -209,6 +234,28 @@ function checkedAlgorithm(upload: Upload, checksums: Record<string, string>): Re
 
 function orNoSuchUpload(error: unknown): never {
   throw codeOf(error) === 'ENOENT' ? noSuchUpload() : error;
+}
+
+/** A folder without its description was never begun or has ended; a temporary file is half a part. */
+async function clearFolder(folder: string): Promise<void> {
+  const entries = await readdir(folder).catch(orNothing);
+  for (const entry of entries.filter((one) => UPLOAD_ID.test(one.replace(GONE, '')))) {
+    const files = await readdir(join(folder, entry));
+    const isWhole = UPLOAD_ID.test(entry) && files.includes(ABOUT);
+    const left = isWhole ? files.filter((name) => TEMPORARY.test(name)) : [''];
+    for (const name of left) await rm(join(folder, entry, name), { recursive: true, force: true });
+  }
+}
+
+function orNothing(error: unknown): [] {
+  if (codeOf(error) === 'ENOENT') return [];
+  throw error;
+}
+
+function invalidPart(number: number): S3Error {
+  return new S3Error('InvalidPart', 'One or more of the specified parts could not be found.', {
+    PartNumber: String(number),
+  });
 }
 
 function noSuchUpload(): S3Error {

@@ -2,17 +2,13 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import {
-  AbortMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  ListPartsCommand,
-  UploadPartCommand,
-} from '@aws-sdk/client-s3';
+import { CreateMultipartUploadCommand, ListPartsCommand, UploadPartCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it, vi } from 'vitest';
 import { summed } from '../../../src/sandbox/bucket/checksums.ts';
 import { ObjectStore } from '../../../src/sandbox/bucket/object-store.ts';
+import { S3Error } from '../../../src/sandbox/bucket/s3-error.ts';
 import { type Upload, Uploads } from '../../../src/sandbox/bucket/uploads.ts';
-import { BUCKET, bytes, refusal, startRig } from './rig.ts';
+import { BUCKET, startRig } from './rig.ts';
 
 const about: Upload = {
   ...{ key: 'k', contentType: 'text/plain', metadata: {}, headers: {} },
@@ -23,6 +19,10 @@ const md5 = (data: Uint8Array) => createHash('md5').update(data).digest();
 
 async function* once(data: Uint8Array): AsyncGenerator<Uint8Array> {
   yield data;
+}
+
+async function* inPieces(): AsyncGenerator<Uint8Array> {
+  for (let piece = 0; piece < 10; piece++) yield Buffer.alloc(10_000, piece);
 }
 
 const body = (text: string) => summed(once(Buffer.from(text)), 'CRC32');
@@ -65,39 +65,59 @@ describe('while an upload is being completed', () => {
     expect(await read(store)).toEqual(Buffer.from('chosen'));
   });
 
-  it('a second completion finds it done or makes the same object', async () => {
+  it('it can still be given up, and then there is no object', async () => {
+    const { store, uploads, name } = await begun();
+    const { etag } = await uploads.putPart(name, 1, about, body('part'));
+    const put = store.put.bind(store);
+    vi.spyOn(store, 'put').mockImplementationOnce(async (bucket, key, { chunks, check }, facts, more) => {
+      async function* whole() {
+        yield* chunks;
+        // The bytes have been read, the object does not appear yet.
+        await uploads.abort(name);
+      }
+      return put(bucket, key, { chunks: whole(), check }, facts, more);
+    });
+    const completion = uploads.complete(name, [{ number: 1, etag, checksums: {} }], options);
+    await expect(completion).rejects.toMatchObject({ code: 'NoSuchUpload' });
+    expect(await read(store)).toBeUndefined();
+  });
+
+  it('whoever made the object is told so, also when another was there at the same time', async () => {
     const { store, uploads, name } = await begun();
     const { etag } = await uploads.putPart(name, 1, about, body('part'));
     const complete = () => uploads.complete(name, [{ number: 1, etag, checksums: {} }], options);
-    const outcomes = await Promise.allSettled([complete(), complete(), complete()]);
-    const failures = outcomes.flatMap((one) => (one.status === 'rejected' ? [String(one.reason.code)] : []));
-    expect(failures.length).toBeLessThan(3);
-    expect(failures.filter((code) => code !== "NoSuchUpload")).toEqual([]);
+    const put = store.put.bind(store);
+    // The first has made its object and not yet cleared away when the second does all of its work.
+    vi.spyOn(store, 'put').mockImplementationOnce(async (...args) => {
+      const stored = await put(...args);
+      await complete();
+      return stored;
+    });
+    expect((await complete()).etag).toMatch(/-1$/);
     expect(await read(store)).toEqual(Buffer.from('part'));
+    await expect(complete()).rejects.toMatchObject({ code: 'NoSuchUpload' });
   });
 });
 
-describe('an upload that is given up', () => {
-  it('while its parts are still on the way goes at once, and for good', async () => {
-    const rig = await startRig();
-    const before = (await rig.tree()).length;
-    const client = rig.client();
-    for (let round = 0; round < 8; round++) {
-      const target = { Bucket: BUCKET, Key: 'k' };
-      const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
-      const upload = { ...target, UploadId };
-      const sent = Array.from({ length: 8 }, (_, at) =>
-        refusal(client.send(new UploadPartCommand({ ...upload, PartNumber: at + 1, Body: bytes(300_000) }))),
-      );
-      const folder = join(rig.dir, BUCKET, '.uploads', UploadId ?? '');
-      await vi.waitFor(async () => expect((await readdir(folder)).length).toBeGreaterThan(1));
-      expect(await refusal(client.send(new AbortMultipartUploadCommand(upload)))).toBe('none');
-      for (const outcome of await Promise.all(sent)) expect(outcome).toMatch(/^(none|NoSuchUpload 404)$/);
-      expect(await refusal(client.send(new ListPartsCommand(upload)))).toBe('NoSuchUpload 404');
-    }
-    // The one path more is the folder of all uploads, which is empty again.
-    expect(await rig.tree()).toHaveLength(before + 1);
-  });
+it('An upload that is given up while its parts are on the way goes at once, and for good', async () => {
+  const { store, uploads, name: first } = await begun();
+  await uploads.abort(first);
+  const folder = join(store.folderOf(BUCKET), '.uploads');
+  for (let round = 0; round < 10; round++) {
+    const name = { ...first, id: await uploads.begin(BUCKET, about) };
+    const sent = Array.from({ length: 12 }, (_, at) =>
+      uploads.putPart(name, at + 1, about, summed(inPieces(), 'CRC32')).then(
+        () => 'stored',
+        (error: unknown) => (error instanceof S3Error ? error.code : error),
+      ),
+    );
+    await vi.waitFor(async () => expect((await readdir(join(folder, name.id))).length).toBeGreaterThan(6));
+    await uploads.abort(name);
+    expect(await readdir(folder)).toEqual([]);
+    for (const outcome of await Promise.all(sent)) expect(outcome).toMatch(/^(stored|NoSuchUpload)$/);
+    await expect(uploads.parts(name)).rejects.toMatchObject({ code: 'NoSuchUpload' });
+    expect(await readdir(folder)).toEqual([]);
+  }
 });
 
 it('A start clears away what a crash left of uploads, and keeps those that can go on', async () => {
@@ -106,8 +126,9 @@ it('A start clears away what a crash left of uploads, and keeps those that can g
   const target = { Bucket: BUCKET, Key: 'k' };
   const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
   await client.send(new UploadPartCommand({ ...target, UploadId, PartNumber: 1, Body: 'part' }));
-  const whole = await rig.tree();
   const uploads = join(rig.dir, BUCKET, '.uploads');
+  await writeFile(join(uploads, '.DS_Store'), 'x');
+  const whole = await rig.tree();
   await writeFile(join(uploads, UploadId ?? '', '.0123456789abcdef.tmp'), 'half a part');
   for (const id of [`${'a'.repeat(32)}.gone`, 'b'.repeat(32)]) {
     await mkdir(join(uploads, id));
