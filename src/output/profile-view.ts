@@ -43,8 +43,8 @@ export const profileList: ListView<PublicProfile> = {
   empty:
     'There are no profiles. Add one: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.',
   columns: [
-    { key: 'current', header: '', value: (one) => (one.current ? '*' : ''), fixed: true },
     { key: 'name', header: 'NAME', value: (one) => one.name, fixed: true },
+    { key: 'current', header: 'CURRENT', value: (one) => (one.current ? '*' : ''), fixed: true },
     { key: 'baseUrl', header: 'BASE URL', value: (one) => one.baseUrl },
     {
       key: 'apiKey',

@@ -93,7 +93,7 @@ function fitColumns<T>(
 }
 
 function naturalWidth<T>(column: Column<T>, cells: readonly string[][], index: number): number {
-  return Math.max(widthOf(column.header), ...cells.map((row) => widthOf(row[index] ?? '')));
+  return cells.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? '')), widthOf(column.header));
 }
 
 /** Undefined when even the narrowest columns are too wide together. */

@@ -78,6 +78,10 @@ function walk(
     const isTruncated = childText(root, 'IsTruncated') === 'true';
     expect(entries.length).toBeLessThanOrEqual(max);
     if (isTruncated) expect(entries).toHaveLength(max);
+    for (const kind of ['object', 'prefix']) {
+      const alike = entries.filter((entry) => entry.kind === kind);
+      expect(alike).toEqual(inOrder(alike));
+    }
     seen.push(...inOrder(entries));
     query = isTruncated ? { ...query, ...following(root) } : undefined;
   }
