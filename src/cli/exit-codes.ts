@@ -1,6 +1,6 @@
 import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
 
-/** The contract's exit codes. */
+/** The contract's exit codes; 130 and 143 come from the signal itself, which is raised again at the end. */
 export const EXIT = {
   ok: 0,
   unexpected: 1,
@@ -15,8 +15,6 @@ export const EXIT = {
   partial: 10,
   endedOtherwise: 11,
   waitTimeout: 124,
-  interrupted: 130,
-  terminated: 143,
 } as const;
 
 const BY_CODE: Readonly<Record<string, number>> = {
