@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { SCOPES } from '../../kernel/vocabulary.ts';
 import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord } from '../model.ts';
 import type { State } from '../service/state.ts';
 import { state, table, time } from './layout.ts';
@@ -39,7 +40,8 @@ export function dashboard(records: State, facts: { origin: string; now: string; 
       ['Name', 'Key', 'Permissions', 'Created', 'Last used', 'Expires', ''],
       [...records.keys.values()].map((one) => keyRow(one, facts.form)),
       'None.',
-    )}`;
+    )}
+    ${newKeyForm(facts.form)}`;
 }
 
 function envelopeRow(one: EnvelopeRecord): unknown[] {
@@ -106,4 +108,29 @@ export function mailPage(mail: MailRecord, origin: string) {
     <p class="quiet">To ${mail.to}, ${time(mail.at)}</p>
     <div class="card mailtext">${mail.text}</div>
     ${link === undefined ? '' : html`<p><a class="button" href="${link.slice(origin.length)}">Open and sign</a></p>`}`;
+}
+
+function newKeyForm(token: string) {
+  return html`<details class="card">
+    <summary>Create a key</summary>
+    <form method="post" action="/keys">
+      <input type="hidden" name="form" value="${token}" />
+      <div class="field"><label for="name">Name</label> <input id="name" name="name" required maxlength="200" /></div>
+      ${SCOPES.map(
+        (scope) => html`<div class="field check">
+          <input type="checkbox" id="${scope}" name="scopes" value="${scope}" checked /><label for="${scope}">${scope}</label>
+        </div>`,
+      )}
+      <div class="field"><label for="expires">Expires (never, when empty)</label> <input type="date" id="expires" name="expires" /></div>
+      <button>Create</button>
+    </form>
+  </details>`;
+}
+
+/** A new key: the only time it is shown. */
+export function newKeyPage(key: string, record: KeyRecord) {
+  return html`<h1>The key ${record.name}</h1>
+    <p>Copy it now: it is shown this once and cannot be retrieved later.</p>
+    <pre>${key}</pre>
+    <p>It may ${record.scopes.join(' and ')}. <a href="/">Back to the dashboard</a></p>`;
 }

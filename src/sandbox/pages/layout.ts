@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ServiceContext } from '../service/web.ts';
 
 type Html = ReturnType<typeof html>;
@@ -20,7 +21,7 @@ const POLICY = [
 /** A whole page. Everything put in by `html` templates is escaped. */
 export async function page(
   c: ServiceContext,
-  content: { title: string; body: Html | Promise<Html>; script?: string; status?: 200 | 400 | 404 | 409 },
+  content: { title: string; body: Html | Promise<Html>; script?: string; status?: ContentfulStatusCode },
 ): Promise<Response> {
   const script =
     content.script === undefined ? '' : html`<script type="module" src="/assets/${content.script}"></script>`;

@@ -141,6 +141,19 @@ describe('the pages', () => {
     await expect(api('/__sandbox/keys')).resolves.toMatchObject({ data: [{ revokedAt: null }] });
   });
 
+  it('create a key that is shown once and works', async () => {
+    const form = /name="form" value="(\w+)"/.exec(await (await fetch(at('/'))).text())?.[1] ?? '';
+    const made = await (await post('/keys', { form, name: hostile, scopes: 'esign:read' })).text();
+    const key = /<pre>(esk_\w+)<\/pre>/.exec(made)?.[1] ?? '';
+    expect(made).not.toContain('<script>alert');
+    const reply = await fetch(at('/api/v1/esign/templates'), { headers: { authorization: `Bearer ${key}` } });
+    expect(reply.status).toBe(200);
+    expect(await (await fetch(at('/'))).text()).not.toContain(key);
+    const refused = await post('/keys', { form, name: '' });
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('At least one scope is required');
+  });
+
   it('open only under their own address', async () => {
     const { port } = new URL(sandbox.dashboardUrl);
     for (const path of ['/', '/mailbox', '/sign/x', '/assets/style.css']) {

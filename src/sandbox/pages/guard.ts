@@ -1,0 +1,54 @@
+import { bodyLimit } from 'hono/body-limit';
+import { createMiddleware } from 'hono/factory';
+import { html } from 'hono/html';
+import { ApiError, asApiError } from '../service/errors.ts';
+import { isLocalHost } from '../service/host-check.ts';
+import type { ServiceContext, ServiceEnv } from '../service/web.ts';
+import { page } from './layout.ts';
+import type { PagesOptions } from './options.ts';
+
+const MAX_FORM_BYTES = 256 * 1024;
+
+export function nothingThere(c: ServiceContext) {
+  const body = html`<h1>There is nothing here</h1>
+    <p>The link is not complete, or it belongs to a sandbox that was reset. The <a href="/mailbox">mailbox</a> has the links.</p>`;
+  return page(c, { title: 'Not found', body, status: 404 });
+}
+
+/** Anything that went wrong behind a page, as a page. */
+export function errorPage(c: ServiceContext, thrown: unknown) {
+  const { status, message, details } = asApiError(thrown);
+  const reasons = Object.values(details ?? {}).flat();
+  const body = html`<h1>That did not work</h1>
+    <p>${message}.</p>
+    <ul>
+      ${reasons.map((reason) => html`<li>${reason}</li>`)}
+    </ul>
+    <p><a href="/">Back to the dashboard</a></p>`;
+  return page(c, { title: 'That did not work', body, status });
+}
+
+/** A form of the dashboard; @throws ApiError FORBIDDEN when it does not carry the dashboard's token. */
+export async function requireForm(c: ServiceContext, form: string): Promise<Record<string, unknown>> {
+  const body = await c.req.parseBody({ all: true });
+  if (body.form !== form) {
+    throw new ApiError('FORBIDDEN', 'The form is not from this page; reload it and try again');
+  }
+  return body;
+}
+
+/** No name that an attacker makes point here opens these pages, and no form is larger than forms are. */
+export function ownAddressOnly({ host, engine }: PagesOptions) {
+  const limit = bodyLimit({
+    maxSize: MAX_FORM_BYTES,
+    onError: () => {
+      throw new ApiError('VALIDATION_ERROR', 'The form is too large');
+    },
+  });
+  return createMiddleware<ServiceEnv>(async (c, next) => {
+    if (!isLocalHost(c.env.incoming, host))
+      throw new ApiError('FORBIDDEN', 'This page is shown only under its own address');
+    await engine.catchUp();
+    return limit(c, next);
+  });
+}

@@ -1,0 +1,108 @@
+import { timingSafeEqual } from 'node:crypto';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Hono } from 'hono';
+import type { EnvelopeRecord, SignerRecord } from '../model.ts';
+import { hasTurn, isActive } from '../service/standing.ts';
+import type { ServiceContext, ServiceEnv } from '../service/web.ts';
+import { entered, fieldsFor, prefilled, problemsWith } from './entries.ts';
+import { nothingThere } from './guard.ts';
+import { page } from './layout.ts';
+import type { PagesOptions } from './options.ts';
+import { signingPage, standingPage } from './signing.ts';
+
+/** What stands behind the link in a signer's mail: reading, signing, declining, the papers. */
+export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
+  const { engine, objects, store } = options;
+  app.get('/sign/:token', async (c) => {
+    const found = bearer(options, c.req.param('token'));
+    if (found === undefined) return nothingThere(c);
+    if (!canSign(found))
+      return page(c, { title: found.envelope.subject, body: standingPage(found.envelope, found.signer) });
+    await engine.view(found.envelope.id, found.signer.id);
+    return signing(c, options, found, { consent: false, problems: [] });
+  });
+  app.post('/sign/:token', async (c) => {
+    const token = c.req.param('token');
+    const found = bearer(options, token);
+    if (found === undefined) return nothingThere(c);
+    if (!canSign(found)) return c.redirect(`/sign/${token}`, 303);
+    const { envelope, signer } = found;
+    const body = await c.req.parseBody();
+    const fields = fieldsFor(store.state, envelope, signer);
+    const values = entered(fields, body);
+    const consent = body.consent === 'yes';
+    const problems = problemsWith(fields, values, consent);
+    if (problems.length > 0) return signing(c, options, found, { values, consent, problems });
+    await engine.sign(envelope.id, signer.id, values, visitor(c));
+    return c.redirect(`/sign/${token}`, 303);
+  });
+  app.post('/sign/:token/decline', async (c) => {
+    const token = c.req.param('token');
+    const found = bearer(options, token);
+    if (found === undefined) return nothingThere(c);
+    const { reason } = await c.req.parseBody();
+    const text = typeof reason === 'string' && reason.trim() !== '' ? reason.trim().slice(0, 1_000) : null;
+    if (canSign(found)) await engine.decline(found.envelope.id, found.signer.id, text);
+    return c.redirect(`/sign/${token}`, 303);
+  });
+  app.get('/sign/:token/:paper{(document|signed|certificate)\\.pdf}', async (c) => {
+    const found = bearer(options, c.req.param('token'));
+    const bytes = found && (await objects.get(keyOf(found.envelope, c.req.param('paper')) ?? ''));
+    if (!bytes) return nothingThere(c);
+    return c.body(new Uint8Array(bytes), 200, {
+      'Content-Type': 'application/pdf',
+      'Content-Disposition': `inline; filename="${found.envelope.id}.${c.req.param('paper')}"`,
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+    });
+  });
+}
+
+/** What stands in the form: nothing yet, or what was posted and refused. */
+interface Entries {
+  values?: Record<string, string>;
+  consent: boolean;
+  problems: string[];
+}
+
+function signing(c: ServiceContext, options: PagesOptions, { envelope, signer }: Bearer, entries: Entries) {
+  const { consent, problems } = entries;
+  const fields = fieldsFor(options.store.state, envelope, signer);
+  const values = entries.values ?? prefilled(fields, signer, options.clock.now());
+  const body = signingPage({ envelope, signer, fields, values, consent, problems });
+  return page(c, {
+    title: envelope.subject,
+    body,
+    script: 'sign.js',
+    status: problems.length > 0 ? 400 : 200,
+  });
+}
+
+interface Bearer {
+  envelope: EnvelopeRecord;
+  signer: SignerRecord;
+}
+
+/** Whoever holds the link. Compared in constant time, since the token is all that is asked for. */
+function bearer({ store }: PagesOptions, token: string): Bearer | undefined {
+  const given = Buffer.from(token);
+  for (const envelope of store.state.envelopes.values()) {
+    for (const signer of envelope.signers) {
+      const own = Buffer.from(signer.token);
+      if (own.length === given.length && timingSafeEqual(own, given)) return { envelope, signer };
+    }
+  }
+  return undefined;
+}
+
+function canSign({ envelope, signer }: Bearer): boolean {
+  return isActive(envelope) && hasTurn(signer);
+}
+
+function keyOf(envelope: EnvelopeRecord, paper: string): string | null {
+  if (paper === 'signed.pdf') return envelope.signedDocumentStorageKey;
+  return paper === 'certificate.pdf' ? envelope.certificateStorageKey : envelope.documentStorageKey;
+}
+
+function visitor(c: ServiceContext) {
+  return { ip: getConnInfo(c).remote.address ?? null, userAgent: c.req.header('user-agent') ?? null };
+}
