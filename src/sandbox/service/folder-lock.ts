@@ -75,8 +75,9 @@ function isAlive(owner: string, path: string): boolean {
 function processMark(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-    return `${pid} ${started}`;
+    const [state = '', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // A process that has ended and only waits to be reaped holds nothing any more.
+    return /[ZX]/.test(state) ? '' : `${pid} ${rest[18] ?? ''}`;
   } catch {
     return `${pid} `;
   }

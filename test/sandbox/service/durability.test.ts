@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -227,12 +228,14 @@ test('An acknowledged request is never lost by kill -9', { timeout: 30_000 }, as
   const acknowledged = new Set<string>();
   for (let round = 0; round < 2; round += 1) {
     const child = spawn(process.execPath, [entry, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(child, 'exit');
     let seen = 0;
     for await (const id of createInterface(child.stdout)) {
       acknowledged.add(id);
       seen += 1;
       if (seen === 40) child.kill('SIGKILL');
     }
+    await ended;
   }
   expect(acknowledged.size).toBeGreaterThanOrEqual(80);
   const rig = await startRig({ dataDir });
