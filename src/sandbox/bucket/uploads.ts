@@ -192,7 +192,8 @@ export class Uploads {
   private async discard(name: UploadName): Promise<void> {
     const folder = this.folderOf(name);
     await rename(folder, `${folder}${GONE}`).catch(orNothing);
-    await rm(`${folder}${GONE}`, { recursive: true, force: true });
+    // A file that was just being made when the folder moved can still appear in it.
+    await rm(`${folder}${GONE}`, { recursive: true, force: true, maxRetries: 5, retryDelay: 10 });
   }
 
   private folderOf({ bucket, id }: UploadName): string {
