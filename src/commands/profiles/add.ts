@@ -15,7 +15,7 @@ export default class ProfilesAdd extends EsignCommand {
   static override examples = [
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1',
     'pass show esign | <%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-stdin',
-    '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-command "op read op://work/esign/key"',
+    '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-command "op read op://team/esign/key"',
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --bucket contracts --region eu-central-1',
   ];
   static override args = {
