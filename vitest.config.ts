@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** On shared CI machines a process may stand still for seconds: what touches the clock gets a second try. */
+const retry = process.env.CI ? 1 : 0;
+
 export default defineConfig({
   test: {
     projects: [
@@ -16,6 +19,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
+          retry,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 2 },
@@ -33,6 +37,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          retry,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // After the unit tests: each of these starts processes of its own.

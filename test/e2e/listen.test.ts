@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../src/webhooks/signature.ts';
-import { Home } from '../support/cli.ts';
+import { Home, reportedError } from '../support/cli.ts';
 
 const home = new Home();
 const [old, next] = ['canary-old-secret-0123456789', 'canary-new-secret-0123456789'];
@@ -67,9 +67,7 @@ describe('listen', () => {
   it('takes several secrets, refuses the unsigned, and shows no secret', async () => {
     const listening = home.start(['listen', '--port', '0', '--secret-file', 'old', '--secret-file', 'new']);
     const body = '{"event":"envelope.sent","data":{"envelopeId":"env_\\u001b[31m1"}}';
-    const stderr = listening.stderr;
-    await home.run(['--version']);
-    const url = await readyUrl(listening.child.stderr);
+    const [, url = ''] = await listening.says(/Listening at (\S+?)\.\s/);
     const post = (signature: string) =>
       fetch(url, { method: 'POST', body, headers: { 'X-Service-Signature': signature } });
     const answers = [];
@@ -86,7 +84,7 @@ describe('listen', () => {
     expect(lines[2]).toMatch(/unverified\tthe signature is not lowercase hex$/);
     expect(lines.join('\n')).not.toContain('\u001b');
     await listening.stop();
-    expect(lines.join('\n') + (await stderr)).not.toContain('canary');
+    expect(lines.join('\n') + (await listening.stderr)).not.toContain('canary');
   });
 
   it('needs a secret, or to be told to take everything', async () => {
@@ -111,14 +109,126 @@ describe('listen', () => {
   });
 });
 
-/** The address that is announced to people on stderr. */
-function readyUrl(stderr: NodeJS.ReadableStream | null): Promise<string> {
-  return new Promise((resolve) => {
-    let text = '';
-    stderr?.on('data', (chunk) => {
-      text += String(chunk);
-      const url = /Listening at (\S+?)\.(?:\s|$)/.exec(text)?.[1];
-      if (url !== undefined) resolve(url);
-    });
+describe('what listen answers', () => {
+  const body = JSON.stringify({
+    event: 'envelope.sent',
+    timestamp: '2026-01-02T03:04:05Z',
+    data: { envelopeId: 'env_1' },
   });
-}
+
+  it('200, 401, 400, 405, 404 and 413, each delivery a JSON line with its reason', async () => {
+    const listening = home.start(['listen', '--port', '0', '--json'], { env: { ESIGN_WEBHOOK_SECRET: old } });
+    const ready = await listening.object();
+    expect(ready).toMatchObject({
+      type: 'ready',
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/webhooks$/) as unknown,
+    });
+    const url = String(ready.url);
+    const post = async (content: string, signature?: string) => {
+      const headers = signature === undefined ? {} : { 'X-Service-Signature': signature };
+      return (await fetch(url, { method: 'POST', body: content, headers })).status;
+    };
+    const good = (content: string) => post(content, sign(Buffer.from(content), old));
+    const other = JSON.stringify({
+      id: 'evt_1',
+      type: 'envelope.signed',
+      createdAt: '2026-01-02T03:04:05Z',
+      data: { envelopeId: 'env_2', status: 'IN_PROGRESS' },
+    });
+    const forged = body.replace('env_1', 'env_9');
+    expect([
+      await good(body),
+      await good(body),
+      await good(other),
+      await post(body),
+      await post(forged, sign(Buffer.from(body), old)),
+      await post(body, sign(Buffer.from(body), next)),
+      await good('no json \u001b[31m'),
+    ]).toEqual([200, 200, 200, 401, 401, 401, 400]);
+    expect((await fetch(url)).status).toBe(405);
+    expect((await fetch(`${url}/else`, { method: 'POST', body })).status).toBe(404);
+    const large = `"${'x'.repeat(1_100_000)}"`;
+    // The answer may come while the body is still on its way, and end the connection.
+    expect(await good(large).catch(() => 413)).toBe(413);
+    const lines = [];
+    for (let i = 0; i < 7; i++) lines.push(await listening.object());
+    expect(lines).toMatchObject([
+      {
+        type: 'delivery',
+        event: 'envelope.sent',
+        envelopeId: 'env_1',
+        verified: true,
+        duplicate: false,
+        reason: null,
+        body: JSON.parse(body) as unknown,
+      },
+      { verified: true, duplicate: true },
+      { id: 'evt_1', event: 'envelope.signed', envelopeId: 'env_2', status: 'IN_PROGRESS', verified: true },
+      { verified: false, reason: expect.stringContaining('missing') as unknown },
+      { verified: false, reason: expect.stringContaining('does not match') as unknown },
+      { verified: false, reason: expect.stringContaining('does not match') as unknown },
+      {
+        verified: true,
+        reason: expect.stringContaining('not JSON') as unknown,
+        bodyBase64: Buffer.from('no json \u001b[31m').toString('base64'),
+      },
+    ]);
+    expect(lines.every((line) => Number.isFinite(Date.parse(String(line.receivedAt))))).toBe(true);
+    const stopped = listening.stop('SIGTERM');
+    expect(await listening.object()).toMatchObject({
+      type: 'summary',
+      received: 7,
+      refused: 4,
+      duplicates: 1,
+    });
+    expect(await stopped).toEqual({ code: null, signal: 'SIGTERM' });
+    expect(JSON.stringify([ready, lines]) + (await listening.stderr)).not.toContain('canary');
+  });
+
+  it('nothing, when the port is taken or an option makes no sense', async () => {
+    const listening = home.start(['listen', '--port', '0', '--no-verify', '--json']);
+    const { port } = new URL(String((await listening.object()).url));
+    const runs = await Promise.all([
+      home.run(['listen', '--port', port, '--no-verify', '--json']),
+      home.run(['listen', '--port', '0', '--no-verify', '--events', 'envelope.signd', '--json']),
+      home.run(['listen', '--port', '70000', '--no-verify', '--json']),
+    ]);
+    expect(runs.map((one) => one.code)).toEqual([2, 2, 2]);
+    expect(runs.map((one) => reportedError(one).code)).toEqual(['USAGE', 'USAGE', 'USAGE']);
+    expect(runs[0].stderr).toContain('taken');
+    expect(runs[1].stderr).toContain('envelope.signed');
+    expect(await listening.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
+  });
+
+  it('both payload shapes and both signature forms of the service, and says whose word is false', async () => {
+    const listening = home.start([
+      'listen',
+      '--port',
+      '0',
+      '--secret-file',
+      'new',
+      '--secret-file',
+      'old',
+      '--json',
+    ]);
+    const { url } = await listening.object();
+    await home.run(['sandbox', 'choices', 'payload=type', 'signature=prefixed']);
+    const send = (secret: string) =>
+      home.run([
+        ...['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>', '--send'],
+        ...['--webhook-url', String(url), '--webhook-secret-file', secret],
+      ]);
+    await writeFile(home.path('foreign'), 'canary-foreign-secret-0123');
+    const outputs = [await send('new'), await send('foreign')];
+    expect([await listening.object(), await listening.object()]).toMatchObject([
+      { event: 'envelope.sent', verified: true, body: { type: 'envelope.sent' } },
+      {
+        event: 'envelope.sent',
+        verified: false,
+        reason: expect.stringContaining('another secret') as unknown,
+      },
+    ]);
+    await listening.stop();
+    expect(JSON.stringify(outputs) + (await listening.stderr)).not.toContain('canary');
+  });
+});

@@ -1,6 +1,7 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Home, type Sandbox } from '../support/cli.ts';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { Home, reportedError, type Sandbox } from '../support/cli.ts';
 
 const home = new Home();
 const canary = 'sk_canary_0123456789abcdef';
@@ -15,6 +16,14 @@ const add = (name: string, ...args: string[]) =>
   home.run(['profiles', 'add', name, '--base-url', sandbox.baseUrl, '--api-key-stdin', ...args], {
     input: `${sandbox.apiKey}\n`,
   });
+
+/** A profile as the file has it. */
+async function stored(name: string): Promise<Record<string, unknown>> {
+  const file = parseJson(await readFile(home.path('config', 'profiles.json'), 'utf8'));
+  const profiles = isRecord(file) && isRecord(file.profiles) ? file.profiles : {};
+  const profile = profiles[name];
+  return isRecord(profile) ? profile : {};
+}
 
 describe('profiles', () => {
   it('are added after the key has been checked; the first is current; the file is private', async () => {
@@ -76,6 +85,98 @@ describe('profiles', () => {
     expect((await home.run(['profiles', 'remove', 'file'])).stdout).toContain('Choose another');
     expect((await home.run(['templates', 'list'])).code).toBe(3);
     expect((await home.run(['profiles', 'remove', 'file'])).code).toBe(2);
+  });
+
+  it('keep on editing whatever is not named, the secrets, too', async () => {
+    await writeFile(home.path('bucket.secret'), 'canary-bucket-secret-0123\n');
+    const storage = ['--bucket', 'b1', '--endpoint', 'http://127.0.0.1:9', '--access-key-id', 'AKID'];
+    await add('keeps', ...storage, '--secret-access-key-file', 'bucket.secret');
+    const before = await stored('keeps');
+    const edited = await home.run(['profiles', 'edit', 'keeps', '--bucket', 'b2', '--json']);
+    expect(edited.code).toBe(0);
+    expect(parseJson(edited.stdout)).toMatchObject({
+      name: 'keeps',
+      storage: { bucket: 'b2', accessKeyId: 'AKID' },
+    });
+    expect(edited.stdout + edited.stderr).not.toContain('canary');
+    expect(await stored('keeps')).toEqual({
+      ...before,
+      storage: { ...(isRecord(before.storage) ? before.storage : {}), bucket: 'b2' },
+    });
+    const rotated = await home.run(['profiles', 'edit', 'keeps', '--api-key-stdin', '--no-verify'], {
+      input: canary,
+    });
+    expect(rotated.code).toBe(0);
+    expect(rotated.stdout + rotated.stderr).not.toContain(canary);
+    expect(await stored('keeps')).toMatchObject({ apiKey: canary, storage: { bucket: 'b2' } });
+    const refused = await home.run(['profiles', 'edit', 'keeps', '--base-url', `${sandbox.baseUrl}/`]);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).not.toContain(canary);
+    expect((await home.run(['profiles', 'edit', 'nobody', '--bucket', 'b'])).code).toBe(2);
+  });
+
+  it('are chosen by flag, then environment, then the current one; never guessed', async () => {
+    await add('second');
+    const show = async (args: string[], env: Record<string, string> = {}) =>
+      home.object(['profiles', 'show', ...args], { env });
+    const [flag, environment, current, url] = await Promise.all([
+      show(['-p', 'second'], { ESIGN_PROFILE: 'acme' }),
+      show([], { ESIGN_PROFILE: 'second' }),
+      show(['acme', '--base-url', 'http://127.0.0.1:7/v1'], { ESIGN_BASE_URL: 'http://127.0.0.1:8/v1' }),
+      show([], { ESIGN_PROFILE: 'second', ESIGN_BASE_URL: 'http://127.0.0.1:8/v1', ESIGN_TIMEOUT: '3s' }),
+    ]);
+    expect(flag).toMatchObject({ profile: { value: 'second', source: 'flag' } });
+    expect(environment).toMatchObject({ profile: { value: 'second', source: 'environment' } });
+    expect(current).toMatchObject({ baseUrl: { value: 'http://127.0.0.1:7/v1', source: 'flag' } });
+    expect(url).toMatchObject({
+      baseUrl: { value: 'http://127.0.0.1:8/v1', source: 'environment' },
+      timeoutMs: { value: 3_000, source: 'environment' },
+      apiKey: { source: 'profile' },
+    });
+    const [both, unknown, time] = await Promise.all([
+      home.run(['templates', 'list', '-p', 'second', '--json'], { env: { ESIGN_API_KEY: canary } }),
+      home.run(['templates', 'list', '-p', 'scond', '--json']),
+      home.run(['templates', 'list', '-p', 'second', '--timeout', 'soon', '--json']),
+    ]);
+    for (const one of [both, unknown, time]) {
+      expect(one.code).toBe(2);
+      expect(reportedError(one)).toMatchObject({ code: 'USAGE', exitCode: 2 });
+    }
+    expect(both.stdout + both.stderr).not.toContain(canary);
+  });
+
+  it('in a broken file are reported with its path, by every command, and the file is left as it is', async () => {
+    const other = new Home();
+    const file = other.path('config', 'profiles.json');
+    await mkdir(other.path('config'));
+    for (const broken of ['{"profiles": {"a": ', '[]', '{"profiles":{"a":{"baseUrl":5}}}', '']) {
+      await writeFile(file, broken);
+      const given = ['--base-url', 'https://x.example/v1', '--api-key-stdin', '--no-verify'];
+      const runs = await Promise.all([
+        other.run(['profiles', 'list', '--json']),
+        other.run(['profiles', 'add', 'b', ...given, '--json'], { input: canary }),
+        other.run(['envelopes', 'get', 'env_1', '--json']),
+      ]);
+      for (const run of runs) {
+        expect(run.code).toBe(2);
+        expect(reportedError(run)).toMatchObject({
+          code: 'USAGE',
+          message: expect.stringContaining(file) as unknown,
+        });
+      }
+      expect(await readFile(file, 'utf8')).toBe(broken);
+    }
+    const env = { ESIGN_BASE_URL: sandbox.baseUrl, ESIGN_API_KEY: sandbox.apiKey };
+    expect((await other.run(['templates', 'list', '-q'], { env })).code).toBe(0);
+    await other.close();
+  });
+
+  it('have a name of their own', async () => {
+    const runs = await Promise.all(['acme', '../evil', ''].map((name) => add(name, '--json')));
+    expect(runs.map((one) => one.code)).toEqual([2, 2, 2]);
+    for (const one of runs) expect(reportedError(one).code).toBe('USAGE');
+    expect((await add('__proto__', '--json')).code).not.toBe(1);
+    expect((await home.run(['profiles', 'use', 'toString', '--json'])).code).toBe(2);
   });
 
   it('lose none of ten added at once', async () => {

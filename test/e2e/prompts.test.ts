@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 
-const bin = process.env.ESIGN_BIN ?? join(import.meta.dirname, '../../bin/run.js');
 const key = 'sk_canary_0123456789abcdef';
 let folder: string;
 
@@ -23,7 +23,8 @@ function run(args: string[], env: Record<string, string> = {}): Screen {
     ESIGN_STATE_DIR: folder,
     ...env,
   };
-  return openScreen(process.execPath, [bin, ...args], { env: own });
+  const [file, ...before] = COMMAND;
+  return openScreen(file, [...before, ...args], { env: own });
 }
 
 const store = () => readFile(join(folder, 'profiles.json'), 'utf8');

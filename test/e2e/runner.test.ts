@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BIN, Home } from '../support/cli.ts';
+import { COMMAND, Home } from '../support/cli.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
 /*
@@ -31,8 +31,6 @@ beforeAll(async () => {
     });
   });
   env = {
-    ...home.env,
-    PATH: process.env.PATH ?? '',
     ESIGN_BASE_URL: `${server.origin}/api/v1`,
     ESIGN_API_KEY: 'sk_test_0123456789',
   };
@@ -42,22 +40,7 @@ afterAll(async () => {
   await home.close();
 });
 
-/** A command through a shell, as in a script. */
-function shell(script: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(
-    'bash',
-    ['--norc', '-c', `set -o pipefail; esign() { "${process.execPath}" "${BIN}" "$@"; }; ${script}`],
-    { env },
-  );
-  return new Promise((resolve) => {
-    const [out, err]: [Buffer[], Buffer[]] = [[], []];
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
-    child.on('close', (code) =>
-      resolve({ code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() }),
-    );
-  });
-}
+const shell = (script: string) => home.shell(script, env);
 
 describe('the runner', () => {
   it('delivers 60,000 lines to a slow reader, and the exit code', async () => {
@@ -117,8 +100,8 @@ describe('the runner', () => {
   it('stops a shell script when it is interrupted', async () => {
     const child = spawn(
       'bash',
-      ['--norc', '-c', `"${process.execPath}" "${BIN}" listen --no-verify --port 0 --json; echo "went on"`],
-      { env, detached: true },
+      ['--norc', '-c', `${COMMAND.join(' ')} listen --no-verify --port 0 --json; echo "went on"`],
+      { env: { ...home.env, ...env }, detached: true },
     );
     let stdout = '';
     child.stdout.on('data', (chunk: Buffer) => {

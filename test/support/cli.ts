@@ -1,13 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 
-/** The binary under test: the built one, or any other that ESIGN_BIN names. */
-export const BIN = process.env.ESIGN_BIN ?? join(import.meta.dirname, '../../bin/run.js');
+const BIN = resolve(process.env.ESIGN_BIN || join(import.meta.dirname, '../../bin/run.js'));
+
+/** How the binary under test is called: the built one, or any other that ESIGN_BIN names. */
+export const COMMAND: readonly [string, ...string[]] = /\.[cm]?js$/.test(BIN)
+  ? [process.execPath, BIN]
+  : [BIN];
+
+/** Of the caller's environment only this reaches a command: no key, profile, proxy or colour of theirs. */
+const INHERITED = ['PATH', 'TMPDIR', 'LANG', 'SystemRoot', 'TEMP'];
+/** A process that ignores its signal for so long is killed. */
+const PATIENCE_MS = 10_000;
 
 export interface Finished {
   code: number | null;
@@ -30,6 +40,8 @@ export class Home {
 
   constructor(env: Record<string, string> = {}) {
     this.env = {
+      ...inherited(),
+      HOME: this.folder,
       ESIGN_CONFIG_DIR: join(this.folder, 'config'),
       ESIGN_STATE_DIR: join(this.folder, 'state'),
       ...env,
@@ -41,15 +53,16 @@ export class Home {
   }
 
   /** Runs a command to its end. */
-  async run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
-    const child = this.spawn(args, options);
-    child.stdin?.end(options.input ?? '');
-    const [stdout, stderr, end] = await Promise.all([
-      textOf(child.stdout),
-      textOf(child.stderr),
-      endOf(child),
-    ]);
-    return { ...end, stdout, stderr };
+  run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    return finish(this.spawn(args, options), options.input);
+  }
+
+  /** Runs a line of bash in which `esign` is the binary under test, as a script would. */
+  shell(script: string, env: Record<string, string> = {}): Promise<Finished> {
+    const command = COMMAND.map((word) => `'${word}'`).join(' ');
+    const line = `set -o pipefail; esign() { ${command} "$@"; }; ${script}`;
+    const options = { env: { ...this.env, ...env }, cwd: this.folder };
+    return finish(spawn('bash', ['--norc', '-c', line], options));
   }
 
   /** Runs a command that must succeed; its JSON. */
@@ -86,11 +99,9 @@ export class Home {
   }
 
   private spawn(args: readonly string[], options: RunOptions): ChildProcess {
-    const clean = Object.entries(process.env).filter(
-      ([name]) => !/^(ESIGN_|AWS_|NO_COLOR|FORCE_COLOR|CI$|VITEST|NODE_)/.test(name),
-    );
-    const env = { ...Object.fromEntries(clean), ...this.env, ...options.env };
-    return spawn(process.execPath, [BIN, ...args], { env, cwd: options.cwd ?? this.folder, stdio: 'pipe' });
+    const [file, ...before] = COMMAND;
+    const env = { ...this.env, ...options.env };
+    return spawn(file, [...before, ...args], { env, cwd: options.cwd ?? this.folder, stdio: 'pipe' });
   }
 }
 
@@ -107,11 +118,15 @@ export class LongRunning {
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   readonly stderr: Promise<string>;
   private readonly lines: AsyncIterator<string>;
+  private said = '';
 
   constructor(child: ChildProcess) {
     this.child = child;
     this.ended = endOf(child);
-    this.stderr = textOf(child.stderr);
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.said += text;
+    });
+    this.stderr = this.ended.then(() => this.said);
     if (!child.stdout) throw new Error('no stdout');
     this.lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   }
@@ -130,13 +145,46 @@ export class LongRunning {
     return value;
   }
 
+  /** What the pattern finds in its stderr, from its start on, as soon as it is there. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.said);
+      if (found) return found;
+      const more = this.child.stderr ? once(this.child.stderr, 'data') : Promise.resolve();
+      const ended = await Promise.race([more.then(() => false), this.ended.then(() => true)]);
+      if (ended && !pattern.test(this.said))
+        throw new Error(`it never said ${String(pattern)}: ${this.said}`);
+    }
+  }
+
   /** Sends the signal and waits for the end. */
   async stop(
     signal: NodeJS.Signals = 'SIGTERM',
   ): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill(signal);
-    return this.ended;
+    const last = setTimeout(() => this.child.kill('SIGKILL'), PATIENCE_MS);
+    try {
+      return await this.ended;
+    } finally {
+      clearTimeout(last);
+    }
   }
+}
+
+function inherited(): Record<string, string> {
+  return Object.fromEntries(
+    INHERITED.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+async function finish(child: ChildProcess, input = ''): Promise<Finished> {
+  // A command that reads no stdin may be gone before its input is.
+  child.stdin?.on('error', () => undefined).end(input);
+  const [stdout, stderr, end] = await Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)]);
+  return { ...end, stdout, stderr };
 }
 
 async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
@@ -160,4 +208,14 @@ export function reportedError(finished: Finished): Record<string, unknown> {
     throw new Error(`not one JSON error: ${JSON.stringify(finished)}`);
   }
   return value.error;
+}
+
+/** The lines of a text, without the line break at its end. */
+export function linesOf(text: string): string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
+}
+
+/** The JSON Lines of a text. */
+export function jsonLines(text: string): unknown[] {
+  return linesOf(text).map(parseJson);
 }

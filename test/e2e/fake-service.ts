@@ -1,0 +1,35 @@
+import type { ServerResponse } from 'node:http';
+import { json, type SeenRequest, startServer, type TestServer } from '../support/server.ts';
+
+/** A service of the test's own making, for replies the sandbox never gives. */
+export interface FakeService {
+  server: TestServer;
+  /** What makes a command use it. */
+  env: Record<string, string>;
+}
+
+type Answer = (request: SeenRequest, response: ServerResponse, number: number) => void;
+
+export const KEY = 'sk_canary_0123456789';
+
+export async function fakeService(answer: Answer): Promise<FakeService> {
+  const server = await startServer(answer);
+  return { server, env: { ESIGN_BASE_URL: `${server.origin}/api/v1`, ESIGN_API_KEY: KEY } };
+}
+
+/** Answers with the page that was asked for, of as many items as there are. */
+export function answerPage(
+  request: SeenRequest,
+  response: ServerResponse,
+  total: number,
+  item: (index: number) => unknown,
+): void {
+  const page = Number(request.query.get('page'));
+  const pageSize = Number(request.query.get('pageSize'));
+  const from = (page - 1) * pageSize;
+  const data = Array.from({ length: Math.max(0, Math.min(pageSize, total - from)) }, (_, i) =>
+    item(from + i),
+  );
+  const totalPages = Math.ceil(total / pageSize);
+  json(response, 200, { data, meta: { pagination: { page, pageSize, total, totalPages } } });
+}

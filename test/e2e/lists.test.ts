@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/kernel/json.ts';
+import { Home, jsonLines, linesOf } from '../support/cli.ts';
+import { json } from '../support/server.ts';
+import { answerPage, type FakeService, fakeService } from './fake-service.ts';
+
+const home = new Home();
+let service: FakeService;
+
+/** What the service holds, by the first part of the base URL's path. */
+const strange = {
+  unknownFirst: { deep: [1, null, 'ü'] },
+  id: 'env_strange',
+  status: 'ON_HOLD',
+  subject: 'tab\there, line\nbreak, \u001b[31mred\u001b[0m',
+  templateName: '=HYPERLINK("http://evil")',
+  signers: [
+    { email: 'ada@example.com', name: 'Ada', status: 'DELIVERED', extra: 7 },
+    { email: 'bo@example.com' },
+  ],
+  createdAt: '2026-01-02T03:04:05.000Z',
+  price: 12.5,
+};
+const plain = (index: number) => ({
+  id: `env_${index}`,
+  status: index % 2 === 0 ? 'SENT' : 'DRAFT',
+  templateId: index < 5 ? 'tmpl_a' : 'tmpl_b',
+  signers: [{ email: `s${index}@example.com` }],
+  createdAt: new Date(Date.UTC(2026, 0, 1 + index)).toISOString(),
+});
+/** Items without signers, as the document leaves open. */
+const summary = (index: number) => ({
+  id: `env_${index}`,
+  status: 'SENT',
+  createdAt: '2026-01-02T03:04:05Z',
+});
+
+beforeAll(async () => {
+  service = await fakeService((request, response) => {
+    const [, world = '', ...rest] = request.path.split('/');
+    const one = rest[3];
+    if (one !== undefined)
+      return json(response, 200, { data: { ...summary(0), ...plain(Number(one.slice(4))) } });
+    if (world === 'strange') return answerPage(request, response, 1, () => strange);
+    if (world === 'summaries') return answerPage(request, response, 3, summary);
+    if (world === 'exact') return answerPage(request, response, 20, plain);
+    if (world === 'empty') return answerPage(request, response, 0, plain);
+    // Something is added at the front between two pages: the last of the first page comes again.
+    if (world === 'shifting')
+      return answerPage(request, response, 200, (index) => plain(index < 100 ? index : index - 1));
+    return answerPage(request, response, 45, plain);
+  });
+});
+afterAll(async () => {
+  await service.server.close();
+  await home.close();
+});
+
+const at = (world: string) => ({ ...service.env, ESIGN_BASE_URL: `${service.server.origin}/${world}/v1` });
+const list = (world: string, ...args: string[]) =>
+  home.run(['envelopes', 'list', ...args], { env: at(world) });
+/** The requests a run made. */
+async function requestsOf<T>(run: Promise<T>) {
+  const before = service.server.seen.length;
+  const result = await run;
+  return { result, requests: service.server.seen.slice(before) };
+}
+
+describe('a list', () => {
+  it('is one bare JSON array of what the service sent: unknown fields, their order, exact text', async () => {
+    const { stdout, stderr, code } = await list('strange', '--json');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.stringify(parseJson(stdout))).toBe(JSON.stringify([strange]));
+    expect(stdout).not.toContain('\u001b');
+    const none = await list('empty', '--json');
+    expect(parseJson(none.stdout)).toEqual([]);
+    expect(none.code).toBe(0);
+  });
+
+  it('is tab-separated without a header in a pipe, and nothing in it acts on a terminal', async () => {
+    const [all, fields] = await Promise.all([
+      list('strange'),
+      list('strange', '--fields', 'id,status,signers.0.email,signers.1.name,subject,price'),
+    ]);
+    expect(linesOf(all.stdout)).toHaveLength(1);
+    expect(all.stdout.split('\t').slice(0, 2)).toEqual(['env_strange', 'ON_HOLD']);
+    const cells = fields.stdout.trimEnd().split('\t');
+    expect(cells.slice(0, 4)).toEqual(['env_strange', 'ON_HOLD', 'ada@example.com', '']);
+    expect(cells).toHaveLength(6);
+    expect(cells[4]).toContain('␛[31mred');
+    expect(all.stdout + fields.stdout).not.toMatch(/\u001b/);
+  });
+
+  it('is CSV with a header that no spreadsheet runs', async () => {
+    const [filled, empty] = await Promise.all([
+      list('strange', '--csv', '--fields', 'id,templateName,subject'),
+      list('empty', '--csv', '--fields', 'id,status'),
+    ]);
+    expect(filled.stdout).toMatch(/^id,templateName,subject\nenv_strange,/);
+    expect(filled.stdout).not.toMatch(/(^|,|")=HYPERLINK/m);
+    expect(filled.stdout).toContain('"tab');
+    expect(empty.stdout).toBe('id,status\n');
+  });
+
+  it('is ids alone with -q, and chosen fields as JSON', async () => {
+    const [ids, picked] = await Promise.all([
+      list('strange', '-q'),
+      list('strange', '--json', '--fields', 'id,signers.0.email,missing'),
+    ]);
+    expect(ids.stdout).toBe('env_strange\n');
+    expect(parseJson(picked.stdout)).toEqual([
+      { id: 'env_strange', 'signers.0.email': 'ada@example.com', missing: null },
+    ]);
+  });
+
+  it('ends after 20 with a notice on stderr when there is more, and only then', async () => {
+    const [more, exact, few, all] = await Promise.all([
+      list('many', '-q'),
+      list('exact', '-q'),
+      list('many', '-q', '-L', '7'),
+      list('many', '-q', '--all'),
+    ]);
+    expect([more, exact, few, all].map((one) => linesOf(one.stdout).length)).toEqual([20, 20, 7, 45]);
+    expect(more.stderr).toContain('there are more');
+    expect(few.stderr).toContain('there are more');
+    expect(exact.stderr + all.stderr).toBe('');
+  });
+
+  it('has each id once when pages shift', async () => {
+    const { stdout } = await list('shifting', '-q', '--all');
+    const ids = linesOf(stdout);
+    expect(ids).toHaveLength(199);
+    expect(new Set(ids).size).toBe(199);
+  });
+});
+
+describe('filters of envelopes list', () => {
+  it('leaves one status to the service and does the rest here', async () => {
+    const one = await requestsOf(list('many', '--status', 'draft', '-q', '--all'));
+    expect(one.requests.map((request) => request.query.get('status'))).toEqual(['DRAFT']);
+    const two = await requestsOf(list('many', '--status', 'DRAFT,CANCELLED', '-q', '--all'));
+    expect(two.requests.map((request) => request.query.get('status'))).toEqual([null]);
+    expect(linesOf(two.result.stdout)).toHaveLength(22);
+  });
+
+  it('finds by template, time and signer, together', async () => {
+    const [template, since, older, signer, both] = await Promise.all([
+      list('many', '--template', 'tmpl_a', '-q'),
+      list('many', '--since', '2026-02-10', '-q'),
+      list('many', '--older-than', '2026-01-03', '-q'),
+      list('many', '--signer', 'S44@', '--fields', 'id'),
+      list('many', '--template', 'tmpl_a', '--status', 'SENT,EXPIRED', '-q'),
+    ]);
+    expect(linesOf(template.stdout)).toEqual([0, 1, 2, 3, 4].map((i) => `env_${i}`));
+    expect(linesOf(since.stdout)).toEqual([40, 41, 42, 43, 44].map((i) => `env_${i}`));
+    expect(linesOf(older.stdout)).toEqual(['env_0', 'env_1', 'env_2']);
+    expect(signer.stdout).toBe('env_44\n');
+    expect(linesOf(both.stdout)).toEqual(['env_0', 'env_2', 'env_4']);
+  });
+
+  it('completes items without signers only when a filter or a shown column needs them', async () => {
+    const gets = (requests: { path: string }[]) =>
+      requests.filter(({ path }) => /env_\d+$/.test(path)).length;
+    const quiet = await requestsOf(list('summaries', '-q'));
+    const asSent = await requestsOf(list('summaries', '--json'));
+    const without = await requestsOf(list('summaries', '--fields', 'id,status'));
+    const shown = await requestsOf(list('summaries'));
+    const wanted = await requestsOf(list('summaries', '--signer', 's1@', '-q'));
+    const runs = [quiet, asSent, without, shown, wanted];
+    expect(runs.map(({ requests }) => gets(requests))).toEqual([0, 0, 0, 3, 3]);
+    expect(parseJson(asSent.result.stdout)).toEqual([0, 1, 2].map(summary));
+    expect(shown.result.stdout).toContain('s2@example.com');
+    expect(wanted.result.stdout).toBe('env_1\n');
+  });
+});
+
+describe('ids from stdin', () => {
+  it('takes them from a list in any pipe form, without blanks and repeats', async () => {
+    const [got, none, piped] = await Promise.all([
+      home.run(['envelopes', 'get', '-', '--json'], {
+        env: at('many'),
+        input: 'env_3\r\n\n  env_1\tSENT\tmore\nenv_3\n',
+      }),
+      home.run(['envelopes', 'send', '-'], { env: at('many'), input: '' }),
+      home.shell('esign envelopes list -q -L 2 2>/dev/null | esign envelopes get - --json', at('many')),
+    ]);
+    expect(jsonLines(got.stdout)).toMatchObject([
+      { id: 'env_3', ok: true, envelope: { id: 'env_3' } },
+      { id: 'env_1', ok: true },
+    ]);
+    expect(none).toMatchObject({ code: 0, stdout: '' });
+    expect(jsonLines(piped.stdout)).toMatchObject([{ id: 'env_0' }, { id: 'env_1' }]);
+  });
+});

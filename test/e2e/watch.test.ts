@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Home, jsonLines, reportedError } from '../support/cli.ts';
+import { json } from '../support/server.ts';
+import { fakeService } from './fake-service.ts';
+
+const home = new Home();
+beforeAll(async () => {
+  await home.sandbox();
+});
+afterAll(() => home.close());
+
+/** A sent envelope for Ada, and Bo where two are wanted. */
+async function sent(...more: string[]): Promise<string> {
+  const args = ['--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>', ...more, '--send'];
+  return String((await home.object(['envelopes', 'create', ...args])).id);
+}
+
+describe('envelopes watch', () => {
+  it('prints a line per change, each with the envelope, and ends with 0 when it is completed', async () => {
+    const id = await sent('--signer', 'Bo <bo@example.com>');
+    const watching = home.start(['envelopes', 'watch', id, '--interval', '200ms', '--json']);
+    const first = await watching.object();
+    expect(Object.keys(first)).toEqual(['at', 'envelopeId', 'from', 'to', 'signer', 'envelope']);
+    expect(first).toMatchObject({ envelopeId: id, from: null, to: 'SENT', signer: null, envelope: { id } });
+    expect(Date.parse(String(first.at))).toBeGreaterThan(Date.UTC(2020, 0));
+    await home.run(['sandbox', 'sign', id, '--signer', 'ada@example.com']);
+    expect(await watching.object()).toMatchObject({
+      from: 'SENT',
+      to: 'IN_PROGRESS',
+      signer: 'ada@example.com',
+    });
+    await home.run(['sandbox', 'sign', id]);
+    expect(await watching.object()).toMatchObject({
+      from: 'IN_PROGRESS',
+      to: 'COMPLETED',
+      signer: 'bo@example.com',
+      envelope: { status: 'COMPLETED', signers: [{ status: 'SIGNED' }, { status: 'SIGNED' }] },
+    });
+    expect(await watching.ended).toEqual({ code: 0, signal: null });
+    expect(await watching.stderr).toBe('');
+    const over = await home.run(['envelopes', 'watch', id]);
+    expect(over.stdout).toMatch(new RegExp(`^\\S+\\t${id}\\t\\tCOMPLETED\\t\\n$`));
+    expect(over.code).toBe(0);
+  });
+
+  it('waits for every one of several, and for the status that is asked for', async () => {
+    const [a, b] = await Promise.all([sent('--signer', 'Bo <bo@example.com>'), sent()]);
+    const watching = home.start(['envelopes', 'watch', '-', '--until', 'in_progress,COMPLETED', '--json']);
+    watching.child.stdin?.end(`${a}\n${b}\n`);
+    const seen = [await watching.object(), await watching.object()];
+    expect(seen.map((one) => one.envelopeId)).toEqual([a, b]);
+    await Promise.all([home.run(['sandbox', 'sign', a]), home.run(['sandbox', 'sign', b])]);
+    const ends = [await watching.object(), await watching.object()];
+    expect(new Map(ends.map((one) => [one.envelopeId, one.to]))).toEqual(
+      new Map([
+        [a, 'IN_PROGRESS'],
+        [b, 'COMPLETED'],
+      ]),
+    );
+    expect(await watching.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('ends with 11 when one ended otherwise, with the reason in the envelope', async () => {
+    const [declined, cancelled] = await Promise.all([sent(), sent()]);
+    await Promise.all([
+      home.run(['sandbox', 'decline', declined, '--reason', 'the rent is wrong']),
+      home.run(['envelopes', 'cancel', cancelled]),
+    ]);
+    const [words, lines, wanted] = await Promise.all([
+      home.run(['envelopes', 'watch', declined]),
+      home.run(['envelopes', 'watch', declined, cancelled, '--json']),
+      home.run(['envelopes', 'watch', cancelled, '--until', 'CANCELLED']),
+    ]);
+    expect([words.code, lines.code, wanted.code]).toEqual([11, 11, 0]);
+    expect(words.stdout).toMatch(new RegExp(`\\t${declined}\\t\\tDECLINED\\t\\n$`));
+    expect(jsonLines(lines.stdout)).toMatchObject([
+      { to: 'DECLINED', envelope: { signers: [{ declineReason: 'the rent is wrong' }] } },
+      { to: 'CANCELLED' },
+    ]);
+    expect(jsonLines(lines.stderr)).toMatchObject([{ error: { code: 'ENDED_OTHERWISE', exitCode: 11 } }]);
+  });
+
+  it('ends with 124 when its time is up, and with the signal that stops it', async () => {
+    const id = await sent();
+    const late = home.run(['envelopes', 'watch', id, '--timeout', '1s', '--json']);
+    const watching = home.start(['envelopes', 'watch', id, '--json']);
+    await watching.object();
+    expect(await watching.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
+    expect(await watching.stderr).toBe('');
+    const terminated = home.start(['envelopes', 'watch', id]);
+    await terminated.line();
+    expect(await terminated.stop('SIGTERM')).toEqual({ code: null, signal: 'SIGTERM' });
+    const { code, stdout, stderr } = await late;
+    expect(code).toBe(124);
+    expect(jsonLines(stdout)).toHaveLength(1);
+    expect(jsonLines(stderr)).toMatchObject([{ error: { code: 'WAIT_TIMEOUT', exitCode: 124 } }]);
+  });
+
+  it('does not wait for what is not there', async () => {
+    const unknown = await home.run(['envelopes', 'watch', 'env_missing', '--json']);
+    expect(unknown.code).toBe(4);
+    expect(reportedError(unknown)).toMatchObject({ code: 'NOT_FOUND', exitCode: 4 });
+    const none = await home.run(['envelopes', 'watch', '--json']);
+    expect([none.code, reportedError(none).code]).toEqual([2, 'USAGE']);
+  });
+});
+
+describe('what a watch takes', () => {
+  it('an outage, a status it does not know, and a stale answer', async () => {
+    const states = ['SENT', 'down', 'ON_HOLD', 'SENT', 'COMPLETED'];
+    const { server, env } = await fakeService((_, response, number) => {
+      const status = states[Math.min(number, states.length) - 1];
+      if (status === 'down') return json(response, 400, { error: { code: 'MAINTENANCE', message: 'soon' } });
+      json(response, 200, { data: { id: 'env_1', status } });
+    });
+    const failed = await home.run(['envelopes', 'watch', 'env_1', '--interval', '200ms', '--json'], { env });
+    // A refusal is no outage: it is reported.
+    expect(failed.code).toBe(1);
+    expect(jsonLines(failed.stderr)).toMatchObject([{ error: { code: 'MAINTENANCE', exitCode: 1 } }]);
+    const on = await home.run(['envelopes', 'watch', 'env_1', '--interval', '200ms', '--json'], { env });
+    expect(on.code).toBe(0);
+    expect(jsonLines(on.stdout)).toMatchObject([
+      { from: null, to: 'ON_HOLD' },
+      { to: 'SENT' },
+      { to: 'COMPLETED' },
+    ]);
+    await server.close();
+  });
+
+  it('a service that is away for a while', async () => {
+    const { server, env } = await fakeService((_, response, number) => {
+      if (number > 1 && number < 7) return void response.writeHead(503).end();
+      json(response, 200, { data: { id: 'env_1', status: number === 1 ? 'SENT' : 'COMPLETED' } });
+    });
+    const { code, stdout, stderr } = await home.run(['envelopes', 'watch', 'env_1', '--interval', '200ms'], {
+      env,
+    });
+    expect(code).toBe(0);
+    expect(stdout.split('\n')).toHaveLength(3);
+    expect(stderr).toContain('Watching goes on');
+    expect(stderr).toContain('answers again');
+    await server.close();
+  });
+});
