@@ -33,6 +33,12 @@ module.exports = {
       to: { path: '^src/', pathNot: '^src/(api|kernel)/' },
     },
     {
+      name: 'journal-rests-on-kernel',
+      severity: 'error',
+      from: { path: '^src/journal/' },
+      to: { path: '^src/', pathNot: '^src/(journal|kernel)/' },
+    },
+    {
       name: 'capabilities-know-no-terminal',
       severity: 'error',
       from: { path: `^src/(${capabilities.join('|')})/` },

@@ -115,6 +115,14 @@ export class StorageError extends EsignError {
   }
 }
 
+/** A journal can't be written any more; what was acknowledged before is safe. */
+export class JournalError extends EsignError {
+  override readonly name = 'JournalError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('JOURNAL', message, facts);
+  }
+}
+
 /** Some of several failed; each has been reported already. */
 export class PartialError extends EsignError {
   override readonly name = 'PartialError';

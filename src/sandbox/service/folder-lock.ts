@@ -1,84 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { link, readFile, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { lockFile } from '../../kernel/process-lock.ts';
 
-/** Folders locked by this very process, whose own process id says nothing. */
-const held = new Set<string>();
-
-/**
- * One sandbox per folder. The lock is a file that names the process; unlike a lock with a time-out, that of a killed
- * process is free at once. Returns the release. Throws UsageError when another sandbox has the folder.
- */
-export async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  const path = join(await realpath(folder), 'service.lock');
-  const mine = processMark(process.pid);
-  const claim = `${path}.${randomUUID()}`;
-  await writeFile(claim, mine, { mode: 0o600 });
-  try {
-    while (!(await linked(claim, path))) await clearStale(path, folder);
-  } finally {
-    await unlink(claim);
-  }
-  held.add(path);
-  return async () => {
-    held.delete(path);
-    await unlink(path).catch(() => undefined);
-  };
-}
-
-async function linked(from: string, to: string): Promise<boolean> {
-  try {
-    await link(from, to);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-/** Takes a dead process's lock away, or throws. Renaming first shows whether someone was faster meanwhile. */
-async function clearStale(path: string, folder: string): Promise<void> {
-  const owner = await readFile(path, 'utf8').catch(() => undefined);
-  if (owner === undefined) return;
-  if (isAlive(owner, path)) throw lockedError(owner, folder);
-  const aside = `${path}.${randomUUID()}`;
-  const moved = await rename(path, aside).then(
-    () => true,
-    () => false,
+/** One sandbox per folder. Returns the release. Throws UsageError when another sandbox has the folder. */
+export function lockFolder(folder: string): Promise<() => Promise<void>> {
+  return lockFile(
+    join(folder, 'service.lock'),
+    (pid) =>
+      new UsageError(`Another sandbox (process ${pid}) is using ${folder}`, {
+        hint: 'Stop it first, or give this one another folder.',
+      }),
   );
-  if (!moved) return;
-  if ((await readFile(aside, 'utf8')) !== owner) await linked(aside, path);
-  await unlink(aside);
-}
-
-function lockedError(owner: string, folder: string): UsageError {
-  return new UsageError(`Another sandbox (process ${owner.split(' ')[0] ?? ''}) is using ${folder}`, {
-    hint: 'Stop it first, or give this one another folder.',
-  });
-}
-
-function isAlive(owner: string, path: string): boolean {
-  const pid = Number(owner.split(' ')[0]);
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  if (pid === process.pid) return held.has(path);
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
-  }
-  return processMark(pid) === owner;
-}
-
-/** Process id and, where the system tells, its start time: a number used again is then not mistaken for its owner. */
-function processMark(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state = '', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A process that has ended and only waits to be reaped holds nothing any more.
-    return /[ZX]/.test(state) ? '' : `${pid} ${rest[18] ?? ''}`;
-  } catch {
-    return `${pid} `;
-  }
 }

@@ -1,0 +1,196 @@
+import { type FileHandle, open, truncate } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { codeOf, JournalError, messageOf, UsageError } from '../kernel/errors.ts';
+import { privateFolder, syncFolder } from '../kernel/files.ts';
+import { readLine, writeLine } from './line.ts';
+import { linesOf } from './lines.ts';
+
+export interface JournalFormat<T> {
+  /** What it is a journal of; a file of another kind or a newer version is refused. */
+  kind: string;
+  version: number;
+  /** Checks an entry read back; undefined when it is none. */
+  read: (value: unknown) => T | undefined;
+}
+
+export interface JournalReading<T> {
+  path: string;
+  format: JournalFormat<T>;
+  /** Whether a damaged line inside the file is an error or is left out and counted. Default: refuse. */
+  damaged?: 'refuse' | 'skip';
+}
+
+/** What reading a journal found besides its entries. */
+export interface JournalState {
+  /** Bytes up to the end of the last whole line. */
+  size: number;
+  /** Lines left out because they were damaged. */
+  skipped: number;
+}
+
+interface Waiting {
+  line: string;
+  settle: (failure?: Error) => void;
+}
+
+/**
+ * An append-only file of JSON lines, each with a checksum. An entry is on disk (fsync) when `append` resolves;
+ * entries that wait together share one fsync. A tail torn by a crash is cut off on opening.
+ */
+export class Journal<T> {
+  readonly path: string;
+  readonly #file: FileHandle;
+  #size: number;
+  #queue: Waiting[] = [];
+  #writing: Promise<void> | undefined;
+  #failure: JournalError | undefined;
+
+  private constructor(path: string, file: FileHandle, size: number) {
+    this.path = path;
+    this.#file = file;
+    this.#size = size;
+  }
+
+  /**
+   * Opens the journal for appending, made with its folder when missing. Only one process may have it open.
+   * `replay` is handed each entry that is there already.
+   * @throws UsageError when the file is of another kind or version, damaged, or not writable; it is left as it is.
+   */
+  static async open<T>(
+    reading: JournalReading<T>,
+    replay: (entry: T) => void = () => undefined,
+  ): Promise<Journal<T>> {
+    const { path, format } = reading;
+    try {
+      await privateFolder(dirname(path));
+      const state = await scan(reading, replay);
+      const file = await open(path, 'a', 0o600);
+      // Cut only what follows the last whole line, so that the next entry starts on a line of its own.
+      await truncate(path, state.size);
+      const journal = new Journal<T>(path, file, state.size);
+      if (state.size === 0) {
+        await journal.#write([writeLine({ journal: format.kind, version: format.version })]);
+        await syncFolder(dirname(path));
+      }
+      return journal;
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      throw new UsageError(`Can't write the journal ${path}: ${messageOf(error)}.`, {
+        cause: error,
+        hint: 'Without a journal nothing is sent. Make room or set ESIGN_STATE_DIR to a folder that can be written.',
+      });
+    }
+  }
+
+  /** Bytes on disk. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Resolves when the entry is on disk. @throws JournalError when it can't be; so will every later one. */
+  append(entry: T): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
+      this.#queue.push({
+        line: writeLine(entry),
+        settle: (failure) => (failure ? reject(failure) : resolve()),
+      });
+      this.#writing ??= this.#writeAll().finally(() => {
+        this.#writing = undefined;
+      });
+    });
+  }
+
+  /** Writes what waits and closes the file. */
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#file.close();
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const batch = this.#queue;
+      this.#queue = [];
+      try {
+        if (this.#failure === undefined) await this.#write(batch.map(({ line }) => line));
+      } catch (error) {
+        this.#failure = new JournalError(`Can't write the journal ${this.path}: ${messageOf(error)}.`, {
+          cause: error,
+          hint: 'Make room on the disk. What was written before is safe.',
+        });
+      }
+      for (const { settle } of batch) settle(this.#failure);
+    }
+  }
+
+  async #write(lines: string[]): Promise<void> {
+    const bytes = Buffer.from(lines.join(''));
+    await this.#file.appendFile(bytes);
+    await this.#file.datasync();
+    this.#size += bytes.length;
+  }
+}
+
+/**
+ * Hands over each entry of a journal that another process may be writing at this moment; changes nothing.
+ * A missing file has no entries.
+ */
+export async function scan<T>(
+  reading: JournalReading<T>,
+  take: (entry: T) => void,
+  from = 0,
+): Promise<JournalState> {
+  const { path, format, damaged = 'refuse' } = reading;
+  let size = from;
+  let skipped = 0;
+  let pending: { number: number; size: number } | undefined;
+  let number = 0;
+  for await (const { text, end } of linesOf(path, from)) {
+    number++;
+    if (pending !== undefined) {
+      if (damaged === 'refuse') throw damagedAt(path, pending.number);
+      skipped++;
+      pending = undefined;
+    }
+    const value = readLine(text);
+    const header = number === 1 && from === 0;
+    if (value === undefined && !header) {
+      // The last line may be torn; only a line that others follow is damaged.
+      pending = { number, size: end };
+      continue;
+    }
+    if (header) checkHeader(value, format, path);
+    else {
+      const entry = format.read(value);
+      if (entry !== undefined) take(entry);
+      else if (damaged === 'refuse') throw damagedAt(path, number);
+      else skipped++;
+    }
+    size = end;
+  }
+  return { size, skipped };
+}
+
+function checkHeader(value: unknown, format: JournalFormat<unknown>, path: string): void {
+  const header =
+    typeof value === 'object' && value !== null ? { journal: '', version: 0, ...value } : undefined;
+  if (header?.journal === format.kind && header.version === format.version) return;
+  const why =
+    header?.journal === format.kind
+      ? `it was written by another version of esign (format ${String(header.version)}, this one reads ${format.version})`
+      : 'its first line is damaged or it is another file';
+  throw new UsageError(`The journal ${path} can't be used: ${why}. It was left as it is.`, {
+    hint: 'Use the version of esign that wrote it, or move the file away.',
+  });
+}
+
+function damagedAt(path: string, line: number): UsageError {
+  return new UsageError(`Line ${line} of the journal ${path} is damaged. It was left as it is.`, {
+    hint: 'A disk fault or an editor does this. Bring the file back from a copy, or move it away.',
+  });
+}
+
+/** True for the error of a file that is not there. */
+export function isMissing(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT';
+}

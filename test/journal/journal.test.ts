@@ -1,0 +1,155 @@
+import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Journal, type JournalReading, scan } from '../../src/journal/journal.ts';
+import { isRecord } from '../../src/kernel/json.ts';
+
+interface Entry {
+  n: number;
+  text: string;
+}
+
+let folder: string;
+let count = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-journal-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function reading(damaged: 'refuse' | 'skip' = 'refuse', version = 1): JournalReading<Entry> {
+  count++;
+  return at(join(folder, 'deep', `${count}.jsonl`), damaged, version);
+}
+
+function at(path: string, damaged: 'refuse' | 'skip' = 'refuse', version = 1): JournalReading<Entry> {
+  const read = (value: unknown) =>
+    isRecord(value) && typeof value.n === 'number' && typeof value.text === 'string'
+      ? { n: value.n, text: value.text }
+      : undefined;
+  return { path, format: { kind: 'test', version, read }, damaged };
+}
+
+async function entriesOf(from: JournalReading<Entry>): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  await scan(from, (entry) => entries.push(entry));
+  return entries;
+}
+
+async function written(entries: readonly Entry[], into = reading()): Promise<JournalReading<Entry>> {
+  const journal = await Journal.open(into);
+  await Promise.all(entries.map((entry) => journal.append(entry)));
+  await journal.close();
+  return into;
+}
+
+const some = (length: number): Entry[] =>
+  Array.from({ length }, (_, n) => ({ n, text: `line\n${n} "ü" 日本 \u0000` }));
+
+describe('a journal', () => {
+  it('gives back what was appended, in order, over several openings; the file is private', async () => {
+    const one = reading();
+    await written(some(3), one);
+    const replayed: Entry[] = [];
+    const journal = await Journal.open(one, (entry) => replayed.push(entry));
+    await journal.append({ n: 3, text: 'last' });
+    await journal.close();
+    expect(replayed).toEqual(some(3));
+    expect(await entriesOf(one)).toEqual([...some(3), { n: 3, text: 'last' }]);
+    expect((await stat(one.path)).mode & 0o777).toBe(0o600);
+    for (const line of (await readFile(one.path, 'utf8')).trimEnd().split('\n'))
+      expect(isRecord(JSON.parse(line))).toBe(true);
+  });
+
+  it('has an entry on disk when append resolves', async () => {
+    const one = reading();
+    const journal = await Journal.open(one);
+    for (const entry of some(20)) {
+      await journal.append(entry);
+      expect((await entriesOf(one)).at(-1)).toEqual(entry);
+    }
+    await journal.close();
+  });
+
+  it('cut at any byte keeps every whole entry and takes new ones', async () => {
+    const entries = some(4);
+    const whole = await readFile((await written(entries)).path);
+    const ends = [...whole.keys()].filter((index) => whole[index] === 10);
+    for (let length = 0; length <= whole.length; length++) {
+      const one = reading();
+      await written([], one);
+      await writeFile(one.path, whole.subarray(0, length));
+      const journal = await Journal.open(one);
+      await journal.append({ n: 99, text: 'new' });
+      await journal.close();
+      const kept = Math.max(0, ends.filter((end) => end < length).length - 1);
+      expect(await entriesOf(one)).toEqual([...entries.slice(0, kept), { n: 99, text: 'new' }]);
+    }
+  });
+
+  it('with any byte flipped never gives back what was not written', async () => {
+    const entries = some(5);
+    const whole = await readFile((await written(entries)).path);
+    const one = await written([]);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (index, mask) => {
+        const flipped = Buffer.from(whole);
+        flipped[index] = (flipped[index] ?? 0) ^ mask;
+        await writeFile(one.path, flipped);
+        const found = await entriesOf({ ...one, damaged: 'skip' }).catch((error: unknown) => error);
+        if (found instanceof Error) {
+          expect(found.message).toContain(one.path);
+          return;
+        }
+        const texts = new Set(entries.map((entry) => JSON.stringify(entry)));
+        for (const entry of Array.isArray(found) ? found : [])
+          expect(texts.has(JSON.stringify(entry))).toBe(true);
+        expect(Array.isArray(found) && found.length >= entries.length - 2).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('damaged inside is refused with its line, or counted, as the owner wants', async () => {
+    const one = await written(some(3));
+    const lines = (await readFile(one.path, 'utf8')).split('\n');
+    lines[2] = String(lines[2]).replace('ü', 'u');
+    await writeFile(one.path, lines.join('\n'));
+    await expect(entriesOf(one)).rejects.toThrow(`Line 3 of the journal ${one.path} is damaged`);
+    const state = await scan({ ...one, damaged: 'skip' }, () => undefined);
+    expect(state.skipped).toBe(1);
+  });
+
+  it('of another version or kind is refused and left as it is', async () => {
+    const one = await written(some(2), reading('refuse', 2));
+    const before = await readFile(one.path, 'utf8');
+    await expect(Journal.open(at(one.path, 'refuse', 1))).rejects.toThrow('another version of esign');
+    await writeFile(`${one.path}.text`, 'hello\nworld\n');
+    await expect(Journal.open(at(`${one.path}.text`))).rejects.toThrow("can't be used");
+    expect(await readFile(one.path, 'utf8')).toBe(before);
+    expect(await readFile(`${one.path}.text`, 'utf8')).toBe('hello\nworld\n');
+  });
+
+  it('is read from any entry on while another writes it', async () => {
+    const one = await written(some(2));
+    const { size } = await scan(one, () => undefined);
+    await appendFile(one.path, '{"n":5,"text":"half');
+    const journal = await Journal.open(one);
+    await journal.append({ n: 6, text: 'later' });
+    const later: Entry[] = [];
+    await scan(one, (entry) => later.push(entry), size);
+    await journal.close();
+    expect(later).toEqual([{ n: 6, text: 'later' }]);
+  });
+
+  it('that cannot be written says so', async () => {
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    await expect(Journal.open(at(join(file, 'x.jsonl')))).rejects.toThrow("Can't write the journal");
+    if (process.getuid?.() === 0) return;
+    await chmod(folder, 0o500);
+    await expect(Journal.open(reading())).rejects.toThrow("Can't write the journal");
+    await chmod(folder, 0o700);
+  });
+});
