@@ -1,6 +1,6 @@
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf, JournalError, messageOf, UsageError } from '../kernel/errors.ts';
+import { JournalError, messageOf, UsageError } from '../kernel/errors.ts';
 import { privateFolder, syncFolder } from '../kernel/files.ts';
 import { readLine, writeLine } from './line.ts';
 import { linesOf } from './lines.ts';
@@ -9,7 +9,7 @@ export interface JournalFormat<T> {
   /** What it is a journal of; a file of another kind or a newer version is refused. */
   kind: string;
   version: number;
-  /** Checks an entry read back; undefined when it is none. */
+  /** Checks an entry read back (undefined: a line that is damaged); undefined when it is none. */
   read: (value: unknown) => T | undefined;
 }
 
@@ -140,35 +140,31 @@ export async function scan<T>(
   take: (entry: T) => void,
   from = 0,
 ): Promise<JournalState> {
-  const { path, format, damaged = 'refuse' } = reading;
-  let size = from;
-  let skipped = 0;
-  let pending: { number: number; size: number } | undefined;
+  const state = { size: from, skipped: 0 };
+  let bad: number | undefined;
   let number = 0;
-  for await (const { text, end } of linesOf(path, from)) {
+  for await (const { text, end } of linesOf(reading.path, from)) {
     number++;
-    if (pending !== undefined) {
-      if (damaged === 'refuse') throw damagedAt(path, pending.number);
-      skipped++;
-      pending = undefined;
-    }
+    // The last line may be torn; only a bad line that others follow is damage.
+    if (bad !== undefined) state.skipped += passOver(bad, reading);
+    bad = undefined;
     const value = readLine(text);
-    const header = number === 1 && from === 0;
-    if (value === undefined && !header) {
-      // The last line may be torn; only a line that others follow is damaged.
-      pending = { number, size: end };
-      continue;
-    }
-    if (header) checkHeader(value, format, path);
+    if (number === 1 && from === 0) checkHeader(value, reading.format, reading.path);
     else {
-      const entry = format.read(value);
-      if (entry !== undefined) take(entry);
-      else if (damaged === 'refuse') throw damagedAt(path, number);
-      else skipped++;
+      const entry = reading.format.read(value);
+      if (entry === undefined) bad = number;
+      else take(entry);
     }
-    size = end;
+    if (bad === undefined) state.size = end;
   }
-  return { size, skipped };
+  return state;
+}
+
+function passOver(line: number, reading: JournalReading<unknown>): number {
+  if (reading.damaged === 'skip') return 1;
+  throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left as it is.`, {
+    hint: 'A disk fault or an editor does this. Bring the file back from a copy, or move it away.',
+  });
 }
 
 function checkHeader(value: unknown, format: JournalFormat<unknown>, path: string): void {
@@ -182,15 +178,4 @@ function checkHeader(value: unknown, format: JournalFormat<unknown>, path: strin
   throw new UsageError(`The journal ${path} can't be used: ${why}. It was left as it is.`, {
     hint: 'Use the version of esign that wrote it, or move the file away.',
   });
-}
-
-function damagedAt(path: string, line: number): UsageError {
-  return new UsageError(`Line ${line} of the journal ${path} is damaged. It was left as it is.`, {
-    hint: 'A disk fault or an editor does this. Bring the file back from a copy, or move it away.',
-  });
-}
-
-/** True for the error of a file that is not there. */
-export function isMissing(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT';
 }
