@@ -1,13 +1,20 @@
 import type { Clock } from '../kernel/clock.ts';
 import { type EnvelopesApi, envelopesApi } from './envelopes.ts';
 import { createHttp, type HttpOptions, type SendRequest } from './http.ts';
+import { RateWindow } from './rate-window.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import { type TemplatesApi, templatesApi } from './templates.ts';
+import { WindowFile } from './window-file.ts';
 
-export interface ClientOptions extends HttpOptions {
+export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   random?: (() => number) | undefined;
   retries?: number | undefined;
+  /** The longest wait for a rate window, in ms. */
   maxWaitMs?: number | undefined;
+  /** Where the processes of this machine share what they know of the rate window; without it nothing is held back. */
+  windowFolder?: string | undefined;
+  /** The part of the rate window, 0 to 1, that is left for others. */
+  reserve?: number | undefined;
   onWait?: RetryOptions['onWait'];
 }
 
@@ -18,16 +25,34 @@ export interface Client {
   /** Any request, with the retry policy. */
   send: SendRequest;
   clock: Clock;
+  /** The rate window, where it is kept. */
+  window: RateWindow | undefined;
 }
+
+/** The longest wait for a rate window unless told otherwise, in ms. */
+const MAX_WAIT_MS = 60_000;
+const RETRIES = 5;
 
 /** A client for one key at one base URL. */
 export function createClient(options: ClientOptions): Client {
-  const send = withRetries(createHttp(options), {
+  const window = windowFor(options);
+  const send = withRetries(createHttp({ ...options, window }), {
     clock: options.clock,
     random: options.random ?? Math.random,
-    retries: options.retries ?? 4,
-    maxWaitMs: options.maxWaitMs ?? 60_000,
+    retries: options.retries ?? RETRIES,
+    maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
     onWait: options.onWait,
   });
-  return { templates: templatesApi(send), envelopes: envelopesApi(send), send, clock: options.clock };
+  return { templates: templatesApi(send), envelopes: envelopesApi(send), send, clock: options.clock, window };
+}
+
+function windowFor(options: ClientOptions): RateWindow | undefined {
+  if (options.windowFolder === undefined) return undefined;
+  return new RateWindow({
+    clock: options.clock,
+    counter: new WindowFile(options.windowFolder, options.baseUrl, options.apiKey),
+    reserve: options.reserve ?? 0,
+    maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
+    onWait: options.onWait,
+  });
 }

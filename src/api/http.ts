@@ -4,6 +4,7 @@ import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts'
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { networkError } from './network-error.ts';
 import { type RateLimit, readRateLimit } from './rate-limit.ts';
+import type { RateWindow } from './rate-window.ts';
 import { errorReplySchema, matches } from './schemas.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
@@ -46,6 +47,8 @@ export interface HttpOptions {
   clock: Clock;
   dispatcher?: Dispatcher | undefined;
   trace?: ((entry: TraceEntry) => void) | undefined;
+  /** Holds requests back that the service's rate window would refuse. */
+  window?: RateWindow | undefined;
 }
 
 export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
@@ -70,6 +73,7 @@ export function createHttp(options: HttpOptions): SendRequest {
   const dispatcher = options.dispatcher ?? createDispatcher(options.timeoutMs);
   return async (wanted) => {
     const url = addressOf(options.baseUrl, wanted);
+    const counted = await options.window?.acquire(wanted.signal);
     const requestBody = wanted.body === undefined ? undefined : JSON.stringify(wanted.body);
     const started = options.clock.now();
     const entry: TraceEntry = {
@@ -93,6 +97,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       throw error;
     } finally {
       entry.ms = options.clock.now() - started;
+      options.window?.observe(counted, entry.rate, entry.status === 429);
       options.trace?.(entry);
     }
   };

@@ -10,15 +10,27 @@ export interface RateLimit {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Reads the rate-limit headers; every one of them may be missing. Reset is taken in seconds or milliseconds. */
+/** The Date header counts whole seconds and took a while to get here: only more than this is another clock. */
+const SKEW_MS = 3_000;
+
+/**
+ * Reads the rate-limit headers; every one of them may be missing. Reset is taken in seconds or milliseconds, and
+ * moved to this machine's clock where the service's is another.
+ */
 export function readRateLimit(headers: Headers, now: number): RateLimit {
   const reset = numberOf(headers['x-ratelimit-reset']);
   return {
     limit: numberOf(headers['x-ratelimit-limit']),
     remaining: numberOf(headers['x-ratelimit-remaining']),
-    resetAt: reset === undefined ? undefined : reset > 1e11 ? reset : reset * 1_000,
+    resetAt: reset === undefined ? undefined : (reset > 1e11 ? reset : reset * 1_000) + skewOf(headers, now),
     retryAfterMs: readRetryAfter(headers['retry-after'], now),
   };
+}
+
+/** How far this machine's clock is ahead of the service's, in ms; 0 when they agree. */
+function skewOf(headers: Headers, now: number): number {
+  const theirs = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
+  return Number.isNaN(theirs) || Math.abs(now - theirs) < SKEW_MS ? 0 : now - theirs;
 }
 
 function readRetryAfter(value: string | string[] | undefined, now: number): number | undefined {

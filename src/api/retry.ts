@@ -11,27 +11,34 @@ export interface RetryOptions {
   /** The longest wait for a rate window, in ms; a longer one is reported as RATE_LIMITED instead. */
   maxWaitMs: number;
   /** Told before each wait. */
-  onWait?: ((wait: { ms: number; attempt: number; error: Error }) => void) | undefined;
+  onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
 }
 
 const BASE_MS = 250;
 const CAP_MS = 8_000;
 /** A reset time is another machine's: come a little later rather than a little early. */
 const RESET_MARGIN_MS = 250;
+/** Retries a run may make at once, and how many more each success earns: an outage is not hammered at. */
+const BUDGET = 100;
+const EARNED = 1;
 
 /**
  * The one retry policy. Reads are tried again after anything that may pass. Writes only where the service surely
  * did nothing: the request never left, or was refused with 429. What else may have happened is for settle.ts.
  */
 export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
+  let budget = BUDGET;
   return async (request) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await send(request);
+        const reply = await send(request);
+        budget = Math.min(BUDGET, budget + EARNED);
+        return reply;
       } catch (error) {
         const ms = waitBeforeRetry(request, error, attempt, options);
-        if (ms === undefined || !(error instanceof Error)) throw error;
-        options.onWait?.({ ms, attempt, error });
+        if (ms === undefined || budget < 1 || !(error instanceof Error)) throw error;
+        budget--;
+        options.onWait?.({ ms, error });
         await options.clock.sleep(ms, request.signal);
       }
     }

@@ -22,6 +22,10 @@ export const commonFlags = {
     helpValue: '30s',
   }),
   'no-input': Flags.boolean({ description: 'never ask anything', helpGroup: 'GLOBAL' }),
+  'no-wait': Flags.boolean({
+    description: 'end with 7 instead of waiting for the rate limit to reset',
+    helpGroup: 'GLOBAL',
+  }),
   debug: Flags.boolean({
     description: 'show each request and reply on stderr, secrets removed',
     helpGroup: 'GLOBAL',
@@ -125,6 +129,18 @@ function readPaper(text: string): Paper {
     hint: `There are ${PAPERS.join(', ')}.`,
   });
 }
+
+/** A part of the whole: 10%, or 0.1. From 0 to 0.9. */
+export const shareFlag = Flags.custom<number>({
+  parse: (text, _context, options) => {
+    const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
+    const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
+    if (share >= 0 && share <= 0.9) return Promise.resolve(share);
+    throw new UsageError(`--${options.name} "${text}" is not a share from 0% to 90%.`, {
+      hint: 'Write it like 10% or 0.1.',
+    });
+  },
+});
 
 /** Requests per window: 10000/15m, 40/3s. */
 export const rateLimitFlag = Flags.custom<{ requests: number; seconds: number }>({

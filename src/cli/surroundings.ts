@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
 import type { TraceEntry } from '../api/http.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
-import { durationInWords } from '../kernel/duration.ts';
 import { sentenceOf } from '../kernel/errors.ts';
-import { configDir } from '../kernel/paths.ts';
+import { configDir, stateDir } from '../kernel/paths.ts';
+import { startCountdown } from '../output/countdown.ts';
 import { processTerminal, type Terminal } from '../output/terminal.ts';
 import { safeLine } from '../output/text.ts';
 import { keyFromCommand } from '../profiles/key-command.ts';
@@ -20,7 +21,16 @@ export interface SurroundingsFlags {
   'base-url'?: string | undefined;
   timeout?: string | undefined;
   'no-input'?: boolean;
+  'no-wait'?: boolean;
   debug?: boolean;
+}
+
+/** How a run treats the rate window of its key. */
+export interface Pacing {
+  /** The part of the window, 0 to 1, that is left for others. */
+  reserve?: number;
+  /** The longest wait for a new window, in ms; --no-wait makes it none. */
+  maxWaitMs?: number;
 }
 
 /** What a command may use: streams, clock, settings, the client. Each is made when first asked for. */
@@ -35,6 +45,7 @@ export class Surroundings {
   private readonly version: string;
   private resolved: Promise<Settings> | undefined;
   private connected: Promise<Client> | undefined;
+  private waiting = false;
 
   constructor(flags: SurroundingsFlags, version: string) {
     this.flags = flags;
@@ -78,16 +89,17 @@ export class Surroundings {
     return settings;
   }
 
-  /** The client of the service. */
-  client(): Promise<Client> {
-    this.connected ??= this.connect();
+  /** The client of the service; how it paces itself is decided by the first call. */
+  client(pacing: Pacing = {}): Promise<Client> {
+    this.connected ??= this.connect(pacing);
     return this.connected;
   }
 
-  private async connect(): Promise<Client> {
+  private async connect(pacing: Pacing): Promise<Client> {
     const settings = await this.settings();
     const { baseUrl, apiKey } = requireConnection(settings);
-    return this.clientFor(baseUrl, apiKey, settings.timeoutMs.value);
+    const windowFolder = join(stateDir(), 'rate');
+    return this.clientFor(baseUrl, apiKey, settings.timeoutMs.value, { ...pacing, windowFolder });
   }
 
   /** A client for a profile that is not the one in use, such as one about to be stored. */
@@ -113,6 +125,7 @@ export class Surroundings {
     baseUrl: string,
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
+    pacing: Pacing & { windowFolder?: string } = {},
   ): Promise<Client> {
     const key = apiKey.kind === 'key' ? apiKey.value : await keyFromCommand(apiKey.value, this.signal);
     redactor.add(key);
@@ -124,12 +137,23 @@ export class Surroundings {
       userAgent: `esign-cli/${this.version}`,
       clock: this.clock,
       trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,
-      onWait: ({ ms, error }) => {
-        // With --json stderr is for the error alone.
-        if (ms >= 1_000 && !this.json)
-          this.notice(`${sentenceOf(error)} Trying again in ${durationInWords(ms)}.`);
-      },
+      ...pacing,
+      ...(this.flags['no-wait'] ? { maxWaitMs: 0 } : {}),
+      onWait: ({ ms, error }) => this.showWait(ms, error),
     });
+  }
+
+  /** One wait is shown at a time, since all requests of a run wait for the same window or service. */
+  private showWait(ms: number, error: Error): void {
+    // With --json stderr is for the error alone.
+    if (ms < 1_000 || this.json || this.waiting) return;
+    this.waiting = true;
+    const stop = startCountdown(this.redactor.redact(sentenceOf(error)), ms, this.terminal);
+    const done = () => {
+      this.waiting = false;
+      stop();
+    };
+    this.clock.sleep(ms, this.signal).then(done, done);
   }
 
   private trace(entry: TraceEntry): void {

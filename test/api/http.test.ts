@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { TraceEntry } from '../../src/api/http.ts';
 import { BadResponseError, NetworkError, ServiceError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
+import { fakeClock } from '../support/clock.ts';
 import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer | undefined;
@@ -178,6 +179,27 @@ describe('a reply that does not come', () => {
   });
 });
 
+describe('a reset time', () => {
+  it("is moved to this machine's clock when the service's is another", async () => {
+    const clock = fakeClock();
+    const rates: unknown[] = [];
+    const theirs = clock.now() + 3_600_000;
+    server = await startServer((_, response) =>
+      json(
+        response,
+        200,
+        { data: template },
+        { 'X-RateLimit-Reset': String(theirs / 1_000 + 60), Date: new Date(theirs).toUTCString() },
+      ),
+    );
+    await clientFor(server.origin, {
+      clock,
+      trace: (entry) => rates.push(entry.rate?.resetAt),
+    }).templates.get('t');
+    expect(rates).toEqual([clock.now() + 60_000]);
+  });
+});
+
 describe('the trace', () => {
   it('has method, address, status, time, rate and bodies', async () => {
     const entries: TraceEntry[] = [];
@@ -185,6 +207,7 @@ describe('the trace', () => {
       'X-RateLimit-Limit': '100',
       'X-RateLimit-Remaining': '99',
       'X-RateLimit-Reset': '1767323046',
+      Date: new Date(fakeClock().now()).toUTCString(),
     };
     server = await startServer((_, response) => json(response, 200, { data: template }, headers));
     await clientFor(server.origin, { trace: (entry) => entries.push(entry) }).templates.get('tmpl_1');

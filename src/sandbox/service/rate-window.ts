@@ -12,7 +12,8 @@ interface Window {
 }
 
 /**
- * Fixed window per key, opened by its first request. It runs on the machine's clock, not the sandbox's:
+ * Fixed window per key, opened by its first request and counted from the whole second, so that the reset in seconds
+ * is exact. It runs on the machine's clock, not the sandbox's:
  * clients compare the reset with their own clock, and an advanced sandbox must not make them wait for days.
  */
 export class RateWindow {
@@ -29,7 +30,8 @@ export class RateWindow {
   take(keyId: string, now: number): RateReading {
     let window = this.#windows.get(keyId);
     if (!window || now >= window.endsAt) {
-      window = { endsAt: now + this.#lengthMs, used: 0 };
+      const opened = this.#lengthMs < 1_000 ? now : now - (now % 1_000);
+      window = { endsAt: opened + this.#lengthMs, used: 0 };
       this.#windows.set(keyId, window);
     }
     const allowed = window.used < this.#limit;

@@ -1,0 +1,205 @@
+import type { Clock } from '../kernel/clock.ts';
+import { ServiceError } from '../kernel/errors.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+/** A rate window as this machine knows it. Times in ms since the epoch. */
+export interface Standing {
+  /** Names the window, the same in every process. */
+  window: string;
+  limit: number;
+  /** Undefined from the reset of the window before until the first reply in this one. */
+  resetAt: number | undefined;
+  /** Requests in this window that others than this machine's esign made, as far as replies show. */
+  foreign: number;
+}
+
+/** What the processes of this machine that use the same key know together. Never throws. */
+export interface WindowCounter {
+  read(): Standing | undefined;
+  write(standing: Standing): void;
+  /** How many requests were counted in the window. */
+  count(window: string): number;
+  /** Counts one more and returns how many there are now. */
+  add(window: string): number;
+}
+
+export interface RateWindowOptions {
+  clock: Clock;
+  counter: WindowCounter;
+  /** The part of the window, 0 to 1, that is left for others. */
+  reserve: number;
+  /** The longest wait for a new window, in ms; a longer one is RATE_LIMITED instead. */
+  maxWaitMs: number;
+  onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
+}
+
+/** What is known of the window, for estimates. */
+export interface RateReading {
+  limit: number;
+  /** Requests that may still be made in this window, the reserve left out. */
+  free: number;
+  resetAt: number | undefined;
+}
+
+/** The window of the requests that nothing was known before. */
+const FIRST = 'first';
+/** A reset time is another machine's: come a little later rather than a little early. */
+const MARGIN_MS = 100;
+/** The margin once the service turned out to reset later than it said. */
+const LATE_MARGIN_MS = 1_000;
+/** Resets closer together than this are the same one. */
+const SAME_RESET_MS = 1_000;
+/** The document's window is 15 minutes. */
+const LONGEST_WINDOW_MS = 86_400_000;
+/** How long requests without any reply may hold a new window up. */
+const SILENT_MS = 2_000;
+const POLL_MS = 25;
+
+/**
+ * Lets requests through as the service's rate window allows (API document, Limits), for all processes of this machine
+ * together: each counts before it sends, and nobody sends what the window no longer holds. The first request goes alone,
+ * since only its reply tells the limit. A service without rate-limit headers is never held up.
+ */
+export class RateWindow {
+  readonly #options: RateWindowOptions;
+  #unlimited = false;
+  #probe: Promise<void> | undefined;
+  #probed: (() => void) | undefined;
+  #pause: Promise<void> | undefined;
+  #margin = MARGIN_MS;
+
+  constructor(options: RateWindowOptions) {
+    this.#options = options;
+  }
+
+  /** What is known of the present window; undefined before the first reply and without rate-limit headers. */
+  reading(): RateReading | undefined {
+    const standing = this.#standing();
+    if (standing === undefined) return undefined;
+    const used = this.#options.counter.count(standing.window) + standing.foreign;
+    return {
+      limit: standing.limit,
+      free: Math.max(0, this.#spendable(standing) - used),
+      resetAt: standing.resetAt,
+    };
+  }
+
+  /**
+   * Resolves when one request may be sent; it is counted. Returns the window it was counted in, for `observe`.
+   * @throws ServiceError RATE_LIMITED when that would take longer than the longest wait.
+   */
+  async acquire(signal?: AbortSignal): Promise<string | undefined> {
+    const { clock, counter } = this.#options;
+    let silentSince: number | undefined;
+    while (!this.#unlimited) {
+      signal?.throwIfAborted();
+      const standing = this.#standing();
+      if (standing === undefined) {
+        if (this.#probe === undefined) return this.#startProbe();
+        await this.#probe;
+        continue;
+      }
+      const spendable = this.#spendable(standing) - standing.foreign;
+      if (counter.count(standing.window) < spendable && counter.add(standing.window) <= spendable)
+        return standing.window;
+      if (standing.resetAt !== undefined) await this.#waitFor(standing.resetAt, signal);
+      else {
+        silentSince ??= clock.now();
+        if (clock.now() - silentSince > SILENT_MS) return standing.window;
+        await clock.sleep(POLL_MS, signal);
+      }
+    }
+    return undefined;
+  }
+
+  /** Takes note of what the reply to a counted request said; `rate` is undefined when there was none. */
+  observe(counted: string | undefined, rate: RateLimit | undefined, refused = false): void {
+    this.#endProbe();
+    if (rate === undefined) return;
+    const standing = this.#standing();
+    const { limit, remaining, resetAt } = rate;
+    if (limit === undefined || remaining === undefined || !this.#isUsable(resetAt)) {
+      this.#unlimited = standing === undefined;
+      return;
+    }
+    this.#unlimited = false;
+    const place = placeOf(resetAt, standing);
+    if (place === 'earlier') {
+      // A refusal by the window before shows that it had not ended yet.
+      if (refused) this.#margin = LATE_MARGIN_MS;
+      return;
+    }
+    const first = standing === undefined ? FIRST : `until-${resetAt}`;
+    const window = place === 'same' && standing !== undefined ? standing.window : first;
+    // Sent in one window and arrived in the next: it counts there.
+    if (counted !== window) this.#options.counter.add(window);
+    const known = standing?.window === window ? standing : { window, limit, resetAt: undefined, foreign: 0 };
+    this.#note(known, limit, remaining, resetAt);
+  }
+
+  #note(standing: Standing, limit: number, remaining: number, resetAt: number): void {
+    const { counter } = this.#options;
+    const foreign = Math.max(standing.foreign, limit - remaining - counter.count(standing.window));
+    if (standing.resetAt === resetAt && standing.limit === limit && standing.foreign === foreign) return;
+    counter.write({ window: standing.window, limit, resetAt, foreign });
+  }
+
+  /** A reset in the past or in another year tells nothing. */
+  #isUsable(resetAt: number | undefined): resetAt is number {
+    const now = this.#options.clock.now();
+    return resetAt !== undefined && resetAt > now - SAME_RESET_MS && resetAt < now + LONGEST_WINDOW_MS;
+  }
+
+  #standing(): Standing | undefined {
+    const last = this.#options.counter.read();
+    if (last?.resetAt === undefined || this.#options.clock.now() < last.resetAt + this.#margin) return last;
+    return { window: `after-${last.resetAt}`, limit: last.limit, resetAt: undefined, foreign: 0 };
+  }
+
+  #spendable(standing: Standing): number {
+    return Math.max(1, Math.floor(standing.limit * (1 - this.#options.reserve)));
+  }
+
+  #startProbe(): string {
+    this.#options.counter.add(FIRST);
+    this.#probe = new Promise((resolve) => {
+      this.#probed = resolve;
+    });
+    return FIRST;
+  }
+
+  #endProbe(): void {
+    this.#probed?.();
+    this.#probe = undefined;
+    this.#probed = undefined;
+  }
+
+  async #waitFor(resetAt: number, signal?: AbortSignal): Promise<void> {
+    const { clock, maxWaitMs, onWait } = this.#options;
+    const ms = Math.max(0, resetAt + this.#margin - clock.now());
+    if (ms > maxWaitMs + this.#margin) throw usedUp(resetAt);
+    if (this.#pause === undefined) {
+      onWait?.({ ms, error: usedUp(resetAt) });
+      this.#pause = clock.sleep(ms, signal).finally(() => {
+        this.#pause = undefined;
+      });
+    }
+    await this.#pause;
+  }
+}
+
+/** Whether a reply with this reset belongs to the window that stands, to the one before, or to a new one. */
+function placeOf(resetAt: number, standing: Standing | undefined): 'earlier' | 'same' | 'next' {
+  if (standing === undefined) return 'next';
+  if (standing.resetAt === undefined)
+    return resetAt > Number(standing.window.replace('after-', '')) ? 'same' : 'earlier';
+  if (resetAt <= standing.resetAt - SAME_RESET_MS) return 'earlier';
+  return resetAt >= standing.resetAt + SAME_RESET_MS ? 'next' : 'same';
+}
+
+function usedUp(resetAt: number): ServiceError {
+  return new ServiceError('RATE_LIMITED', 'The rate window of this key is used up.', {
+    status: 429,
+    resetAt,
+  });
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { parseJson } from '../kernel/json.ts';
+import type { Standing, WindowCounter } from './rate-window.ts';
+
+const standingSchema = z.object({
+  window: z.string(),
+  limit: z.number(),
+  resetAt: z.optional(z.number()),
+  foreign: z.number(),
+});
+
+/** For how long a standing read from the file counts as fresh, in ms. */
+const FRESH_MS = 20;
+
+/**
+ * A counter in files that all processes share: one byte appended per request, so that its size is the count without any
+ * lock, and a small file with what is known of the window. Where the folder can't be used, each process counts alone.
+ */
+export class WindowFile implements WindowCounter {
+  readonly #folder: string;
+  readonly #name: string;
+  readonly #alone = new Map<string, number>();
+  #open: { window: string; file: number } | undefined;
+  #standing: Standing | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  /** `folder`: of this user's state. The key is only used as a name, by a digest that does not give it away. */
+  constructor(folder: string, baseUrl: string, apiKey: string) {
+    this.#folder = folder;
+    this.#name = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 16);
+  }
+
+  read(): Standing | undefined {
+    const now = performance.now();
+    if (now - this.#readAt < FRESH_MS) return this.#standing;
+    this.#readAt = now;
+    try {
+      const file = standingSchema.safeParse(parseJson(readFileSync(this.#path('json'), 'utf8')));
+      if (file.success) this.#standing = { ...file.data, resetAt: file.data.resetAt };
+    } catch {
+      // No file yet, or not readable: what this process knows is all there is.
+    }
+    return this.#standing;
+  }
+
+  write(standing: Standing): void {
+    const isNew = this.#standing?.window !== standing.window;
+    this.#standing = standing;
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      const temporary = this.#path(`${process.pid}.tmp`);
+      writeFileSync(temporary, JSON.stringify(standing), { mode: 0o600 });
+      renameSync(temporary, this.#path('json'));
+      if (isNew) this.#removeOthers(standing.window);
+    } catch {
+      // Counting alone then.
+    }
+  }
+
+  count(window: string): number {
+    const file = this.#fileOf(window);
+    return file === undefined ? (this.#alone.get(window) ?? 0) : fstatSync(file).size;
+  }
+
+  add(window: string): number {
+    const file = this.#fileOf(window);
+    if (file !== undefined) {
+      try {
+        writeSync(file, '.');
+        return fstatSync(file).size;
+      } catch {
+        // A full disk: go on alone.
+      }
+    }
+    const count = (this.#alone.get(window) ?? 0) + 1;
+    this.#alone.set(window, count);
+    return count;
+  }
+
+  #fileOf(window: string): number | undefined {
+    if (this.#open?.window === window) return this.#open.file;
+    try {
+      if (this.#open) closeSync(this.#open.file);
+      this.#open = undefined;
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      this.#open = { window, file: openSync(this.#path(`${window}.count`), 'a', 0o600) };
+    } catch {
+      return undefined;
+    }
+    return this.#open.file;
+  }
+
+  #removeOthers(window: string): void {
+    for (const name of readdirSync(this.#folder)) {
+      const isOld = name.startsWith(`${this.#name}.`) && name.endsWith('.count') && !name.includes(window);
+      if (isOld) rmSync(join(this.#folder, name), { force: true });
+    }
+  }
+
+  #path(end: string): string {
+    return join(this.#folder, `${this.#name}.${end}`);
+  }
+}

@@ -1,0 +1,71 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { Home, linesOf, reportedError } from '../support/cli.ts';
+import { json } from '../support/server.ts';
+import { type FakeService, fakeService } from './fake-service.ts';
+
+const home = new Home();
+const services: FakeService[] = [];
+afterAll(async () => {
+  await home.close();
+  for (const { server } of services) await server.close();
+});
+
+/** A service with a fixed window, which keeps a record of what it refused. */
+async function limited(limit: number, lengthMs: number) {
+  let [endsAt, used] = [0, 0];
+  const record = { refused: 0, windows: 0 };
+  const service = await fakeService((request, response) => {
+    const now = Date.now();
+    if (now >= endsAt) {
+      [endsAt, used] = [now + lengthMs, 0];
+      record.windows++;
+    }
+    const refused = used >= limit;
+    if (refused) record.refused++;
+    else used++;
+    const headers = {
+      'X-RateLimit-Limit': String(limit),
+      'X-RateLimit-Remaining': String(limit - used),
+      'X-RateLimit-Reset': String(endsAt),
+    };
+    const id = request.path.split('/').at(-1);
+    if (refused) json(response, 429, { error: { code: 'RATE_LIMITED', message: 'slow down' } }, headers);
+    else json(response, 200, { data: { id, status: 'SENT', signers: [] } }, headers);
+  });
+  services.push(service);
+  return { ...service, record };
+}
+
+const ids = (from: number, count: number) =>
+  Array.from({ length: count }, (_, i) => `env_${from + i}\n`).join('');
+
+describe('the rate window of a key', () => {
+  it('is kept by three processes at once: all is done, and nothing is refused', async () => {
+    const { env, record } = await limited(40, 3_000);
+    const runs = await Promise.all(
+      [0, 100, 200].map((from) =>
+        home.run(['envelopes', 'get', '-', '--json'], { env, input: ids(from, 40) }),
+      ),
+    );
+    expect(runs.map((run) => [run.code, linesOf(run.stdout).length])).toEqual([
+      [0, 40],
+      [0, 40],
+      [0, 40],
+    ]);
+    // Clocks and networks may cost one; a second one would be of our own making.
+    expect(record.refused).toBeLessThanOrEqual(1);
+    expect(record.windows).toBeLessThanOrEqual(4);
+  });
+
+  it('is waited for in words, or not at all with --no-wait', async () => {
+    const { env, record } = await limited(3, 2_500);
+    const waited = await home.run(['envelopes', 'get', '-'], { env, input: ids(0, 5) });
+    expect(waited.code).toBe(0);
+    expect(waited.stderr).toMatch(/rate window of this key is used up\. Going on in \d second/);
+    const refused = await home.run(['envelopes', 'get', '-', '--no-wait'], { env, input: ids(0, 9) });
+    expect(refused.code).toBe(10);
+    const one = await home.run(['envelopes', 'get', 'env_1', '--no-wait', '--json'], { env });
+    expect([one.code, reportedError(one).code]).toEqual([7, 'RATE_LIMITED']);
+    expect(record.refused).toBe(0);
+  });
+});
