@@ -1,5 +1,6 @@
 import type { SendRequest } from './http.ts';
 import { walkPages } from './pages.ts';
+import { walkRecent } from './recent-pages.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceReplySchema } from './schemas.ts';
 
 /** Create envelope body (API document), as it is sent. */
@@ -23,6 +24,8 @@ export interface EnvelopesApi {
     pageSize?: number | undefined;
     signal?: AbortSignal | undefined;
   }): AsyncGenerator<Envelope, void, undefined>;
+  /** Those created at `since` (ms) or later; where the list has an order, without reading the rest of it. */
+  recent(since: number, signal?: AbortSignal): AsyncGenerator<Envelope, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<Envelope>;
   create(body: CreateEnvelopeBody, signal?: AbortSignal): Promise<Envelope>;
   /**
@@ -51,6 +54,9 @@ export function envelopesApi(send: SendRequest): EnvelopesApi {
     return matches(envelopeSchema, data) && data.id === id ? data : undefined;
   }
 
+  const readItem = (item: unknown, status: number) =>
+    readAs(envelopeSchema, item, 'a list of envelopes', status);
+
   return {
     list: (options = {}) =>
       walkPages(
@@ -61,8 +67,9 @@ export function envelopesApi(send: SendRequest): EnvelopesApi {
           ...(options.pageSize === undefined ? {} : { pageSize: options.pageSize }),
           signal: options.signal,
         },
-        (item, status) => readAs(envelopeSchema, item, 'a list of envelopes', status),
+        readItem,
       ),
+    recent: (since, signal) => walkRecent(send, { path: '/esign/envelopes', signal }, readItem, since),
     get: (id, signal) => one({ method: 'GET', path: pathOf(id), signal }),
     create: (body, signal) => one({ method: 'POST', path: '/esign/envelopes', body, signal }),
     send: (id, signal) => act(id, '/send', undefined, signal),

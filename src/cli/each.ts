@@ -13,7 +13,8 @@ const CONCURRENCY = 8;
 
 export interface EachOptions {
   ids: Ids;
-  act: (id: string) => Promise<Envelope>;
+  /** `by` tells whether the reply said so or, after a lost reply, the envelope's state. */
+  act: (id: string) => Promise<{ envelope: Envelope; by?: 'reply' | 'lookup' }>;
   /** What a person sees of one result. */
   show: (envelope: Envelope) => string;
 }
@@ -27,14 +28,16 @@ export async function forEachId(options: EachOptions, surroundings: Surroundings
   const { terminal, json } = surroundings;
   const [only] = ids.ids;
   if (!ids.stream && only !== undefined) {
-    const envelope = await act(only);
+    const { envelope, by } = await act(only);
+    explain(envelope, by, surroundings);
     return json ? writeJson(envelope, terminal) : terminal.out(show(envelope));
   }
   let failed = 0;
-  for await (const result of mapInOrder(ids.ids, CONCURRENCY, (id) =>
+  for await (const { result, by } of mapInOrder(ids.ids, CONCURRENCY, (id) =>
     attempt(id, act, surroundings.signal),
   )) {
     if (!result.ok) failed++;
+    else explain(result.envelope, by, surroundings);
     await writeResult(result, show, surroundings);
   }
   if (failed > 0) throw new PartialError(`${failed} of ${ids.ids.length} failed; each is reported above.`);
@@ -42,13 +45,26 @@ export async function forEachId(options: EachOptions, surroundings: Surroundings
 
 type Result = { id: string; ok: true; envelope: Envelope } | { id: string; ok: false; error: unknown };
 
-async function attempt(id: string, act: EachOptions['act'], signal: AbortSignal): Promise<Result> {
+interface Attempt {
+  result: Result;
+  by: 'reply' | 'lookup' | undefined;
+}
+
+async function attempt(id: string, act: EachOptions['act'], signal: AbortSignal): Promise<Attempt> {
   try {
-    return { id, ok: true, envelope: await act(id) };
+    const { envelope, by } = await act(id);
+    return { result: { id, ok: true, envelope }, by };
   } catch (error) {
     if (signal.aborted) throw error;
-    return { id, ok: false, error };
+    return { result: { id, ok: false, error }, by: undefined };
   }
+}
+
+function explain(envelope: Envelope, by: Attempt['by'], surroundings: Surroundings): void {
+  if (by !== 'lookup') return;
+  surroundings.notice(
+    `The reply for ${envelope.id} was lost, but it was done: it is ${envelope.status ?? 'changed'}.`,
+  );
 }
 
 async function writeResult(

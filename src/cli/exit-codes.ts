@@ -24,6 +24,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   FORBIDDEN: EXIT.auth,
   NOT_FOUND: EXIT.notFound,
   INVALID_STATE: EXIT.invalidState,
+  REMINDED_RECENTLY: EXIT.invalidState,
   VALIDATION_ERROR: EXIT.validation,
   RATE_LIMITED: EXIT.limited,
   QUOTA_EXCEEDED: EXIT.limited,

@@ -1,10 +1,9 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
 import { UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
-import { isAmbiguous, settleAction } from './settle.ts';
+import { type Acted, isAmbiguous, readQuietly, settleAction } from './settle.ts';
 
 /** Sends a draft. A lost reply is settled by the state: an envelope that is no draft any more was sent. */
-export async function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<Envelope> {
+export async function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<Acted> {
   const outcome = await settleAction(
     client,
     id,
@@ -12,7 +11,7 @@ export async function sendEnvelope(client: Client, id: string, signal?: AbortSig
     (envelope) => envelope.status !== 'DRAFT',
     signal,
   );
-  if (outcome.kind === 'settled') return outcome.value;
+  if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
   throw notKnown(
     `Whether ${id} was sent`,
     outcome.error,
@@ -26,7 +25,7 @@ export async function cancelEnvelope(
   id: string,
   reason?: string,
   signal?: AbortSignal,
-): Promise<Envelope> {
+): Promise<Acted> {
   const outcome = await settleAction(
     client,
     id,
@@ -34,7 +33,7 @@ export async function cancelEnvelope(
     (envelope) => envelope.status === 'CANCELLED',
     signal,
   );
-  if (outcome.kind === 'settled') return outcome.value;
+  if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
   throw notKnown(
     `Whether ${id} was cancelled`,
     outcome.error,
@@ -51,10 +50,11 @@ export async function remindEnvelope(
   id: string,
   signer?: string,
   signal?: AbortSignal,
-): Promise<Envelope> {
+): Promise<Acted> {
   const signerId = signer?.includes('@') ? await signerIdOf(client, id, signer, signal) : signer;
   try {
-    return (await client.envelopes.remind(id, signerId, signal)) ?? (await client.envelopes.get(id, signal));
+    const told = await client.envelopes.remind(id, signerId, signal);
+    return { envelope: told ?? (await readQuietly(client, id, signal)) ?? { id }, by: 'reply' };
   } catch (error) {
     if (!isAmbiguous(error)) throw error;
     throw notKnown(

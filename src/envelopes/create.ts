@@ -4,6 +4,7 @@ import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { sentenceOf, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
+import { sendEnvelope } from './actions.ts';
 import { findByRequestId, REQUEST_ID_KEY, settleCreate } from './settle.ts';
 import type { NewSigner } from './signer-mailbox.ts';
 
@@ -92,7 +93,5 @@ async function sendIfWanted(
   signal?: AbortSignal,
 ): Promise<Envelope> {
   if (!wanted.send || envelope.status !== 'DRAFT') return envelope;
-  return (
-    (await client.envelopes.send(envelope.id, signal)) ?? (await client.envelopes.get(envelope.id, signal))
-  );
+  return (await sendEnvelope(client, envelope.id, signal)).envelope;
 }

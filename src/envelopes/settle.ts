@@ -81,8 +81,13 @@ export async function findByRequestId(
   wanted: Wanted,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  for await (const item of client.envelopes.list({ signal })) {
-    if (!mayBe(item, wanted)) continue;
+  const { since } = wanted;
+  const items =
+    since === undefined
+      ? client.envelopes.list({ signal })
+      : client.envelopes.recent(since - CLOCK_SLACK_MS, signal);
+  for await (const item of items) {
+    if (item.templateId && item.templateId !== wanted.templateId) continue;
     const envelope = item.metadata === undefined ? await client.envelopes.get(item.id, signal) : item;
     if (envelope.metadata?.[REQUEST_ID_KEY] === wanted.requestId)
       return client.envelopes.get(item.id, signal);
@@ -90,16 +95,19 @@ export async function findByRequestId(
   return undefined;
 }
 
-function mayBe(item: Envelope, wanted: Wanted): boolean {
-  if (item.templateId && item.templateId !== wanted.templateId) return false;
-  const createdAt = item.createdAt ? Date.parse(item.createdAt) : Number.NaN;
-  if (wanted.since === undefined || Number.isNaN(createdAt)) return true;
-  return createdAt >= wanted.since - CLOCK_SLACK_MS;
+/** What acting on an envelope came to, and whether the reply told or the envelope's state. */
+export interface Acted {
+  envelope: Envelope;
+  by: 'reply' | 'lookup';
 }
 
+const ACTION_TRIES = 3;
+const ACTION_PAUSE_MS = 500;
+
 /**
- * Sends or cancels once, and knows what came of it: a lost reply is settled by reading the envelope's state.
- * Returns the envelope as it stands afterwards.
+ * Sends or cancels, and knows what came of it: a lost reply is settled by reading the envelope's state. Where the state
+ * shows that nothing happened it is tried again, which is safe: a second send or cancel is refused (API document,
+ * Envelope states).
  */
 export async function settleAction(
   client: Client,
@@ -108,16 +116,51 @@ export async function settleAction(
   happened: (envelope: Envelope) => boolean,
   signal?: AbortSignal,
 ): Promise<Outcome<Envelope>> {
+  let outcome = await actOnce(client, id, { act, happened, again: false }, signal);
+  for (let attempt = 2; outcome.kind === 'unknown' && attempt <= ACTION_TRIES; attempt++) {
+    await client.clock.sleep(ACTION_PAUSE_MS * attempt, signal);
+    outcome = await actOnce(client, id, { act, happened, again: true }, signal);
+  }
+  return outcome;
+}
+
+async function actOnce(
+  client: Client,
+  id: string,
+  action: {
+    act: () => Promise<Envelope | undefined>;
+    happened: (envelope: Envelope) => boolean;
+    /** An earlier try may have done it, so that this one is refused. */
+    again: boolean;
+  },
+  signal?: AbortSignal,
+): Promise<Outcome<Envelope>> {
   try {
-    return { kind: 'settled', value: (await act()) ?? (await client.envelopes.get(id, signal)), by: 'reply' };
+    const envelope = (await action.act()) ?? (await client.envelopes.get(id, signal));
+    return { kind: 'settled', value: envelope, by: 'reply' };
   } catch (error) {
+    const isOpen = isAmbiguous(error) || (action.again && isRefusedByState(error));
+    const envelope = isOpen ? await readQuietly(client, id, signal) : undefined;
+    if (envelope && action.happened(envelope)) return { kind: 'settled', value: envelope, by: 'lookup' };
     if (!isAmbiguous(error)) throw error;
-    try {
-      const envelope = await client.envelopes.get(id, signal);
-      if (happened(envelope)) return { kind: 'settled', value: envelope, by: 'lookup' };
-    } catch {
-      // Reading failed as well: all we know is the first error.
-    }
     return { kind: 'unknown', error };
+  }
+}
+
+function isRefusedByState(error: unknown): error is Error {
+  return error instanceof ServiceError && error.code === 'INVALID_STATE';
+}
+
+/** The envelope, or undefined when reading it fails as well. */
+export async function readQuietly(
+  client: Client,
+  id: string,
+  signal?: AbortSignal,
+): Promise<Envelope | undefined> {
+  try {
+    return await client.envelopes.get(id, signal);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return undefined;
   }
 }

@@ -123,6 +123,14 @@ export class JournalError extends EsignError {
   }
 }
 
+/** Everybody who could be reminded was, within the gap asked for. */
+export class RemindedRecentlyError extends EsignError {
+  override readonly name = 'RemindedRecentlyError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('REMINDED_RECENTLY', message, facts);
+  }
+}
+
 /** Some of several failed; each has been reported already. */
 export class PartialError extends EsignError {
   override readonly name = 'PartialError';

@@ -147,4 +147,13 @@ describe('a reminder', () => {
     expect(stranger.code).toBe(2);
     expect(String(reportedError(stranger).hint)).toContain('ada@example.com, bo@example.com');
   });
+
+  it('is not mailed to the same person twice within --min-gap', async () => {
+    const id = String((await home.object(create('--send'))).id);
+    expect((await home.run(['envelopes', 'remind', id, '--min-gap', '1h'])).code).toBe(0);
+    const again = await home.run(['envelopes', 'remind', id, '--min-gap', '1h']);
+    expect([again.code, again.stdout]).not.toEqual([0, `${id}\tSENT\n`]);
+    expect(again.stderr).toContain('ada@example.com');
+    expect((await home.run(['envelopes', 'remind', id, '--min-gap', '0s'])).code).toBe(0);
+  });
 });

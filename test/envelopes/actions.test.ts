@@ -39,25 +39,47 @@ describe('sending and cancelling', () => {
   it('return the envelope as it stands afterwards, whatever the reply looks like', async () => {
     for (const empty of [false, true]) {
       const { client } = await service('DRAFT', { empty });
-      expect(await sendEnvelope(client, 'env_1')).toMatchObject({ id: 'env_1', status: 'SENT' });
+      expect(await sendEnvelope(client, 'env_1')).toMatchObject({
+        envelope: { id: 'env_1', status: 'SENT' },
+        by: 'reply',
+      });
       await server?.close();
     }
   });
 
   it('settle a lost reply by the state, without acting again', async () => {
     const sent = await service('DRAFT', { lose: true });
-    expect(await sendEnvelope(sent.client, 'env_1')).toMatchObject({ status: 'SENT' });
+    expect(await sendEnvelope(sent.client, 'env_1')).toMatchObject({
+      envelope: { status: 'SENT' },
+      by: 'lookup',
+    });
     expect(sent.actions).toHaveLength(1);
     await server?.close();
     const cancelled = await service('SENT', { lose: true });
-    expect(await cancelEnvelope(cancelled.client, 'env_1', 'why')).toMatchObject({ status: 'CANCELLED' });
+    expect(await cancelEnvelope(cancelled.client, 'env_1', 'why')).toMatchObject({
+      envelope: { status: 'CANCELLED' },
+    });
     expect(cancelled.actions).toEqual([{ path: 'cancel', body: '{"reason":"why"}' }]);
   });
 
-  it('stay unknown when the reply is lost and the state says it did not happen', async () => {
+  it('are tried again when the state shows that nothing happened, and at last stay unknown', async () => {
     const { client, actions } = await service('DRAFT', { lose: true, works: false });
     await expect(sendEnvelope(client, 'env_1')).rejects.toThrow(UnknownOutcomeError);
-    expect(actions).toHaveLength(1);
+    expect(actions).toHaveLength(3);
+  });
+
+  it('count as done when a lost try was late and the next one is refused', async () => {
+    const states = ['DRAFT', 'SENT'];
+    server = await startServer((request, response, number) => {
+      if (request.method === 'GET')
+        return json(response, 200, { data: { id: 'env_1', status: states.shift() } });
+      if (number === 1) return loseReply(response);
+      json(response, 400, { error: { code: 'INVALID_STATE', message: 'not a draft' } });
+    });
+    expect(await sendEnvelope(clientFor(server.origin), 'env_1')).toMatchObject({
+      envelope: { status: 'SENT' },
+      by: 'lookup',
+    });
   });
 
   it("pass on the service's refusal", async () => {

@@ -24,7 +24,7 @@ export default class EnvelopesGet extends EsignCommand {
     await forEachId(
       {
         ids,
-        act: (id) => client.envelopes.get(id, around.signal),
+        act: async (id) => ({ envelope: await client.envelopes.get(id, around.signal) }),
         show: (envelope) => renderEnvelope(envelope, around.terminal, around.clock.now()),
       },
       around,

@@ -1,0 +1,67 @@
+import type { SendRequest } from './http.ts';
+import { type Page, type PageRequest, readPage, walkPages } from './pages.ts';
+
+/** Fewer items in a row may be in order by chance. */
+const SAMPLE = 10;
+
+type Order = 'newest-first' | 'oldest-first' | 'unknown';
+
+/**
+ * The items of a list that were created at `since` (ms) or later, without reading the rest of a long list where its order
+ * allows that: the document does not show the order, so it is told from the first page and checked on each further one.
+ * Items without a time are always handed over.
+ */
+export async function* walkRecent<T extends { id: string; createdAt?: string | null | undefined }>(
+  send: SendRequest,
+  request: PageRequest,
+  read: (item: unknown, status: number) => T,
+  since: number,
+): AsyncGenerator<T, void, undefined> {
+  const first = await readPage(send, request, 1);
+  const items = (page: Page) => page.items.map((item) => read(item, page.status));
+  const order = orderOf(items(first));
+  const last = first.totalPages;
+  if (order === 'unknown' || last === undefined) {
+    yield* walkPages(send, request, read);
+    return;
+  }
+  if (order === 'oldest-first' && last > 1) yield* fromTheEnd(send, request, items, last, since);
+  for (let number = 1, page = first; ; page = await readPage(send, request, ++number)) {
+    const here = items(page);
+    yield* here.filter((item) => !isBefore(item, since));
+    // Pages shift when envelopes are added: one page that is too old altogether ends the search, not one item.
+    const allOld = here.length === 0 || here.every((item) => isBefore(item, since));
+    if (order === 'oldest-first' || allOld || number >= last) return;
+  }
+}
+
+/** Pages from the last one back to the second, until one is too old altogether; and those added meanwhile. */
+async function* fromTheEnd<T extends { createdAt?: string | null | undefined }>(
+  send: SendRequest,
+  request: PageRequest,
+  items: (page: Page) => T[],
+  last: number,
+  since: number,
+): AsyncGenerator<T, void, undefined> {
+  for (let number = last; number > 1; number--) {
+    const page = await readPage(send, request, number);
+    const here = items(page);
+    yield* here.filter((item) => !isBefore(item, since));
+    if (here.length > 0 && here.every((item) => isBefore(item, since))) break;
+  }
+  const after = await readPage(send, request, last + 1);
+  yield* items(after);
+}
+
+function orderOf(items: readonly { createdAt?: string | null | undefined }[]): Order {
+  const times = items.map((item) => Date.parse(item.createdAt ?? ''));
+  if (times.length < SAMPLE || times.some(Number.isNaN)) return 'unknown';
+  const steps = times.slice(1).map((time, index) => time - (times[index] ?? time));
+  const [falls, rises] = [steps.some((step) => step < 0), steps.some((step) => step > 0)];
+  if (falls === rises) return 'unknown';
+  return falls ? 'newest-first' : 'oldest-first';
+}
+
+function isBefore(item: { createdAt?: string | null | undefined }, since: number): boolean {
+  return Date.parse(item.createdAt ?? '') < since;
+}

@@ -1,0 +1,216 @@
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import type { Client } from '../api/client.ts';
+import type { Envelope, Signer } from '../api/schemas.ts';
+import { Journal } from '../journal/journal.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { durationInWords } from '../kernel/duration.ts';
+import {
+  messageOf,
+  NetworkError,
+  RemindedRecentlyError,
+  ServiceError,
+  UsageError,
+} from '../kernel/errors.ts';
+import { privateFolder } from '../kernel/files.ts';
+import { lockFile } from '../kernel/process-lock.ts';
+import { remindEnvelope } from './actions.ts';
+import type { Acted } from './settle.ts';
+
+const entrySchema = z.object({
+  /** ms since the epoch */
+  at: z.number(),
+  account: z.string(),
+  envelopeId: z.string(),
+  /** An address, or `*` for all that were pending. */
+  signer: z.string(),
+  /** Written before the request; `refused` takes it back when no mail went out. */
+  state: z.enum(['asked', 'refused']),
+});
+type Entry = z.infer<typeof entrySchema>;
+
+const FORMAT = {
+  kind: 'reminders',
+  version: 1,
+  read: (value: unknown) => {
+    const entry = entrySchema.safeParse(value);
+    return entry.success ? entry.data : undefined;
+  },
+};
+const ALL = '*';
+/** How long another process may have the log before we give up, in ms. */
+const PATIENCE_MS = 30_000;
+const POLL_MS = 50;
+const OVER = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
+
+/** Who was reminded when, kept on this machine: the service does not tell. One process writes it at a time. */
+export class ReminderLog {
+  readonly #account: string;
+  readonly #clock: Clock;
+  readonly #journal: Journal<Entry>;
+  readonly #release: () => Promise<void>;
+  /** Times of each, the latest last. */
+  readonly #times = new Map<string, number[]>();
+
+  private constructor(journal: Journal<Entry>, release: () => Promise<void>, account: string, clock: Clock) {
+    this.#journal = journal;
+    this.#release = release;
+    this.#account = account;
+    this.#clock = clock;
+  }
+
+  /**
+   * Opens the log in the folder for the account (a base URL).
+   * @throws UsageError when another process has it or it can't be written.
+   */
+  static async open(folder: string, account: string, clock: Clock): Promise<ReminderLog> {
+    const path = join(folder, 'reminders.jsonl');
+    const release = await takeTurn(folder, `${path}.lock`, clock);
+    try {
+      const entries: Entry[] = [];
+      const journal = await Journal.open<Entry>({ path, format: FORMAT, damaged: 'skip' }, (entry) =>
+        entries.push(entry),
+      );
+      const log = new ReminderLog(journal, release, account, clock);
+      for (const entry of entries) log.#take(entry);
+      return log;
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  /** When the signer was last reminded of the envelope, in ms since the epoch. */
+  lastOf(envelopeId: string, email: string): number | undefined {
+    const times = [email.toLowerCase(), ALL].map((signer) =>
+      this.#times.get(keyOf(this.#account, envelopeId, signer))?.at(-1),
+    );
+    const known = times.filter((time) => time !== undefined);
+    return known.length > 0 ? Math.max(...known) : undefined;
+  }
+
+  /** Notes a reminder before `mail` asks for it, and takes the note back when certainly none went out. */
+  async noting<T>(envelopeId: string, email: string | undefined, mail: () => Promise<T>): Promise<T> {
+    const signer = email?.toLowerCase() ?? ALL;
+    await this.#append({ envelopeId, signer, state: 'asked' });
+    try {
+      return await mail();
+    } catch (error) {
+      if (surelyNotMailed(error)) await this.#append({ envelopeId, signer, state: 'refused' });
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#journal.close();
+    await this.#release();
+  }
+
+  async #append(entry: Pick<Entry, 'envelopeId' | 'signer' | 'state'>): Promise<void> {
+    const whole = { at: this.#clock.now(), account: this.#account, ...entry };
+    await this.#journal.append(whole);
+    this.#take(whole);
+  }
+
+  #take(entry: Entry): void {
+    const key = keyOf(entry.account, entry.envelopeId, entry.signer);
+    const times = this.#times.get(key) ?? [];
+    if (entry.state === 'asked') times.push(entry.at);
+    else times.pop();
+    this.#times.set(key, times);
+  }
+}
+
+/** Waits for another process that has the log. */
+async function takeTurn(folder: string, path: string, clock: Clock): Promise<() => Promise<void>> {
+  const deadline = clock.now() + PATIENCE_MS;
+  const busy = (pid: string) =>
+    new UsageError(`Another esign (process ${pid}) is sending reminders.`, {
+      hint: 'Try again when it is done.',
+    });
+  for (;;) {
+    try {
+      await privateFolder(folder);
+      return await lockFile(path, busy);
+    } catch (error) {
+      if (!(error instanceof UsageError))
+        throw new UsageError(`The log of reminders can't be written: ${messageOf(error)}.`, { cause: error });
+      if (clock.now() >= deadline) throw error;
+      await clock.sleep(POLL_MS);
+    }
+  }
+}
+
+/**
+ * Reminds those pending signers of the envelope who were not reminded within the gap (ms), or the one signer that is named.
+ * @throws RemindedRecentlyError when that is nobody.
+ */
+export async function remindWithGap(
+  client: Client,
+  log: ReminderLog | undefined,
+  wanted: { id: string; signer?: string | undefined; gapMs: number },
+  signal?: AbortSignal,
+): Promise<Acted> {
+  const { id, signer, gapMs } = wanted;
+  if (log === undefined) return remindEnvelope(client, id, signer, signal);
+  if (gapMs <= 0) {
+    const email = signer?.includes('@') ? signer : undefined;
+    return log.noting(id, email, () => remindEnvelope(client, id, signer, signal));
+  }
+  const envelope = await client.envelopes.get(id, signal);
+  const pending = pendingOf(envelope, signer);
+  const tooSoon = (one: Signer) =>
+    client.clock.now() - (log.lastOf(id, one.email ?? one.id ?? '') ?? Number.NEGATIVE_INFINITY) < gapMs;
+  const due = pending.filter((one) => !tooSoon(one));
+  if (pending.length > 0 && due.length === 0) throw recently(log, id, pending, gapMs, client.clock.now());
+  if (due.length === pending.length && signer === undefined) {
+    return log.noting(id, undefined, () => remindEnvelope(client, id, undefined, signal));
+  }
+  let acted: Acted = { envelope, by: 'reply' };
+  for (const one of due) {
+    acted = await log.noting(id, one.email ?? undefined, () =>
+      remindEnvelope(client, id, one.id ?? one.email ?? '', signal),
+    );
+  }
+  return acted;
+}
+
+function pendingOf(envelope: Envelope, signer: string | undefined): Signer[] {
+  const signers = envelope.signers ?? [];
+  if (signer === undefined) return signers.filter((one) => !OVER.has(one.status ?? ''));
+  const named = signers.filter(
+    (one) => one.id === signer || one.email?.toLowerCase() === signer.toLowerCase(),
+  );
+  if (named.length > 0) return named;
+  const known = signers.map((one) => one.email).join(', ');
+  throw new UsageError(`${signer} is not a signer of ${envelope.id}.`, {
+    hint: known ? `Its signers: ${known}.` : undefined,
+  });
+}
+
+function recently(
+  log: ReminderLog,
+  id: string,
+  pending: readonly Signer[],
+  gapMs: number,
+  now: number,
+): RemindedRecentlyError {
+  const whom = pending.map((one) => {
+    const at = log.lastOf(id, one.email ?? one.id ?? '') ?? now;
+    return `${one.email ?? one.id ?? 'a signer'} (${durationInWords(now - at)} ago)`;
+  });
+  return new RemindedRecentlyError(
+    `${whom.join(', ')} of ${id} had a reminder already; the gap is ${durationInWords(gapMs)}.`,
+    { hint: 'Nothing was sent. A shorter --min-gap sends another one.' },
+  );
+}
+
+function surelyNotMailed(error: unknown): boolean {
+  if (error instanceof UsageError) return true;
+  if (error instanceof NetworkError) return !error.maybeReceived;
+  return error instanceof ServiceError && error.status < 500;
+}
+
+function keyOf(account: string, envelopeId: string, signer: string): string {
+  return JSON.stringify([account, envelopeId, signer]);
+}

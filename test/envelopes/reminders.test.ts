@@ -1,0 +1,128 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ReminderLog, remindWithGap } from '../../src/envelopes/reminders.ts';
+import { NetworkError, RemindedRecentlyError, ServiceError } from '../../src/kernel/errors.ts';
+import { clientFor } from '../support/client.ts';
+import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
+
+const HOUR = 3_600_000;
+const ACCOUNT = 'https://x.example/v1';
+let root: string;
+let folder: string;
+let count = 0;
+let server: TestServer;
+let clock: FakeClock;
+let mailed: (string | null)[];
+let answer: 'ok' | 'lost' | 'refused';
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'esign-reminders-'));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+beforeEach(async () => {
+  folder = join(root, `${count++}`);
+  clock = fakeClock();
+  [mailed, answer] = [[], 'ok'];
+  const signer = (id: string, status: string) => ({ id, email: `${id}@example.com`, status });
+  const envelope = {
+    id: 'env_1',
+    status: 'SENT',
+    signers: [signer('ada', 'SENT'), signer('bo', 'VIEWED'), signer('cy', 'SIGNED')],
+  };
+  server = await startServer((request, response) => {
+    if (request.method === 'GET') return json(response, 200, { data: envelope });
+    if (answer === 'refused') return json(response, 400, { error: { code: 'INVALID_STATE', message: 'no' } });
+    mailed.push(/"signerId":"(\w+)"/.exec(request.body)?.[1] ?? null);
+    if (answer === 'lost') return loseReply(response);
+    json(response, 200, { data: envelope });
+  });
+});
+afterEach(() => server.close());
+
+/** Reminds as one run of the command does: with the log opened and closed. */
+async function remind(gapMs: number, signer?: string) {
+  const client = clientFor(server.origin, { clock, retries: 0 });
+  const log = await ReminderLog.open(folder, ACCOUNT, clock);
+  try {
+    return await remindWithGap(client, log, { id: 'env_1', signer, gapMs });
+  } finally {
+    await log.close();
+  }
+}
+
+describe('a reminder with a gap', () => {
+  it('mails everybody pending at once, and nobody again within the gap', async () => {
+    await remind(24 * HOUR);
+    expect(mailed).toEqual([null]);
+    clock.time += 23 * HOUR;
+    await expect(remind(24 * HOUR)).rejects.toThrow(RemindedRecentlyError);
+    await expect(remind(24 * HOUR, 'bo@example.com')).rejects.toThrow('bo@example.com (23 hours ago)');
+    expect(mailed).toEqual([null]);
+    clock.time += 2 * HOUR;
+    await remind(24 * HOUR);
+    expect(mailed).toEqual([null, null]);
+  });
+
+  it('mails only those who were not reminded yet', async () => {
+    await remind(0, 'ADA@example.com');
+    await remind(HOUR);
+    expect(mailed).toEqual(['ada', 'bo']);
+    await expect(remind(HOUR)).rejects.toThrow(
+      'ada@example.com (0 seconds ago), bo@example.com (0 seconds ago)',
+    );
+  });
+
+  it('counts reminders without a gap, too, and other envelopes and accounts not', async () => {
+    await remind(0);
+    const log = await ReminderLog.open(folder, ACCOUNT, clock);
+    expect(log.lastOf('env_1', 'ada@example.com')).toBe(clock.time);
+    expect(log.lastOf('env_2', 'ada@example.com')).toBeUndefined();
+    await log.close();
+    const other = await ReminderLog.open(folder, 'https://y.example/v1', clock);
+    expect(other.lastOf('env_1', 'ada@example.com')).toBeUndefined();
+    await other.close();
+    await expect(remind(HOUR)).rejects.toThrow(RemindedRecentlyError);
+  });
+
+  it('takes a lost reply as mailed, a refusal as not mailed', async () => {
+    answer = 'refused';
+    await expect(remind(HOUR)).rejects.toThrow(ServiceError);
+    answer = 'lost';
+    await expect(remind(HOUR)).rejects.toThrow('is not known');
+    answer = 'ok';
+    await expect(remind(HOUR)).rejects.toThrow(RemindedRecentlyError);
+    expect(mailed).toEqual([null]);
+  });
+
+  it('keeps the time of the last mail when a later try is refused', async () => {
+    await remind(0);
+    const { time } = clock;
+    clock.time += HOUR;
+    answer = 'refused';
+    await expect(remind(0)).rejects.toThrow(ServiceError);
+    const log = await ReminderLog.open(folder, ACCOUNT, clock);
+    expect(log.lastOf('env_1', 'ada@example.com')).toBe(time);
+    await log.close();
+  });
+
+  it('says who is no signer, and survives a damaged line', async () => {
+    await expect(remind(HOUR, 'eve@example.com')).rejects.toThrow('eve@example.com is not a signer');
+    await remind(HOUR);
+    const path = join(folder, 'reminders.jsonl');
+    const text = await readFile(path, 'utf8');
+    const [header = '', ...lines] = text.split('\n');
+    await writeFile(path, [header, 'damaged', ...lines].join('\n'));
+    await expect(remind(HOUR)).rejects.toThrow(RemindedRecentlyError);
+  });
+
+  it('that certainly never left is not counted', async () => {
+    const client = clientFor('http://127.0.0.1:9', { clock, retries: 0 });
+    const log = await ReminderLog.open(folder, ACCOUNT, clock);
+    await expect(remindWithGap(client, log, { id: 'env_1', gapMs: 0 })).rejects.toThrow(NetworkError);
+    expect(log.lastOf('env_1', 'ada@example.com')).toBeUndefined();
+    await log.close();
+  });
+});
