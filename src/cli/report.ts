@@ -1,5 +1,6 @@
 import { BadResponseError, EsignError, messageOf, ServiceError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redaction.ts';
+import { jsonText } from '../output/json.ts';
 import { safeBlock, safeLine } from '../output/text.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
@@ -60,8 +61,6 @@ export function errorText(
   error: unknown,
   options: { json: boolean; redactor: Redactor; style: (format: 'red' | 'dim', text: string) => string },
 ): string {
-  const text = options.json
-    ? `${JSON.stringify({ error: reportOf(error) })}\n`
-    : renderError(error, options.style);
+  const text = options.json ? `${jsonText({ error: reportOf(error) })}\n` : renderError(error, options.style);
   return options.redactor.redact(text);
 }

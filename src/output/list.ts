@@ -1,4 +1,5 @@
 import { fieldColumns, pick } from './fields.ts';
+import { jsonText } from './json.ts';
 import { type Column, renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
@@ -60,7 +61,7 @@ async function writeJsonArray<T>(
 ): Promise<void> {
   let first = true;
   for await (const item of items) {
-    await terminal.out(`${first ? '[' : ','}\n${indent(JSON.stringify(map(item), null, 2))}`);
+    await terminal.out(`${first ? '[' : ','}\n${indent(jsonText(map(item), 2))}`);
     first = false;
   }
   await terminal.out(first ? '[]\n' : '\n]\n');

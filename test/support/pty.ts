@@ -7,6 +7,8 @@ export interface Screen {
   /** Waits until the screen shows the text; fails with the screen when it does not. */
   shows(text: string): Promise<void>;
   text(): string;
+  /** Every byte that was written to it. */
+  raw(): string;
   /** How it ended. */
   ended: Promise<{ code: number; signal: number | undefined }>;
 }
@@ -19,7 +21,11 @@ export function openScreen(
   const { columns: cols = 80, rows = 24, env } = options;
   const terminal = new Terminal({ cols, rows, allowProposedApi: true });
   const child = spawn(file, args, { cols, rows, env: { ...env, TERM: 'xterm-256color' } });
-  child.onData((data) => terminal.write(data));
+  let raw = '';
+  child.onData((data) => {
+    raw += data;
+    terminal.write(data);
+  });
   const ended = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
     child.onExit(({ exitCode, signal }) =>
       resolve({ code: exitCode, signal: signal === 0 ? undefined : signal }),
@@ -44,6 +50,7 @@ export function openScreen(
       }
     },
     text,
+    raw: () => raw,
     ended,
   };
 }
