@@ -3,9 +3,10 @@ import { ensureInstalled } from './ensure.js';
 
 // Builds dist/, the fonts of the sandbox's papers, and the manifest; installs first what that needs.
 await ensureInstalled();
-const { bundle, copyPages, manifest } = await import('./bundle.js');
+const { bundle, copyPages, helpPages, manifest } = await import('./bundle.js');
 const { prepareFonts } = await import('./fonts.mjs');
 await prepareFonts(join(import.meta.dirname, '../dist/fonts'));
 await bundle();
 await copyPages();
 await manifest();
+await helpPages();

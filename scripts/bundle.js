@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { slim } from './slim.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -35,9 +36,9 @@ export async function bundle() {
     platform: 'node',
     target: 'node20.19',
     chunkNames: 'chunks/[name]-[hash]',
+    plugins: [slim],
     banner: { js: banner },
-    minifySyntax: true,
-    minifyWhitespace: true,
+    minify: true,
     // oclif looks for TypeScript only when it runs from sources, which the bundle never does;
     // harfbuzzjs loads its WebAssembly from beside its own file.
     external: ['typescript', 'harfbuzzjs'],
@@ -59,4 +60,28 @@ export async function copyPages() {
 export async function manifest() {
   const cli = join(root, 'node_modules/oclif/bin/run.js');
   await promisify(execFile)(process.execPath, [cli, 'manifest'], { cwd: root });
+}
+
+/** Every page of help as a pipe gets it, so that it is shown as fast as a file is read. */
+export async function helpPages() {
+  process.env.OCLIF_COLUMNS = '80';
+  process.env.NO_COLOR = '1';
+  const { Config } = await import('@oclif/core/config');
+  const { default: Help } = await import('../dist/cli/help.js');
+  const { commandIDs, topics } = await Config.load({ root });
+  const folder = join(root, 'dist/help');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const ids = [...commandIDs, ...topics.map((topic) => topic.name), ''];
+  for (const id of ids) {
+    const words = id === '' ? [] : id.split(':');
+    let page = '';
+    // Help changes the commands it describes.
+    const help = new Help(await Config.load({ root }));
+    help.log = (...lines) => {
+      page += `${lines.join(' ')}\n`;
+    };
+    await help.showHelp(words);
+    await writeFile(join(folder, `${words.join(' ') || 'esign'}.txt`), page);
+  }
 }

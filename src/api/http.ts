@@ -1,4 +1,5 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import { setFlagsFromString } from 'node:v8';
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
 import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
@@ -52,6 +53,9 @@ export interface HttpOptions {
 }
 
 export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
+
+// The V8 of Node 20 would go on optimizing undici's parser at the end of every short run (docs/decisions/0008).
+if (process.versions.v8.startsWith('11.')) setFlagsFromString('--liftoff-only');
 
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
@@ -118,9 +122,11 @@ async function exchange(
 ): Promise<RawReply> {
   const deadline = AbortSignal.timeout(options.timeoutMs);
   try {
-    const reply = await request(url, {
+    const { origin, pathname, search } = new URL(url);
+    const reply = await dispatcher.request({
+      origin,
+      path: `${pathname}${search}`,
       method: wanted.method,
-      dispatcher,
       signal: wanted.signal ? AbortSignal.any([wanted.signal, deadline]) : deadline,
       headers: {
         authorization: `Bearer ${options.apiKey}`,

@@ -52,11 +52,18 @@ function waitBeforeRetry(
   attempt: number,
   options: RetryOptions,
 ): number | undefined {
-  if (attempt > options.retries) return undefined;
+  if (attempt > Math.min(options.retries, patienceWith(error))) return undefined;
   const backOff = Math.min(CAP_MS, BASE_MS * 2 ** (attempt - 1)) * (0.5 + options.random() / 2);
   if (error instanceof ServiceError && error.status === 429) return rateWait(error, backOff, options);
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   return mayPass(error, isRead) ? backOff : undefined;
+}
+
+/** Each time-out has taken long already, and what refuses connections seldom accepts them seconds later. */
+function patienceWith(error: unknown): number {
+  if (!(error instanceof NetworkError)) return Number.POSITIVE_INFINITY;
+  if (error.code === 'TIMEOUT') return 2;
+  return error.maybeReceived ? Number.POSITIVE_INFINITY : 3;
 }
 
 function rateWait(error: ServiceError, backOff: number, options: RetryOptions): number | undefined {

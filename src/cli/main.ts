@@ -1,9 +1,9 @@
-import { Config } from '@oclif/core/config';
-import { run } from '@oclif/core/run';
-import { codeOf } from '../kernel/errors.ts';
+import type { Config } from '@oclif/core/config';
+import { codeOf, EsignError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { isAbortedPrompt, translate } from './oclif-errors.ts';
+import { quickStart } from './quick-start.ts';
 import { errorText } from './report.ts';
 import { redactor, signals } from './run-state.ts';
 
@@ -15,19 +15,30 @@ export async function main(argv: string[], root: string): Promise<void> {
   endQuietlyWhenThePipeCloses();
   // oclif would read this variable as a request for JSON of its own kind.
   delete process.env.ESIGN_CONTENT_TYPE;
-  let config: Config | undefined;
   try {
-    config = await Config.load({ root });
-    await run(argv, config);
+    if (!(await quickStart(argv, root))) await runWithOclif(argv, root);
   } catch (error) {
-    report(error, config, argv);
+    await report(error, argv, root);
   }
   signals.finish();
 }
 
-function report(error: unknown, config: Config | undefined, argv: readonly string[]): void {
+/** Help, and words that name no command. */
+async function runWithOclif(argv: string[], root: string): Promise<void> {
+  const { run } = await import('./oclif.ts');
+  await run(argv, await loadConfig(root));
+}
+
+async function loadConfig(root: string): Promise<Config> {
+  const { Config } = await import('./oclif.ts');
+  return Config.load({ root });
+}
+
+async function report(error: unknown, argv: readonly string[], root: string): Promise<void> {
   if (isAbortedPrompt(error)) signals.interrupt('SIGINT');
   if (isInterruption(error)) return;
+  // Only what oclif reports needs its list of commands for a hint.
+  const config = error instanceof EsignError ? undefined : await loadConfig(root).catch(() => undefined);
   const known = translate(error, config, argv);
   const terminal = processTerminal({});
   const json = wantsJson(argv);

@@ -116,12 +116,18 @@ export async function settleAction(
   happened: (envelope: Envelope) => boolean,
   signal?: AbortSignal,
 ): Promise<Outcome<Envelope>> {
-  let outcome = await actOnce(client, id, { act, happened, again: false }, signal);
-  for (let attempt = 2; outcome.kind === 'unknown' && attempt <= ACTION_TRIES; attempt++) {
+  let tried = await actOnce(client, id, { act, happened, again: false }, signal);
+  for (let attempt = 2; tried.nothingHappened && attempt <= ACTION_TRIES; attempt++) {
     await client.clock.sleep(ACTION_PAUSE_MS * attempt, signal);
-    outcome = await actOnce(client, id, { act, happened, again: true }, signal);
+    tried = await actOnce(client, id, { act, happened, again: true }, signal);
   }
-  return outcome;
+  return tried.outcome;
+}
+
+interface Tried {
+  outcome: Outcome<Envelope>;
+  /** The reply was lost, and the state shows that the service had done nothing by then. */
+  nothingHappened: boolean;
 }
 
 async function actOnce(
@@ -134,16 +140,19 @@ async function actOnce(
     again: boolean;
   },
   signal?: AbortSignal,
-): Promise<Outcome<Envelope>> {
+): Promise<Tried> {
+  const settled = (value: Envelope, by: 'reply' | 'lookup'): Tried => ({
+    outcome: { kind: 'settled', value, by },
+    nothingHappened: false,
+  });
   try {
-    const envelope = (await action.act()) ?? (await client.envelopes.get(id, signal));
-    return { kind: 'settled', value: envelope, by: 'reply' };
+    return settled((await action.act()) ?? (await client.envelopes.get(id, signal)), 'reply');
   } catch (error) {
     const isOpen = isAmbiguous(error) || (action.again && isRefusedByState(error));
     const envelope = isOpen ? await readQuietly(client, id, signal) : undefined;
-    if (envelope && action.happened(envelope)) return { kind: 'settled', value: envelope, by: 'lookup' };
+    if (envelope && action.happened(envelope)) return settled(envelope, 'lookup');
     if (!isAmbiguous(error)) throw error;
-    return { kind: 'unknown', error };
+    return { outcome: { kind: 'unknown', error }, nothingHappened: envelope !== undefined };
   }
 }
 

@@ -49,13 +49,15 @@ export function widthOf(text: string): number {
   return stringWidth(text);
 }
 
-const segmenter = new Intl.Segmenter();
+/** Made when first needed: it costs more than all else at start-up. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** The text cut to at most `width` columns, with an ellipsis where something is missing. */
 export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let result = '';
   let used = 0;
+  segmenter ??= new Intl.Segmenter();
   for (const { segment } of segmenter.segment(text)) {
     const size = widthOf(segment);
     if (used + size > width - 1) break;

@@ -134,7 +134,7 @@ describe('documents download', () => {
         error: { code: 'STORAGE_NOT_FOUND' },
       });
     }
-    expect((await readdir(other.folder)).sort()).toEqual(['config', 'in', 'out']);
+    expect((await readdir(other.folder)).sort()).toEqual(['config', 'in', 'out', 'state']);
     expect(await readdir(other.path('in'))).toEqual([]);
   });
 

@@ -129,7 +129,7 @@ describe('what a watch takes', () => {
 
   it('a service that is away for a while', async () => {
     const { server, env } = await fakeService((_, response, number) => {
-      if (number > 1 && number < 7) return void response.writeHead(503).end();
+      if (number > 1 && number < 9) return void response.writeHead(503).end();
       json(response, 200, { data: { id: 'env_1', status: number === 1 ? 'SENT' : 'COMPLETED' } });
     });
     const { code, stdout, stderr } = await home.run(['envelopes', 'watch', 'env_1', '--interval', '200ms'], {
