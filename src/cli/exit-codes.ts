@@ -1,4 +1,4 @@
-import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
+import { BadResponseError, EsignError, ServiceError, StoppedError } from '../kernel/errors.ts';
 
 /** The contract's exit codes; 130 and 143 come from the signal itself, which is raised again at the end. */
 export const EXIT = {
@@ -33,6 +33,8 @@ const BY_CODE: Readonly<Record<string, number>> = {
   BAD_RESPONSE: EXIT.unreachable,
   UNKNOWN_OUTCOME: EXIT.unreachable,
   PARTIAL: EXIT.partial,
+  MAX_REQUESTS: EXIT.partial,
+  STOP_ON_ERROR: EXIT.partial,
   ENDED_OTHERWISE: EXIT.endedOtherwise,
   WAIT_TIMEOUT: EXIT.waitTimeout,
 };
@@ -48,6 +50,7 @@ const BY_STATUS: Readonly<Record<number, number>> = {
 /** The exit code of an error: by its code first, by the HTTP status second. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof EsignError)) return EXIT.unexpected;
+  if (error instanceof StoppedError && error.cause !== undefined) return exitCodeOf(error.cause);
   if (error.code.startsWith('STORAGE_')) return EXIT.storage;
   if (error instanceof BadResponseError) return EXIT.unreachable;
   const known = BY_CODE[error.code];

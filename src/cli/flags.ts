@@ -1,8 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import { parseDuration } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { nearest } from '../kernel/nearest.ts';
 import { ENVELOPE_STATUSES, PAPERS, type Paper } from '../kernel/vocabulary.ts';
-import { nearest } from './nearest.ts';
 
 /** On every command. */
 export const commonFlags = {

@@ -1,9 +1,9 @@
 import { UsageError } from '../kernel/errors.ts';
+import { nearest } from '../kernel/nearest.ts';
 import { EVENTS } from '../kernel/vocabulary.ts';
 import { deliveryLine, renderDelivery } from '../output/delivery-view.ts';
 import { writeJsonLine } from '../output/json.ts';
 import { type Delivery, startReceiver } from '../webhooks/receiver.ts';
-import { nearest } from './nearest.ts';
 import { readSecret, readSecretFile } from './secrets.ts';
 import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '@oclif/core/config';
 import { EsignError, messageOf, UsageError } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../kernel/nearest.ts';
 
 /** Anything thrown, with what oclif reports about flags, arguments and commands made into usage errors of ours. */
 export function translate(error: unknown, config: Config | undefined, argv: readonly string[]): unknown {

@@ -131,6 +131,11 @@ export class RemindedRecentlyError extends EsignError {
   }
 }
 
+/** A bulk run ended before its rows did; `cause` says why. It can be resumed. */
+export class StoppedError extends EsignError {
+  override readonly name = 'StoppedError';
+}
+
 /** Some of several failed; each has been reported already. */
 export class PartialError extends EsignError {
   override readonly name = 'PartialError';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { readIds } from '../../src/cli/ids.ts';
-import { nearest } from '../../src/cli/nearest.ts';
+import { nearest } from '../../src/kernel/nearest.ts';
 
 describe('ids', () => {
   it('are each taken once, in order', async () => {

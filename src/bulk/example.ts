@@ -1,0 +1,66 @@
+const PEOPLE = [
+  ['ada@example.com', 'Ada Lovelace'],
+  ['bo@example.com', 'Bo Li'],
+  ['zoe@example.com', 'Zoë Müller'],
+  ['lukasz@example.com', 'Łukasz Řehoř'],
+] as const;
+
+/** Two rows to fill in, with a signer for each role of the template. */
+export function exampleFile(
+  format: 'csv' | 'jsonl',
+  template: string | undefined,
+  roles: readonly string[],
+): string {
+  const templateId = template ?? 'tmpl_…';
+  const rows = [0, 1].map((row) =>
+    (roles.length > 0 ? roles : ['']).map((role, index) => {
+      const [email, name] = PEOPLE[(row * Math.max(1, roles.length) + index) % PEOPLE.length] ?? PEOPLE[0];
+      return { email, name, ...(role === '' ? {} : { role }) };
+    }),
+  );
+  return format === 'jsonl' ? jsonExample(rows, templateId) : csvExample(rows, templateId);
+}
+
+type Row = { email: string; name: string; role?: string }[];
+
+function jsonExample(rows: readonly Row[], templateId: string): string {
+  const lines = rows.map((signers, index) => ({
+    requestId: `example-${index + 1}`,
+    templateId,
+    subject: 'Please sign',
+    expiresInDays: 30,
+    metadata: { customer: `C-${index + 1}` },
+    signers,
+  }));
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+function csvExample(rows: readonly Row[], templateId: string): string {
+  const several = (rows[0]?.length ?? 1) > 1;
+  const roles = rows[0]?.some((signer) => signer.role !== undefined) ?? false;
+  const fields = roles ? ['email', 'name', 'role'] : ['email', 'name'];
+  const signerColumns = (rows[0] ?? []).flatMap((_, index) =>
+    fields.map((field) => (several ? `signer${index + 1}_${field}` : field)),
+  );
+  const header = [
+    'request_id',
+    'template_id',
+    ...signerColumns,
+    'subject',
+    'expires_in_days',
+    'meta.customer',
+  ];
+  const lines = rows.map((signers, index) => [
+    `example-${index + 1}`,
+    templateId,
+    ...signers.flatMap(({ email, name, role }) => (roles ? [email, name, role ?? ''] : [email, name])),
+    'Please sign',
+    '30',
+    `C-${index + 1}`,
+  ]);
+  return [header, ...lines].map((cells) => `${cells.map(quoted).join(',')}\n`).join('');
+}
+
+function quoted(cell: string): string {
+  return /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,29 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { lastRun, resultsOf, runStore } from '../../cli/bulking.ts';
+import { EsignCommand } from '../../cli/command.ts';
+import { resultsCsv } from '../../output/bulk-view.ts';
+import { writeJsonLine } from '../../output/json.ts';
+
+export default class BulkExport extends EsignCommand {
+  static override summary = 'Print what became of each row of a run, as CSV or JSON Lines.';
+  static override examples = [
+    '<%= config.bin %> bulk export --last > results.csv',
+    '<%= config.bin %> bulk export run-20261121-093012345-4f2a --csv',
+    '<%= config.bin %> bulk export --last --json | jq -r "select(.ok) | .envelopeId"',
+  ];
+  static override args = { run: Args.string({ description: 'id of the run', ignoreStdin: true }) };
+  static override flags = {
+    last: Flags.boolean({ description: 'the latest run' }),
+    csv: Flags.boolean({ description: 'CSV, which is also the default', exclusive: ['json'] }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(BulkExport);
+    const around = this.surroundings(flags);
+    const id = await lastRun(args.run, flags.last);
+    const results = resultsOf(id, runStore());
+    if (around.json) for await (const result of results) await writeJsonLine(result, around.terminal);
+    else for await (const line of resultsCsv(results)) await around.terminal.out(line);
+  }
+}

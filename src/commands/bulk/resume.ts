@@ -1,0 +1,26 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { bulkFlags } from '../../cli/bulk-flags.ts';
+import { bulkClient, executeRun, lastRun } from '../../cli/bulking.ts';
+import { EsignCommand } from '../../cli/command.ts';
+import { readWebhookSecret } from '../../cli/secrets.ts';
+
+export default class BulkResume extends EsignCommand {
+  static override summary = 'Go on with a run that was interrupted; no row is lost, nobody is mailed twice.';
+  static override examples = [
+    '<%= config.bin %> bulk resume --last',
+    '<%= config.bin %> bulk resume run-20261121-093012345-4f2a',
+    '<%= config.bin %> bulk resume --last --json | jq -c "select(.ok | not)"',
+  ];
+  static override args = { run: Args.string({ description: 'id of the run', ignoreStdin: true }) };
+  static override flags = { last: Flags.boolean({ description: 'the latest run' }), ...bulkFlags };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(BulkResume);
+    const around = this.surroundings(flags);
+    const id = await lastRun(args.run, flags.last);
+    const client = await bulkClient(around, flags.reserve ?? 0.1);
+    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', around);
+    await executeRun(id, undefined, { client, flags, webhookSecret }, around);
+  }
+}

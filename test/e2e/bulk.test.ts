@@ -1,0 +1,260 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { holdingsOf, resumeThroughKills, rowsOf } from '../support/bulk-check.ts';
+import { Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
+
+const home = new Home();
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await home.sandbox(['--rate-limit', '1000000/15m']);
+});
+afterAll(() => home.close());
+beforeEach(async () => {
+  await home.run(['sandbox', 'reset', '--yes']);
+});
+
+const faults = async (json: unknown) => {
+  await writeFile(home.path('faults.json'), JSON.stringify(json));
+  await home.json(['sandbox', 'faults', 'faults.json']);
+};
+const create = (...args: string[]) => ['bulk', 'create', ...args];
+async function lastRun(): Promise<Record<string, unknown>> {
+  const runs = await home.json(['bulk', 'list', '-L', '1']);
+  const run: unknown = isList(runs) ? runs[0] : undefined;
+  return isRecord(run) ? run : {};
+}
+async function given(name: string, text: string): Promise<string> {
+  await writeFile(home.path(name), text);
+  return name;
+}
+
+describe('bulk create', () => {
+  it('sends a row each, reports it as it happens, and keeps what became of all', async () => {
+    const file = await given(
+      'rows.csv',
+      'email,name,role,meta.deal,request_id,subject,expires_in_days\nada@example.com,Ada,,4711,deal-1,"Lease, signed\nsoon",9\nbo@example.com,Bo,,,deal-2,,\n',
+    );
+    const { code, stdout, stderr } = await home.run(
+      create(file, '--template', 'tmpl_nda', '--send', '--yes', '--json'),
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    const lines = jsonLines(stdout);
+    expect(lines).toHaveLength(2);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        {
+          run: expect.stringMatching(/^run-/) as unknown,
+          row: 1,
+          requestId: 'deal-1',
+          ok: true,
+          envelopeId: expect.stringMatching(/^env_/) as unknown,
+          status: 'SENT',
+          error: null,
+        },
+      ]),
+    );
+    const envelopes = parseJson((await home.run(['envelopes', 'list', '--json'])).stdout);
+    expect(envelopes).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          subject: 'Lease, signed\nsoon',
+          metadata: expect.objectContaining({ deal: '4711', esignRequestId: 'deal-1' }) as unknown,
+        }),
+      ]),
+    );
+    const run = await lastRun();
+    expect(run).toMatchObject({ file: 'rows.csv', state: 'finished', total: 2, done: 2, failed: 0 });
+    expect(Object.keys(run)).toEqual(['id', 'file', 'createdAt', 'state', 'total', 'done', 'failed']);
+    const csv = await home.run(['bulk', 'export', '--last', '--csv']);
+    expect(linesOf(csv.stdout)).toEqual([
+      'row,request_id,envelope_id,status,error',
+      expect.stringMatching(/^1,deal-1,env_\w+,SENT,$/),
+      expect.stringMatching(/^2,deal-2,env_\w+,SENT,$/),
+    ]);
+    expect(await readFile(home.path('state', 'bulk', String(run.id), 'results.csv'), 'utf8')).toBe(
+      csv.stdout,
+    );
+  });
+
+  it('creates nothing new for request ids that an earlier run created', async () => {
+    const file = await given(
+      'again.csv',
+      'email,request_id\nada@example.com,same-1\nbo@example.com,same-2\n',
+    );
+    const words = create(file, '--template', 'tmpl_nda', '--send', '--yes', '--json');
+    expect((await home.run(words)).code).toBe(0);
+    const again = await home.run(words);
+    expect([again.code, jsonLines(again.stdout).length]).toEqual([0, 2]);
+    expect((await holdingsOf(sandbox)).perSigner).toEqual(
+      new Map([
+        ['ada@example.com', 1],
+        ['bo@example.com', 1],
+      ]),
+    );
+  });
+
+  it('makes drafts without --send, takes JSON Lines from stdin, several signers and templates', async () => {
+    const rows = [
+      {
+        requestId: 'r1',
+        templateId: 'tmpl_nda',
+        signers: [{ email: 'a@example.com' }],
+        metadata: { deep: { x: [1] } },
+      },
+      {
+        templateId: 'tmpl_lease',
+        signers: [
+          { email: 'b@example.com', name: 'B', role: 'Tenant' },
+          { email: 'c@example.com', role: 'Landlord' },
+        ],
+      },
+    ];
+    const input = `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`;
+    const { code, stdout, stderr } = await home.run(create('-', '--yes', '--json'), { input });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(jsonLines(stdout)).toMatchObject([{ status: 'DRAFT' }, { status: 'DRAFT' }]);
+    expect((await holdingsOf(sandbox)).drafts).toBe(2);
+  });
+
+  it.each([
+    ['unknown column', 'emial,name\na@b.c,x\n', /rows\.csv:1 column "emial" is unknown; did you mean email/],
+    ['bad address', 'email\nnope\n', /rows\.csv:2 email: is missing or not an email address/],
+    ['semicolons', 'email;expires_in_days\na@b.c;soon\n', /rows\.csv:2 expires_in_days: is not a number/],
+    ['line numbers', 'email,message\na@b.c,"two\nlines"\nbad,x\n', /rows\.csv:4 email/],
+    ['the same row twice', 'email\na@b.c\na@b.c\n', /rows\.csv:3: is the same as line 2/],
+    [
+      'the same id twice',
+      'email,request_id\na@b.c,x\nb@b.c,x\n',
+      /rows\.csv:3 request_id: is the same as in line 2/,
+    ],
+    ['empty', '', /rows\.csv is empty/],
+    ['no rows', 'email,name\n', /rows\.csv has no rows/],
+    ['broken quotes', 'email\n"a@b.c\n', /is not CSV/],
+    ['unknown template', 'email,template_id\na@b.c,tmpl_missing\n', /There is no template tmpl_missing/],
+    ['no JSON', '{"signers":[]}\n{oops\n', /rows\.csv:1 signers: is empty[\s\S]*rows\.csv:2: is not JSON/],
+  ])('refuses a file before anything is sent: %s', async (_, text, says) => {
+    const file = await given('rows.csv', text);
+    const run = await home.run(create(file, '--template', 'tmpl_nda', '--send', '--yes', '--json'));
+    expect(run.code).toBe(2);
+    expect(reportedError(run).message).toMatch(says);
+    expect((await holdingsOf(sandbox)).perSigner.size).toBe(0);
+  });
+
+  it('refuses what is not UTF-8, more than fifty problems in short, and to go on unasked', async () => {
+    await writeFile(home.path('latin1.csv'), Buffer.from('email,name\na@b.c,M\xfcller\n', 'latin1'));
+    const latin = await home.run(create('latin1.csv', '--template', 'tmpl_nda', '--json'));
+    expect([latin.code, String(reportedError(latin).message)]).toEqual([2, 'latin1.csv is not UTF-8.']);
+    const many = await home.run(
+      create(await given('many.csv', `email\n${'bad\n'.repeat(70)}`), '--template', 'tmpl_nda'),
+    );
+    expect(many.stderr).toContain('and 20 more problems');
+    const asked = await home.run(
+      create(await given('ok.csv', rowsOf(3)), '--template', 'tmpl_nda', '--send', '--json'),
+    );
+    expect([asked.code, reportedError(asked).code]).toEqual([2, 'USAGE']);
+    const dry = await home.object(create('ok.csv', '--template', 'tmpl_nda', '--send', '--dry-run'));
+    expect(dry).toEqual({ dryRun: true, file: 'ok.csv', rows: 3, signers: 3, send: true });
+    expect((await holdingsOf(sandbox)).perSigner.size).toBe(0);
+    const runs = await home.json(['bulk', 'list']);
+    expect(JSON.stringify(runs)).not.toContain('ok.csv');
+  });
+
+  it('reports rows the service refuses, does the rest, and ends with 10', async () => {
+    const file = await given('roles.csv', 'email,role\na@example.com,\nb@example.com,Nobody\n');
+    const run = await home.run(create(file, '--template', 'tmpl_lease', '--send', '--yes', '--json'));
+    expect(run.code).toBe(10);
+    expect(jsonLines(run.stdout)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          row: 2,
+          ok: false,
+          error: expect.objectContaining({ code: 'VALIDATION_ERROR' }) as unknown,
+        }),
+      ]),
+    );
+    expect(await home.object(['bulk', 'show', '--last'])).toMatchObject({
+      failed: 1,
+      done: 1,
+      failures: [{ row: 2 }],
+    });
+  });
+
+  it('stops for a quota, a key or a limit of requests, and goes on with resume', async () => {
+    const file = await given('five.csv', rowsOf(5));
+    const some = await home.run(
+      create(
+        file,
+        '--template',
+        'tmpl_nda',
+        '--send',
+        '--yes',
+        '--max-requests',
+        '4',
+        '--concurrency',
+        '1',
+        '--json',
+      ),
+    );
+    expect(some.code).toBe(10);
+    expect(jsonLines(some.stderr)).toMatchObject([
+      { error: { code: 'MAX_REQUESTS', hint: expect.stringContaining('bulk resume') as unknown } },
+    ]);
+    const run = await lastRun();
+    expect(run).toMatchObject({ state: 'interrupted', total: 5 });
+    const wrong = await home.run(['bulk', 'resume', '--last', '--json'], {
+      env: { ESIGN_BASE_URL: sandbox.baseUrl, ESIGN_API_KEY: 'sk_wrong_0123456789' },
+    });
+    expect([wrong.code, reportedError(wrong).code]).toEqual([3, 'UNAUTHORIZED']);
+    expect((await home.run(['bulk', 'resume', '--last', '--json'])).code).toBe(0);
+    const { perSigner, drafts } = await holdingsOf(sandbox);
+    expect([perSigner.size, [...perSigner.values()].every((count) => count === 1), drafts]).toEqual([
+      5,
+      true,
+      0,
+    ]);
+  });
+});
+
+describe('a bulk run', () => {
+  it('that is killed again and again, with replies lost, mails each signer exactly once', async () => {
+    const COUNT = 120;
+    const file = await given('kills.csv', rowsOf(COUNT));
+    await faults({ lostReply: { match: 'POST /esign/envelopes', rate: 0.05 } });
+    const first = create(file, '--template', 'tmpl_nda', '--send', '--yes', '--json');
+    const done = await resumeThroughKills(home, first, [350, 500, 450, 600]);
+    await faults({});
+    expect(done.code, done.stderr).toBe(0);
+    const { perSigner, drafts, statuses } = await holdingsOf(sandbox);
+    expect(perSigner.size).toBe(COUNT);
+    expect([...perSigner].filter(([, count]) => count !== 1)).toEqual([]);
+    expect([drafts, statuses.get('SENT')]).toEqual([0, COUNT]);
+  });
+
+  it('is never worked on by two at once, and not at another service', async () => {
+    const file = await given('two.csv', rowsOf(200));
+    const running = home.start(
+      create(file, '--template', 'tmpl_nda', '--send', '--yes', '--concurrency', '1', '--json'),
+    );
+    await running.line();
+    const second = await home.run(['bulk', 'resume', '--last', '--json']);
+    expect(reportedError(second).message).toContain('is at work already');
+    expect(await home.json(['bulk', 'list', '-L', '1'])).toMatchObject([{ state: 'running' }]);
+    expect(await running.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
+    expect(await home.json(['bulk', 'list', '-L', '1'])).toMatchObject([{ state: 'interrupted' }]);
+    const elsewhere = await home.run(['bulk', 'resume', '--last', '--json'], {
+      env: { ESIGN_BASE_URL: 'http://127.0.0.1:9/v1', ESIGN_API_KEY: 'sk_0123456789' },
+    });
+    expect(reportedError(elsewhere).message).toContain('was started at');
+    expect((await home.run(['bulk', 'resume', '--last'])).code).toBe(0);
+    expect((await holdingsOf(sandbox)).perSigner.size).toBe(200);
+  });
+
+  it('writes an example that works as it is', async () => {
+    for (const name of ['example.csv', 'example.jsonl']) {
+      expect((await home.run(['bulk', 'template', name, '--template', 'tmpl_nda'])).code).toBe(0);
+      expect((await home.run(['bulk', 'create', name, '--dry-run'])).code).toBe(0);
+      expect((await home.run(['bulk', 'template', name])).code).toBe(2);
+    }
+  });
+});

@@ -1,0 +1,69 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from '../../src/api/client.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import type { Home, Sandbox } from './cli.ts';
+
+/** What a service holds after a run: signers with their envelopes, and drafts that are left over. */
+export interface Holdings {
+  /** Envelopes per signer's address, those that were cancelled as drafts left out. */
+  perSigner: Map<string, number>;
+  drafts: number;
+  statuses: Map<string, number>;
+}
+
+/** Reads every envelope of the sandbox. */
+export async function holdingsOf(sandbox: Sandbox): Promise<Holdings> {
+  const client = createClient({
+    baseUrl: sandbox.baseUrl,
+    apiKey: sandbox.apiKey,
+    timeoutMs: 10_000,
+    userAgent: 'esign-test',
+    clock: systemClock,
+  });
+  const perSigner = new Map<string, number>();
+  const statuses = new Map<string, number>();
+  for await (const envelope of client.envelopes.list()) {
+    const status = envelope.status ?? '';
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    if (status === 'CANCELLED') continue;
+    const email = envelope.signers?.[0]?.email ?? '';
+    perSigner.set(email, (perSigner.get(email) ?? 0) + 1);
+  }
+  return { perSigner, statuses, drafts: statuses.get('DRAFT') ?? 0 };
+}
+
+/** A CSV file of so many rows with a signer each. */
+export function rowsOf(count: number): string {
+  return [
+    'email,name,meta.n',
+    ...Array.from({ length: count }, (_, n) => `s${n}@example.com,Signer ${n},${n}`),
+    '',
+  ].join('\n');
+}
+
+/** Runs `bulk resume --last` until it ends well; it is killed after each of the delays (ms) first. */
+export async function resumeThroughKills(
+  home: Home,
+  first: readonly string[],
+  delays: readonly number[],
+): Promise<{ code: number | null; stderr: string; kills: number }> {
+  let kills = 0;
+  let words = first;
+  for (const delay of delays) {
+    const running = home.start(words);
+    running.child.stdout?.resume();
+    const ended = await Promise.race([running.ended, pause(delay)]);
+    if (ended !== undefined) break;
+    running.child.kill('SIGKILL');
+    await running.ended;
+    kills++;
+    // A kill before the run was kept leaves nothing to resume.
+    const runs = await home.json(['bulk', 'list']);
+    words = Array.isArray(runs) && runs.length > 0 ? ['bulk', 'resume', '--last', '--json'] : first;
+  }
+  for (let attempt = 1; ; attempt++) {
+    const { code, stderr } = await home.run(words);
+    if (code === 0 || attempt >= 5) return { code, stderr, kills };
+    words = ['bulk', 'resume', '--last', '--json'];
+  }
+}
