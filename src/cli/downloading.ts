@@ -3,11 +3,14 @@ import * as Flags from '@oclif/core/flags';
 import { type Bucket, openBucket } from '../documents/bucket.ts';
 import { type FileResult, streamObject } from '../documents/download.ts';
 import { type FileWish, fetchFile, type Patience, untilThere } from '../documents/fetch.ts';
-import { type EsignError, PartialError, UsageError } from '../kernel/errors.ts';
+import { addToManifest } from '../documents/manifest.ts';
+import { counted } from '../kernel/duration.ts';
+import { type EsignError, PartialError, StorageError, UsageError } from '../kernel/errors.ts';
 import { mapInOrder } from '../kernel/streams.ts';
+import { startDownloadProgress } from '../output/download-progress.ts';
 import { renderFile } from '../output/file-view.ts';
 import { writeJsonLine } from '../output/json.ts';
-import { startSpinner } from '../output/spinner.ts';
+import { safeLine } from '../output/text.ts';
 import { durationFlag } from './flags.ts';
 import { errorText } from './report.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -105,24 +108,32 @@ async function toFiles(
   around: Surroundings,
 ): Promise<void> {
   const { output } = flags;
+  const dir = output === undefined ? flags.dir : dirname(output);
+  const progress = await startDownloadProgress(wishes.length, around.terminal, around.json);
   const options = {
-    dir: output === undefined ? flags.dir : dirname(output),
+    dir,
     fileName: output === undefined ? undefined : basename(output),
     force: flags.force,
+    clock: around.clock,
     signal: around.signal,
+    onBytes: (bytes: number) => progress.add(bytes),
   };
   const patience = patienceOf(flags, around);
-  const spinner = await startSpinner('Fetching', around.terminal, around.json);
   const errors: EsignError[] = [];
+  const saved: { path: string; sha256: string }[] = [];
   try {
     for await (const { result, error } of mapInOrder(wishes, flags.concurrency, (wish) =>
       fetchFile(bucket, wish, options, patience),
     )) {
       if (error) errors.push(error);
-      await spinner.aside(() => writeResult(result, error, wishes.length, around));
+      if (result.path !== null && result.sha256 !== null)
+        saved.push({ path: result.path, sha256: result.sha256 });
+      await progress.aside(() => writeResult(result, error, wishes.length, around));
     }
   } finally {
-    spinner.stop();
+    progress.stop();
+    // What was saved is in the manifest even when the run was interrupted; a single -o file has none.
+    if (output === undefined) await addToManifest(dir, saved);
   }
   const [first] = errors;
   if (first === undefined) return;
@@ -142,4 +153,29 @@ async function writeResult(
   if (error === undefined) return terminal.out(renderFile(result, terminal));
   // A single failure is said once, by the reporter.
   if (of > 1) terminal.err(errorText(error, { json: false, redactor, style: terminal.styleErr }));
+}
+
+/**
+ * Writes what a check of downloaded files found, a line each.
+ * @throws StorageError when a file is not what was downloaded.
+ */
+export async function writeVerified(results: AsyncIterable<FileResult>, around: Surroundings): Promise<void> {
+  const { terminal, json } = around;
+  let [files, wrong] = [0, 0];
+  for await (const result of results) {
+    files++;
+    if (result.error !== null) wrong++;
+    if (json) await writeJsonLine(result, terminal);
+    else if (result.error === null) await terminal.out(renderFile(result, terminal));
+    else terminal.err(`${terminal.styleErr('red', '✗')} ${safeLine(result.error.message)}\n`);
+  }
+  if (wrong > 0)
+    throw new StorageError(
+      'STORAGE_CORRUPT',
+      `${wrong} of ${counted(files, 'file')} failed the check; each is reported above.`,
+      {
+        hint: 'Fetch them again: `esign envelopes download ID --dir DIR --force`.',
+      },
+    );
+  if (!json) around.notice(`${counted(files, 'file')} checked; all are as downloaded.`);
 }

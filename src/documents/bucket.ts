@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { StorageError } from '../kernel/errors.ts';
+import { proxyAgents } from './proxy.ts';
 import { storageError } from './storage-error.ts';
 import type { StorageSettings } from './storage-settings.ts';
 
@@ -10,11 +11,38 @@ export interface BucketObject {
   /** Bytes of the whole object, where the bucket said so. */
   size: number | undefined;
   etag: string | undefined;
+  /** Where the body starts: 0, unless a part was asked for and given. */
+  from: number;
 }
 
-/** The customer's own bucket, read only. */
+/** What a bucket says of an object without sending it. */
+export interface ObjectFacts {
+  key: string;
+  size: number | null;
+  etag: string | null;
+  contentType: string | null;
+  /** ISO 8601. */
+  lastModified: string | null;
+}
+
+/** The rest of an object, from a byte on, as long as it is still the same one. */
+export interface Rest {
+  from: number;
+  etag: string;
+}
+
+/** The customer's own bucket, read only. Every method rejects with StorageError. */
 export interface Bucket {
-  open(key: string, signal?: AbortSignal): Promise<BucketObject>;
+  name: string;
+  open(
+    key: string,
+    options?: { rest?: Rest | undefined; signal?: AbortSignal | undefined },
+  ): Promise<BucketObject>;
+  head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
+  /** Asks whether the bucket is there and may be used. */
+  check(signal?: AbortSignal): Promise<void>;
+  /** A link that opens the object without a key for so many seconds. It is a secret. */
+  link(key: string, seconds: number): Promise<string>;
   close(): void;
 }
 
@@ -36,27 +64,71 @@ export async function openBucket(settings: StorageSettings): Promise<Bucket> {
   // Only through the environment does the profile's endpoint_url count; the client option ignores it.
   if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-  const { S3Client, GetObjectCommand } = await import('./s3-sdk.ts');
-  const client = new S3Client(clientOptions(settings));
-  const context = { bucket: name, endpoint: settings.endpoint };
+  const sdk = await import('./s3-sdk.ts');
+  const agents = await proxyAgents(settings.endpoint ?? 'https://s3.amazonaws.com');
+  const client = new sdk.S3Client(clientOptions(settings, agents));
+  const attempt = async <T>(
+    key: string,
+    signal: AbortSignal | undefined,
+    ask: () => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw storageError(error, { bucket: name, endpoint: settings.endpoint, key });
+    }
+  };
+  const options = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});
   return {
-    async open(key, signal) {
-      try {
+    name,
+    open: (key, { rest, signal } = {}) =>
+      attempt(key, signal, async () => {
+        const range = rest
+          ? { Range: `bytes=${rest.from}-`, IfMatch: rest.etag }
+          : { ChecksumMode: 'ENABLED' as const };
+        const command = new sdk.GetObjectCommand({ Bucket: name, Key: key, ...range });
+        const reply = await client.send(command, options(signal));
+        const part = /^bytes (\d+)-\d+\/(\d+)$/.exec(reply.ContentRange ?? '');
+        return {
+          body: bytesOf(reply.Body),
+          size: part ? Number(part[2]) : reply.ContentLength,
+          etag: reply.ETag,
+          from: part ? Number(part[1]) : 0,
+        };
+      }),
+    head: (key, signal) =>
+      attempt(key, signal, async () => {
         const reply = await client.send(
-          new GetObjectCommand({ Bucket: name, Key: key, ChecksumMode: 'ENABLED' }),
-          signal ? { abortSignal: signal } : {},
+          new sdk.HeadObjectCommand({ Bucket: name, Key: key }),
+          options(signal),
         );
-        return { body: bytesOf(reply.Body), size: reply.ContentLength, etag: reply.ETag };
-      } catch (error) {
-        if (signal?.aborted) throw signal.reason;
-        throw storageError(error, { ...context, key });
-      }
-    },
+        return {
+          key,
+          size: reply.ContentLength ?? null,
+          etag: reply.ETag?.replaceAll('"', '') ?? null,
+          contentType: reply.ContentType ?? null,
+          lastModified: reply.LastModified?.toISOString() ?? null,
+        };
+      }),
+    check: (signal) =>
+      attempt('', signal, async () => {
+        await client.send(new sdk.HeadBucketCommand({ Bucket: name }), options(signal));
+      }),
+    link: (key, seconds) =>
+      attempt(key, undefined, () =>
+        sdk.getSignedUrl(client, new sdk.GetObjectCommand({ Bucket: name, Key: key }), {
+          expiresIn: seconds,
+        }),
+      ),
     close: () => client.destroy(),
   };
 }
 
-function clientOptions(settings: StorageSettings): S3ClientConfig {
+function clientOptions(
+  settings: StorageSettings,
+  agents: Awaited<ReturnType<typeof proxyAgents>>,
+): S3ClientConfig {
   const { endpoint, accessKeyId, secretAccessKey } = settings;
   const region = settings.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
   return {
@@ -70,6 +142,7 @@ function clientOptions(settings: StorageSettings): S3ClientConfig {
     maxAttempts: 4,
     // Without socketTimeout a body that stops half-way would hang for ever.
     requestHandler: {
+      ...agents,
       connectionTimeout: 10_000,
       requestTimeout: 30_000,
       throwOnRequestTimeout: true,

@@ -1,10 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../kernel/clock.ts';
 import { codeOf, EsignError, messageOf, StorageError } from '../kernel/errors.ts';
 import { syncFolder } from '../kernel/files.ts';
-import type { Bucket, BucketObject } from './bucket.ts';
+import { lockFile } from '../kernel/process-lock.ts';
+import type { Bucket } from './bucket.ts';
+import { hashFile } from './manifest.ts';
+import { PaperCheck } from './paper-check.ts';
 import type { WantedFile } from './papers.ts';
+import { fetchPart, removePart } from './part-file.ts';
 
 /** A fetched file, as `--json` prints it. */
 export interface FileResult {
@@ -24,13 +28,18 @@ export interface DownloadOptions {
   fileName?: string | undefined;
   /** Replace a different file of the same name. */
   force: boolean;
+  clock: Clock;
   signal?: AbortSignal;
+  onBytes?: ((bytes: number) => void) | undefined;
 }
 
+type Sums = { bytes: number; sha256: string; status: 'downloaded' | 'unchanged' };
+
 /**
- * Fetches one object into a file: streamed to a temporary file beside it, checked, fsynced, renamed.
- * Under the final name there is never a part and never something that is not the object.
- * @throws StorageError for anything that went wrong; the temporary file is gone then.
+ * Fetches one object into a file: streamed to `NAME.part`, where a later run goes on, checked, fsynced, renamed.
+ * Under the final name there is never a part and never something that is not the object. A file that is there
+ * already and equal is not fetched again.
+ * @throws StorageError for anything that went wrong.
  */
 export async function downloadFile(
   bucket: Bucket,
@@ -38,42 +47,73 @@ export async function downloadFile(
   options: DownloadOptions,
 ): Promise<FileResult> {
   const path = join(options.dir, options.fileName ?? wanted.fileName);
-  const temporary = `${path}.${randomBytes(4).toString('hex')}.part`;
+  const { envelopeId, what, key } = wanted;
   try {
-    await mkdir(options.dir, { recursive: true });
-    const object = await bucket.open(wanted.key, options.signal);
-    const { bytes, sha256 } = await writeObject(object, temporary, wanted.key);
-    const status = await publish(temporary, path, sha256, options.force);
-    return {
-      envelopeId: wanted.envelopeId,
-      what: wanted.what,
-      key: wanted.key,
-      path,
-      bytes,
-      sha256,
-      status,
-      error: null,
-    };
+    await mkdir(dirname(path), { recursive: true });
+    const sums = await withLock(path, () => fetchUnlessThere(bucket, key, path, options));
+    return { envelopeId, what, key, path, ...sums, error: null };
   } catch (error) {
-    await rm(temporary, { force: true });
     if (options.signal?.aborted || error instanceof EsignError) throw error;
     throw localError(error, path);
   }
 }
 
-async function writeObject(
-  object: BucketObject,
-  path: string,
-  key: string,
-): Promise<{ bytes: number; sha256: string }> {
-  const file = await open(path, 'wx', 0o600);
+async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const release = await lockFile(
+    `${path}.lock`,
+    (pid) =>
+      new StorageError('STORAGE_LOCAL', `${path} is being fetched by another esign (process ${pid}).`, {
+        hint: 'Wait for it, or choose another --dir.',
+      }),
+  );
   try {
-    const check = paperCheck(object, key);
-    for await (const chunk of check.read()) await file.writeFile(chunk);
-    await file.sync();
-    return check.result();
+    return await work();
   } finally {
-    await file.close();
+    await release();
+  }
+}
+
+async function fetchUnlessThere(
+  bucket: Bucket,
+  key: string,
+  path: string,
+  options: DownloadOptions,
+): Promise<Sums> {
+  const { signal, clock, onBytes } = options;
+  const there = await sumsOf(path);
+  if (there !== undefined) {
+    const facts = await bucket.head(key, signal);
+    const isMd5 = /^[0-9a-f]{32}$/.test(facts.etag ?? '');
+    if (isMd5 && facts.etag === there.md5 && facts.size === there.bytes)
+      return { ...pick(there), status: 'unchanged' };
+    if (isMd5 && !options.force) throw different(path);
+  }
+  const part = `${path}.part`;
+  const fetched = await fetchPart(part, { bucket, key, clock, signal, onBytes });
+  if (there?.sha256 === fetched.sha256) {
+    await removePart(part);
+    return { ...fetched, status: 'unchanged' };
+  }
+  if (there !== undefined && !options.force) {
+    await removePart(part);
+    throw different(path);
+  }
+  await rename(part, path);
+  await syncFolder(dirname(path));
+  await removePart(part);
+  return { ...fetched, status: 'downloaded' };
+}
+
+function pick({ bytes, sha256 }: { bytes: number; sha256: string }): { bytes: number; sha256: string } {
+  return { bytes, sha256 };
+}
+
+async function sumsOf(path: string): Promise<{ sha256: string; md5: string; bytes: number } | undefined> {
+  try {
+    return await hashFile(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }
 
@@ -87,87 +127,27 @@ export async function streamObject(
   write: (chunk: Uint8Array) => Promise<void>,
   signal?: AbortSignal,
 ): Promise<{ bytes: number; sha256: string }> {
-  const check = paperCheck(await bucket.open(wanted.key, signal), wanted.key);
-  for await (const chunk of check.read()) await write(chunk);
-  return check.result();
-}
-
-/** Passes the bytes on and judges them: size, MD5 where the ETag is one, and the PDF head. */
-function paperCheck(object: BucketObject, key: string) {
-  const sha256 = createHash('sha256');
-  const md5 = createHash('md5');
-  let bytes = 0;
-  let head = Buffer.alloc(0);
-  return {
-    async *read(): AsyncGenerator<Uint8Array> {
-      try {
-        for await (const chunk of object.body) {
-          bytes += chunk.byteLength;
-          sha256.update(chunk);
-          md5.update(chunk);
-          if (head.length < 5) head = Buffer.concat([head, chunk.subarray(0, 5)]);
-          yield chunk;
-        }
-      } catch (error) {
-        throw new StorageError(
-          'STORAGE_UNREACHABLE',
-          `The download of ${key} broke off after ${bytes} bytes: ${messageOf(error)}.`,
-          {
-            cause: error,
-            hint: 'Run the command again.',
-          },
-        );
-      }
-    },
-    result(): { bytes: number; sha256: string } {
-      const etag = object.etag?.replaceAll('"', '').toLowerCase();
-      const isMd5 = etag !== undefined && /^[0-9a-f]{32}$/.test(etag);
-      if (object.size === undefined) throw corrupt(key, 'the bucket did not say how long it is');
-      if (object.size !== bytes) throw corrupt(key, `${bytes} of ${object.size} bytes arrived`);
-      if (isMd5 && etag !== md5.digest('hex')) throw corrupt(key, 'its checksum (ETag) is wrong');
-      if (key.endsWith('.pdf') && head.subarray(0, 5).toString('latin1') !== '%PDF-')
-        throw corrupt(key, 'it is not a PDF');
-      return { bytes, sha256: sha256.digest('hex') };
-    },
-  };
-}
-
-function corrupt(key: string, why: string): StorageError {
-  return new StorageError('STORAGE_CORRUPT', `What the bucket sent for ${key} was refused: ${why}.`, {
-    hint: 'Run the command again; if it stays, check what lies in the bucket under this key.',
-  });
-}
-
-async function publish(
-  temporary: string,
-  path: string,
-  sha256: string,
-  force: boolean,
-): Promise<'downloaded' | 'unchanged'> {
-  const existing = await hashOfFile(path);
-  if (existing === sha256) {
-    await rm(temporary);
-    return 'unchanged';
-  }
-  if (existing !== undefined && !force) {
-    throw new StorageError('STORAGE_LOCAL', `${path} exists and is different; it was left as it is.`, {
-      hint: 'Give --force to replace it, or --dir for another folder.',
-    });
-  }
-  await rename(temporary, path);
-  await syncFolder(join(path, '..'));
-  return 'downloaded';
-}
-
-async function hashOfFile(path: string): Promise<string | undefined> {
+  const object = await bucket.open(wanted.key, { signal });
+  const check = new PaperCheck(wanted.key);
   try {
-    return createHash('sha256')
-      .update(await readFile(path))
-      .digest('hex');
+    for await (const chunk of object.body) {
+      check.take(chunk);
+      await write(chunk);
+    }
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
+    throw new StorageError(
+      'STORAGE_UNREACHABLE',
+      `The download of ${wanted.key} broke off after ${check.bytes} bytes: ${messageOf(error)}.`,
+      { cause: error, hint: 'Run the command again.' },
+    );
   }
+  return check.result(object);
+}
+
+function different(path: string): StorageError {
+  return new StorageError('STORAGE_LOCAL', `${path} exists and is different; it was left as it is.`, {
+    hint: 'Give --force to replace it, or --dir for another folder.',
+  });
 }
 
 function localError(error: unknown, path: string): StorageError {
@@ -177,6 +157,7 @@ function localError(error: unknown, path: string): StorageError {
     EROFS: 'the disk is read-only',
     ENOTDIR: 'a part of the path is not a folder',
     EISDIR: 'a folder has that name',
+    ENAMETOOLONG: 'the name is too long',
   };
   const code = codeOf(error) ?? '';
   return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${reasons[code] ?? messageOf(error)}.`, {

@@ -1,9 +1,12 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/schemas.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { EsignError, messageOf, StorageError } from '../kernel/errors.ts';
+import { EsignError, messageOf, StorageError, UsageError } from '../kernel/errors.ts';
+import { mapInOrder } from '../kernel/streams.ts';
 import type { Paper } from '../kernel/vocabulary.ts';
 import type { Bucket } from './bucket.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './download.ts';
+import { fileNameFrom } from './name-template.ts';
 import { fileOf, keyOf, type WantedFile } from './papers.ts';
 
 /** How long to wait for a file that should be there but is not yet, in ms. */
@@ -25,16 +28,55 @@ export async function locatePaper(
   id: string,
   what: Paper,
   patience: Patience,
+  nameTemplate?: string,
 ): Promise<WantedFile> {
   const deadline = patience.clock.now() + patience.waitMs;
   for (;;) {
     const envelope = await client.envelopes.get(id, patience.signal);
     const soon = what === 'document' || envelope.status === 'COMPLETED';
     if (keyOf(envelope, what) !== undefined || !soon || patience.clock.now() >= deadline)
-      return fileOf(envelope, what);
+      return named(fileOf(envelope, what), envelope, what, nameTemplate);
     patience.onWait?.(`The service has not named the ${what} file of ${id} yet; waiting.`);
     await patience.clock.sleep(LOOK_EVERY_MS, patience.signal);
   }
+}
+
+function named(file: WantedFile, envelope: Envelope, what: Paper, template: string | undefined): WantedFile {
+  return template === undefined ? file : { ...file, fileName: fileNameFrom(template, envelope, what) };
+}
+
+/**
+ * Finds where every file goes before any is fetched.
+ * @throws UsageError when two would get the same name.
+ */
+export async function locateAll(wishes: readonly FileWish[], limit: number): Promise<FileWish[]> {
+  const located: FileWish[] = [];
+  const names = new Map<string, string>();
+  const locate = async (wish: FileWish) => ({
+    wish,
+    file: await wish
+      .locate()
+      .catch((error: unknown) => (error instanceof EsignError ? error : Promise.reject(error))),
+  });
+  for await (const { wish, file } of mapInOrder(wishes, limit, locate)) {
+    if (file instanceof EsignError) {
+      located.push({ ...wish, locate: () => Promise.reject(file) });
+      continue;
+    }
+    // Names that differ in case only are one file on many systems.
+    const name = file.fileName.toLowerCase();
+    const other = names.get(name);
+    if (other !== undefined)
+      throw new UsageError(
+        `Two files would be named ${file.fileName}: ${other} and ${file.key}. Nothing was fetched.`,
+        {
+          hint: 'Give a --name-template that tells them apart.',
+        },
+      );
+    names.set(name, file.key);
+    located.push({ ...wish, locate: () => Promise.resolve(file) });
+  }
+  return located;
 }
 
 /** Runs a fetch again while the object is not there yet and the patience lasts. */

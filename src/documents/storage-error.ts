@@ -48,6 +48,21 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
     why: 'the clock of this machine is off',
     hint: 'Set the clock.',
   },
+  PreconditionFailed: {
+    code: 'STORAGE_CHANGED',
+    why: 'the object was replaced while it was being fetched',
+    hint: 'Run the command again.',
+  },
+  InvalidRange: {
+    code: 'STORAGE_CHANGED',
+    why: 'the object is shorter than the part that was fetched of it',
+    hint: 'Run the command again.',
+  },
+  TokenRefreshRequired: {
+    code: 'STORAGE_CREDENTIALS',
+    why: 'the credentials have expired',
+    hint: 'Sign in again (aws sso login).',
+  },
   ExpiredToken: {
     code: 'STORAGE_CREDENTIALS',
     why: 'the credentials have expired',
@@ -64,13 +79,18 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
 export function storageError(error: unknown, where: Where): StorageError {
   const name = error instanceof Error ? error.name : '';
   const cause = BY_NAME[name] ?? byStatus(statusOf(error)) ?? byConnection(error, where);
-  const what = `Can't fetch ${where.key} from the bucket ${where.bucket}: ${cause.why}.`;
+  const what =
+    where.key === ''
+      ? `Can't use the bucket ${where.bucket}: ${cause.why}.`
+      : `Can't fetch ${where.key} from the bucket ${where.bucket}: ${cause.why}.`;
   return new StorageError(cause.code, what, { hint: cause.hint, cause: error });
 }
 
 function byStatus(status: number | undefined): Cause | undefined {
   if (status === 403) return BY_NAME.AccessDenied;
   if (status === 404) return BY_NAME.NoSuchKey;
+  if (status === 412) return BY_NAME.PreconditionFailed;
+  if (status === 416) return BY_NAME.InvalidRange;
   if (status === 301 || status === 307) {
     return {
       code: 'STORAGE_UNREACHABLE',

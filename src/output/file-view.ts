@@ -1,6 +1,8 @@
+import type { ObjectFacts } from '../documents/bucket.ts';
 import type { FileResult } from '../documents/download.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
+import { relativeTime } from './time.ts';
 
 /** A fetched file as a line; in a pipe tab-separated: status, path, bytes, sha256, key. */
 export function renderFile(file: FileResult, terminal: Terminal): string {
@@ -17,4 +19,14 @@ export function renderFile(file: FileResult, terminal: Terminal): string {
 export function bytesInWords(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** What the bucket says of an object; in a pipe tab-separated: key, bytes, time, ETag, type. */
+export function renderObject(facts: ObjectFacts, terminal: Terminal, now: number): string {
+  const { key, size, etag, contentType, lastModified } = facts;
+  if (!terminal.outIsTty)
+    return `${[key, String(size ?? ''), lastModified ?? '', etag ?? '', contentType ?? ''].map(safeLine).join('\t')}\n`;
+  const type = contentType === null ? '' : `  ${safeLine(contentType)}`;
+  const more = terminal.style('dim', `${type}  ETag ${safeLine(etag ?? 'none')}`);
+  return `${safeLine(key)}  ${bytesInWords(size ?? 0)}  ${relativeTime(lastModified, now)}${more}\n`;
 }

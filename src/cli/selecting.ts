@@ -1,0 +1,79 @@
+import * as Flags from '@oclif/core/flags';
+import type { Client } from '../api/client.ts';
+import { type Selection, selectEnvelopes } from '../envelopes/select.ts';
+import { UsageError } from '../kernel/errors.ts';
+import { durationFlag, sinceFlag, statusesFlag } from './flags.ts';
+import { readIds } from './ids.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Which envelopes are meant, wherever several can be. */
+export const selectionFlags = {
+  status: statusesFlag({ description: 'only these statuses', helpValue: 'A,B', helpGroup: 'FILTER' }),
+  template: Flags.string({ description: 'only of this template', helpValue: 'ID', helpGroup: 'FILTER' }),
+  signer: Flags.string({
+    description: 'only with a signer whose address or name contains this',
+    helpValue: 'EMAIL',
+    helpGroup: 'FILTER',
+  }),
+  search: Flags.string({
+    description: 'only with this in id, subject, template name or metadata',
+    helpValue: 'TEXT',
+    helpGroup: 'FILTER',
+  }),
+  since: sinceFlag({ description: 'only created since then', helpValue: '7d|DATE', helpGroup: 'FILTER' }),
+  'older-than': sinceFlag({
+    description: 'only created before then',
+    helpValue: '14d|DATE',
+    helpGroup: 'FILTER',
+  }),
+  'expiring-in': durationFlag({
+    description: 'only in flight and expiring within',
+    helpValue: '3d',
+    helpGroup: 'FILTER',
+  }),
+};
+
+interface SelectionFlagValues {
+  status?: string[] | undefined;
+  template?: string | undefined;
+  signer?: string | undefined;
+  search?: string | undefined;
+  since?: number | undefined;
+  'older-than'?: number | undefined;
+  'expiring-in'?: number | undefined;
+}
+
+/** The flags as a selection. */
+export function selectionOf(flags: SelectionFlagValues): Selection {
+  return {
+    statuses: flags.status,
+    templateId: flags.template,
+    signer: flags.signer,
+    search: flags.search,
+    createdAfter: flags.since,
+    createdBefore: flags['older-than'],
+    expiresBefore: flags['expiring-in'] === undefined ? undefined : Date.now() + flags['expiring-in'],
+  };
+}
+
+/**
+ * The ids that are named or on stdin, or those of all envelopes that the flags select.
+ * @throws UsageError when there is neither, or both.
+ */
+export async function readIdsOrSelect(
+  words: readonly string[],
+  client: Client,
+  selection: Selection,
+  surroundings: Surroundings,
+): Promise<string[]> {
+  const isSelected = Object.values(selection).some((value) => value !== undefined);
+  if (!isSelected) return (await readIds(words, 'envelope id')).ids;
+  if (words.length > 0)
+    throw new UsageError('Name envelopes or select them with flags, not both.', {
+      hint: 'Leave one of the two out.',
+    });
+  const ids: string[] = [];
+  for await (const { id } of selectEnvelopes(client, selection, { signal: surroundings.signal }))
+    ids.push(id);
+  return ids;
+}
