@@ -14,7 +14,11 @@ export interface HttpRequest {
   path: string;
   query?: Readonly<Record<string, string>>;
   body?: unknown;
+  /** JSON text sent byte for byte, instead of `body`. */
+  bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Shown every reply, whatever it then means: a refusal has headers, too. */
+  onReply?: ((reply: RawReply) => void) | undefined;
 }
 
 export interface HttpReply {
@@ -70,7 +74,7 @@ export function createHttp(options: HttpOptions): SendRequest {
   const dispatcher = options.dispatcher ?? createDispatcher(options.timeoutMs);
   return async (wanted) => {
     const url = addressOf(options.baseUrl, wanted);
-    const requestBody = wanted.body === undefined ? undefined : JSON.stringify(wanted.body);
+    const requestBody = wanted.body === undefined ? wanted.bodyText : JSON.stringify(wanted.body);
     const started = options.clock.now();
     const entry: TraceEntry = {
       method: wanted.method,
@@ -87,6 +91,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       entry.status = raw.status;
       entry.replyBody = raw.text;
       entry.rate = readRateLimit(raw.headers, options.clock.now());
+      wanted.onReply?.(raw);
       return interpret(raw, entry.rate, url);
     } catch (error) {
       entry.error = error instanceof Error ? error.message : String(error);
@@ -98,7 +103,8 @@ export function createHttp(options: HttpOptions): SendRequest {
   };
 }
 
-interface RawReply {
+/** A reply as it came over the wire. */
+export interface RawReply {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
