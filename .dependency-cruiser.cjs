@@ -1,9 +1,8 @@
 // The floors of the house: a file imports only from floors below its own. Type-only imports count, too.
-// What one capability may use of another: sending in bulk is sending.
-const arrows = { bulk: ['envelopes'] };
 const capabilities = [
   'bulk',
   'demo',
+  'doctor',
   'documents',
   'envelopes',
   'profiles',
@@ -11,6 +10,8 @@ const capabilities = [
   'templates',
   'webhooks',
 ];
+// Arrows between capabilities, by name: sending in bulk is sending; the doctor looks at the settings a command would use.
+const arrows = { bulk: ['envelopes'], doctor: ['profiles'] };
 const above = '^src/(commands|cli|output)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -51,7 +52,9 @@ module.exports = {
       name: `${name}-knows-no-other-capability`,
       severity: 'error',
       from: { path: `^src/${name}/` },
-      to: { path: `^src/(${capabilities.filter((other) => other !== name && !arrows[name]?.includes(other)).join('|')})/` },
+      to: {
+        path: `^src/(${capabilities.filter((other) => other !== name && !arrows[name]?.includes(other)).join('|')})/`,
+      },
     })),
     {
       name: 'output-runs-no-commands',

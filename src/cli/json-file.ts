@@ -23,6 +23,15 @@ export async function readJsonObject(path: string, what: string): Promise<Record
   throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`);
 }
 
+/** The text of a file or stdin, once it is known to be JSON. */
+export async function readJsonText(path: string, what: string): Promise<string> {
+  const content = await readText(path, what);
+  if (tryParse(content) !== undefined) return content.trim();
+  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not JSON. Nothing was sent.`, {
+    hint: `Check it with \`jq . ${path === '-' ? '' : path}\`.`,
+  });
+}
+
 function tryParse(content: string): unknown {
   try {
     return parseJson(content);

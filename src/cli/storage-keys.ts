@@ -16,7 +16,7 @@ export async function forEachKey<T>(
   show: (answer: T) => string,
   around: Surroundings,
 ): Promise<void> {
-  const { terminal, json, redactor } = around;
+  const { terminal, json } = around;
   const bucket = await openBucket((await around.settings()).storage);
   try {
     const [only] = keys.ids;
@@ -53,7 +53,10 @@ async function writeEach<T>(
     }
     failed++;
     if (json) await writeJsonLine({ key: one.key, error: reportOf(one.error) }, terminal);
-    else terminal.err(`${safeLine(one.key)}: ${errorText(one.error, { json, redactor, style: terminal.styleErr })}`);
+    else
+      terminal.err(
+        `${safeLine(one.key)}: ${errorText(one.error, { json, redactor, style: terminal.styleErr })}`,
+      );
   }
   if (failed > 0) throw new PartialError(`${failed} of ${keys.ids.length} failed; each is reported above.`);
 }

@@ -39,8 +39,6 @@ export interface Bucket {
     options?: { rest?: Rest | undefined; signal?: AbortSignal | undefined },
   ): Promise<BucketObject>;
   head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
-  /** Asks whether the bucket is there and may be used. */
-  check(signal?: AbortSignal): Promise<void>;
   /** A link that opens the object without a key for so many seconds. It is a secret. */
   link(key: string, seconds: number): Promise<string>;
   close(): void;
@@ -110,10 +108,6 @@ export async function openBucket(settings: StorageSettings): Promise<Bucket> {
           contentType: reply.ContentType ?? null,
           lastModified: reply.LastModified?.toISOString() ?? null,
         };
-      }),
-    check: (signal) =>
-      attempt('', signal, async () => {
-        await client.send(new sdk.HeadBucketCommand({ Bucket: name }), options(signal));
       }),
     link: (key, seconds) =>
       attempt(key, undefined, () =>

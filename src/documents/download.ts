@@ -5,7 +5,7 @@ import { codeOf, EsignError, messageOf, StorageError } from '../kernel/errors.ts
 import { syncFolder } from '../kernel/files.ts';
 import { lockFile } from '../kernel/process-lock.ts';
 import type { Bucket } from './bucket.ts';
-import { hashFile } from './manifest.ts';
+import { hashFile } from './hash-file.ts';
 import { PaperCheck } from './paper-check.ts';
 import type { WantedFile } from './papers.ts';
 import { fetchPart, removePart } from './part-file.ts';

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { writeFileAtomic } from '../kernel/files.ts';
 import type { FileResult } from './download.ts';
+import { hashFile } from './hash-file.ts';
 
 /** Beside the files, in the form that `sha256sum -c` reads. */
 export const MANIFEST = 'SHA256SUMS';
@@ -73,18 +71,4 @@ async function verifyOne(dir: string, name: string, sum: string): Promise<FileRe
         : `${name} can't be read (${codeOf(error) ?? 'unknown reason'}).`,
     );
   }
-}
-
-/** SHA-256, MD5 and length of a file, without holding it in memory. */
-export async function hashFile(path: string): Promise<{ sha256: string; md5: string; bytes: number }> {
-  const [sha256, md5] = [createHash('sha256'), createHash('md5')];
-  let bytes = 0;
-  await pipeline(createReadStream(path), async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) {
-      sha256.update(chunk);
-      md5.update(chunk);
-      bytes += chunk.byteLength;
-    }
-  });
-  return { sha256: sha256.digest('hex'), md5: md5.digest('hex'), bytes };
 }

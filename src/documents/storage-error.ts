@@ -79,10 +79,7 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
 export function storageError(error: unknown, where: Where): StorageError {
   const name = error instanceof Error ? error.name : '';
   const cause = BY_NAME[name] ?? byStatus(statusOf(error)) ?? byConnection(error, where);
-  const what =
-    where.key === ''
-      ? `Can't use the bucket ${where.bucket}: ${cause.why}.`
-      : `Can't fetch ${where.key} from the bucket ${where.bucket}: ${cause.why}.`;
+  const what = `Can't fetch ${where.key} from the bucket ${where.bucket}: ${cause.why}.`;
   return new StorageError(cause.code, what, { hint: cause.hint, cause: error });
 }
 
