@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { type Bucket, openBucket } from '../documents/bucket.ts';
 import { type FileResult, streamObject } from '../documents/download.ts';
-import { type FileWish, fetchFile, type Patience, untilThere } from '../documents/fetch.ts';
+import { type FileWish, fetchFile, locatePaper, type Patience, untilThere } from '../documents/fetch.ts';
 import { addToManifest } from '../documents/manifest.ts';
 import { counted } from '../kernel/duration.ts';
 import { type EsignError, PartialError, StorageError, UsageError } from '../kernel/errors.ts';
@@ -178,4 +178,18 @@ export async function writeVerified(results: AsyncIterable<FileResult>, around: 
       },
     );
   if (!json) around.notice(`${counted(files, 'file')} checked; all are as downloaded.`);
+}
+
+/** Fetches the signed PDF and the certificate of a completed envelope into a folder. */
+export async function downloadPapers(envelopeId: string, dir: string, around: Surroundings): Promise<void> {
+  const flags = { dir, force: false, concurrency: 2 };
+  const client = await around.client();
+  const patience = patienceOf(flags, around);
+  const wishes = (['signed', 'certificate'] as const).map((what) => ({
+    envelopeId,
+    what,
+    key: null,
+    locate: () => locatePaper(client, envelopeId, what, patience),
+  }));
+  await downloadAll(wishes, flags, around);
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 
@@ -8,6 +8,17 @@ export async function readText(path: string, what: string): Promise<string> {
   try {
     const content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8');
     return content.replace(/^\uFEFF/, '');
+  } catch (error) {
+    throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** The bytes of a file the user named, exactly. `-` is stdin. */
+export async function readBytes(path: string, what: string): Promise<Buffer> {
+  try {
+    return await (path === '-' ? buffer(process.stdin) : readFile(path));
   } catch (error) {
     throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
       cause: error,
