@@ -1,5 +1,6 @@
 // The floors of the house: a file imports only from floors below its own. Type-only imports count, too.
 const capabilities = [
+  'completion',
   'demo',
   'doctor',
   'documents',

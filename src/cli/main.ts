@@ -4,8 +4,9 @@ import { codeOf } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { isAbortedPrompt, translate } from './oclif-errors.ts';
+import { keepNoted } from './recents.ts';
 import { errorText } from './report.ts';
-import { redactor, signals } from './run-state.ts';
+import { noted, redactor, signals } from './run-state.ts';
 
 /**
  * Runs one command line. Our own runner instead of oclif's: one reporter, one exit code, and never
@@ -22,6 +23,7 @@ export async function main(argv: string[], root: string): Promise<void> {
   } catch (error) {
     report(error, config, argv);
   }
+  await keepNoted(noted);
   signals.finish();
 }
 

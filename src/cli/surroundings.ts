@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { TraceEntry } from '../api/http.ts';
+import { noting } from '../completion/recent.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { sentenceOf } from '../kernel/errors.ts';
@@ -11,7 +12,8 @@ import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../sandbox-control/control.ts';
-import { redactor, signals } from './run-state.ts';
+import { scopeOf } from './recents.ts';
+import { noted, redactor, signals } from './run-state.ts';
 import { traceText } from './trace.ts';
 
 export interface SurroundingsFlags {
@@ -87,7 +89,8 @@ export class Surroundings {
   private async connect(): Promise<Client> {
     const settings = await this.settings();
     const { baseUrl, apiKey } = requireConnection(settings);
-    return this.clientFor(baseUrl, apiKey, settings.timeoutMs.value);
+    noted.scope = scopeOf(settings);
+    return noting(await this.clientFor(baseUrl, apiKey, settings.timeoutMs.value), noted.recents);
   }
 
   /** A client for a profile that is not the one in use, such as one about to be stored. */

@@ -7,6 +7,8 @@ export interface Screen {
   /** Waits until the screen shows the text; fails with the screen when it does not. */
   shows(text: string): Promise<void>;
   text(): string;
+  /** Hangs up, for a program that would not end by itself. */
+  hangUp(): void;
   /** How it ended. */
   ended: Promise<{ code: number; signal: number | undefined }>;
 }
@@ -44,6 +46,7 @@ export function openScreen(
       }
     },
     text,
+    hangUp: () => child.kill('SIGKILL'),
     ended,
   };
 }
