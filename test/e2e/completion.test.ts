@@ -245,6 +245,12 @@ describe.each(SHELLS)('in $name', ({ name, args, setUp }) => {
     expect(existsSync(home.path('pwned'))).toBe(false);
   });
 
+  it.skipIf(!there)('files where a file is meant', async () => {
+    await writeFile(home.path('only one.txt'), '');
+    screen.type('esign envelopes create --message-file onl\t\r');
+    await screen.shows('<envelopes><create><--message-file><only one.txt>');
+  });
+
   it.skipIf(!there)('also as the value of a flag, and inside quotes', async () => {
     screen.type('esign envelopes create --template=a1\t\r');
     await screen.shows('<envelopes><create><--template=a1 $(touch pwned)>');
