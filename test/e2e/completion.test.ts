@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
@@ -271,4 +271,21 @@ describe.each(SHELLS)('in $name', ({ name, args, setUp }) => {
     expect(screen.text()).not.toContain('zz');
     expect(existsSync(home.path('pwned'))).toBe(false);
   });
+});
+
+it.skipIf(!isThere('zsh'))('zsh loads the script as a file of its fpath, too', async () => {
+  await mkdir(home.path('functions'), { recursive: true });
+  await mkdir(home.path('bin'), { recursive: true });
+  const script = await home.run(['autocomplete', 'zsh']);
+  await writeFile(home.path('functions', '_esign'), script.stdout);
+  const command = COMMAND.map((word) => `'${word}'`).join(' ');
+  await writeFile(home.path('bin', 'esign'), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
+  const screen = openScreen('zsh', ['-f', '-i'], {
+    env: { ...env, PATH: `${home.path('bin')}:${env.PATH ?? ''}` },
+  });
+  screen.type(`fpath=('${home.path('functions')}' $fpath); autoload -Uz compinit && compinit -u -D; clear\r`);
+  screen.type('esign doct\t');
+  await screen.shows('esign doctor');
+  screen.hangUp();
+  await screen.ended;
 });

@@ -134,7 +134,8 @@ describe('documents download', () => {
         error: { code: 'STORAGE_NOT_FOUND' },
       });
     }
-    expect((await readdir(other.folder)).sort()).toEqual(['config', 'in', 'out']);
+    expect((await readdir(other.folder)).sort()).toEqual(['config', 'in', 'out', 'state']);
+    expect(await readdir(other.path('state'))).toEqual(['completion']);
     expect(await readdir(other.path('in'))).toEqual([]);
   });
 
