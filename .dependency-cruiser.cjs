@@ -1,6 +1,7 @@
 // The floors of the house: a file imports only from floors below its own. Type-only imports count, too.
 const capabilities = [
   'bulk',
+  'completion',
   'demo',
   'doctor',
   'documents',

@@ -6,6 +6,7 @@ import {
   UsageError,
 } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
+import { itemTexts } from '../kernel/json-text.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 import type { Method, RawReply, SendRequest } from './http.ts';
 import { listReplySchema, readAs } from './schemas.ts';
@@ -112,32 +113,46 @@ function lostWrite(error: unknown, call: RawCall): unknown {
 }
 
 /**
- * Every item of a list, page after page, from the page the query names or the first; one with an id comes once.
+ * Every item of a list as its JSON text, page after page, from the page the query names or the first; one with
+ * an id comes once.
  * Ends on the last page by the service's count, on an empty page, or where the same page comes again.
  */
-export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<unknown, void, undefined> {
+export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<string, void, undefined> {
   const seen = new Set<string>();
   const { path, query } = splitQuery(call);
-  const first = Number(query.get('page') ?? 1);
-  if (!Number.isSafeInteger(first) || first < 1)
-    throw new UsageError(`The page "${query.get('page') ?? ''}" is not a number from 1 on.`);
+  const first = firstPage(query.get('page') ?? '1');
   if (!query.has('pageSize')) query.set('pageSize', String(LIMITS.pageSize));
   let before = '';
   for (let number = first; ; number++) {
     query.set('page', String(number));
-    const reply = await send({
-      method: 'GET',
-      path: `${path}?${query.toString()}`,
-      signal: call.signal,
-      onReply: call.onReply,
-    });
+    let text = '';
+    const onReply = (reply: RawReply) => {
+      text = reply.text;
+      call.onReply?.(reply);
+    };
+    const address = `${path}?${query.toString()}`;
+    const reply = await send({ method: 'GET', path: address, signal: call.signal, onReply });
     const { data, meta } = readAs(listReplySchema, reply.body, 'a list', reply.status);
-    const whole = JSON.stringify(data);
+    const items = textsOf(data, text);
+    const whole = items.join();
     if (whole === before) return;
     before = whole;
-    yield* data.filter((item) => isNew(item, seen));
+    yield* items.filter((_, index) => isNew(data[index], seen));
     if (data.length === 0 || number >= (meta?.pagination?.totalPages ?? Number.POSITIVE_INFINITY)) return;
   }
+}
+
+function firstPage(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError(`The page "${text}" is not a number from 1 on.`, {
+    hint: 'Leave it out for all pages.',
+  });
+}
+
+/** The items as they were sent; as they were read, should the text be written in a way nobody writes it. */
+function textsOf(data: readonly unknown[], text: string): string[] {
+  const texts = itemTexts(text, 'data');
+  return texts.length === data.length ? texts : data.map((item) => JSON.stringify(item));
 }
 
 function splitQuery(call: RawCall): { path: string; query: URLSearchParams } {

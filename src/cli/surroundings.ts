@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
 import type { TraceEntry } from '../api/http.ts';
+import { noting } from '../completion/recent.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/paths.ts';
@@ -12,7 +13,8 @@ import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../sandbox-control/control.ts';
-import { redactor, signals } from './run-state.ts';
+import { scopeOf } from './recents.ts';
+import { noted, redactor, signals } from './run-state.ts';
 import { traceText } from './trace.ts';
 
 export interface SurroundingsFlags {
@@ -99,7 +101,12 @@ export class Surroundings {
     const settings = await this.settings();
     const { baseUrl, apiKey } = requireConnection(settings);
     const windowFolder = join(stateDir(), 'rate');
-    return this.clientFor(baseUrl, apiKey, settings.timeoutMs.value, { ...pacing, windowFolder });
+    noted.scope = scopeOf(settings);
+    const client = await this.clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
+      ...pacing,
+      windowFolder,
+    });
+    return noting(client, noted.recents);
   }
 
   /** A client for a profile that is not the one in use, such as one about to be stored. */

@@ -1,3 +1,4 @@
+import { jsonTokens } from '../kernel/json-text.ts';
 import type { Terminal } from './terminal.ts';
 import { safeJson } from './text.ts';
 
@@ -14,11 +15,11 @@ export async function writeRawJson(text: string, terminal: Terminal, pretty: boo
   await terminal.out(`${terminal.outIsTty ? safeJson(shaped) : shaped}\n`);
 }
 
-/** Items as one bare array, each written as it comes. */
-export async function writeRawItems(items: AsyncIterable<unknown>, terminal: Terminal): Promise<void> {
+/** JSON texts as one bare array, each written as it comes. */
+export async function writeRawItems(items: AsyncIterable<string>, terminal: Terminal): Promise<void> {
   let first = true;
   for await (const item of items) {
-    const text = JSON.stringify(item, null, 2).replaceAll('\n', `\n${INDENT}`);
+    const text = indentJson(item).replaceAll('\n', `\n${INDENT}`);
     await terminal.out(`${first ? '[' : ','}\n${INDENT}${terminal.outIsTty ? safeJson(text) : text}`);
     first = false;
   }
@@ -31,7 +32,7 @@ export function indentJson(text: string): string {
   let depth = 0;
   let opened = false;
   const breakLine = () => out.push(`\n${INDENT.repeat(depth)}`);
-  for (const token of tokens(text)) {
+  for (const { text: token } of jsonTokens(text)) {
     const closes = token === '}' || token === ']';
     if (closes) depth--;
     // An empty object or list stays on its line.
@@ -42,23 +43,4 @@ export function indentJson(text: string): string {
     if (token === ',') breakLine();
   }
   return out.join('');
-}
-
-/** Brackets, commas, colons, strings, and other words; what stands between them is dropped. */
-function* tokens(text: string): Generator<string, void, undefined> {
-  const plain = /[^\s"{}[\],:]+|[{}[\],:]/y;
-  for (let i = 0; i < text.length; ) {
-    const start = i;
-    plain.lastIndex = i;
-    if (text.charAt(i) === '"') i = endOfString(text, i);
-    else i += plain.exec(text)?.[0].length ?? 0;
-    if (i > start) yield text.slice(start, i);
-    else i++;
-  }
-}
-
-function endOfString(text: string, start: number): number {
-  let i = start + 1;
-  while (i < text.length && text.charAt(i) !== '"') i += text.charAt(i) === '\\' ? 2 : 1;
-  return i + 1;
 }

@@ -78,7 +78,7 @@ describe('the path of a direct call', () => {
         expect(url.pathname.startsWith('/api/v1/')).toBe(true);
         expect(
           decodeURIComponent(
-            url.pathname.replaceAll(/%(?![0-9a-f]{2})/gi, '%25').replaceAll(/%[89a-f][0-9a-f]/gi, ''),
+            url.pathname.replaceAll(/%(?![0-9a-f]{2})/gi, '%25').replaceAll(/%[89a-f][0-9a-f]/gi, 'x'),
           ),
         ).not.toMatch(/(^|\/)\.\.(\/|$)/);
       }),

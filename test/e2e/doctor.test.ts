@@ -93,6 +93,12 @@ describe('esign doctor', () => {
     expect(page.checks).toMatchObject({ 'key-accepted': { status: 'ok' }, scopes: { status: 'failed' } });
   });
 
+  it('with a base URL that is not the API: 4, and what is likely missing', async () => {
+    const page = await at(refusal(404, 'NOT_FOUND'));
+    expect([page.code, page.checks.service?.status]).toEqual([4, 'failed']);
+    expect(page.checks.service?.fix).toMatch(/\/api\/v1/);
+  });
+
   it('with nobody there, or somebody else: 8', async () => {
     const nobody = await examined({ ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: KEY });
     expect([nobody.code, nobody.checks.service?.status]).toEqual([8, 'failed']);
