@@ -95,7 +95,10 @@ async function toStdout(
 ): Promise<void> {
   const wanted = await wish.locate();
   const write = (chunk: Uint8Array) => around.terminal.out(chunk);
-  await untilThere(() => streamObject(bucket, wanted, write, around.signal), patienceOf(flags, around));
+  await untilThere(
+    () => streamObject(bucket, wanted, write, { signal: around.signal }),
+    patienceOf(flags, around),
+  );
 }
 
 async function toFiles(

@@ -1,28 +1,56 @@
 import { Readable } from 'node:stream';
-import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import { abortReason } from '../kernel/clock.ts';
 import { StorageError } from '../kernel/errors.ts';
-import { storageError } from './storage-error.ts';
+import { type BucketExchange, type ConnectOptions, connect } from './connection.ts';
+import { factsOf, type ObjectFacts } from './object-facts.ts';
+import { statusOf, storageError } from './storage-error.ts';
 import type { StorageSettings } from './storage-settings.ts';
 
 /** An object's body as it arrives, with what the bucket says of it. */
-export interface BucketObject {
+export interface OpenedObject {
+  kind: 'object';
+  facts: ObjectFacts;
+  /** The first byte of the body within the object. */
+  from: number;
   body: AsyncIterable<Uint8Array>;
-  /** Bytes of the whole object, where the bucket said so. */
-  size: number | undefined;
-  etag: string | undefined;
+  /** Lets go of a body that nobody will read. */
+  cancel(): void;
+}
+
+/** The object; or that it still is (`same`) or no longer is (`changed`) the one that was asked for. */
+export type Opened = OpenedObject | { kind: 'same' } | { kind: 'changed' };
+
+export interface OpenRequest {
+  from?: number | undefined;
+  /** Only if the object's ETag is this one; else the answer is `changed`. */
+  ifMatch?: string | undefined;
+  /** Only if it is another one; else the answer is `same`. */
+  ifNoneMatch?: string | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** The customer's own bucket, read only. */
 export interface Bucket {
-  open(key: string, signal?: AbortSignal): Promise<BucketObject>;
+  readonly name: string;
+  open(key: string, request?: OpenRequest): Promise<Opened>;
+  head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
+  /** A URL that lets anyone fetch the object for so long, and when that ends. */
+  link(key: string, seconds: number): Promise<string>;
+  /** How far this machine's clock is off, in ms, where the bucket refused a request for it. */
+  clockOffset(): number;
   close(): void;
 }
+
+export type { BucketExchange };
+
+const STALL_MS = 30_000;
 
 /**
  * Connects to the bucket of a profile. The SDK is loaded here and only here, since it is large.
  * @throws StorageError when no bucket is configured.
  */
-export async function openBucket(settings: StorageSettings): Promise<Bucket> {
+export async function openBucket(settings: StorageSettings, options: ConnectOptions = {}): Promise<Bucket> {
   const name = settings.bucket;
   if (name === undefined) {
     throw new StorageError(
@@ -33,56 +61,100 @@ export async function openBucket(settings: StorageSettings): Promise<Bucket> {
       },
     );
   }
-  // Only through the environment does the profile's endpoint_url count; the client option ignores it.
-  if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-  const { S3Client, GetObjectCommand } = await import('./s3-sdk.ts');
-  const client = new S3Client(clientOptions(settings));
-  const context = { bucket: name, endpoint: settings.endpoint };
+  const sdk = await import('./s3-sdk.ts');
+  const { client, endpoint } = await connect(sdk, settings, options);
+  const stallMs = options.timeoutMs ?? STALL_MS;
+  const where = { bucket: name, endpoint };
+  const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
+    signal?.aborted ? abortReason(signal) : storageError(error, { ...where, key, action });
   return {
-    async open(key, signal) {
+    name,
+    async open(key, request = {}) {
+      const { signal } = request;
       try {
-        const reply = await client.send(
-          new GetObjectCommand({ Bucket: name, Key: key, ChecksumMode: 'ENABLED' }),
-          signal ? { abortSignal: signal } : {},
-        );
-        return { body: bytesOf(reply.Body), size: reply.ContentLength, etag: reply.ETag };
+        const command = new sdk.GetObjectCommand({ Bucket: name, Key: key, ...conditionsOf(request) });
+        const reply = await client.send(command, signal ? { abortSignal: signal } : {});
+        return openedOf(reply, stallMs);
       } catch (error) {
-        if (signal?.aborted) throw signal.reason;
-        throw storageError(error, { ...context, key });
+        const status = statusOf(error);
+        if (status === 304) return { kind: 'same' };
+        if (status === 412 || status === 416) return { kind: 'changed' };
+        throw failure(error, key, 'fetch', signal);
       }
     },
+    async head(key, signal) {
+      try {
+        const command = new sdk.HeadObjectCommand({ Bucket: name, Key: key, ChecksumMode: 'ENABLED' });
+        const reply = await client.send(command, signal ? { abortSignal: signal } : {});
+        return factsOf(reply, reply.ContentLength);
+      } catch (error) {
+        throw failure(error, key, 'look at', signal);
+      }
+    },
+    link: (key, seconds) =>
+      linkTo(client, new sdk.GetObjectCommand({ Bucket: name, Key: key }), seconds).catch(
+        (error: unknown) => {
+          throw failure(error, key, 'link to');
+        },
+      ),
+    clockOffset: () => client.config.systemClockOffset,
     close: () => client.destroy(),
   };
 }
 
-function clientOptions(settings: StorageSettings): S3ClientConfig {
-  const { endpoint, accessKeyId, secretAccessKey } = settings;
-  const region = settings.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
+function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest) {
   return {
-    // Custom endpoints do not care about the region, but the SDK insists on one.
-    ...(region === undefined && endpoint === undefined ? {} : { region: region ?? 'us-east-1' }),
-    ...(endpoint === undefined ? {} : { endpoint }),
-    forcePathStyle: settings.pathStyle ?? endpoint !== undefined,
-    ...(accessKeyId === undefined || secretAccessKey === undefined
-      ? {}
-      : { credentials: { accessKeyId, secretAccessKey } }),
-    maxAttempts: 4,
-    // Without socketTimeout a body that stops half-way would hang for ever.
-    requestHandler: {
-      connectionTimeout: 10_000,
-      requestTimeout: 30_000,
-      throwOnRequestTimeout: true,
-      socketTimeout: 30_000,
+    // Of a part the SDK can't compare the checksum; some servers then refuse to be asked for it.
+    ...(from > 0 ? { Range: `bytes=${from}-` } : { ChecksumMode: 'ENABLED' as const }),
+    ...(ifMatch === undefined ? {} : { IfMatch: ifMatch }),
+    ...(ifNoneMatch === undefined ? {} : { IfNoneMatch: ifNoneMatch }),
+  };
+}
+
+async function linkTo(
+  client: S3Client,
+  command: InstanceType<typeof import('./s3-sdk.ts').GetObjectCommand>,
+  seconds: number,
+): Promise<string> {
+  const { getSignedUrl } = await import('./s3-presigner.ts');
+  return getSignedUrl(client, command, { expiresIn: seconds });
+}
+
+function openedOf(reply: GetObjectCommandOutput, stallMs: number): OpenedObject {
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(reply.ContentRange ?? '');
+  const total = range === null ? reply.ContentLength : Number(range[2]);
+  const size = total === undefined || Number.isNaN(total) ? undefined : total;
+  return {
+    kind: 'object',
+    facts: factsOf(reply, size),
+    from: range === null ? 0 : Number(range[1]),
+    body: bytesOf(reply.Body, stallMs),
+    cancel: () => {
+      if (reply.Body instanceof Readable) reply.Body.destroy();
     },
   };
 }
 
-/** The SDK types a body as one of several kinds; in Node it is a stream of bytes. */
-async function* bytesOf(body: unknown): AsyncGenerator<Uint8Array> {
+/**
+ * The bytes as they come; a body that stops half-way is an error. Only waiting for bytes counts as a stall:
+ * whoever takes them may take their time. The SDK types a body as one of several kinds; in Node it is a stream.
+ */
+async function* bytesOf(body: unknown, stallMs: number): AsyncGenerator<Uint8Array, void, undefined> {
   if (!(body instanceof Readable)) return;
-  const chunks: AsyncIterable<unknown> = body;
-  for await (const chunk of chunks) {
-    if (chunk instanceof Uint8Array) yield chunk;
+  const watch = () =>
+    setTimeout(
+      () => body.destroy(new Error(`no byte came for ${Math.round(stallMs / 1_000)} seconds`)),
+      stallMs,
+    );
+  let timer = watch();
+  try {
+    const chunks: AsyncIterable<unknown> = body;
+    for await (const chunk of chunks) {
+      clearTimeout(timer);
+      if (chunk instanceof Uint8Array) yield chunk;
+      timer = watch();
+    }
+  } finally {
+    clearTimeout(timer);
   }
 }

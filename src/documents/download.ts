@@ -1,10 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { codeOf, EsignError, messageOf, StorageError } from '../kernel/errors.ts';
-import { syncFolder } from '../kernel/files.ts';
-import type { Bucket, BucketObject } from './bucket.ts';
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { codeOf, StorageError } from '../kernel/errors.ts';
+import type { Bucket, OpenedObject } from './bucket.ts';
+import { blocksOf, type Counted, corrupt, Digest } from './digest.ts';
+import { Folders } from './folders.ts';
+import type { Ledger } from './ledger.ts';
+import { localError } from './local-error.ts';
+import type { ObjectFacts } from './object-facts.ts';
 import type { WantedFile } from './papers.ts';
+import { PartFile } from './part-file.ts';
+import { type TransferOptions, transfer } from './transfer.ts';
 
 /** A fetched file, as `--json` prints it. */
 export interface FileResult {
@@ -24,13 +31,20 @@ export interface DownloadOptions {
   fileName?: string | undefined;
   /** Replace a different file of the same name. */
   force: boolean;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
+  clock?: Clock | undefined;
+  /** The folders of a run of several; without it the file is a run of its own. */
+  folders?: Folders | undefined;
+  /** Where the file is written down. */
+  ledger?: Ledger | undefined;
+  onBytes?: ((change: number) => void) | undefined;
 }
 
 /**
- * Fetches one object into a file: streamed to a temporary file beside it, checked, fsynced, renamed.
- * Under the final name there is never a part and never something that is not the object.
- * @throws StorageError for anything that went wrong; the temporary file is gone then.
+ * Fetches one object into a file: streamed to a part file beside it, proven, fsynced, renamed.
+ * Under the final name there is never a part and never something that is not the object. A file that is there
+ * already is compared by what the bucket says of the object, without fetching its body.
+ * @throws StorageError for anything that went wrong.
  */
 export async function downloadFile(
   bucket: Bucket,
@@ -38,43 +52,108 @@ export async function downloadFile(
   options: DownloadOptions,
 ): Promise<FileResult> {
   const path = join(options.dir, options.fileName ?? wanted.fileName);
-  const temporary = `${path}.${randomBytes(4).toString('hex')}.part`;
+  const folder = dirname(path);
+  const folders = options.folders ?? new Folders();
   try {
-    await mkdir(options.dir, { recursive: true });
-    const object = await bucket.open(wanted.key, options.signal);
-    const { bytes, sha256 } = await writeObject(object, temporary, wanted.key);
-    const status = await publish(temporary, path, sha256, options.force);
-    return {
-      envelopeId: wanted.envelopeId,
-      what: wanted.what,
-      key: wanted.key,
-      path,
-      bytes,
-      sha256,
-      status,
-      error: null,
-    };
+    const alone = await folders.enter(folder);
+    try {
+      const { status, bytes, sha256 } = await fetchTo(bucket, wanted.key, path, alone, options);
+      if (status === 'downloaded') folders.touched(folder);
+      const { envelopeId, what, key } = wanted;
+      return { envelopeId, what, key, path, bytes, sha256, status, error: null };
+    } finally {
+      await folders.leave(folder);
+    }
   } catch (error) {
-    await rm(temporary, { force: true });
-    if (options.signal?.aborted || error instanceof EsignError) throw error;
+    if (options.signal?.aborted) throw error;
     throw localError(error, path);
+  } finally {
+    if (options.folders === undefined) await folders.close();
   }
 }
 
-async function writeObject(
-  object: BucketObject,
-  path: string,
+type Outcome = Counted & { status: 'downloaded' | 'unchanged' };
+
+async function fetchTo(
+  bucket: Bucket,
   key: string,
-): Promise<{ bytes: number; sha256: string }> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    const check = paperCheck(object, key);
-    for await (const chunk of check.read()) await file.writeFile(chunk);
-    await file.sync();
-    return check.result();
-  } finally {
-    await file.close();
+  path: string,
+  alone: boolean,
+  options: DownloadOptions,
+): Promise<Outcome> {
+  const { signal, ledger } = options;
+  const existing = await countFile(path);
+  let opened: OpenedObject | undefined;
+  if (existing !== undefined) {
+    const ifNoneMatch = ledger?.etagOf(path, existing.sha256) ?? `"${existing.md5}"`;
+    const answer = await bucket.open(key, { ifNoneMatch, signal });
+    if (answer.kind !== 'object') {
+      await ledger?.record(path, existing.sha256, undefined);
+      return { ...existing, status: 'unchanged' };
+    }
+    if (!options.force && isOther(existing, answer.facts)) {
+      answer.cancel();
+      throw different(path);
+    }
+    opened = answer;
   }
+  const part = await PartFile.open(path, { bucket: bucket.name, key }, { alone });
+  let done = false;
+  try {
+    const { facts, counted } = await fill(part, bucket, key, { ...options, opened });
+    const status = await settle(part, path, counted, existing, options.force);
+    done = true;
+    await ledger?.record(path, counted.sha256, facts.md5 === undefined ? facts.etag : undefined);
+    return { ...counted, status };
+  } catch (error) {
+    // Bytes that broke off are of use to the next run; bytes that were refused are not.
+    const code = codeOf(error);
+    if (!done) await (signal?.aborted || code === 'STORAGE_UNREACHABLE' ? part.keep() : part.discard());
+    throw error;
+  }
+}
+
+/** The whole object in the part file, proven. What a resume put together wrongly is fetched once more, from the start. */
+async function fill(
+  part: PartFile,
+  bucket: Bucket,
+  key: string,
+  options: DownloadOptions & { opened: OpenedObject | undefined },
+): Promise<{ facts: ObjectFacts; counted: Counted }> {
+  const { signal, onBytes, opened } = options;
+  const common: TransferOptions = { clock: options.clock ?? systemClock, signal, onBytes };
+  if (part.known !== undefined) {
+    opened?.cancel();
+    onBytes?.(part.length);
+  }
+  const first = part.known === undefined ? { ...common, opened } : { ...common, known: part.known };
+  const came = await transfer(bucket, key, part, first);
+  try {
+    return { facts: came.facts, counted: await part.prove(came.facts, came.resumed) };
+  } catch (error) {
+    if (!came.resumed || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
+    onBytes?.(-part.length);
+    await part.restart();
+    const again = await transfer(bucket, key, part, common);
+    return { facts: again.facts, counted: await part.prove(again.facts, again.resumed) };
+  }
+}
+
+async function settle(
+  part: PartFile,
+  path: string,
+  counted: Counted,
+  existing: Counted | undefined,
+  force: boolean,
+): Promise<Outcome['status']> {
+  if (existing?.sha256 === counted.sha256) {
+    await part.discard();
+    return 'unchanged';
+  }
+  // Also one that came into being meanwhile is left as it is.
+  if (!force && (existing !== undefined || (await exists(path)))) throw different(path);
+  await part.publish(path);
+  return 'downloaded';
 }
 
 /**
@@ -85,101 +164,75 @@ export async function streamObject(
   bucket: Bucket,
   wanted: WantedFile,
   write: (chunk: Uint8Array) => Promise<void>,
-  signal?: AbortSignal,
-): Promise<{ bytes: number; sha256: string }> {
-  const check = paperCheck(await bucket.open(wanted.key, signal), wanted.key);
-  for await (const chunk of check.read()) await write(chunk);
-  return check.result();
-}
-
-/** Passes the bytes on and judges them: size, MD5 where the ETag is one, and the PDF head. */
-function paperCheck(object: BucketObject, key: string) {
-  const sha256 = createHash('sha256');
-  const md5 = createHash('md5');
-  let bytes = 0;
-  let head = Buffer.alloc(0);
-  return {
-    async *read(): AsyncGenerator<Uint8Array> {
-      try {
-        for await (const chunk of object.body) {
-          bytes += chunk.byteLength;
-          sha256.update(chunk);
-          md5.update(chunk);
-          if (head.length < 5) head = Buffer.concat([head, chunk.subarray(0, 5)]);
-          yield chunk;
-        }
-      } catch (error) {
-        throw new StorageError(
-          'STORAGE_UNREACHABLE',
-          `The download of ${key} broke off after ${bytes} bytes: ${messageOf(error)}.`,
-          {
-            cause: error,
-            hint: 'Run the command again.',
-          },
-        );
-      }
+  options: { signal?: AbortSignal | undefined; clock?: Clock | undefined } = {},
+): Promise<Counted> {
+  const { key } = wanted;
+  let digest: Digest | undefined;
+  let length = 0;
+  const sink = {
+    get length() {
+      return length;
     },
-    result(): { bytes: number; sha256: string } {
-      const etag = object.etag?.replaceAll('"', '').toLowerCase();
-      const isMd5 = etag !== undefined && /^[0-9a-f]{32}$/.test(etag);
-      if (object.size === undefined) throw corrupt(key, 'the bucket did not say how long it is');
-      if (object.size !== bytes) throw corrupt(key, `${bytes} of ${object.size} bytes arrived`);
-      if (isMd5 && etag !== md5.digest('hex')) throw corrupt(key, 'its checksum (ETag) is wrong');
-      if (key.endsWith('.pdf') && head.subarray(0, 5).toString('latin1') !== '%PDF-')
-        throw corrupt(key, 'it is not a PDF');
-      return { bytes, sha256: sha256.digest('hex') };
+    begin: (facts: ObjectFacts) => {
+      digest = new Digest(key, facts, { checksum: true });
+      return Promise.resolve();
     },
+    write: async (chunk: Uint8Array) => {
+      digest?.update(chunk);
+      length += chunk.byteLength;
+      await write(chunk);
+    },
+    restart: () =>
+      length === 0
+        ? Promise.resolve()
+        : Promise.reject(corrupt(key, 'it changed on the way, and its first bytes are out already')),
   };
+  await transfer(bucket, key, sink, { clock: options.clock ?? systemClock, signal: options.signal });
+  if (digest === undefined) throw corrupt(key, 'nothing came');
+  return digest.result();
 }
 
-function corrupt(key: string, why: string): StorageError {
-  return new StorageError('STORAGE_CORRUPT', `What the bucket sent for ${key} was refused: ${why}.`, {
-    hint: 'Run the command again; if it stays, check what lies in the bucket under this key.',
+/** True when the file can't be the object; false when it is, or when only its bytes could tell. */
+function isOther(file: Counted & { md5: string }, facts: ObjectFacts): boolean {
+  if (facts.size !== undefined && facts.size !== file.bytes) return true;
+  return facts.md5 !== undefined && facts.md5 !== file.md5;
+}
+
+function different(path: string): StorageError {
+  return new StorageError('STORAGE_LOCAL', `${path} exists and is different; it was left as it is.`, {
+    hint: 'Give --force to replace it, or --dir for another folder.',
   });
 }
 
-async function publish(
-  temporary: string,
-  path: string,
-  sha256: string,
-  force: boolean,
-): Promise<'downloaded' | 'unchanged'> {
-  const existing = await hashOfFile(path);
-  if (existing === sha256) {
-    await rm(temporary);
-    return 'unchanged';
-  }
-  if (existing !== undefined && !force) {
-    throw new StorageError('STORAGE_LOCAL', `${path} exists and is different; it was left as it is.`, {
-      hint: 'Give --force to replace it, or --dir for another folder.',
-    });
-  }
-  await rename(temporary, path);
-  await syncFolder(join(path, '..'));
-  return 'downloaded';
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return false;
+      throw error;
+    },
+  );
 }
 
-async function hashOfFile(path: string): Promise<string | undefined> {
+/** What a file holds; undefined where there is none. */
+async function countFile(path: string): Promise<(Counted & { md5: string }) | undefined> {
+  let file: FileHandle;
   try {
-    return createHash('sha256')
-      .update(await readFile(path))
-      .digest('hex');
+    file = await open(path, 'r');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function localError(error: unknown, path: string): StorageError {
-  const reasons: Record<string, string> = {
-    ENOSPC: 'the disk is full',
-    EACCES: "the folder can't be written to",
-    EROFS: 'the disk is read-only',
-    ENOTDIR: 'a part of the path is not a folder',
-    EISDIR: 'a folder has that name',
-  };
-  const code = codeOf(error) ?? '';
-  return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${reasons[code] ?? messageOf(error)}.`, {
-    cause: error,
-  });
+  try {
+    const [sha256, md5] = [createHash('sha256'), createHash('md5')];
+    let bytes = 0;
+    for await (const block of blocksOf(file)) {
+      bytes += block.byteLength;
+      sha256.update(block);
+      md5.update(block);
+    }
+    return { bytes, sha256: sha256.digest('hex'), md5: md5.digest('hex') };
+  } finally {
+    await file.close();
+  }
 }

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import * as z from 'zod/mini';
+import { codeOf } from '../kernel/errors.ts';
+import { parseJson } from '../kernel/json.ts';
+import { blocksOf, type Counted, Digest } from './digest.ts';
+import { localError } from './local-error.ts';
+import { CHECKSUM_ALGORITHMS, isProvable, type ObjectFacts } from './object-facts.ts';
+import type { Sink } from './transfer.ts';
+
+/** Smaller objects are fetched again from the start: going on would cost more than it saves. */
+const WORTH_RESUMING = 1024 * 1024;
+/** Bytes gathered before they are written. */
+const GATHER = 512 * 1024;
+
+const noteSchema = z.object({
+  key: z.string(),
+  bucket: z.string(),
+  size: z.number(),
+  etag: z.string(),
+  md5: z.optional(z.string()),
+  checksum: z.optional(z.object({ algorithm: z.enum(CHECKSUM_ALGORITHMS), value: z.string() })),
+});
+
+/** What a part file is of. */
+export interface PartOf {
+  bucket: string;
+  key: string;
+}
+
+/**
+ * A file on its way: `NAME.part`, and for larger ones a note beside it (`NAME.part.json`) that says which object
+ * the bytes are of, so that a later run goes on where a killed one stopped.
+ */
+export class PartFile implements Sink {
+  length = 0;
+  /** The object that the bytes found there are of. */
+  known: ObjectFacts | undefined;
+  readonly path: string;
+  private readonly file: FileHandle;
+  private readonly of: PartOf;
+  private readonly alone: boolean;
+  private digest: Digest | undefined;
+  private gathered: Uint8Array[] = [];
+  private gatheredBytes = 0;
+  private noted = false;
+
+  private constructor(path: string, file: FileHandle, of: PartOf, alone: boolean) {
+    this.path = path;
+    this.file = file;
+    this.of = of;
+    this.alone = alone;
+  }
+
+  /** Opens the part file of a final path. What an earlier run left is gone on with where nobody else is at it. */
+  static async open(finalPath: string, of: PartOf, options: { alone: boolean }): Promise<PartFile> {
+    const name = options.alone ? finalPath : `${finalPath}.${randomBytes(4).toString('hex')}`;
+    const path = `${name}.part`;
+    const { O_RDWR, O_CREAT, O_NOFOLLOW = 0 } = constants;
+    const file = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+    const part = new PartFile(path, file, of, options.alone);
+    try {
+      await part.recall();
+      return part;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** Takes over what an earlier run left, where its note says that it is of the same key. */
+  private async recall(): Promise<void> {
+    const { size } = await this.file.stat();
+    if (size === 0) return;
+    const note = await readNote(notePath(this.path));
+    if (note === undefined || note.key !== this.of.key || note.bucket !== this.of.bucket)
+      return this.restart();
+    this.noted = true;
+    this.known = { ...NOTHING, size: note.size, etag: note.etag, md5: note.md5, checksum: note.checksum };
+    // The last byte is always asked for: so the bucket says that the object is still the same.
+    this.length = Math.min(size, Math.max(note.size - 1, 0));
+  }
+
+  async begin(facts: ObjectFacts): Promise<void> {
+    this.digest = new Digest(this.of.key, facts, { checksum: false });
+    const { size, etag, md5, checksum } = facts;
+    // Without proof of its content a part of unknown history is not gone on with.
+    if (size === undefined || size < WORTH_RESUMING || etag === undefined || !isProvable(facts)) return;
+    const note: z.infer<typeof noteSchema> = { ...this.of, size, etag, md5, checksum };
+    this.noted = true;
+    await this.locally(() => writeFile(notePath(this.path), JSON.stringify(note), { mode: 0o600 }));
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.digest?.update(chunk);
+    this.gathered.push(chunk);
+    this.gatheredBytes += chunk.byteLength;
+    this.length += chunk.byteLength;
+    if (this.gatheredBytes >= GATHER) await this.locally(() => this.flush());
+  }
+
+  private async flush(): Promise<void> {
+    if (this.gatheredBytes === 0) return;
+    const position = this.length - this.gatheredBytes;
+    const block = this.gathered.length === 1 ? this.gathered[0] : Buffer.concat(this.gathered);
+    this.gathered = [];
+    this.gatheredBytes = 0;
+    for (let done = 0; block !== undefined && done < block.byteLength; ) {
+      const { bytesWritten } = await this.file.write(block, done, block.byteLength - done, position + done);
+      done += bytesWritten;
+    }
+  }
+
+  async restart(): Promise<void> {
+    this.gathered = [];
+    this.gatheredBytes = 0;
+    this.length = 0;
+    this.known = undefined;
+    await this.locally(async () => {
+      await this.forgetNote();
+      await this.file.truncate(0);
+    });
+  }
+
+  private async forgetNote(): Promise<void> {
+    if (this.noted) await rm(notePath(this.path), { force: true });
+    this.noted = false;
+  }
+
+  /** A full disk is not the bucket's doing, and no reason to try again. */
+  private async locally(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      throw localError(error, this.path);
+    }
+  }
+
+  /**
+   * Compares what was written with what the bucket says; after a resume by reading the whole file again.
+   * @throws StorageError STORAGE_CORRUPT
+   */
+  async prove(facts: ObjectFacts, resumed: boolean): Promise<Counted> {
+    await this.flush();
+    if (!resumed && this.digest !== undefined) return this.digest.result();
+    const digest = new Digest(this.of.key, facts, { checksum: true });
+    for await (const block of blocksOf(this.file)) digest.update(block);
+    return digest.result();
+  }
+
+  /** Makes the bytes durable and gives them their final name. */
+  async publish(finalPath: string): Promise<void> {
+    await this.file.sync();
+    await this.file.close();
+    await rename(this.path, finalPath);
+    await this.forgetNote();
+  }
+
+  /** Leaves what is there to a later run, where that is any use to it. */
+  async keep(): Promise<void> {
+    if (!this.noted || !this.alone) return this.discard();
+    await this.flush();
+    await this.file.close();
+  }
+
+  async discard(): Promise<void> {
+    await this.file.close();
+    await rm(this.path, { force: true });
+    await this.forgetNote();
+  }
+}
+
+const NOTHING = {
+  modified: undefined,
+  contentType: undefined,
+  encryption: undefined,
+  storageClass: undefined,
+};
+
+function notePath(partPath: string): string {
+  return `${partPath}.json`;
+}
+
+async function readNote(path: string): Promise<z.infer<typeof noteSchema> | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const note = noteSchema.safeParse(parseJson(text));
+    return note.success ? note.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
