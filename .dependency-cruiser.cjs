@@ -51,7 +51,9 @@ module.exports = {
       name: `${name}-knows-no-other-capability`,
       severity: 'error',
       from: { path: `^src/${name}/` },
-      to: { path: `^src/(${capabilities.filter((other) => other !== name && !arrows[name]?.includes(other)).join('|')})/` },
+      to: {
+        path: `^src/(${capabilities.filter((other) => other !== name && !arrows[name]?.includes(other)).join('|')})/`,
+      },
     })),
     {
       name: 'output-runs-no-commands',

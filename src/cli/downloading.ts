@@ -1,13 +1,17 @@
 import { basename, dirname } from 'node:path';
 import * as Flags from '@oclif/core/flags';
-import { type Bucket, openBucket } from '../documents/bucket.ts';
-import { type FileResult, streamObject } from '../documents/download.ts';
-import { type FileWish, fetchFile, type Patience, untilThere } from '../documents/fetch.ts';
+import type { Bucket } from '../documents/bucket.ts';
+import { type DownloadOptions, type FileResult, streamObject } from '../documents/download.ts';
+import { type FileWish, fetchFile, type Patience, sourceOf, untilThere } from '../documents/fetch.ts';
+import { refuseCollisions } from '../documents/file-names.ts';
+import { Folders } from '../documents/folders.ts';
+import { Ledger } from '../documents/ledger.ts';
+import { type NameTemplate, parseNameTemplate } from '../documents/name-template.ts';
 import { type EsignError, PartialError, UsageError } from '../kernel/errors.ts';
-import { mapInOrder } from '../kernel/streams.ts';
+import { mapAhead } from '../kernel/streams.ts';
 import { renderFile } from '../output/file-view.ts';
 import { writeJsonLine } from '../output/json.ts';
-import { startSpinner } from '../output/spinner.ts';
+import { type Progress, startProgress } from '../output/progress.ts';
 import { durationFlag } from './flags.ts';
 import { errorText } from './report.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -15,9 +19,14 @@ import type { Surroundings } from './surroundings.ts';
 /** What both download commands take. */
 export const downloadFlags = {
   dir: Flags.string({
-    description: 'folder for the files',
+    description: 'folder for the files and their SHA256SUMS',
     default: '.',
     helpValue: 'DIR',
+    exclusive: ['output'],
+  }),
+  'name-template': Flags.string({
+    description: "path of each file in the folder, such as '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
+    helpValue: 'TEXT',
     exclusive: ['output'],
   }),
   output: Flags.string({
@@ -28,7 +37,7 @@ export const downloadFlags = {
   force: Flags.boolean({ description: 'replace files that are different' }),
   concurrency: Flags.integer({
     description: 'how many files at once',
-    default: 4,
+    default: 16,
     min: 1,
     max: 64,
     helpValue: 'N',
@@ -41,6 +50,7 @@ export const downloadFlags = {
 
 export interface DownloadFlagValues {
   dir: string;
+  'name-template'?: string | undefined;
   output?: string | undefined;
   force: boolean;
   concurrency: number;
@@ -50,21 +60,27 @@ export interface DownloadFlagValues {
 const DEFAULT_WAIT_MS = 30_000;
 
 /** How long this run waits for files, and what it says meanwhile. */
-export function patienceOf(flags: DownloadFlagValues, around: Surroundings): Patience {
+export function patienceOf(flags: { wait?: number | undefined }, around: Surroundings): Patience {
   let said = false;
   return {
     waitMs: flags.wait ?? DEFAULT_WAIT_MS,
     clock: around.clock,
     signal: around.signal,
     onWait: (reason) => {
-      if (!said) around.notice(reason);
+      if (!said && !around.json) around.notice(reason);
       said = true;
     },
   };
 }
 
+/** The layout that was asked for. */
+export function templateOf(flags: DownloadFlagValues, of: 'envelope' | 'key'): NameTemplate | undefined {
+  const text = flags['name-template'];
+  return text === undefined ? undefined : parseNameTemplate(text, of);
+}
+
 /**
- * Fetches all wished files from the profile's bucket, a line or JSON line each.
+ * Fetches all wished files from the profile's bucket, a line or JSON line each as it is done.
  * @throws the file's own error when all failed, PartialError when some did.
  */
 export async function downloadAll(
@@ -77,7 +93,12 @@ export async function downloadAll(
       hint: 'Use --dir, or --what with one kind.',
     });
   }
-  const bucket = await openBucket((await around.settings()).storage);
+  refuseCollisions(
+    wishes.flatMap((wish) =>
+      wish.fileName === null ? [] : [{ fileName: wish.fileName, source: sourceOf(wish) }],
+    ),
+  );
+  const bucket = await around.bucket();
   try {
     const [only] = wishes;
     if (flags.output === '-' && only) return await toStdout(bucket, only, flags, around);
@@ -95,10 +116,8 @@ async function toStdout(
 ): Promise<void> {
   const wanted = await wish.locate();
   const write = (chunk: Uint8Array) => around.terminal.out(chunk);
-  await untilThere(
-    () => streamObject(bucket, wanted, write, { signal: around.signal }),
-    patienceOf(flags, around),
-  );
+  const { signal, clock } = around;
+  await untilThere(() => streamObject(bucket, wanted, write, { signal, clock }), patienceOf(flags, around));
 }
 
 async function toFiles(
@@ -108,30 +127,62 @@ async function toFiles(
   around: Surroundings,
 ): Promise<void> {
   const { output } = flags;
-  const options = {
-    dir: output === undefined ? flags.dir : dirname(output),
-    fileName: output === undefined ? undefined : basename(output),
-    force: flags.force,
-    signal: around.signal,
+  const folders = new Folders();
+  const { signal, clock } = around;
+  const common = { force: flags.force, signal, clock, folders };
+  if (output !== undefined) {
+    const named = wishes.map((wish) => ({ ...wish, fileName: basename(output) }));
+    const options = { ...common, dir: dirname(output) };
+    return fetchAll(bucket, named, options, flags, around).finally(() => folders.close());
+  }
+  const ledger = await Ledger.open(flags.dir, folders);
+  try {
+    await fetchAll(bucket, wishes, { ...common, dir: flags.dir, ledger }, flags, around);
+  } finally {
+    await ledger.flush();
+    await folders.close();
+  }
+}
+
+async function fetchAll(
+  bucket: Bucket,
+  wishes: readonly FileWish[],
+  options: DownloadOptions,
+  flags: DownloadFlagValues,
+  around: Surroundings,
+): Promise<void> {
+  const progress = startOf(wishes.length);
+  const watch = {
+    expect: (bytes: number) => {
+      progress.expected += bytes;
+      progress.begun += Math.sign(bytes);
+    },
+    arrive: (bytes: number) => {
+      progress.bytes += bytes;
+    },
   };
   const patience = patienceOf(flags, around);
-  const spinner = await startSpinner('Fetching', around.terminal, around.json);
-  const errors: EsignError[] = [];
+  const line = await startProgress(progress, around.terminal, around.json);
+  let first: EsignError | undefined;
   try {
-    for await (const { result, error } of mapInOrder(wishes, flags.concurrency, (wish) =>
-      fetchFile(bucket, wish, options, patience),
-    )) {
-      if (error) errors.push(error);
-      await spinner.aside(() => writeResult(result, error, wishes.length, around));
+    const work = (wish: FileWish) => fetchFile(bucket, wish, { ...options, watch }, patience);
+    for await (const { result, error } of mapAhead(wishes, flags.concurrency, work)) {
+      first ??= error;
+      progress.done++;
+      if (error !== undefined) progress.failed++;
+      await line.aside(() => writeResult(result, error, wishes.length, around));
     }
   } finally {
-    spinner.stop();
+    line.stop();
   }
-  const [first] = errors;
   if (first === undefined) return;
-  throw errors.length === wishes.length
+  throw progress.failed === wishes.length
     ? first
-    : new PartialError(`${errors.length} of ${wishes.length} files failed; each is reported above.`);
+    : new PartialError(`${progress.failed} of ${wishes.length} files failed; each is reported above.`);
+}
+
+function startOf(files: number): Progress {
+  return { files, done: 0, failed: 0, begun: 0, expected: 0, bytes: 0, startedAt: Date.now() };
 }
 
 async function writeResult(

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
-import type { TraceEntry } from '../api/http.ts';
+import type { Bucket, BucketExchange } from '../documents/bucket.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/paths.ts';
@@ -13,7 +13,7 @@ import { requireConnection, resolveSettings, type Settings } from '../profiles/r
 import { readProfiles } from '../profiles/store.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../sandbox-control/control.ts';
 import { redactor, signals } from './run-state.ts';
-import { traceText } from './trace.ts';
+import { type Traced, traceText } from './trace.ts';
 
 export interface SurroundingsFlags {
   json?: boolean;
@@ -102,6 +102,15 @@ export class Surroundings {
     return this.clientFor(baseUrl, apiKey, settings.timeoutMs.value, { ...pacing, windowFolder });
   }
 
+  /** The profile's bucket; whoever opens it closes it. */
+  async bucket(): Promise<Bucket> {
+    const { storage, timeoutMs } = await this.settings();
+    const { openBucket } = await import('../documents/bucket.ts');
+    const trace = (exchange: BucketExchange) =>
+      this.trace({ ...exchange, rate: undefined, requestBody: undefined, replyBody: undefined });
+    return openBucket(storage, { timeoutMs: timeoutMs.value, trace: this.flags.debug ? trace : undefined });
+  }
+
   /** A client for a profile that is not the one in use, such as one about to be stored. */
   clientOf(profile: Profile): Promise<Client> {
     const settings = resolveSettings({
@@ -156,7 +165,7 @@ export class Surroundings {
     this.clock.sleep(ms, this.signal).then(done, done);
   }
 
-  private trace(entry: TraceEntry): void {
+  private trace(entry: Traced): void {
     this.terminal.err(this.redactor.redact(traceText(entry)));
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { codeOf, StorageError } from '../kernel/errors.ts';
@@ -11,7 +11,7 @@ import { localError } from './local-error.ts';
 import type { ObjectFacts } from './object-facts.ts';
 import type { WantedFile } from './papers.ts';
 import { PartFile } from './part-file.ts';
-import { type TransferOptions, transfer } from './transfer.ts';
+import { type TransferOptions, type TransferWatch, transfer } from './transfer.ts';
 
 /** A fetched file, as `--json` prints it. */
 export interface FileResult {
@@ -37,7 +37,7 @@ export interface DownloadOptions {
   folders?: Folders | undefined;
   /** Where the file is written down. */
   ledger?: Ledger | undefined;
-  onBytes?: ((change: number) => void) | undefined;
+  watch?: TransferWatch | undefined;
 }
 
 /**
@@ -120,11 +120,12 @@ async function fill(
   key: string,
   options: DownloadOptions & { opened: OpenedObject | undefined },
 ): Promise<{ facts: ObjectFacts; counted: Counted }> {
-  const { signal, onBytes, opened } = options;
-  const common: TransferOptions = { clock: options.clock ?? systemClock, signal, onBytes };
+  const { signal, watch, opened } = options;
+  const common: TransferOptions = { clock: options.clock ?? systemClock, signal, watch };
   if (part.known !== undefined) {
     opened?.cancel();
-    onBytes?.(part.length);
+    watch?.expect(part.known.size ?? 0);
+    watch?.arrive(part.length);
   }
   const first = part.known === undefined ? { ...common, opened } : { ...common, known: part.known };
   const came = await transfer(bucket, key, part, first);
@@ -132,7 +133,8 @@ async function fill(
     return { facts: came.facts, counted: await part.prove(came.facts, came.resumed) };
   } catch (error) {
     if (!came.resumed || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
-    onBytes?.(-part.length);
+    watch?.expect(-(came.facts.size ?? 0));
+    watch?.arrive(-part.length);
     await part.restart();
     const again = await transfer(bucket, key, part, common);
     return { facts: again.facts, counted: await part.prove(again.facts, again.resumed) };
@@ -146,12 +148,13 @@ async function settle(
   existing: Counted | undefined,
   force: boolean,
 ): Promise<Outcome['status']> {
-  if (existing?.sha256 === counted.sha256) {
+  // Another run may have been faster.
+  const there = existing ?? (await countFile(path));
+  if (there?.sha256 === counted.sha256) {
     await part.discard();
     return 'unchanged';
   }
-  // Also one that came into being meanwhile is left as it is.
-  if (!force && (existing !== undefined || (await exists(path)))) throw different(path);
+  if (!force && there !== undefined) throw different(path);
   await part.publish(path);
   return 'downloaded';
 }
@@ -202,16 +205,6 @@ function different(path: string): StorageError {
   return new StorageError('STORAGE_LOCAL', `${path} exists and is different; it was left as it is.`, {
     hint: 'Give --force to replace it, or --dir for another folder.',
   });
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    (error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return false;
-      throw error;
-    },
-  );
 }
 
 /** What a file holds; undefined where there is none. */

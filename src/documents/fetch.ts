@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/schemas.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { EsignError, messageOf, StorageError } from '../kernel/errors.ts';
 import type { Paper } from '../kernel/vocabulary.ts';
@@ -18,14 +19,17 @@ const LOOK_EVERY_MS = 1_000;
 
 /**
  * The file of an envelope's paper. A completed envelope whose key is still null is asked for again
- * until the patience ends; one that is not completed has nothing to wait for.
+ * until the patience ends; one that is not completed has nothing to wait for. `known` is the envelope
+ * as it was seen last, and saves asking when it names the file already.
  */
 export async function locatePaper(
   client: Client,
   id: string,
   what: Paper,
   patience: Patience,
+  known?: Envelope,
 ): Promise<WantedFile> {
+  if (known !== undefined && keyOf(known, what) !== undefined) return fileOf(known, what);
   const deadline = patience.clock.now() + patience.waitMs;
   for (;;) {
     const envelope = await client.envelopes.get(id, patience.signal);
@@ -58,7 +62,14 @@ export interface FileWish {
   what: Paper | null;
   /** The key, where it is known beforehand. */
   key: string | null;
+  /** The name it gets in the folder; null when it can't be named, and then `locate` says why. */
+  fileName: string | null;
   locate: () => Promise<WantedFile>;
+}
+
+/** Where a wish comes from, in words. */
+export function sourceOf(wish: FileWish): string {
+  return wish.key ?? `the ${wish.what ?? ''} file of ${wish.envelopeId ?? ''}`;
 }
 
 /** A result for each wish; a failure is a result, too, and carries its error. */
@@ -68,10 +79,13 @@ export async function fetchFile(
   options: DownloadOptions,
   patience: Patience,
 ): Promise<{ result: FileResult; error: EsignError | undefined }> {
+  let { key } = wish;
   try {
     const wanted = await wish.locate();
+    key = wanted.key;
+    const named = wish.fileName === null ? wanted : { ...wanted, fileName: wish.fileName };
     return {
-      result: await untilThere(() => downloadFile(bucket, wanted, options), patience),
+      result: await untilThere(() => downloadFile(bucket, named, options), patience),
       error: undefined,
     };
   } catch (error) {
@@ -79,7 +93,7 @@ export async function fetchFile(
     const failed = {
       envelopeId: wish.envelopeId,
       what: wish.what,
-      key: wish.key,
+      key,
       path: null,
       bytes: null,
       sha256: null,

@@ -22,8 +22,15 @@ export interface TransferOptions {
   known?: ObjectFacts | undefined;
   /** The object opened beforehand, from its start. */
   opened?: OpenedObject | undefined;
-  /** Told of each byte that came, and of each that no longer counts. */
-  onBytes?: ((change: number) => void) | undefined;
+  watch?: TransferWatch | undefined;
+}
+
+/** Is told how a transfer goes. */
+export interface TransferWatch {
+  /** How long the object is. */
+  expect(bytes: number): void;
+  /** Bytes that came; negative for those that no longer count. */
+  arrive(bytes: number): void;
 }
 
 /** The object that came, and whether it came in one piece. */
@@ -116,6 +123,7 @@ async function attempt(
   }
   if (state.facts === undefined) {
     state.facts = object.facts;
+    options.watch?.expect(object.facts.size ?? 0);
     await sink.begin(object.facts);
   }
   for await (const chunk of object.body) {
@@ -123,7 +131,7 @@ async function attempt(
     if (size !== undefined && sink.length + chunk.byteLength > size)
       throw corrupt(key, `more than its ${size} bytes arrived`);
     await sink.write(chunk);
-    options.onBytes?.(chunk.byteLength);
+    options.watch?.arrive(chunk.byteLength);
   }
   const { size } = state.facts;
   if (size !== undefined && sink.length < size) throw new Error('the connection ended early');
@@ -152,7 +160,8 @@ function continues(object: OpenedObject, sink: Sink, { facts }: State): boolean 
 async function startOver(key: string, sink: Sink, options: TransferOptions, state: State): Promise<void> {
   if (++state.restarts > RESTARTS)
     throw corrupt(key, 'it kept changing while it was fetched, or the bucket does not say the same twice');
-  options.onBytes?.(-sink.length);
+  options.watch?.arrive(-sink.length);
+  options.watch?.expect(-(state.facts?.size ?? 0));
   await sink.restart();
   state.facts = undefined;
   state.resumed = true;

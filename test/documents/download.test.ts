@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBucket } from '../../src/documents/bucket.ts';
 import { downloadFile } from '../../src/documents/download.ts';
-import { fileOfKey, safeFileName } from '../../src/documents/papers.ts';
+import { safeFileName } from '../../src/documents/file-names.ts';
+import { fileOfKey } from '../../src/documents/papers.ts';
 import { StorageError } from '../../src/kernel/errors.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 

@@ -42,6 +42,7 @@ describe('envelopes download', () => {
     const again = await home.run(['envelopes', 'download', id, '--dir', 'papers']);
     expect(lines(again.stdout).map((line) => line.split('\t')[0])).toEqual(['unchanged', 'unchanged']);
     expect((await readdir(home.path('papers'))).sort()).toEqual([
+      'SHA256SUMS',
       `${id}.certificate.pdf`,
       `${id}.signed.pdf`,
     ]);

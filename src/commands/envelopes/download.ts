@@ -1,20 +1,28 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { downloadAll, downloadFlags, patienceOf } from '../../cli/downloading.ts';
+import { downloadAll, downloadFlags, patienceOf, templateOf } from '../../cli/downloading.ts';
 import { papersFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/ids.ts';
-import { locatePaper } from '../../documents/fetch.ts';
+import { selectionFlags, selectionOf, selects } from '../../cli/selection.ts';
+import { wishesOfEnvelopes, wishesOfIds } from '../../documents/wishes.ts';
+import { selectEnvelopes } from '../../envelopes/select.ts';
+import { UsageError } from '../../kernel/errors.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
   static override summary = 'Fetch the signed PDF and its certificate from your bucket.';
   static override examples = [
     '<%= config.bin %> envelopes download env_123',
     '<%= config.bin %> envelopes download env_123 --what signed -o contract.pdf',
+    '<%= config.bin %> envelopes download --status COMPLETED --since 30d --dir archive',
+    "<%= config.bin %> envelopes download --status COMPLETED --dir archive --name-template '{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf'",
     '<%= config.bin %> envelopes list --status COMPLETED --since 30d -q | <%= config.bin %> envelopes download - --dir archive',
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'ids, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({
+      description: 'ids, or - to read them from stdin; none with filters',
+      ignoreStdin: true,
+    }),
   };
   static override flags = {
     what: papersFlag({
@@ -22,23 +30,28 @@ export default class EnvelopesDownload extends EsignCommand {
       helpValue: 'A,B',
     }),
     ...downloadFlags,
+    ...selectionFlags,
   };
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesDownload);
     const around = this.surroundings(flags);
-    const { ids } = await readIds(argv.map(String), 'envelope id');
+    const template = templateOf(flags, 'envelope');
+    const words = argv.map(String);
+    const filtered = selects(flags);
+    if (filtered && words.length > 0)
+      throw new UsageError('Give either ids or filters, not both.', { hint: 'Nothing was fetched.' });
+    const ids = filtered
+      ? []
+      : (await readIds(words, 'envelope id, or a filter such as --status COMPLETED')).ids;
     const client = await around.client();
-    const patience = patienceOf(flags, around);
     const papers = flags.what ?? ['signed', 'certificate'];
-    const wishes = ids.flatMap((envelopeId) =>
-      papers.map((what) => ({
-        envelopeId,
-        what,
-        key: null,
-        locate: () => locatePaper(client, envelopeId, what, patience),
-      })),
-    );
+    const wish = { client, papers, template, patience: patienceOf(flags, around) };
+    const selection = selectionOf(flags, around.clock.now());
+    const wishes = filtered
+      ? await wishesOfEnvelopes(selectEnvelopes(client, selection, { signal: around.signal }), wish)
+      : await wishesOfIds(ids, wish);
+    if (wishes.length === 0 && !around.json) around.notice('No envelope fits, so there is nothing to fetch.');
     await downloadAll(wishes, flags, around);
   }
 }

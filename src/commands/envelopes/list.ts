@@ -1,8 +1,9 @@
 import * as Flags from '@oclif/core/flags';
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { durationFlag, listFlags, sinceFlag, statusesFlag } from '../../cli/flags.ts';
+import { listFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/limited.ts';
+import { selectionFlags, selectionOf } from '../../cli/selection.ts';
 import { isUnfiltered, selectEnvelopes, sortEnvelopes } from '../../envelopes/select.ts';
 import { envelopeList } from '../../output/envelope-view.ts';
 import { writeList } from '../../output/list.ts';
@@ -17,29 +18,7 @@ export default class EnvelopesList extends EsignCommand {
   ];
   static override flags = {
     ...listFlags,
-    status: statusesFlag({ description: 'only these statuses', helpValue: 'A,B', helpGroup: 'FILTER' }),
-    template: Flags.string({ description: 'only of this template', helpValue: 'ID', helpGroup: 'FILTER' }),
-    signer: Flags.string({
-      description: 'only with a signer whose address or name contains this',
-      helpValue: 'EMAIL',
-      helpGroup: 'FILTER',
-    }),
-    search: Flags.string({
-      description: 'only with this in id, subject, template name or metadata',
-      helpValue: 'TEXT',
-      helpGroup: 'FILTER',
-    }),
-    since: sinceFlag({ description: 'only created since then', helpValue: '7d|DATE', helpGroup: 'FILTER' }),
-    'older-than': sinceFlag({
-      description: 'only created before then',
-      helpValue: '14d|DATE',
-      helpGroup: 'FILTER',
-    }),
-    'expiring-in': durationFlag({
-      description: 'only in flight and expiring within',
-      helpValue: '3d',
-      helpGroup: 'FILTER',
-    }),
+    ...selectionFlags,
     sort: Flags.string({
       description: 'sort by this field; -FIELD for descending',
       helpValue: 'FIELD',
@@ -52,15 +31,7 @@ export default class EnvelopesList extends EsignCommand {
     const around = this.surroundings(flags);
     const client = await around.client();
     const now = around.clock.now();
-    const selection = {
-      statuses: flags.status,
-      templateId: flags.template,
-      signer: flags.signer,
-      search: flags.search,
-      createdAfter: flags.since,
-      createdBefore: flags['older-than'],
-      expiresBefore: flags['expiring-in'] === undefined ? undefined : now + flags['expiring-in'],
-    };
+    const selection = selectionOf(flags, now);
     const whole = flags.sort !== undefined;
     const found = selectEnvelopes(client, selection, {
       needsSigners: !flags.quiet && !flags.json && (flags.fields?.includes('signers') ?? true),

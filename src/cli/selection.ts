@@ -1,0 +1,58 @@
+import * as Flags from '@oclif/core/flags';
+import type { Selection } from '../envelopes/select.ts';
+import { durationFlag, sinceFlag, statusesFlag } from './flags.ts';
+
+/** Which envelopes a command is about, the same on each command that selects some. */
+export const selectionFlags = {
+  status: statusesFlag({ description: 'only these statuses', helpValue: 'A,B', helpGroup: 'FILTER' }),
+  template: Flags.string({ description: 'only of this template', helpValue: 'ID', helpGroup: 'FILTER' }),
+  signer: Flags.string({
+    description: 'only with a signer whose address or name contains this',
+    helpValue: 'EMAIL',
+    helpGroup: 'FILTER',
+  }),
+  search: Flags.string({
+    description: 'only with this in id, subject, template name or metadata',
+    helpValue: 'TEXT',
+    helpGroup: 'FILTER',
+  }),
+  since: sinceFlag({ description: 'only created since then', helpValue: '7d|DATE', helpGroup: 'FILTER' }),
+  'older-than': sinceFlag({
+    description: 'only created before then',
+    helpValue: '14d|DATE',
+    helpGroup: 'FILTER',
+  }),
+  'expiring-in': durationFlag({
+    description: 'only in flight and expiring within',
+    helpValue: '3d',
+    helpGroup: 'FILTER',
+  }),
+};
+
+interface SelectionFlagValues {
+  status?: string[] | undefined;
+  template?: string | undefined;
+  signer?: string | undefined;
+  search?: string | undefined;
+  since?: number | undefined;
+  'older-than'?: number | undefined;
+  'expiring-in'?: number | undefined;
+}
+
+/** What the flags select, seen from `now`. */
+export function selectionOf(flags: SelectionFlagValues, now: number): Selection {
+  return {
+    statuses: flags.status,
+    templateId: flags.template,
+    signer: flags.signer,
+    search: flags.search,
+    createdAfter: flags.since,
+    createdBefore: flags['older-than'],
+    expiresBefore: flags['expiring-in'] === undefined ? undefined : now + flags['expiring-in'],
+  };
+}
+
+/** True when at least one of the flags is given. */
+export function selects(flags: SelectionFlagValues): boolean {
+  return Object.values(selectionOf(flags, 0)).some((value) => value !== undefined);
+}
