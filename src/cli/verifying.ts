@@ -1,28 +1,26 @@
+import type { FileResult } from '../documents/download.ts';
 import { verifyFolder } from '../documents/verify.ts';
 import { counted } from '../kernel/duration.ts';
 import { StorageError } from '../kernel/errors.ts';
-import { renderVerified } from '../output/file-view.ts';
+import { renderFile } from '../output/file-view.ts';
 import { writeJsonLine } from '../output/json.ts';
 import { startSpinner } from '../output/spinner.ts';
+import { safeLine } from '../output/text.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /**
  * Checks a folder against its list, a line or JSON line for each file.
- * @throws StorageError when a file is not as the list says.
+ * @throws StorageError when a file is not what was downloaded.
  */
 export async function verifyAll(dir: string, around: Surroundings): Promise<void> {
-  const { terminal, json } = around;
-  const spinner = await startSpinner('Checking', terminal, json);
-  let files = 0;
-  let wrong = 0;
+  const spinner = await startSpinner('Checking', around.terminal, around.json);
+  let [files, wrong] = [0, 0];
   try {
     for await (const file of verifyFolder(dir, around.signal)) {
       files++;
-      if (file.status !== 'ok') wrong++;
+      if (file.error !== null) wrong++;
       spinner.text(`Checking  ${counted(files, 'file')}`);
-      await spinner.aside(() =>
-        json ? writeJsonLine(file, terminal) : terminal.out(renderVerified(file, terminal)),
-      );
+      await spinner.aside(() => writeVerified(file, around));
     }
   } finally {
     spinner.stop();
@@ -30,11 +28,15 @@ export async function verifyAll(dir: string, around: Surroundings): Promise<void
   if (wrong > 0) {
     throw new StorageError(
       'STORAGE_CORRUPT',
-      `${wrong} of ${counted(files, 'file')} in ${dir} not as listed.`,
-      {
-        hint: 'Fetch them again: a download with --force replaces files that are different.',
-      },
+      `${wrong} of ${counted(files, 'file')} failed the check; each is reported above.`,
+      { hint: 'Fetch them again: `esign envelopes download ID --dir DIR --force`.' },
     );
   }
-  if (!json) around.notice(`${counted(files, 'file')} as listed.`);
+  if (!around.json) around.notice(`${counted(files, 'file')} checked; all are as downloaded.`);
+}
+
+function writeVerified(file: FileResult, { terminal, json }: Surroundings): Promise<void> | void {
+  if (json) return writeJsonLine(file, terminal);
+  if (file.error === null) return terminal.out(renderFile(file, terminal));
+  terminal.err(`${terminal.styleErr('red', '✗')} ${safeLine(file.error.message)}\n`);
 }

@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
-import { StorageError, UsageError } from '../kernel/errors.ts';
+import { UsageError } from '../kernel/errors.ts';
 import { safeFileName } from './file-names.ts';
 
 /** What a template may name: of an envelope's paper, or of a bare storage key. */
@@ -33,17 +33,9 @@ const SEPARATOR = '\u0000';
 
 /**
  * Reads a layout.
- * @throws UsageError for a field that does not exist, a brace left open, or a path that does not stay in its folder.
+ * @throws UsageError for a field that does not exist, or a brace left open.
  */
 export function parseNameTemplate(text: string, of: 'envelope' | 'key'): NameTemplate {
-  if (/^[/\\]|^[a-z]:/i.test(text) || text.split('/').some((part) => part === '..' || part === '')) {
-    throw new UsageError(
-      `The name template "${text}" does not stay inside the folder, or has an empty part.`,
-      {
-        hint: 'Write it relative to --dir, such as {completedAt:yyyy-MM}/{envelopeId}.{what}.pdf.',
-      },
-    );
-  }
   const segments: (string | Field)[] = [];
   let rest = text;
   while (rest !== '') {
@@ -78,35 +70,21 @@ function fieldOf(name: string, format: string | undefined, of: 'envelope' | 'key
 
 /**
  * The path, relative and with slashes; every part of it is cleaned on its own, so that no value opens a folder
- * or leaves one. Only {key} brings folders of its own.
- * @throws StorageError STORAGE_NOT_READY when a value is still missing.
+ * or leaves one. Only {key} brings folders of its own. What is not known becomes `no-FIELD`.
  */
-export function renderName(template: NameTemplate, values: NameValues, source: string): string {
+export function renderName(template: NameTemplate, values: NameValues): string {
   const text = template.segments
     .map((segment) => {
       if (typeof segment === 'string') return segment.replaceAll('/', SEPARATOR);
       const value = values[segment.name];
-      if (value === undefined || value === null || value === '') throw missing(segment.name, source);
+      if (value === undefined || value === null || value === '') return `no-${segment.name}`;
       if (segment.format !== undefined) return formatDate(value, segment.format);
       const plain = value.replaceAll(SEPARATOR, '_');
       return segment.name === 'key' ? plain.replaceAll('/', SEPARATOR) : plain.replaceAll('/', '_');
     })
     .join('');
-  return text
-    .split(SEPARATOR)
-    .filter((part) => part !== '')
-    .map(safeFileName)
-    .join('/');
-}
-
-function missing(name: string, source: string): StorageError {
-  return new StorageError(
-    'STORAGE_NOT_READY',
-    `${source} has no ${name}, which its file is to be named by.`,
-    {
-      hint: 'Give a --name-template without it, or select envelopes that have it (--status COMPLETED).',
-    },
-  );
+  const parts = text.split(SEPARATOR).filter((part) => part !== '');
+  return parts.length === 0 ? '_' : parts.map(safeFileName).join('/');
 }
 
 /** A timestamp in UTC. A text that is none is used as it is. */

@@ -76,3 +76,31 @@ function checksumOf(reply: Reply): Checksum | undefined {
   }
   return undefined;
 }
+
+/** What the bucket says of an object, as `--json` prints it. */
+export interface ObjectDescription {
+  key: string;
+  size: number | null;
+  /** Without its quotes. */
+  etag: string | null;
+  contentType: string | null;
+  /** ISO 8601. */
+  lastModified: string | null;
+  checksum: Checksum | null;
+  encryption: string | null;
+  storageClass: string | null;
+}
+
+/** The facts in the form in which they are shown. */
+export function describeObject(key: string, facts: ObjectFacts): ObjectDescription {
+  return {
+    key,
+    size: facts.size ?? null,
+    etag: facts.etag?.replaceAll('"', '') ?? null,
+    contentType: facts.contentType ?? null,
+    lastModified: facts.modified ?? null,
+    checksum: facts.checksum ?? null,
+    encryption: facts.encryption ?? null,
+    storageClass: facts.storageClass ?? null,
+  };
+}

@@ -4,28 +4,20 @@ import { join } from 'node:path';
 import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { blocksOf } from './digest.ts';
-import { MANIFEST_NAME, type ManifestEntry, parseLine, readManifest, staysInside } from './manifest.ts';
-
-/** A file of the list, as `--json` prints it. */
-export interface VerifiedFile {
-  path: string | null;
-  bytes: number | null;
-  sha256: string | null;
-  expected: string | null;
-  status: 'ok' | 'changed' | 'missing' | 'unreadable';
-  error: string | null;
-}
+import type { FileResult } from './download.ts';
+import { MANIFEST_NAME, parseLine, readManifest, staysInside } from './manifest.ts';
 
 const AT_ONCE = 4;
 
 /**
- * Compares every file of a folder's list with its hash. A line that can't be read counts as a file that is not well.
+ * Hashes every file of a folder's list anew: `unchanged`, or `failed` with what is wrong. A line that can't be read
+ * counts as a file that is not well.
  * @throws UsageError when there is no list.
  */
 export async function* verifyFolder(
   dir: string,
   signal?: AbortSignal,
-): AsyncGenerator<VerifiedFile, void, undefined> {
+): AsyncGenerator<FileResult, void, undefined> {
   const lines = (await readManifest(dir)).filter((line) => line.trim() !== '' && !line.startsWith('#'));
   if (lines.length === 0) {
     throw new UsageError(`There is no ${MANIFEST_NAME} in ${dir}, or nothing in it.`, {
@@ -35,45 +27,28 @@ export async function* verifyFolder(
   yield* mapInOrder(lines, AT_ONCE, (line) => verifyLine(dir, line, signal));
 }
 
-async function verifyLine(dir: string, line: string, signal: AbortSignal | undefined): Promise<VerifiedFile> {
+async function verifyLine(dir: string, line: string, signal: AbortSignal | undefined): Promise<FileResult> {
   signal?.throwIfAborted();
   const entry = parseLine(line);
-  const nothing = { path: null, bytes: null, sha256: null, expected: null };
-  if (entry === undefined) return { ...nothing, status: 'unreadable', error: `a line is no entry: ${line}` };
-  if (!staysInside(entry.name))
-    return {
-      ...nothing,
-      expected: entry.sha256,
-      status: 'unreadable',
-      error: `${entry.name} is outside the folder`,
-    };
-  return verifyEntry(join(dir, entry.name), entry);
-}
-
-async function verifyEntry(path: string, { sha256: expected }: ManifestEntry): Promise<VerifiedFile> {
+  if (entry === undefined) return failed(null, `A line of ${MANIFEST_NAME} is no entry: ${line}`);
+  const { name } = entry;
+  if (!staysInside(name)) return failed(null, `${name} is outside the folder.`);
+  const path = join(dir, name);
   try {
     const { bytes, sha256 } = await hashFile(path);
-    const ok = sha256 === expected;
-    return {
-      path,
-      bytes,
-      sha256,
-      expected,
-      status: ok ? 'ok' : 'changed',
-      error: ok ? null : 'its SHA-256 is another one',
-    };
+    if (sha256 === entry.sha256) return { ...nothing, path, bytes, sha256, status: 'unchanged', error: null };
+    return { ...failed(path, `${name} is not what was downloaded: its SHA-256 is another.`), bytes, sha256 };
   } catch (error) {
     const missing = codeOf(error) === 'ENOENT';
-    const why = missing ? 'it is not there' : `it can't be read (${codeOf(error) ?? messageOf(error)})`;
-    return {
-      path,
-      bytes: null,
-      sha256: null,
-      expected,
-      status: missing ? 'missing' : 'unreadable',
-      error: why,
-    };
+    const why = missing ? 'is missing' : `can't be read (${codeOf(error) ?? messageOf(error)})`;
+    return failed(path, `${name} ${why}.`);
   }
+}
+
+const nothing = { envelopeId: null, what: null, key: null, path: null, bytes: null, sha256: null };
+
+function failed(path: string | null, message: string): FileResult {
+  return { ...nothing, path, status: 'failed', error: { code: 'STORAGE_CORRUPT', message } };
 }
 
 async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {

@@ -15,7 +15,7 @@ export function wishesOfKeys(keys: readonly string[], template: NameTemplate | u
     const wanted = fileOfKey(key);
     const { envelopeId, what } = wanted;
     const values = { key, name: key.split('/').at(-1), envelopeId, what };
-    const fileName = template === undefined ? wanted.fileName : renderName(template, values, key);
+    const fileName = template === undefined ? wanted.fileName : renderName(template, values);
     return { envelopeId, what, key, fileName, locate: () => Promise.resolve({ ...wanted, fileName }) };
   });
 }
@@ -76,17 +76,14 @@ function papersOf(envelope: Envelope, { client, papers, template, patience }: Pa
   const known = { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey };
   return papers.map((what) => {
     const key = keyOf(known, what);
-    try {
-      const fileName =
-        template === undefined
-          ? paperName(id, what)
-          : renderName(template, valuesOfEnvelope(envelope, what, key), `The envelope ${id}`);
-      const locate = () => locatePaper(client, id, what, patience, known);
-      return { envelopeId: id, what, key: key ?? null, fileName, locate };
-    } catch (error) {
-      if (error instanceof EsignError) return unnamed(id, what, error);
-      throw error;
-    }
+    const values = template === undefined ? undefined : valuesOfEnvelope(envelope, what, key);
+    return {
+      envelopeId: id,
+      what,
+      key: key ?? null,
+      fileName: template && values ? renderName(template, values) : paperName(id, what),
+      locate: () => locatePaper(client, id, what, patience, known),
+    };
   });
 }
 

@@ -1,7 +1,8 @@
 import type { FileResult } from '../documents/download.ts';
-import type { VerifiedFile } from '../documents/verify.ts';
+import type { ObjectDescription } from '../documents/object-facts.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
+import { relativeTime } from './time.ts';
 
 /** A fetched file as a line; in a pipe tab-separated: status, path, bytes, sha256, key. */
 export function renderFile(file: FileResult, terminal: Terminal): string {
@@ -14,16 +15,6 @@ export function renderFile(file: FileResult, terminal: Terminal): string {
   return `${terminal.style('green', '✓')} ${done} ${safeLine(path ?? '')}  ${bytesInWords(bytes ?? 0)}  ${sum}\n`;
 }
 
-/** A checked file as a line; in a pipe tab-separated: status, path, bytes, sha256. */
-export function renderVerified(file: VerifiedFile, terminal: Terminal): string {
-  const { status, path, bytes, sha256, error } = file;
-  if (!terminal.outIsTty)
-    return `${[status, path ?? error ?? '', String(bytes ?? ''), sha256 ?? ''].map(safeLine).join('\t')}\n`;
-  if (status === 'ok') return `${terminal.style('green', '✓')} ${safeLine(path ?? '')}\n`;
-  const where = path === null ? '' : `${safeLine(path)}: `;
-  return `${terminal.style('red', '✗')} ${where}${safeLine(error ?? status)}\n`;
-}
-
 /** `812 B`, `26.4 KB`, `1.2 MB`. */
 export function bytesInWords(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
@@ -31,4 +22,14 @@ export function bytesInWords(bytes: number): string {
   return bytes < 1_000_000_000
     ? `${(bytes / 1_000_000).toFixed(1)} MB`
     : `${(bytes / 1_000_000_000).toFixed(2)} GB`;
+}
+
+/** What the bucket says of an object; in a pipe tab-separated: key, bytes, time, ETag, type. */
+export function renderObject(facts: ObjectDescription, terminal: Terminal, now: number): string {
+  const { key, size, etag, contentType, lastModified } = facts;
+  if (!terminal.outIsTty)
+    return `${[key, String(size ?? ''), lastModified ?? '', etag ?? '', contentType ?? ''].map(safeLine).join('\t')}\n`;
+  const type = contentType === null ? '' : `  ${safeLine(contentType)}`;
+  const more = terminal.style('dim', `${type}  ETag ${safeLine(etag ?? 'none')}`);
+  return `${safeLine(key)}  ${bytesInWords(size ?? 0)}  ${relativeTime(lastModified, now)}${more}\n`;
 }

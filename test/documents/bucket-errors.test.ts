@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBucket } from '../../src/documents/bucket.ts';
 import { downloadFile } from '../../src/documents/download.ts';
 import { fileOfKey } from '../../src/documents/papers.ts';
+import { fakeClock } from '../support/clock.ts';
 
 // Mocked here, and only here: answers that no bucket at hand can be made to give.
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300_000, 'x')]);
@@ -41,9 +42,11 @@ describe("the bucket's errors", () => {
       accessKeyId: 'AKID',
       secretAccessKey: 's',
     });
-    const error: unknown = await downloadFile(bucket, wanted, { dir, force: false }).catch(
-      (thrown: unknown) => thrown,
-    );
+    const error: unknown = await downloadFile(bucket, wanted, {
+      dir,
+      force: false,
+      clock: fakeClock(),
+    }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code, message: expect.stringContaining(words) as unknown });
     bucket.close();
   });
@@ -60,7 +63,9 @@ describe("the bucket's errors", () => {
       accessKeyId: 'AKID',
       secretAccessKey: 's',
     });
-    expect(await downloadFile(bucket, wanted, { dir, force: false })).toMatchObject({ status: 'downloaded' });
+    expect(await downloadFile(bucket, wanted, { dir, force: false, clock: fakeClock() })).toMatchObject({
+      status: 'downloaded',
+    });
     bucket.close();
   });
 
@@ -71,7 +76,9 @@ describe("the bucket's errors", () => {
       accessKeyId: 'AKID',
       secretAccessKey: 's',
     });
-    await expect(downloadFile(bucket, wanted, { dir, force: false })).rejects.toMatchObject({
+    await expect(
+      downloadFile(bucket, wanted, { dir, force: false, clock: fakeClock() }),
+    ).rejects.toMatchObject({
       code: 'STORAGE_UNREACHABLE',
     });
     bucket.close();

@@ -9,6 +9,7 @@ import { downloadFile } from '../../src/documents/download.ts';
 import { safeFileName } from '../../src/documents/file-names.ts';
 import { fileOfKey } from '../../src/documents/papers.ts';
 import { StorageError } from '../../src/kernel/errors.ts';
+import { fakeClock } from '../support/clock.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300_000, 'x')]);
@@ -36,7 +37,7 @@ async function fetchFrom(answer: (response: ServerResponse) => void, force = fal
     secretAccessKey: 'secret',
   });
   try {
-    return await downloadFile(bucket, wanted, { dir, force });
+    return await downloadFile(bucket, wanted, { dir, force, clock: fakeClock() });
   } finally {
     bucket.close();
   }

@@ -4,10 +4,11 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FileResult } from '../../src/documents/download.ts';
 import { Folders } from '../../src/documents/folders.ts';
 import { Ledger } from '../../src/documents/ledger.ts';
 import { parseLine, updateManifest } from '../../src/documents/manifest.ts';
-import { type VerifiedFile, verifyFolder } from '../../src/documents/verify.ts';
+import { verifyFolder } from '../../src/documents/verify.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 let dir: string;
@@ -18,8 +19,8 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const list = () => readFile(join(dir, 'SHA256SUMS'), 'utf8');
 
-async function verify(): Promise<VerifiedFile[]> {
-  const files: VerifiedFile[] = [];
+async function verify(): Promise<FileResult[]> {
+  const files: FileResult[] = [];
   for await (const file of verifyFolder(dir)) files.push(file);
   return files;
 }
@@ -33,7 +34,7 @@ describe('SHA256SUMS', () => {
     expect(() => execFileSync('sha256sum', ['-c', '--strict', 'SHA256SUMS'], { cwd: dir })).not.toThrow();
     const own = execFileSync('sha256sum', names, { cwd: dir, encoding: 'utf8' });
     expect((await list()).trimEnd().split('\n').sort()).toEqual(own.trimEnd().split('\n').sort());
-    expect((await verify()).map((file) => file.status)).toEqual(names.map(() => 'ok'));
+    expect((await verify()).map((file) => file.status)).toEqual(names.map(() => 'unchanged'));
   });
 
   it('replaces its own lines and leaves those of others', async () => {
@@ -84,14 +85,14 @@ describe('verifying', () => {
       '# a comment',
     ];
     await writeFile(join(dir, 'SHA256SUMS'), `${lines.join('\n')}\n`);
-    expect((await verify()).map((file) => file.status)).toEqual([
-      'ok',
-      'changed',
-      'missing',
-      'unreadable',
-      'unreadable',
-      'unreadable',
-      'unreadable',
+    expect((await verify()).map((file) => file.error?.message ?? file.status)).toEqual([
+      'unchanged',
+      'bad is not what was downloaded: its SHA-256 is another.',
+      'gone is missing.',
+      '../outside is outside the folder.',
+      '/etc/passwd is outside the folder.',
+      "folder can't be read (EISDIR).",
+      'A line of SHA256SUMS is no entry: not a line',
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMMAND, Home, jsonLines, linesOf } from '../support/cli.ts';
+import { isRecord } from '../../src/kernel/json.ts';
+import { COMMAND, Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 
 const home = new Home();
@@ -80,6 +81,13 @@ describe('an archive', () => {
     ]);
   });
 
+  it('stays inside its folder whatever the template and the fields hold', async () => {
+    const layout = '../../{subject}/../{envelopeId}.{what}.pdf';
+    await home.run(archive('--dir', 'inside', '--name-template', layout));
+    expect((await files('inside')).filter((name) => name.endsWith('.pdf'))).toHaveLength(4);
+    expect((await readdir(home.folder)).filter((name) => name.endsWith('.pdf'))).toEqual([]);
+  });
+
   it('is refused before the first byte where two files would meet', async () => {
     const met = await home.run(archive('--dir', 'met', '--name-template', '{templateName}.pdf'));
     expect(met.code).toBe(2);
@@ -125,9 +133,11 @@ describe('documents verify', () => {
     await rm(home.path('kept', second));
     const bad = await home.run(['documents', 'verify', 'kept', '--json']);
     expect(bad.code).toBe(9);
-    expect(jsonLines(bad.stdout).filter((line) => JSON.stringify(line).includes('"ok"'))).toHaveLength(2);
-    expect(bad.stdout).toContain('"changed"');
-    expect(bad.stdout).toContain('"missing"');
+    expect(jsonLines(bad.stdout).filter((line) => isRecord(line) && line.status === 'failed')).toMatchObject([
+      { path: `kept/${first}`, error: { code: 'STORAGE_CORRUPT' } },
+      { path: `kept/${second}`, sha256: null },
+    ]);
+    expect(jsonLines(bad.stderr)).toMatchObject([{ error: { code: 'STORAGE_CORRUPT', exitCode: 9 } }]);
     const mended = await home.run(archive('--dir', 'kept', '--force'));
     expect(mended.code).toBe(0);
     expect((await home.run(['documents', 'verify', 'kept'])).code).toBe(0);
@@ -135,5 +145,29 @@ describe('documents verify', () => {
 
   it('needs a list', async () => {
     expect((await home.run(['documents', 'verify', '.'])).code).toBe(2);
+  });
+});
+
+describe('documents head and link', () => {
+  let key = '';
+  beforeAll(async () => {
+    key = String((await home.object(['envelopes', 'get', ids[0] ?? ''])).signedDocumentStorageKey);
+  });
+
+  it('say what the bucket holds, and give a link that works without a key', async () => {
+    const head = await home.object(['documents', 'head', key]);
+    expect(head).toMatchObject({
+      key,
+      contentType: 'application/pdf',
+      etag: expect.stringMatching(/^[0-9a-f]{32}$/) as unknown,
+    });
+    const { stdout, stderr } = await home.run(['documents', 'link', key, '--expires', '1m', '--debug']);
+    expect(stderr).not.toContain('X-Amz-Signature');
+    const reply = await fetch(stdout.trim());
+    expect([reply.status, Buffer.from(await reply.arrayBuffer()).length]).toEqual([200, head.size]);
+    const missing = await home.run(['documents', 'head', 'no/such.pdf', '--json']);
+    expect([missing.code, reportedError(missing).code]).toEqual([9, 'STORAGE_NOT_FOUND']);
+    const some = await home.run(['documents', 'head', key, 'no/such.pdf', '--json']);
+    expect([some.code, jsonLines(some.stdout).length]).toEqual([10, 2]);
   });
 });

@@ -3,7 +3,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { downloadAll, downloadFlags, patienceOf, templateOf } from '../../cli/downloading.ts';
 import { papersFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/ids.ts';
-import { selectionFlags, selectionOf, selects } from '../../cli/selection.ts';
+import { selectionFlags, selectionOf, selects } from '../../cli/selecting.ts';
 import { wishesOfEnvelopes, wishesOfIds } from '../../documents/wishes.ts';
 import { selectEnvelopes } from '../../envelopes/select.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -47,7 +47,7 @@ export default class EnvelopesDownload extends EsignCommand {
     const client = await around.client();
     const papers = flags.what ?? ['signed', 'certificate'];
     const wish = { client, papers, template, patience: patienceOf(flags, around) };
-    const selection = selectionOf(flags, around.clock.now());
+    const selection = selectionOf(flags);
     const wishes = filtered
       ? await wishesOfEnvelopes(selectEnvelopes(client, selection, { signal: around.signal }), wish)
       : await wishesOfIds(ids, wish);

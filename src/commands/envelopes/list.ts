@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/limited.ts';
-import { selectionFlags, selectionOf } from '../../cli/selection.ts';
+import { selectionFlags, selectionOf } from '../../cli/selecting.ts';
 import { isUnfiltered, selectEnvelopes, sortEnvelopes } from '../../envelopes/select.ts';
 import { envelopeList } from '../../output/envelope-view.ts';
 import { writeList } from '../../output/list.ts';
@@ -31,7 +31,7 @@ export default class EnvelopesList extends EsignCommand {
     const around = this.surroundings(flags);
     const client = await around.client();
     const now = around.clock.now();
-    const selection = selectionOf(flags, now);
+    const selection = selectionOf(flags);
     const whole = flags.sort !== undefined;
     const found = selectEnvelopes(client, selection, {
       needsSigners: !flags.quiet && !flags.json && (flags.fields?.includes('signers') ?? true),

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import type { Selection } from '../envelopes/select.ts';
 import { durationFlag, sinceFlag, statusesFlag } from './flags.ts';
 
-/** Which envelopes a command is about, the same on each command that selects some. */
+/** Which envelopes are meant, wherever several can be. */
 export const selectionFlags = {
   status: statusesFlag({ description: 'only these statuses', helpValue: 'A,B', helpGroup: 'FILTER' }),
   template: Flags.string({ description: 'only of this template', helpValue: 'ID', helpGroup: 'FILTER' }),
@@ -39,8 +39,8 @@ interface SelectionFlagValues {
   'expiring-in'?: number | undefined;
 }
 
-/** What the flags select, seen from `now`. */
-export function selectionOf(flags: SelectionFlagValues, now: number): Selection {
+/** The flags as a selection. */
+export function selectionOf(flags: SelectionFlagValues): Selection {
   return {
     statuses: flags.status,
     templateId: flags.template,
@@ -48,11 +48,11 @@ export function selectionOf(flags: SelectionFlagValues, now: number): Selection 
     search: flags.search,
     createdAfter: flags.since,
     createdBefore: flags['older-than'],
-    expiresBefore: flags['expiring-in'] === undefined ? undefined : now + flags['expiring-in'],
+    expiresBefore: flags['expiring-in'] === undefined ? undefined : Date.now() + flags['expiring-in'],
   };
 }
 
 /** True when at least one of the flags is given. */
 export function selects(flags: SelectionFlagValues): boolean {
-  return Object.values(selectionOf(flags, 0)).some((value) => value !== undefined);
+  return Object.values(selectionOf(flags)).some((value) => value !== undefined);
 }

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Home } from '../support/cli.ts';
+import { seeded } from '../support/faulty-proxy.ts';
+
+const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 32);
+const SIZE = 12_000_000;
+const random = seeded(SEED);
+const pdf = Buffer.concat([
+  Buffer.from('%PDF-1.7\n'),
+  Buffer.from(Array.from({ length: 1_000 }, () => Math.floor(random() * 256))),
+]);
+const body = Buffer.concat([pdf, Buffer.alloc(SIZE - pdf.length, 'esign')]);
+const sha256 = createHash('sha256').update(body).digest('hex');
+const etag = `"${createHash('md5').update(body).digest('hex')}"`;
+
+type Fault = 'none' | 'drop' | 'short' | 'swap' | 'login' | 'slow';
+let fault: Fault = 'none';
+let served = 0;
+let server: Server;
+let endpoint: string;
+const home = new Home();
+
+beforeAll(async () => {
+  process.stdout.write(`download faults: FAULT_SEED=${SEED}\n`);
+  server = createServer(answer);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  endpoint = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  const secret = { ESIGN_API_KEY: '', ESIGN_BASE_URL: '' };
+  await home.run(
+    [
+      'profiles',
+      'add',
+      'faulty',
+      '--base-url',
+      'http://127.0.0.1:9/v1',
+      '--api-key-stdin',
+      '--no-verify',
+      '--bucket',
+      'b',
+      '--endpoint',
+      endpoint,
+    ],
+    { input: 'sk_0123456789\n', env: secret },
+  );
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await home.close();
+});
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  served++;
+  if (fault === 'login')
+    return void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>');
+  const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
+  const tag = fault === 'swap' ? `"${'0'.repeat(32)}"` : etag;
+  const isOther = request.headers['if-match'] !== undefined && request.headers['if-match'] !== tag;
+  if (isOther) return void response.writeHead(412).end();
+  const part = body.subarray(from);
+  const range = from > 0 ? { 'content-range': `bytes ${from}-${SIZE - 1}/${SIZE}` } : {};
+  const length = part.length + (fault === 'short' ? 10 : 0);
+  response.writeHead(from > 0 ? 206 : 200, { etag: tag, 'content-length': length, ...range });
+  if (request.method === 'HEAD') return void response.end();
+  void send(part, response);
+}
+
+async function send(part: Buffer, response: ServerResponse): Promise<void> {
+  const dropAt = fault === 'drop' ? Math.floor(random() * part.length) : part.length;
+  for (let at = 0; at < part.length; at += 200_000) {
+    if (response.destroyed) return;
+    if (at >= dropAt) return void response.destroy();
+    response.write(part.subarray(at, at + 200_000));
+    await pause(fault === 'slow' ? 8 : 0);
+  }
+  if (fault === 'short') response.destroy();
+  else response.end();
+}
+
+const env = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'us-east-1' };
+const words = (dir: string) => [
+  'documents',
+  'download',
+  'k/signed.pdf',
+  '--dir',
+  dir,
+  '--wait',
+  '0s',
+  '--json',
+];
+const finalOf = (dir: string) => readFile(home.path(dir, 'signed.pdf')).catch(() => undefined);
+const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+describe('a download', () => {
+  it('whose connection drops again and again goes on where it ended', async () => {
+    fault = 'drop';
+    served = 0;
+    const { code, stderr } = await home.run(words('drops'), { env });
+    expect(code, stderr).toBe(0);
+    expect(hash((await finalOf('drops')) ?? Buffer.alloc(0))).toBe(sha256);
+    process.stdout.write(`download faults: ${served} requests for one file\n`);
+    expect(await readdir(home.path('drops'))).toEqual(['SHA256SUMS', 'signed.pdf']);
+  });
+
+  it.each<Fault>(['short', 'swap', 'login'])(
+    'that is not the object (%s) never stands under its name',
+    async (kind) => {
+      fault = kind;
+      const { code } = await home.run(words(kind), { env });
+      expect(code).toBe(9);
+      expect(await finalOf(kind)).toBeUndefined();
+    },
+  );
+
+  it('killed at 20 random moments ends in the very same file', { timeout: 300_000 }, async () => {
+    fault = 'slow';
+    served = 0;
+    for (let kill = 0; kill < 20; kill++) {
+      const running = home.start(words('kills'), { env });
+      await pause(150 + random() * 500);
+      running.child.kill('SIGKILL');
+      await running.ended;
+      const final = await finalOf('kills');
+      if (final !== undefined) expect(hash(final)).toBe(sha256);
+    }
+    fault = 'none';
+    const { code, stderr } = await home.run(words('kills'), { env });
+    expect(code, stderr).toBe(0);
+    expect(hash((await finalOf('kills')) ?? Buffer.alloc(0))).toBe(sha256);
+  });
+});
