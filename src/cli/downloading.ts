@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { basename, dirname } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import type { Bucket } from '../documents/bucket.ts';
@@ -98,6 +99,8 @@ export async function downloadAll(
       wish.fileName === null ? [] : [{ fileName: wish.fileName, source: sourceOf(wish) }],
     ),
   );
+  // Each file under way listens for the stop.
+  setMaxListeners(0, around.signal);
   const bucket = await around.bucket();
   try {
     const [only] = wishes;

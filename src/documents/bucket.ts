@@ -1,9 +1,11 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type { GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { abortReason } from '../kernel/clock.ts';
 import { StorageError } from '../kernel/errors.ts';
 import { type BucketExchange, type ConnectOptions, connect } from './connection.ts';
-import { factsOf, type ObjectFacts } from './object-facts.ts';
+import { factsOf, type ObjectFacts, type ObjectReply, replyOf } from './object-facts.ts';
+import { QuickLane } from './quick-lane.ts';
 import { statusOf, storageError } from './storage-error.ts';
 import type { StorageSettings } from './storage-settings.ts';
 
@@ -44,7 +46,7 @@ export interface Bucket {
 
 export type { BucketExchange };
 
-const STALL_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /**
  * Connects to the bucket of a profile. The SDK is loaded here and only here, since it is large.
@@ -62,25 +64,46 @@ export async function openBucket(settings: StorageSettings, options: ConnectOpti
     );
   }
   const sdk = await import('./s3-sdk.ts');
-  const { client, endpoint } = await connect(sdk, settings, options);
-  const stallMs = options.timeoutMs ?? STALL_MS;
+  const { client, endpoint, agents } = await connect(sdk, settings, options);
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const where = { bucket: name, endpoint };
   const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
     signal?.aborted ? abortReason(signal) : storageError(error, { ...where, key, action });
+  const lane = new QuickLane({
+    keys: () => client.config.credentials(),
+    clockOffset: () => client.config.systemClockOffset,
+    agents,
+    timeoutMs,
+  });
+  const withSdk = async (key: string, request: OpenRequest): Promise<Opened> => {
+    const { signal } = request;
+    const command = new sdk.GetObjectCommand({ Bucket: name, Key: key, ...conditionsOf(request) });
+    command.middlewareStack.add(
+      (next) => async (args) => {
+        const answer = await next(args);
+        lane.learn(args.request, key);
+        return answer;
+      },
+      { step: 'deserialize', priority: 'high' },
+    );
+    try {
+      return openedOf(await client.send(command, signal ? { abortSignal: signal } : {}), timeoutMs);
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 304) return { kind: 'same' };
+      if (status === 412 || status === 416) return { kind: 'changed' };
+      throw failure(error, key, 'fetch', signal);
+    }
+  };
   return {
     name,
     async open(key, request = {}) {
-      const { signal } = request;
-      try {
-        const command = new sdk.GetObjectCommand({ Bucket: name, Key: key, ...conditionsOf(request) });
-        const reply = await client.send(command, signal ? { abortSignal: signal } : {});
-        return openedOf(reply, stallMs);
-      } catch (error) {
-        const status = statusOf(error);
-        if (status === 304) return { kind: 'same' };
-        if (status === 412 || status === 416) return { kind: 'changed' };
-        throw failure(error, key, 'fetch', signal);
-      }
+      if (request.signal?.aborted) throw abortReason(request.signal);
+      const started = Date.now();
+      const reply = await lane.get(key, headersOf(request), request.signal);
+      if (reply === undefined) return withSdk(key, request);
+      options.trace?.(laneExchange(reply, Date.now() - started));
+      return openedByLane(reply, timeoutMs);
     },
     async head(key, signal) {
       try {
@@ -102,9 +125,31 @@ export async function openBucket(settings: StorageSettings, options: ConnectOpti
   };
 }
 
+function laneExchange(reply: IncomingMessage & { req?: ClientRequest }, ms: number): BucketExchange {
+  const { req } = reply;
+  const url = req === undefined ? '' : `${req.protocol}//${req.host}${req.path}`;
+  return { method: 'GET', url, status: reply.statusCode, ms, error: undefined };
+}
+
+function headersOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest): Record<string, string> {
+  return {
+    ...(from > 0 ? { range: `bytes=${from}-` } : { 'x-amz-checksum-mode': 'ENABLED' }),
+    ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+    ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
+  };
+}
+
+function openedByLane(reply: IncomingMessage, stallMs: number): Opened {
+  const status = reply.statusCode ?? 0;
+  if (status >= 300) {
+    reply.resume();
+    return { kind: status === 304 ? 'same' : 'changed' };
+  }
+  return openedOf({ ...replyOf(reply.headers), Body: reply }, stallMs);
+}
+
 function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest) {
   return {
-    // Of a part the SDK can't compare the checksum; some servers then refuse to be asked for it.
     ...(from > 0 ? { Range: `bytes=${from}-` } : { ChecksumMode: 'ENABLED' as const }),
     ...(ifMatch === undefined ? {} : { IfMatch: ifMatch }),
     ...(ifNoneMatch === undefined ? {} : { IfNoneMatch: ifNoneMatch }),
@@ -120,7 +165,7 @@ async function linkTo(
   return getSignedUrl(client, command, { expiresIn: seconds });
 }
 
-function openedOf(reply: GetObjectCommandOutput, stallMs: number): OpenedObject {
+function openedOf(reply: ObjectReply & { Body?: unknown }, stallMs: number): OpenedObject {
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(reply.ContentRange ?? '');
   const total = range === null ? reply.ContentLength : Number(range[2]);
   const size = total === undefined || Number.isNaN(total) ? undefined : total;

@@ -1,3 +1,5 @@
+import { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { isRecord } from '../kernel/json.ts';
 import { httpRoute, httpsAgent, proxyOf } from './proxy.ts';
@@ -20,33 +22,47 @@ export interface ConnectOptions {
 
 const TIMEOUT_MS = 30_000;
 const CONNECT_MS = 10_000;
+/** As many connections as files can be fetched at once, kept open between them. */
+const POOL = { keepAlive: true, maxSockets: 64 };
 
-/** A client for the bucket, and the endpoint it uses where that is not AWS's own. */
+/** A client for the bucket and its connections. */
+export interface Connection {
+  client: S3Client;
+  /** The endpoint, where it is not AWS's own. */
+  endpoint: string | undefined;
+  agents: { http: HttpAgent; https: HttpsAgent };
+}
+
+/** Connects as the profile, the environment and the AWS configuration say. */
 export async function connect(
   sdk: { S3Client: typeof S3Client },
   settings: StorageSettings,
   options: ConnectOptions,
-): Promise<{ client: S3Client; endpoint: string | undefined }> {
+): Promise<Connection> {
   // Only through the environment does the profile's endpoint_url count; the client option ignores it.
   if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-  const config = await clientConfig(settings, options);
+  const agents = { http: new HttpAgent(POOL), https: await httpsAgent(process.env, POOL) };
+  const config = clientConfig(settings, options, agents);
   let client = new sdk.S3Client(config);
   let { endpoint } = settings;
   if (endpoint === undefined) {
     // An endpoint of the AWS configuration (endpoint_url, AWS_ENDPOINT_URL_S3) wants path style as well.
     endpoint = await client.config.serviceConfiguredEndpoint?.().catch(() => undefined);
     if (endpoint !== undefined && settings.pathStyle === undefined) {
-      client.destroy();
       client = new sdk.S3Client({ ...config, forcePathStyle: true });
     }
   }
   if (options.trace) traceExchanges(client, options.trace);
   if (proxyOf(process.env, 'http') !== undefined) routeThroughProxy(client);
-  return { client, endpoint };
+  return { client, endpoint, agents };
 }
 
-async function clientConfig(settings: StorageSettings, options: ConnectOptions): Promise<S3ClientConfig> {
+function clientConfig(
+  settings: StorageSettings,
+  options: ConnectOptions,
+  agents: Connection['agents'],
+): S3ClientConfig {
   const { endpoint, accessKeyId, secretAccessKey } = settings;
   const region = settings.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
@@ -59,7 +75,7 @@ async function clientConfig(settings: StorageSettings, options: ConnectOptions):
       ? {}
       : { credentials: { accessKeyId, secretAccessKey } }),
     maxAttempts: 4,
-    // Whole objects ask for it by themselves; a part is never compared with the checksum of the whole.
+    // The bytes are compared where they are written, also those that came in parts.
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: Math.min(CONNECT_MS, timeoutMs),
@@ -67,7 +83,8 @@ async function clientConfig(settings: StorageSettings, options: ConnectOptions):
       throwOnRequestTimeout: true,
       // A body that stops half-way is noticed by its reader.
       socketTimeout: 0,
-      httpsAgent: await httpsAgent(process.env),
+      httpAgent: agents.http,
+      httpsAgent: agents.https,
     },
   };
 }

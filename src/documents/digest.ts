@@ -22,13 +22,13 @@ export class Digest {
   private readonly key: string;
   private readonly facts: ObjectFacts;
 
-  /** `checksum: false` where the SDK compares it on the way. */
-  constructor(key: string, facts: ObjectFacts, options: { checksum: boolean }) {
+  constructor(key: string, facts: ObjectFacts) {
     this.key = key;
     this.facts = facts;
-    this.md5 = facts.md5 === undefined || facts.checksum !== undefined ? undefined : createHash('md5');
+    const proof = proofOf(facts);
+    this.md5 = proof === 'md5' ? createHash('md5') : undefined;
     this.checksum =
-      options.checksum && facts.checksum !== undefined ? createChecksum(facts.checksum.algorithm) : undefined;
+      proof === 'checksum' && facts.checksum ? createChecksum(facts.checksum.algorithm) : undefined;
   }
 
   /** @throws StorageError STORAGE_CORRUPT as soon as it is clear that these are not the object's bytes. */
@@ -60,6 +60,13 @@ export class Digest {
       throw corrupt(this.key, 'its checksum (ETag) is wrong');
     return { bytes: this.bytes, sha256: this.sha256.digest('hex') };
   }
+}
+
+/** Which of the two is compared: one is enough, and those the runtime does not count itself are slow. */
+function proofOf({ md5, checksum }: ObjectFacts): 'md5' | 'checksum' | undefined {
+  if (checksum === undefined) return md5 === undefined ? undefined : 'md5';
+  const isSlow = checksum.algorithm === 'CRC64NVME' || checksum.algorithm === 'CRC32C';
+  return isSlow && md5 !== undefined ? 'md5' : 'checksum';
 }
 
 function createChecksum(algorithm: ChecksumAlgorithm): Crc {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { codeOf, StorageError } from '../kernel/errors.ts';
 import type { Bucket, OpenedObject } from './bucket.ts';
@@ -57,7 +57,8 @@ export async function downloadFile(
   try {
     const alone = await folders.enter(folder);
     try {
-      const { status, bytes, sha256 } = await fetchTo(bucket, wanted.key, path, alone, options);
+      const had = await folders.had(folder, basename(path));
+      const { status, bytes, sha256 } = await fetchTo(bucket, wanted.key, path, { ...options, alone, had });
       if (status === 'downloaded') folders.touched(folder);
       const { envelopeId, what, key } = wanted;
       return { envelopeId, what, key, path, bytes, sha256, status, error: null };
@@ -78,39 +79,47 @@ async function fetchTo(
   bucket: Bucket,
   key: string,
   path: string,
-  alone: boolean,
-  options: DownloadOptions,
+  options: DownloadOptions & { alone: boolean; had: boolean },
 ): Promise<Outcome> {
-  const { signal, ledger } = options;
-  const existing = await countFile(path);
-  let opened: OpenedObject | undefined;
-  if (existing !== undefined) {
-    const ifNoneMatch = ledger?.etagOf(path, existing.sha256) ?? `"${existing.md5}"`;
-    const answer = await bucket.open(key, { ifNoneMatch, signal });
-    if (answer.kind !== 'object') {
-      await ledger?.record(path, existing.sha256, undefined);
-      return { ...existing, status: 'unchanged' };
-    }
-    if (!options.force && isOther(existing, answer.facts)) {
-      answer.cancel();
-      throw different(path);
-    }
-    opened = answer;
+  const existing = options.had ? await countFile(path) : undefined;
+  const opened = existing && (await openIfOther(bucket, key, path, existing, options));
+  if (existing !== undefined && opened === undefined) {
+    await options.ledger?.record(path, existing.sha256, undefined);
+    return { ...existing, status: 'unchanged' };
   }
-  const part = await PartFile.open(path, { bucket: bucket.name, key }, { alone });
+  const part = await PartFile.open(path, { bucket: bucket.name, key }, { alone: options.alone });
   let done = false;
   try {
     const { facts, counted } = await fill(part, bucket, key, { ...options, opened });
     const status = await settle(part, path, counted, existing, options.force);
     done = true;
-    await ledger?.record(path, counted.sha256, facts.md5 === undefined ? facts.etag : undefined);
+    await options.ledger?.record(path, counted.sha256, facts.md5 === undefined ? facts.etag : undefined);
     return { ...counted, status };
   } catch (error) {
     // Bytes that broke off are of use to the next run; bytes that were refused are not.
-    const code = codeOf(error);
-    if (!done) await (signal?.aborted || code === 'STORAGE_UNREACHABLE' ? part.keep() : part.discard());
+    const useful = options.signal?.aborted || codeOf(error) === 'STORAGE_UNREACHABLE';
+    if (!done) await (useful ? part.keep() : part.discard());
     throw error;
   }
+}
+
+/**
+ * The object where it may be another one than the file that is there; undefined where it is the same.
+ * @throws StorageError STORAGE_LOCAL when it is another one and the file is not to be replaced.
+ */
+async function openIfOther(
+  bucket: Bucket,
+  key: string,
+  path: string,
+  existing: Counted & { md5: string },
+  { ledger, signal, force }: DownloadOptions,
+): Promise<OpenedObject | undefined> {
+  const ifNoneMatch = ledger?.etagOf(path, existing.sha256) ?? `"${existing.md5}"`;
+  const answer = await bucket.open(key, { ifNoneMatch, signal });
+  if (answer.kind !== 'object') return undefined;
+  if (force || !isOther(existing, answer.facts)) return answer;
+  answer.cancel();
+  throw different(path);
 }
 
 /** The whole object in the part file, proven. What a resume put together wrongly is fetched once more, from the start. */
@@ -177,7 +186,7 @@ export async function streamObject(
       return length;
     },
     begin: (facts: ObjectFacts) => {
-      digest = new Digest(key, facts, { checksum: true });
+      digest = new Digest(key, facts);
       return Promise.resolve();
     },
     write: async (chunk: Uint8Array) => {

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../kernel/files.ts';
 import { lockFile } from '../kernel/process-lock.ts';
@@ -9,6 +9,8 @@ const CLAIM_NAME = '.esign.lock';
 const IDLE_CLAIMS = 64;
 
 interface Entry {
+  /** What was there when the run came, as a disk without case would tell it. */
+  names: ReadonlySet<string>;
   alone: boolean;
   release: (() => Promise<void>) | undefined;
   users: number;
@@ -33,6 +35,12 @@ export class Folders {
     const entry = await pending;
     entry.users++;
     return entry.alone;
+  }
+
+  /** False when the run that uses the folder alone found no file of that name there. */
+  async had(folder: string, name: string): Promise<boolean> {
+    const entry = await this.entries.get(folder);
+    return entry === undefined || !entry.alone || entry.names.has(caseless(name));
   }
 
   async leave(folder: string): Promise<void> {
@@ -64,9 +72,14 @@ export class Folders {
   }
 }
 
+function caseless(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
 async function openEntry(folder: string): Promise<Entry> {
   await mkdir(folder, { recursive: true });
   // Another run has it, or the disk knows no links and so no claims: nothing is gone on with there.
   const release = await lockFile(join(folder, CLAIM_NAME), (pid) => new Error(pid)).catch(() => undefined);
-  return { alone: release !== undefined, release, users: 0 };
+  const names = new Set((await readdir(folder)).map(caseless));
+  return { names, alone: release !== undefined, release, users: 0 };
 }

@@ -29,7 +29,10 @@ export function isProvable(facts: ObjectFacts): boolean {
   return facts.md5 !== undefined || facts.checksum !== undefined;
 }
 
-interface Reply {
+/** The fields of a reply that are facts of its object, as the SDK names them. */
+export interface ObjectReply {
+  ContentLength?: number | undefined;
+  ContentRange?: string | undefined;
   ETag?: string | undefined;
   ServerSideEncryption?: string | undefined;
   SSECustomerAlgorithm?: string | undefined;
@@ -44,8 +47,34 @@ interface Reply {
   StorageClass?: string | undefined;
 }
 
+/** The same fields from plain headers. */
+export function replyOf(headers: Readonly<Record<string, string | string[] | undefined>>): ObjectReply {
+  const text = (name: string) => {
+    const value = headers[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const length = text('content-length');
+  const modified = text('last-modified');
+  return {
+    ContentLength: length === undefined ? undefined : Number(length),
+    ContentRange: text('content-range'),
+    ETag: text('etag'),
+    ServerSideEncryption: text('x-amz-server-side-encryption'),
+    SSECustomerAlgorithm: text('x-amz-server-side-encryption-customer-algorithm'),
+    ChecksumType: text('x-amz-checksum-type'),
+    ChecksumCRC64NVME: text('x-amz-checksum-crc64nvme'),
+    ChecksumCRC32C: text('x-amz-checksum-crc32c'),
+    ChecksumCRC32: text('x-amz-checksum-crc32'),
+    ChecksumSHA256: text('x-amz-checksum-sha256'),
+    ChecksumSHA1: text('x-amz-checksum-sha1'),
+    LastModified: modified === undefined ? undefined : new Date(modified),
+    ContentType: text('content-type'),
+    StorageClass: text('x-amz-storage-class'),
+  };
+}
+
 /** The facts of a reply to GET or HEAD. */
-export function factsOf(reply: Reply, size: number | undefined): ObjectFacts {
+export function factsOf(reply: ObjectReply, size: number | undefined): ObjectFacts {
   const modified = reply.LastModified;
   return {
     size,
@@ -60,7 +89,7 @@ export function factsOf(reply: Reply, size: number | undefined): ObjectFacts {
 }
 
 /** The ETag of an object encrypted with a key of its own (KMS, SSE-C) looks like an MD5 and is none. */
-function md5Of(reply: Reply): string | undefined {
+function md5Of(reply: ObjectReply): string | undefined {
   const ownKey =
     reply.SSECustomerAlgorithm !== undefined || reply.ServerSideEncryption?.startsWith('aws:kms') === true;
   const etag = reply.ETag?.replaceAll('"', '').toLowerCase();
@@ -68,7 +97,7 @@ function md5Of(reply: Reply): string | undefined {
 }
 
 /** The checksum of the whole object; one made of the checksums of its parts proves nothing here. */
-function checksumOf(reply: Reply): Checksum | undefined {
+function checksumOf(reply: ObjectReply): Checksum | undefined {
   if (reply.ChecksumType === 'COMPOSITE') return undefined;
   for (const algorithm of CHECKSUM_ALGORITHMS) {
     const value = reply[`Checksum${algorithm}`];

@@ -57,14 +57,15 @@ export class PartFile implements Sink {
   static async open(finalPath: string, of: PartOf, options: { alone: boolean }): Promise<PartFile> {
     const name = options.alone ? finalPath : `${finalPath}.${randomBytes(4).toString('hex')}`;
     const path = `${name}.part`;
-    const { O_RDWR, O_CREAT, O_NOFOLLOW = 0 } = constants;
-    const file = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-    const part = new PartFile(path, file, of, options.alone);
+    const fresh = await openFresh(path);
+    if (fresh !== undefined) return new PartFile(path, fresh, of, options.alone);
+    const { O_RDWR, O_NOFOLLOW = 0 } = constants;
+    const part = new PartFile(path, await open(path, O_RDWR | O_NOFOLLOW), of, options.alone);
     try {
       await part.recall();
       return part;
     } catch (error) {
-      await file.close();
+      await part.file.close();
       throw error;
     }
   }
@@ -83,7 +84,7 @@ export class PartFile implements Sink {
   }
 
   async begin(facts: ObjectFacts): Promise<void> {
-    this.digest = new Digest(this.of.key, facts, { checksum: false });
+    this.digest = new Digest(this.of.key, facts);
     const { size, etag, md5, checksum } = facts;
     // Without proof of its content a part of unknown history is not gone on with.
     if (size === undefined || size < WORTH_RESUMING || etag === undefined || !isProvable(facts)) return;
@@ -102,13 +103,17 @@ export class PartFile implements Sink {
 
   private async flush(): Promise<void> {
     if (this.gatheredBytes === 0) return;
-    const position = this.length - this.gatheredBytes;
-    const block = this.gathered.length === 1 ? this.gathered[0] : Buffer.concat(this.gathered);
+    const blocks = this.gathered;
+    let position = this.length - this.gatheredBytes;
     this.gathered = [];
     this.gatheredBytes = 0;
-    for (let done = 0; block !== undefined && done < block.byteLength; ) {
-      const { bytesWritten } = await this.file.write(block, done, block.byteLength - done, position + done);
-      done += bytesWritten;
+    const { bytesWritten } = await this.file.writev(blocks, position);
+    position += bytesWritten;
+    // A disk may take less than it was given.
+    const rest = position < this.length ? Buffer.concat(blocks).subarray(bytesWritten) : undefined;
+    for (let done = 0; rest !== undefined && done < rest.byteLength; ) {
+      const more = await this.file.write(rest, done, rest.byteLength - done, position + done);
+      done += more.bytesWritten;
     }
   }
 
@@ -144,7 +149,7 @@ export class PartFile implements Sink {
   async prove(facts: ObjectFacts, resumed: boolean): Promise<Counted> {
     await this.flush();
     if (!resumed && this.digest !== undefined) return this.digest.result();
-    const digest = new Digest(this.of.key, facts, { checksum: true });
+    const digest = new Digest(this.of.key, facts);
     for await (const block of blocksOf(this.file)) digest.update(block);
     return digest.result();
   }
@@ -168,6 +173,16 @@ export class PartFile implements Sink {
     await this.file.close();
     await rm(this.path, { force: true });
     await this.forgetNote();
+  }
+}
+
+/** A new file, or undefined where there is one. */
+async function openFresh(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'wx+', 0o600);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return undefined;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Agent } from 'node:https';
+import { Agent, type AgentOptions } from 'node:https';
 import { UsageError } from '../kernel/errors.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -44,15 +44,12 @@ function bare(host: string): string {
     .replace(/\.$/, '');
 }
 
-/** How the agents keep their connections. */
-const POOL = { keepAlive: true, maxSockets: 64 };
-
 /** An agent for https: through the proxy where there is one, past it for the hosts in NO_PROXY. */
-export async function httpsAgent(env: Environment): Promise<Agent> {
+export async function httpsAgent(env: Environment, pool: AgentOptions): Promise<Agent> {
   const proxy = proxyOf(env, 'https');
-  if (proxy === undefined) return new Agent(POOL);
+  if (proxy === undefined) return new Agent(pool);
   const { agentThrough } = await import('./proxy-agent.ts');
-  return agentThrough(proxy, POOL, (host, port) => bypasses(env, host, port));
+  return agentThrough(proxy, pool, (host, port) => bypasses(env, host, port));
 }
 
 /** Where a request over plain http goes: the proxy takes it with the whole address as its path. */

@@ -127,6 +127,19 @@ describe.skipIf(missing !== undefined)('a real Ceph bucket', () => {
     }
     expect((await home.shell('cd odd && sha256sum -c --strict SHA256SUMS')).code).toBe(0);
     expect((await readdir(home.folder)).sort()).toEqual(['config', 'odd', 'owner.secret', 'stranger.secret']);
+    // One after the other, so that all but the first go the quick way.
+    const singly = await download(
+      keys,
+      '--dir',
+      'singly',
+      '--name-template',
+      '{key}',
+      '--concurrency',
+      '1',
+      '--debug',
+    );
+    expect(singly.stderr.match(/← 200/g)).toHaveLength(keys.length);
+    expect(singly.code).toBe(0);
     const again = await download(keys, '--dir', 'odd', '--name-template', '{key}', '--debug');
     expect(again.stderr.match(/← 304/g)).toHaveLength(keys.length);
   });
