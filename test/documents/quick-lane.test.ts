@@ -1,4 +1,4 @@
-import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,17 +81,20 @@ describe('the way that the SDK has shown', () => {
 });
 
 describe('a signature', () => {
+  const bytes = (data: string | ArrayBuffer | ArrayBufferView) => {
+    if (typeof data === 'string') return Buffer.from(data);
+    return ArrayBuffer.isView(data)
+      ? Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+      : Buffer.from(data);
+  };
+
   class Sha256 {
-    readonly hash: Hash | Hmac;
+    private readonly hash;
     constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-      if (secret === undefined) this.hash = createHash('sha256');
-      else {
-        const plain = typeof secret === 'string' || ArrayBuffer.isView(secret);
-        this.hash = createHmac('sha256', plain ? secret : Buffer.from(secret));
-      }
+      this.hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytes(secret));
     }
-    update(data: string | Uint8Array): void {
-      this.hash.update(data);
+    update(data: string | ArrayBuffer | ArrayBufferView): void {
+      this.hash.update(bytes(data));
     }
     digest(): Promise<Uint8Array> {
       return Promise.resolve(this.hash.digest());
