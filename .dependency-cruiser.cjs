@@ -1,9 +1,9 @@
 // The floors of the house: a file imports only from floors below its own. Type-only imports count, too.
-// What one capability may use of another: sending in bulk is sending.
-const arrows = { bulk: ['envelopes'] };
 const capabilities = [
   'bulk',
+  'completion',
   'demo',
+  'doctor',
   'documents',
   'envelopes',
   'profiles',
@@ -11,6 +11,8 @@ const capabilities = [
   'templates',
   'webhooks',
 ];
+// Arrows between capabilities, by name: sending in bulk is sending; the doctor looks at the settings a command would use.
+const arrows = { bulk: ['envelopes'], doctor: ['profiles'] };
 const above = '^src/(commands|cli|output)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */

@@ -8,14 +8,21 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const argv = process.argv.slice(2);
+const [first, ...rest] = argv;
 const ready = readyAnswer();
 
 if (ready !== undefined) process.stdout.write(ready);
 else if (existsSync(join(root, 'dist/cli/main.js'))) {
   // From Node 22 on. Where the folder can't be used, nothing is kept and nothing else changes.
   if (!process.env.NODE_COMPILE_CACHE) module.enableCompileCache?.(cacheFolder());
-  const { main } = await import('../dist/cli/main.js');
-  await main(argv, root);
+  if (first === '__complete') {
+    // Completion answers at each Tab: nothing of oclif is loaded for it.
+    const { main } = await import('../dist/cli/complete.js');
+    await main(rest, root);
+  } else {
+    const { main } = await import('../dist/cli/main.js');
+    await main(argv, root);
+  }
 } else {
   process.stderr.write(
     'esign is not built yet. Run `npm run build` first, or `npm run demo` to see it all.\n',

@@ -25,6 +25,7 @@ export async function bundle() {
     absWorkingDir: root,
     entryPoints: [
       'src/cli/main.ts',
+      'src/cli/complete.ts',
       'src/cli/help.ts',
       ...commands.map((file) => join('src/commands', file)),
     ],

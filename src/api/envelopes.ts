@@ -1,5 +1,5 @@
 import type { SendRequest } from './http.ts';
-import { walkPages } from './pages.ts';
+import { readPage, walkPages } from './pages.ts';
 import { walkRecent } from './recent-pages.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceReplySchema } from './schemas.ts';
 
@@ -24,6 +24,11 @@ export interface EnvelopesApi {
     pageSize?: number | undefined;
     signal?: AbortSignal | undefined;
   }): AsyncGenerator<Envelope, void, undefined>;
+  /** One page of 100, and how many there are where the service says so. */
+  page(
+    page: number,
+    options?: { status?: string | undefined; signal?: AbortSignal | undefined },
+  ): Promise<{ items: Envelope[]; totalPages: number | undefined }>;
   /** Those created at `since` (ms) or later; where the list has an order, without reading the rest of it. */
   recent(since: number, signal?: AbortSignal): AsyncGenerator<Envelope, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<Envelope>;
@@ -69,6 +74,11 @@ export function envelopesApi(send: SendRequest): EnvelopesApi {
         },
         readItem,
       ),
+    async page(number, { status, signal } = {}) {
+      const query = status === undefined ? {} : { query: { status } };
+      const page = await readPage(send, { path: '/esign/envelopes', ...query, signal }, number);
+      return { items: page.items.map((item) => readItem(item, page.status)), totalPages: page.totalPages };
+    },
     recent: (since, signal) => walkRecent(send, { path: '/esign/envelopes', signal }, readItem, since),
     get: (id, signal) => one({ method: 'GET', path: pathOf(id), signal }),
     create: (body, signal) => one({ method: 'POST', path: '/esign/envelopes', body, signal }),

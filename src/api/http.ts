@@ -16,7 +16,11 @@ export interface HttpRequest {
   path: string;
   query?: Readonly<Record<string, string>>;
   body?: unknown;
+  /** JSON text sent byte for byte, instead of `body`. */
+  bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Shown every reply, whatever it then means: a refusal has headers, too. */
+  onReply?: ((reply: RawReply) => void) | undefined;
 }
 
 export interface HttpReply {
@@ -78,7 +82,7 @@ export function createHttp(options: HttpOptions): SendRequest {
   return async (wanted) => {
     const url = addressOf(options.baseUrl, wanted);
     const counted = await options.window?.acquire(wanted.signal);
-    const requestBody = wanted.body === undefined ? undefined : JSON.stringify(wanted.body);
+    const requestBody = wanted.body === undefined ? wanted.bodyText : JSON.stringify(wanted.body);
     const started = options.clock.now();
     const entry: TraceEntry = {
       method: wanted.method,
@@ -95,6 +99,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       entry.status = raw.status;
       entry.replyBody = raw.text;
       entry.rate = readRateLimit(raw.headers, options.clock.now());
+      wanted.onReply?.(raw);
       return interpret(raw, entry.rate, url);
     } catch (error) {
       entry.error = error instanceof Error ? error.message : String(error);
@@ -107,7 +112,8 @@ export function createHttp(options: HttpOptions): SendRequest {
   };
 }
 
-interface RawReply {
+/** A reply as it came over the wire. */
+export interface RawReply {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;

@@ -8,6 +8,7 @@ import { refuseCollisions } from '../documents/file-names.ts';
 import { Folders } from '../documents/folders.ts';
 import { Ledger } from '../documents/ledger.ts';
 import { type NameTemplate, parseNameTemplate } from '../documents/name-template.ts';
+import { wishesOfIds } from '../documents/wishes.ts';
 import { type EsignError, PartialError, UsageError } from '../kernel/errors.ts';
 import { mapAhead } from '../kernel/streams.ts';
 import { renderFile } from '../output/file-view.ts';
@@ -199,4 +200,16 @@ async function writeResult(
   if (error === undefined) return terminal.out(renderFile(result, terminal));
   // A single failure is said once, by the reporter.
   if (of > 1) terminal.err(errorText(error, { json: false, redactor, style: terminal.styleErr }));
+}
+
+/** Fetches the signed PDF and the certificate of a completed envelope into a folder. */
+export async function downloadPapers(envelopeId: string, dir: string, around: Surroundings): Promise<void> {
+  const flags: DownloadFlagValues = { dir, force: false, concurrency: 2 };
+  const wish = {
+    client: await around.client(),
+    papers: ['signed', 'certificate'] as const,
+    template: undefined,
+    patience: patienceOf(flags, around),
+  };
+  await downloadAll(await wishesOfIds([envelopeId], wish), flags, around);
 }

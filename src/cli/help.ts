@@ -42,7 +42,8 @@ class EsignCommandHelp extends CommandHelp {
 const START = `See it all in one go:            esign demo
 Run the service on this machine: esign sandbox start
 Use the real service:            esign profiles add NAME --base-url URL
-Send a contract:                 esign envelopes create --template ID --signer a@b.c --send`;
+Send a contract:                 esign envelopes create --template ID --signer a@b.c --send
+Something does not work:         esign doctor`;
 
 /** Help as this tool gives it. */
 export default class EsignHelp extends Help {

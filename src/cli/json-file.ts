@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 
@@ -15,12 +15,32 @@ export async function readText(path: string, what: string): Promise<string> {
   }
 }
 
+/** The bytes of a file the user named, exactly. `-` is stdin. */
+export async function readBytes(path: string, what: string): Promise<Buffer> {
+  try {
+    return await (path === '-' ? buffer(process.stdin) : readFile(path));
+  } catch (error) {
+    throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+      cause: error,
+    });
+  }
+}
+
 /** The JSON object of a file or stdin. */
 export async function readJsonObject(path: string, what: string): Promise<Record<string, unknown>> {
   const content = await readText(path, what);
   const value = tryParse(content);
   if (isRecord(value)) return value;
   throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`);
+}
+
+/** The text of a file or stdin, once it is known to be JSON. */
+export async function readJsonText(path: string, what: string): Promise<string> {
+  const content = await readText(path, what);
+  if (tryParse(content) !== undefined) return content.trim();
+  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not JSON. Nothing was sent.`, {
+    hint: `Check it with \`jq . ${path === '-' ? '' : path}\`.`,
+  });
 }
 
 function tryParse(content: string): unknown {

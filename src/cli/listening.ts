@@ -1,14 +1,29 @@
-import { UsageError } from '../kernel/errors.ts';
-import { nearest } from '../kernel/nearest.ts';
-import { EVENTS } from '../kernel/vocabulary.ts';
-import { deliveryLine, renderDelivery } from '../output/delivery-view.ts';
-import { writeJsonLine } from '../output/json.ts';
-import { type Delivery, startReceiver } from '../webhooks/receiver.ts';
-import { readSecret, readSecretFile } from './secrets.ts';
+import { join } from 'node:path';
+import type { Client } from '../api/client.ts';
+import { durationInWords } from '../kernel/duration.ts';
+import {
+  EndedOtherwiseError,
+  messageOf,
+  NetworkError,
+  UsageError,
+  WaitTimeoutError,
+} from '../kernel/errors.ts';
+import { stateDir } from '../kernel/paths.ts';
+import { isTerminal } from '../kernel/vocabulary.ts';
+import { deliveryLine, forwardLine, renderDelivery } from '../output/delivery-view.ts';
+import { jsonText, writeJsonLine } from '../output/json.ts';
+import { EventJournal, readEvents } from '../webhooks/event-journal.ts';
+import { recordOf } from '../webhooks/event-record.ts';
+import { Forwarder } from '../webhooks/forward.ts';
+import { type Delivery, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { downloadPapers } from './downloading.ts';
+import { eventNames } from './event-flags.ts';
+import { runCommand } from './exec-command.ts';
+import { listenSecrets } from './listen-secrets.ts';
 import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';
 
-interface ListenFlags {
+export interface ListenFlags {
   port: number;
   host: string;
   path: string;
@@ -16,84 +31,235 @@ interface ListenFlags {
   'signature-header': string;
   events?: string | undefined;
   verify: boolean;
+  'forward-to'?: string[] | undefined;
+  'forward-timeout'?: number | undefined;
+  drain?: number | undefined;
+  exec?: string | undefined;
+  envelope?: string | undefined;
+  until?: string[] | undefined;
+  wait?: number | undefined;
+  download?: string | undefined;
 }
 
-/** Receives webhooks until a signal comes; each is shown before it is answered. */
+const DEFAULT_DRAIN_MS = 10_000;
+const DEFAULT_FORWARD_TIMEOUT_MS = 30_000;
+/** Deliveries can be lost: an awaited envelope is also looked at this often. */
+const LOOK_MS = 30_000;
+/** How long the last deliveries of an envelope may take once the service says that it is over. */
+const LAST_MS = 3_000;
+const POLL_MS = 20;
+/** Repeats come within a day. */
+const REPEATS_MS = 86_400_000;
+
+export function eventsFolder(): string {
+  return join(stateDir(), 'events');
+}
+
+/** Receives webhooks until a signal comes, or until the awaited envelope has got there. */
 export async function listenUntilStopped(flags: ListenFlags, around: Surroundings): Promise<void> {
+  checkFlags(flags);
+  const listener = new Listener(flags, around);
+  const receiver = await listener.start();
+  try {
+    await listener.announce(receiver.url);
+    await (flags.envelope === undefined
+      ? untilAborted(around.signal)
+      : listener.untilReached(flags.envelope));
+  } finally {
+    await listener.stop(receiver);
+  }
+}
+
+function checkFlags(flags: ListenFlags): void {
   if (!flags.path.startsWith('/')) throw new UsageError(`--path "${flags.path}" must start with a slash.`);
-  const events = readEvents(flags.events);
-  const secrets = flags.verify ? await readSecrets(flags['secret-file'], around) : [];
-  const count = { received: 0, verified: 0, refused: 0, duplicates: 0 };
-  const receiver = await startReceiver({
-    host: flags.host,
-    port: flags.port,
-    path: flags.path,
-    signatureHeader: flags['signature-header'].toLowerCase(),
-    secrets,
-    verify: flags.verify,
-    clock: around.clock,
-    onDelivery: async (delivery) => {
-      count.received++;
-      count.verified += Number(delivery.verified);
-      count.refused += Number(delivery.reason !== null);
-      count.duplicates += Number(delivery.duplicate);
-      if (events === undefined || delivery.reason !== null || events.has(delivery.facts?.event ?? '')) {
-        await writeDelivery(delivery, around);
-      }
-    },
-  });
-  await announce(receiver.url, flags, around);
-  await untilAborted(around.signal);
-  await receiver.close();
-  if (around.json) return writeJsonLine({ type: 'summary', ...count }, around.terminal);
-  around.notice(`Stopped. ${count.received} received, ${count.verified} verified, ${count.refused} refused.`);
-}
-
-async function announce(url: string, flags: ListenFlags, around: Surroundings): Promise<void> {
-  if (around.json) {
-    await writeJsonLine({ type: 'ready', url, verify: flags.verify }, around.terminal);
-    if (!flags.verify)
-      await writeJsonLine({ type: 'warning', message: 'Signatures are not checked.' }, around.terminal);
-    return;
+  for (const url of flags['forward-to'] ?? []) {
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      throw new UsageError(`--forward-to "${url}" is not an http or https address.`, {
+        hint: 'Write it like http://localhost:3000/webhooks.',
+      });
   }
-  around.notice(`Listening at ${url}. Give it as --webhook-url when you create an envelope. Ctrl-C stops.`);
-  if (!flags.verify)
-    around.notice('Signatures are not checked: anyone who reaches this address can make up events.');
 }
 
-function writeDelivery(delivery: Delivery, around: Surroundings): Promise<void> {
-  return around.json
-    ? writeJsonLine(deliveryLine(delivery), around.terminal)
-    : around.terminal.out(renderDelivery(delivery, around.terminal));
-}
+class Listener {
+  readonly #flags: ListenFlags;
+  readonly #around: Surroundings;
+  readonly #events: Set<string> | undefined;
+  readonly #journal: EventJournal;
+  readonly #forwarder: Forwarder;
+  readonly #count = { received: 0, verified: 0, refused: 0, duplicates: 0 };
+  readonly #downloaded = new Set<string>();
+  #work: Promise<void> = Promise.resolve();
+  #wake: (() => void) | undefined;
+  #woken: Promise<void> = Promise.resolve();
+  /** Events of the awaited envelope. */
+  readonly #received = new Set<string>();
 
-async function readSecrets(files: readonly string[] | undefined, around: Surroundings): Promise<string[]> {
-  const secrets = await Promise.all((files ?? []).map((file) => readSecretFile(file, 'webhook secret')));
-  if (process.env.ESIGN_WEBHOOK_SECRET) secrets.push(process.env.ESIGN_WEBHOOK_SECRET);
-  if (secrets.length === 0) {
-    const hint =
-      'Give --secret-file FILE or ESIGN_WEBHOOK_SECRET, or --no-verify to take everything unchecked.';
-    secrets.push(await readSecret({ what: 'webhook secret', hint }, around));
-  }
-  for (const secret of secrets) {
-    if (secret === '') throw new UsageError('A webhook secret is empty.');
-    around.redactor.add(secret);
-  }
-  return secrets;
-}
-
-function readEvents(text: string | undefined): Set<string> | undefined {
-  if (text === undefined) return undefined;
-  const names = text
-    .split(',')
-    .map((name) => name.trim().toLowerCase())
-    .map((name) => (name.includes('.') ? name : `envelope.${name}`));
-  for (const name of names) {
-    if (EVENTS.some((known) => known === name)) continue;
-    const meant = nearest(name, EVENTS);
-    throw new UsageError(`There is no event "${name}".`, {
-      hint: `${meant ? `Did you mean ${meant}? ` : ''}The events are ${EVENTS.join(', ')}.`,
+  constructor(flags: ListenFlags, around: Surroundings) {
+    this.#flags = flags;
+    this.#around = around;
+    this.#events = eventNames(flags.events);
+    this.#journal = new EventJournal(eventsFolder(), around.clock);
+    this.#forwarder = new Forwarder({
+      urls: flags['forward-to'] ?? [],
+      timeoutMs: flags['forward-timeout'] ?? DEFAULT_FORWARD_TIMEOUT_MS,
+      clock: around.clock,
+      onResult: (result) => void this.#write(forwardLine(result, around.terminal, around.json)),
     });
   }
-  return new Set(names);
+
+  async start(): Promise<Receiver> {
+    const { host, port, path, verify } = this.#flags;
+    const { clock } = this.#around;
+    const none = () => Promise.resolve({ secrets: [], others: [] });
+    const seen: string[] = [];
+    for await (const record of readEvents(eventsFolder(), { since: clock.now() - REPEATS_MS }))
+      if (record.reason === null) seen.push(record.id);
+    return startReceiver({
+      host,
+      port,
+      path,
+      signatureHeader: this.#flags['signature-header'].toLowerCase(),
+      secretsFor: verify ? await listenSecrets(this.#flags['secret-file'], this.#around) : none,
+      verify,
+      clock,
+      seen: seen.reverse(),
+      onDelivery: (delivery) => this.#take(delivery),
+    });
+  }
+
+  async announce(url: string): Promise<void> {
+    const { json, terminal } = this.#around;
+    const { verify } = this.#flags;
+    if (json) {
+      await writeJsonLine({ type: 'ready', url, verify }, terminal);
+      if (!verify) await writeJsonLine({ type: 'warning', message: 'Signatures are not checked.' }, terminal);
+      return;
+    }
+    this.#around.notice(
+      `Listening at ${url}. Give it as --webhook-url when you create an envelope. Ctrl-C stops.`,
+    );
+    if (!verify)
+      this.#around.notice('Signatures are not checked: anyone who reaches this address can make up events.');
+  }
+
+  /** Waits for the envelope: woken by its deliveries, and looking by itself from time to time. */
+  async untilReached(id: string): Promise<void> {
+    const { clock, signal } = this.#around;
+    const until = this.#flags.until ?? ['COMPLETED'];
+    const client = await this.#around.client();
+    const deadline =
+      this.#flags.wait === undefined ? Number.POSITIVE_INFINITY : clock.now() + this.#flags.wait;
+    for (;;) {
+      this.#woken = new Promise((resolve) => {
+        this.#wake = resolve;
+      });
+      const status = await this.#statusOf(client, id);
+      if (status !== undefined && (until.includes(status) || isTerminal(status)))
+        return this.#finish(id, status, until);
+      if (clock.now() >= deadline)
+        throw new WaitTimeoutError(
+          `${id} is still ${status ?? 'unknown'} after ${durationInWords(this.#flags.wait ?? 0)}.`,
+        );
+      await Promise.race([this.#woken, clock.sleep(Math.min(LOOK_MS, deadline - clock.now()), signal)]);
+    }
+  }
+
+  /** The envelope is where it goes no further: its last deliveries may still be on their way. */
+  async #finish(id: string, status: string, until: readonly string[]): Promise<void> {
+    const last = `envelope.${status.toLowerCase()}`;
+    const { clock, signal } = this.#around;
+    for (const end = clock.now() + LAST_MS; !this.#received.has(last) && clock.now() < end; )
+      await clock.sleep(POLL_MS, signal);
+    await this.#work;
+    if (!until.includes(status))
+      throw new EndedOtherwiseError(`${id} is ${status}, not ${until.join(' or ')}.`, {
+        hint: `See why: \`esign envelopes get ${id}\`.`,
+      });
+    if (status === 'COMPLETED') await this.#download(id);
+  }
+
+  /** Undefined while the service is away: deliveries may still come, and the next look may succeed. */
+  async #statusOf(client: Client, id: string): Promise<string | undefined> {
+    try {
+      return (await client.envelopes.get(id, this.#around.signal)).status ?? undefined;
+    } catch (error) {
+      if (!(error instanceof NetworkError) || this.#around.signal.aborted) throw error;
+      await this.#warn(error.message);
+      return undefined;
+    }
+  }
+
+  async stop(receiver: Receiver): Promise<void> {
+    await receiver.close();
+    if (this.#forwarder.pending > 0 && !this.#around.json)
+      this.#around.notice('Waiting for what is being forwarded.');
+    await this.#forwarder.drain(this.#flags.drain ?? DEFAULT_DRAIN_MS);
+    await this.#work;
+    await this.#journal.close();
+    const { received, verified, refused } = this.#count;
+    if (this.#around.json) return writeJsonLine({ type: 'summary', ...this.#count }, this.#around.terminal);
+    this.#around.notice(`Stopped. ${received} received, ${verified} verified, ${refused} refused.`);
+  }
+
+  /** In the journal first: only then may the sender be told that it arrived. */
+  async #take(delivery: Delivery): Promise<void> {
+    await this.#journal.append(recordOf(delivery));
+    this.#count.received++;
+    this.#count.verified += Number(delivery.verified);
+    this.#count.refused += Number(delivery.reason !== null);
+    this.#count.duplicates += Number(delivery.duplicate);
+    const { reason, facts, duplicate } = delivery;
+    const isWanted = this.#events === undefined || this.#events.has(facts?.event ?? '');
+    if (reason !== null || isWanted) this.#show(delivery);
+    if (reason !== null || !isWanted) return;
+    if (facts?.envelopeId === this.#flags.envelope) {
+      this.#received.add(facts?.event ?? '');
+      this.#wake?.();
+    }
+    this.#forwarder.take({ ...delivery, envelopeId: facts?.envelopeId ?? null });
+    if (!duplicate)
+      this.#work = this.#work
+        .then(() => this.#actOn(delivery))
+        .catch((error: unknown) => this.#warn(messageOf(error)));
+  }
+
+  async #actOn(delivery: Delivery): Promise<void> {
+    const { exec } = this.#flags;
+    const { event, envelopeId } = delivery.facts ?? { event: null, envelopeId: null };
+    if (exec !== undefined) {
+      const env = {
+        ESIGN_DELIVERY_ID: delivery.deliveryId,
+        ESIGN_EVENT: event ?? '',
+        ESIGN_ENVELOPE_ID: envelopeId ?? '',
+      };
+      const { code, signal } = await runCommand(exec, `${jsonText(deliveryLine(delivery))}\n`, env);
+      if (code !== 0)
+        await this.#warn(
+          `The command for ${event ?? 'an event'} ended with ${signal ?? code ?? 'an error'}.`,
+        );
+    }
+    const isDone = event === 'envelope.completed' && envelopeId !== null && delivery.verified;
+    if (isDone) await this.#download(envelopeId);
+  }
+
+  async #download(envelopeId: string): Promise<void> {
+    const { download } = this.#flags;
+    if (download === undefined || this.#downloaded.has(envelopeId)) return;
+    this.#downloaded.add(envelopeId);
+    await downloadPapers(envelopeId, download, this.#around);
+  }
+
+  #show(delivery: Delivery): void {
+    const { json, terminal } = this.#around;
+    void this.#write(json ? `${jsonText(deliveryLine(delivery))}\n` : renderDelivery(delivery, terminal));
+  }
+
+  async #warn(message: string): Promise<void> {
+    if (!this.#around.json) return this.#around.notice(message);
+    await this.#write(`${jsonText({ type: 'warning', message })}\n`);
+  }
+
+  #write(text: string): Promise<void> {
+    return this.#around.hidingSecrets().out(text);
+  }
 }

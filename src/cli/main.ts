@@ -4,8 +4,9 @@ import { processTerminal } from '../output/terminal.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { isAbortedPrompt, translate } from './oclif-errors.ts';
 import { quickStart } from './quick-start.ts';
+import { keepNoted } from './recents.ts';
 import { errorText } from './report.ts';
-import { redactor, signals } from './run-state.ts';
+import { noted, redactor, signals } from './run-state.ts';
 
 /**
  * Runs one command line. Our own runner instead of oclif's: one reporter, one exit code, and never
@@ -20,6 +21,7 @@ export async function main(argv: string[], root: string): Promise<void> {
   } catch (error) {
     await report(error, argv, root);
   }
+  await keepNoted(noted);
   signals.finish();
 }
 

@@ -17,3 +17,13 @@ export async function askSecret(question: string): Promise<string> {
   const secret = await password({ message: question, mask: '•' }, onStderr);
   return secret.trim();
 }
+
+/** One of several, by its value; the one `first` names is under the cursor. */
+export async function choose(
+  question: string,
+  choices: readonly { value: string; name: string }[],
+  first: string | undefined,
+): Promise<string> {
+  const { select } = await import('@inquirer/prompts');
+  return select({ message: question, choices, ...(first === undefined ? {} : { default: first }) }, onStderr);
+}

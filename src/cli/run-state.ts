@@ -1,4 +1,6 @@
+import { createRecents } from '../completion/recent.ts';
 import { createRedactor } from '../kernel/redaction.ts';
+import type { Noted } from './recents.ts';
 import { watchSignals } from './signals.ts';
 
 /*
@@ -11,3 +13,6 @@ export const redactor = createRedactor();
 
 /** Aborts at Ctrl-C; see signals.ts. */
 export const signals = watchSignals();
+
+/** What this run has seen of the service, for completing it later. */
+export const noted: Noted = { recents: createRecents(), scope: undefined };

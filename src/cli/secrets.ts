@@ -55,10 +55,15 @@ export async function readWebhookSecret(
   file: string | undefined,
   webhookUrl: string | undefined,
   surroundings: Surroundings,
+  required = false,
 ): Promise<string | undefined> {
   const fromEnvironment = webhookUrl === undefined ? undefined : process.env.ESIGN_WEBHOOK_SECRET;
   const secret =
     file === undefined ? fromEnvironment || undefined : await readSecretFile(file, 'webhook secret');
+  if (secret === undefined && required)
+    throw new UsageError('There is no webhook secret.', {
+      hint: 'Give --secret-file FILE, or ESIGN_WEBHOOK_SECRET.',
+    });
   surroundings.redactor.add(secret);
   return secret;
 }

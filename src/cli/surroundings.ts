@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
+import { noting } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
@@ -12,7 +13,8 @@ import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../sandbox-control/control.ts';
-import { redactor, signals } from './run-state.ts';
+import { scopeOf } from './recents.ts';
+import { noted, redactor, signals } from './run-state.ts';
 import { type Traced, traceText } from './trace.ts';
 
 export interface SurroundingsFlags {
@@ -99,7 +101,12 @@ export class Surroundings {
     const settings = await this.settings();
     const { baseUrl, apiKey } = requireConnection(settings);
     const windowFolder = join(stateDir(), 'rate');
-    return this.clientFor(baseUrl, apiKey, settings.timeoutMs.value, { ...pacing, windowFolder });
+    noted.scope = scopeOf(settings);
+    const client = await this.clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
+      ...pacing,
+      windowFolder,
+    });
+    return noting(client, noted.recents);
   }
 
   /** The profile's bucket; whoever opens it closes it. */

@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
-import { type Change, watchEnvelopes } from '../envelopes/watch.ts';
+import { type Change, type WatchEvent, watchEnvelopes } from '../envelopes/watch.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { EndedOtherwiseError, sentenceOf, WaitTimeoutError } from '../kernel/errors.ts';
 import { writeJsonLine } from '../output/json.ts';
@@ -11,6 +11,8 @@ export interface WatchWish {
   until: readonly string[];
   timeoutMs?: number | undefined;
   intervalMs: number;
+  /** The longest pause while nothing moves. */
+  quietMs?: number | undefined;
 }
 
 /**
@@ -22,7 +24,7 @@ export async function watchToTheEnd(
   wish: WatchWish,
   around: Surroundings,
 ): Promise<void> {
-  const client = await around.client();
+  const client = await around.client({ maxWaitMs: Number.POSITIVE_INFINITY });
   const timeUp = new WaitTimeoutError(`Gave up after ${durationInWords(wish.timeoutMs ?? 0)}.`, {
     hint: `Go on with: esign envelopes watch ${ids.slice(0, 3).join(' ')}${ids.length > 3 ? ' …' : ''}`,
   });
@@ -32,25 +34,30 @@ export async function watchToTheEnd(
   const signal = AbortSignal.any([around.signal, deadline.signal]);
   const spinner = await startSpinner(`Waiting for ${wish.until.join(' or ')}`, around.terminal, around.json);
   const last = new Map<string, Envelope>();
+  const gone: Error[] = [];
   try {
-    for await (const event of watchEnvelopes(client, ids, {
-      until: wish.until,
-      intervalMs: wish.intervalMs,
-      signal,
-    })) {
-      if (event.type === 'change') {
-        last.set(event.change.envelopeId, event.change.envelope);
-        await spinner.aside(() => writeChange(event.change, around));
-      } else if (event.type === 'recovered')
-        await spinner.aside(() => around.notice('The service answers again.'));
-      else if (event.failures === 1)
-        await spinner.aside(() => around.notice(`${sentenceOf(event.error)} Watching goes on.`));
+    const { until, intervalMs, quietMs } = wish;
+    for await (const event of watchEnvelopes(client, ids, { until, intervalMs, quietMs, signal })) {
+      if (event.type === 'change') last.set(event.change.envelopeId, event.change.envelope);
+      if (event.type === 'gone') gone.push(event.error);
+      await spinner.aside(() => writeEvent(event, ids.length > 1, around));
     }
   } finally {
     clearTimeout(timer);
     spinner.stop();
   }
   judge(last, wish.until);
+  const [first] = gone;
+  if (first !== undefined) throw first;
+}
+
+async function writeEvent(event: WatchEvent, several: boolean, around: Surroundings): Promise<void> {
+  if (event.type === 'change') return writeChange(event.change, around);
+  if (event.type === 'recovered') return around.notice('The service answers again.');
+  if (event.type === 'outage' && event.failures === 1)
+    return around.notice(`${sentenceOf(event.error)} Watching goes on.`);
+  // Of a single one the reporter says it.
+  if (event.type === 'gone' && several) around.notice(`${event.id}: ${sentenceOf(event.error)}`);
 }
 
 function writeChange(change: Change, around: Surroundings): Promise<void> {

@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../cli/command.ts';
+import { durationArg, durationFlag, statusesFlag } from '../cli/flags.ts';
 import { listenUntilStopped } from '../cli/listening.ts';
 import { SIGNATURE_HEADER } from '../kernel/vocabulary.ts';
 
@@ -10,6 +11,8 @@ export default class Listen extends EsignCommand {
   static override examples = [
     '<%= config.bin %> listen --secret-file webhook.secret',
     '<%= config.bin %> listen --secret-file new.secret --secret-file old.secret --port 8080 --path /hooks',
+    '<%= config.bin %> listen --forward-to http://localhost:3000/webhooks',
+    '<%= config.bin %> listen --envelope env_123 --until COMPLETED --timeout 2h --download papers',
     '<%= config.bin %> listen --no-verify --events envelope.completed --json | jq .envelopeId',
   ];
   static override flags = {
@@ -33,6 +36,37 @@ export default class Listen extends EsignCommand {
       helpValue: 'NAME',
     }),
     events: Flags.string({ description: 'show only these events', helpValue: 'A,B' }),
+    'forward-to': Flags.string({
+      description: 'pass good deliveries on to this address, byte for byte; repeat for more',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'URL',
+    }),
+    'forward-timeout': durationFlag({
+      description: 'how long the forwarded one may take to answer (default 30s)',
+      helpValue: '30s',
+    }),
+    drain: durationFlag({
+      description: 'how long to go on forwarding when stopped (default 10s)',
+      helpValue: '10s',
+    }),
+    exec: Flags.string({
+      description: 'run this for each new delivery, with its JSON on stdin',
+      helpValue: 'CMD',
+    }),
+    envelope: Flags.string({
+      description: 'end when this envelope has got where --until says',
+      helpValue: 'ID',
+    }),
+    until: statusesFlag({
+      description: 'statuses to wait for (default COMPLETED)',
+      helpValue: 'A,B',
+      dependsOn: ['envelope'],
+    }),
+    download: Flags.string({
+      description: 'fetch the papers of completed envelopes into this folder',
+      helpValue: 'DIR',
+    }),
     verify: Flags.boolean({
       description: 'check signatures; --no-verify takes everything',
       default: true,
@@ -42,6 +76,10 @@ export default class Listen extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Listen);
-    await listenUntilStopped(flags, this.surroundings(flags));
+    // Here --timeout is how long to wait, not how long a request may take.
+    const { timeout, ...rest } = flags;
+    const wait = timeout === undefined ? undefined : durationArg(timeout);
+    const request = flags.envelope === undefined ? { timeout } : {};
+    await listenUntilStopped({ ...rest, wait }, this.surroundings({ ...rest, ...request }));
   }
 }

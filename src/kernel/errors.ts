@@ -136,6 +136,14 @@ export class StoppedError extends EsignError {
   override readonly name = 'StoppedError';
 }
 
+/** A signature that was to be checked is not good. */
+export class VerificationError extends EsignError {
+  override readonly name = 'VerificationError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('NOT_VERIFIED', message, facts);
+  }
+}
+
 /** Some of several failed; each has been reported already. */
 export class PartialError extends EsignError {
   override readonly name = 'PartialError';

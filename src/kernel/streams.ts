@@ -80,3 +80,11 @@ export async function* takeFirst<T>(
     yield item;
   }
 }
+
+/** Each item as something else. */
+export async function* mapEach<T, R>(
+  items: AsyncIterable<T>,
+  change: (item: T) => R,
+): AsyncGenerator<R, void, undefined> {
+  for await (const item of items) yield change(item);
+}

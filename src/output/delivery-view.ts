@@ -1,4 +1,6 @@
+import type { ForwardResult } from '../webhooks/forward.ts';
 import type { Delivery } from '../webhooks/receiver.ts';
+import { jsonText } from './json.ts';
 import type { ListView } from './list.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
@@ -49,6 +51,18 @@ function claimed(delivery: Delivery): string {
   const { facts } = delivery;
   if (facts === null) return '';
   return safeLine(` (claims to be ${facts.event ?? 'nothing'} of ${facts.envelopeId ?? 'nothing'})`);
+}
+
+/** One try to pass a delivery on, as a JSON line or as one for people. */
+export function forwardLine(result: ForwardResult, terminal: Terminal, json: boolean): string {
+  if (json) return `${jsonText({ type: 'forward', ...result })}\n`;
+  const { url, status, ms, error, attempt } = result;
+  const what =
+    error === null ? `${status ?? ''} in ${ms} ms` : `${error}${attempt > 1 ? `, try ${attempt}` : ''}`;
+  if (!terminal.outIsTty)
+    return `${['forward', result.id, url, String(status ?? ''), error ?? ''].map(safeLine).join('\t')}\n`;
+  const mark = error === null ? terminal.style('green', '→') : terminal.style('red', '→');
+  return `          ${mark} ${safeLine(url)}  ${terminal.style('dim', safeLine(what))}\n`;
 }
 
 /** The deliveries a sandbox made. */

@@ -44,6 +44,19 @@ export function safeBlock(text: string): string {
     .join('\n');
 }
 
+/** JSON text in which everything that could act on a terminal is escaped: the same JSON, line breaks between tokens kept. */
+export function safeJson(text: string): string {
+  return text.replace(UNSAFE, (character, index: number) => {
+    if (character === '\n') return character;
+    if ((character === JOINER || character === NON_JOINER) && joins(text, index)) return character;
+    return character.split('').map(unicodeEscape).join('');
+  });
+}
+
+function unicodeEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** Columns the text takes on a terminal. */
 export function widthOf(text: string): number {
   return stringWidth(text);

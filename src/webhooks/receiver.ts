@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
+import { explainMismatch } from './explain.ts';
 import { type EventFacts, readPayload } from './payload.ts';
 import { checkSignature } from './signature.ts';
 
@@ -11,16 +13,25 @@ export interface ReceiverOptions {
   path: string;
   /** Lower case. */
   signatureHeader: string;
-  /** Any of them may have signed (rotation). Empty only together with `verify: false`. */
-  secrets: readonly string[];
+  /**
+   * Any of them may have signed (rotation). Handed the envelope id that the payload claims, which is not to be believed
+   * yet. `others` only serve to explain a failure.
+   */
+  secretsFor: (
+    envelopeId: string | null,
+  ) => Promise<{ secrets: readonly string[]; others: readonly string[] }>;
   verify: boolean;
   clock: Clock;
+  /** Ids that were received before this run. */
+  seen?: Iterable<string>;
   /** Called for each delivery before it is answered; a rejection answers 500, so that the sender tries again. */
   onDelivery: (delivery: Delivery) => Promise<void> | void;
 }
 
 /** One request at the webhook path, good or bad. */
 export interface Delivery {
+  /** Names this delivery on this machine. */
+  deliveryId: string;
   id: string;
   receivedAt: string;
   facts: EventFacts | null;
@@ -32,6 +43,8 @@ export interface Delivery {
   /** What the sender was told. */
   answer: number;
   raw: Buffer;
+  /** As they came, in order. */
+  headers: [string, string][];
   body: Record<string, unknown> | null;
 }
 
@@ -49,7 +62,7 @@ const REMEMBERED_IDS = 100_000;
  * 200 good, 401 bad signature, 400 not JSON, 413 over 1 MiB, 405 other method, 404 other path.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const seen = new Set<string>();
+  const seen = new Set<string>(options.seen);
   const server = createServer((request, response) => {
     void handle(request, response, options, seen).catch(() => answer(response, 500));
   });
@@ -97,34 +110,59 @@ async function handle(
   if (request.method !== 'POST') return answer(response, 405);
   const raw = await readBody(request);
   if (raw === undefined) return answer(response, 413);
-  const delivery = judge(raw, request, options, seen);
+  const delivery = await judge(raw, request, options, seen);
   await options.onDelivery(delivery);
   answer(response, delivery.answer);
 }
 
-function judge(raw: Buffer, request: IncomingMessage, options: ReceiverOptions, seen: Set<string>): Delivery {
+async function judge(
+  raw: Buffer,
+  request: IncomingMessage,
+  options: ReceiverOptions,
+  seen: Set<string>,
+): Promise<Delivery> {
   const payload = readPayload(raw);
   const check = options.verify
-    ? checkSignature(raw, request.headersDistinct[options.signatureHeader], options.secrets)
+    ? await checked(raw, request, options, payload?.facts.envelopeId ?? null)
     : undefined;
-  const refused =
-    check !== undefined && !check.ok ? check.reason : payload === undefined ? 'the body is not JSON' : null;
-  const verified = check?.ok === true;
+  const refused = check ?? (payload === undefined ? 'the body is not JSON' : null);
   const id = payload?.facts.id ?? '';
   // Only what is accepted is remembered: a forged copy must not make the real one look like a repeat.
   const duplicate = refused === null && seen.has(id);
   if (refused === null) remember(seen, id);
   return {
+    deliveryId: `dlv_${randomBytes(9).toString('hex')}`,
     id,
     receivedAt: new Date(options.clock.now()).toISOString(),
     facts: payload?.facts ?? null,
-    verified,
+    verified: check === null,
     duplicate,
     reason: refused,
-    answer: check !== undefined && !check.ok ? 401 : payload === undefined ? 400 : 200,
+    answer: typeof check === 'string' ? 401 : payload === undefined ? 400 : 200,
     raw,
+    headers: pairsOf(request.rawHeaders),
     body: payload?.body ?? null,
   };
+}
+
+/** Null when the signature is good, else why it is not. */
+async function checked(
+  raw: Buffer,
+  request: IncomingMessage,
+  options: ReceiverOptions,
+  envelopeId: string | null,
+): Promise<string | null> {
+  const values = request.headersDistinct[options.signatureHeader];
+  const known = await options.secretsFor(envelopeId);
+  const check = checkSignature(raw, values, known.secrets);
+  if (check.ok) return null;
+  return check.failure === 'mismatch' ? explainMismatch(raw, values?.[0] ?? '', known) : check.reason;
+}
+
+function pairsOf(raw: readonly string[]): [string, string][] {
+  return raw.flatMap((name, index): [string, string][] =>
+    index % 2 === 0 ? [[name, raw[index + 1] ?? '']] : [],
+  );
 }
 
 function remember(seen: Set<string>, id: string): void {

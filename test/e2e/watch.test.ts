@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { json } from '../support/server.ts';
-import { fakeService } from './fake-service.ts';
+import { answerPage, fakeService } from './fake-service.ts';
 
 const home = new Home();
 beforeAll(async () => {
@@ -139,6 +139,22 @@ describe('what a watch takes', () => {
     expect(stdout.split('\n')).toHaveLength(3);
     expect(stderr).toContain('Watching goes on');
     expect(stderr).toContain('answers again');
+    await server.close();
+  });
+
+  it('a thousand envelopes, for about ten requests a look', async () => {
+    const total = 1_000;
+    const item = (index: number) => ({ id: `env_${index}`, status: 'COMPLETED', signers: [] });
+    const { server, env } = await fakeService((request, response) => {
+      const one = /env_(\d+)$/.exec(request.path)?.[1];
+      if (one !== undefined) return json(response, 200, { data: item(Number(one)) });
+      answerPage(request, response, total, item);
+    });
+    const input = Array.from({ length: total }, (_, index) => `env_${index}\n`).join('');
+    const { code, stdout } = await home.run(['envelopes', 'watch', '-', '--json'], { env, input });
+    expect(code).toBe(0);
+    expect(jsonLines(stdout)).toHaveLength(total);
+    expect(server.seen.length).toBeLessThanOrEqual(20);
     await server.close();
   });
 });

@@ -9,6 +9,8 @@ export interface Screen {
   text(): string;
   /** Every byte that was written to it. */
   raw(): string;
+  /** Hangs up, for a program that would not end by itself. */
+  hangUp(): void;
   /** How it ended. */
   ended: Promise<{ code: number; signal: number | undefined }>;
 }
@@ -51,6 +53,7 @@ export function openScreen(
     },
     text,
     raw: () => raw,
+    hangUp: () => child.kill('SIGKILL'),
     ended,
   };
 }

@@ -24,7 +24,7 @@ async function start(options: Partial<ReceiverOptions> = {}): Promise<string> {
     port: 0,
     path: '/webhooks',
     signatureHeader: 'x-service-signature',
-    secrets: [secret],
+    secretsFor: () => Promise.resolve({ secrets: [secret], others: [] }),
     verify: true,
     clock: systemClock,
     onDelivery: (delivery) => {
@@ -119,7 +119,10 @@ describe('the webhook receiver', () => {
   });
 
   it('takes everything, unverified, only when told so', async () => {
-    const url = await start({ verify: false, secrets: [] });
+    const url = await start({
+      verify: false,
+      secretsFor: () => Promise.resolve({ secrets: [], others: [] }),
+    });
     expect((await post(url, body)).status).toBe(200);
     expect(seen[0]).toMatchObject({ verified: false, reason: null });
   });
@@ -149,7 +152,7 @@ describe('the webhook receiver', () => {
       port: Number(new URL(url).port),
       path: '/',
       signatureHeader: 'x',
-      secrets: [],
+      secretsFor: () => Promise.resolve({ secrets: [], others: [] }),
       verify: false,
       clock: systemClock,
       onDelivery: () => undefined,

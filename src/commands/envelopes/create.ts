@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag } from '../../cli/flags.ts';
 import { readText } from '../../cli/json-file.ts';
+import { withOwnSecret } from '../../cli/own-secret.ts';
 import { readWebhookSecret } from '../../cli/secrets.ts';
 import { readMetadata, readSigners } from '../../cli/signers.ts';
 import { createBody, createEnvelope, newRequestId } from '../../envelopes/create.ts';
@@ -47,7 +48,8 @@ export default class EnvelopesCreate extends EsignCommand {
     'metadata-file': Flags.string({ description: 'metadata from a JSON object', helpValue: 'FILE' }),
     'webhook-url': Flags.string({ description: 'where its events are delivered', helpValue: 'URL' }),
     'webhook-secret-file': Flags.string({
-      description: 'file with the secret that signs the deliveries; or ESIGN_WEBHOOK_SECRET',
+      description:
+        'file with the secret that signs the deliveries; or ESIGN_WEBHOOK_SECRET; else one is made and kept for `listen`',
       helpValue: 'FILE',
     }),
     'expires-in-days': Flags.integer({
@@ -91,7 +93,9 @@ export default class EnvelopesCreate extends EsignCommand {
       return writeJson({ dryRun: true, body: createBody(wanted, requestId) }, around.hidingSecrets());
     const client = await around.client();
     const rerun = flags['request-id'] !== undefined;
-    const created = await createEnvelope(client, wanted, { requestId, rerun, signal: around.signal });
+    const created = await withOwnSecret(wanted, requestId, around, (envelope) =>
+      createEnvelope(client, envelope, { requestId, rerun, signal: around.signal }),
+    );
     const explanation = explainCreated(created);
     if (explanation !== undefined) around.notice(explanation);
     if (around.json) return writeJson(created.envelope, around.terminal);

@@ -38,17 +38,17 @@ export default class EnvelopesDownload extends EsignCommand {
     const around = this.surroundings(flags);
     const template = templateOf(flags, 'envelope');
     const words = argv.map(String);
-    const filtered = selects(flags);
-    if (filtered && words.length > 0)
-      throw new UsageError('Give either ids or filters, not both.', { hint: 'Nothing was fetched.' });
-    const ids = filtered
-      ? []
-      : (await readIds(words, 'envelope id, or a filter such as --status COMPLETED')).ids;
+    const selection = selectionOf(flags);
+    const isSelected = selects(selection);
+    if (isSelected && words.length > 0)
+      throw new UsageError('Name envelopes or select them with flags, not both.', {
+        hint: 'Leave one of the two out.',
+      });
+    const ids = isSelected ? [] : (await readIds(words, 'envelope id')).ids;
     const client = await around.client();
     const papers = flags.what ?? ['signed', 'certificate'];
     const wish = { client, papers, template, patience: patienceOf(flags, around) };
-    const selection = selectionOf(flags);
-    const wishes = filtered
+    const wishes = isSelected
       ? await wishesOfEnvelopes(selectEnvelopes(client, selection, { signal: around.signal }), wish)
       : await wishesOfIds(ids, wish);
     if (wishes.length === 0 && !around.json) around.notice('No envelope fits, so there is nothing to fetch.');

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, statusesFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/ids.ts';
+import { readIdsOrSelect } from '../../cli/selecting.ts';
 import { watchToTheEnd } from '../../cli/watching.ts';
 
 export default class EnvelopesWatch extends EsignCommand {
@@ -11,6 +11,7 @@ export default class EnvelopesWatch extends EsignCommand {
   static override examples = [
     '<%= config.bin %> envelopes watch env_123',
     '<%= config.bin %> envelopes watch env_123 --until IN_PROGRESS,COMPLETED --timeout 2h',
+    '<%= config.bin %> envelopes watch --status SENT,IN_PROGRESS',
     '<%= config.bin %> envelopes watch env_123 --json | jq -r "[.at, .to] | @tsv"',
   ];
   static override strict = false;
@@ -19,23 +20,27 @@ export default class EnvelopesWatch extends EsignCommand {
   };
   static override flags = {
     until: statusesFlag({ description: 'statuses to wait for (default COMPLETED)', helpValue: 'A,B' }),
+    status: statusesFlag({ description: 'all that have these statuses now', helpValue: 'A,B' }),
     // Its own meaning here: how long to wait at most, not how long a request may take.
     timeout: durationFlag({
       description: 'give up after this long, with exit code 124',
       helpValue: '2h',
       least: 1,
     }),
-    interval: durationFlag({ description: 'pause between looks (default 5s)', helpValue: '5s', least: 200 }),
+    interval: durationFlag({
+      description: 'pause between looks (default 5s, up to 60s while nothing moves)',
+      helpValue: '5s',
+      least: 200,
+    }),
   };
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesWatch);
     const around = this.surroundings({ ...flags, timeout: undefined });
-    const { ids } = await readIds(argv.map(String), 'envelope id');
-    await watchToTheEnd(
-      ids,
-      { until: flags.until ?? ['COMPLETED'], timeoutMs: flags.timeout, intervalMs: flags.interval ?? 5_000 },
-      around,
-    );
+    const client = await around.client({ reserve: 0.1, maxWaitMs: Number.POSITIVE_INFINITY });
+    const ids = await readIdsOrSelect(argv.map(String), client, { statuses: flags.status }, around);
+    const { until = ['COMPLETED'], timeout: timeoutMs, interval } = flags;
+    const pace = interval === undefined ? { intervalMs: 5_000, quietMs: 60_000 } : { intervalMs: interval };
+    await watchToTheEnd(ids, { until, timeoutMs, ...pace }, around);
   }
 }

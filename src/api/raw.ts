@@ -1,0 +1,169 @@
+import {
+  BadResponseError,
+  NetworkError,
+  ServiceError,
+  UnknownOutcomeError,
+  UsageError,
+} from '../kernel/errors.ts';
+import { isRecord } from '../kernel/json.ts';
+import { itemTexts } from '../kernel/json-text.ts';
+import { LIMITS } from '../kernel/vocabulary.ts';
+import type { Method, RawReply, SendRequest } from './http.ts';
+import { listReplySchema, readAs } from './schemas.ts';
+
+/** Any call, also one this client has no word for. */
+export interface RawCall {
+  method: Method;
+  /** From `callPath`. */
+  path: string;
+  query: readonly [string, string][];
+  /** JSON text, sent byte for byte. */
+  bodyText?: string | undefined;
+  signal?: AbortSignal | undefined;
+  onReply?: ((reply: RawReply) => void) | undefined;
+}
+
+// No HEAD: its refusals have no body to tell them from a stranger's.
+export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const EXAMPLE = 'It is relative to the base URL, like /esign/envelopes.';
+
+/** The method a word means, in any case. */
+export function callMethod(word: string): Method {
+  const method = METHODS.find((known) => known === word.toUpperCase());
+  if (method !== undefined) return method;
+  throw new UsageError(`There is no method "${word}".`, { hint: `There are ${METHODS.join(', ')}.` });
+}
+
+/** True for calls that may change something. */
+export function isWrite(method: Method): boolean {
+  return method !== 'GET';
+}
+
+/**
+ * The path of a call, below the base URL and nowhere else: the key goes along.
+ * A whole URL is taken where it is one below the base URL.
+ * @throws UsageError for another host, `..` in any writing, and what a URL parser would read in another way.
+ */
+export function callPath(text: string, baseUrl: string): string {
+  if (/[\s\p{Cc}\\#]/u.test(text))
+    throw new UsageError(`The path "${text}" holds a blank, a control character, \\ or #.`, {
+      hint: EXAMPLE,
+    });
+  const path = belowBase(text, baseUrl);
+  const [bare = ''] = path.split('?');
+  if (bare.startsWith('//') || bare.split('/').some(climbs))
+    throw new UsageError(`The path "${text}" leads out of the API.`, { hint: EXAMPLE });
+  const base = new URL(`${baseUrl}/`);
+  const url = new URL(`${baseUrl}${path}`);
+  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname))
+    throw new UsageError(`The path "${text}" leads out of the API.`, { hint: EXAMPLE });
+  return path;
+}
+
+function belowBase(text: string, baseUrl: string): string {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text.startsWith('/') ? text : `/${text}`;
+  if (text.startsWith(`${baseUrl}/`)) return text.slice(baseUrl.length);
+  throw new UsageError(`${text} is not below ${baseUrl}; the key goes nowhere else.`, {
+    hint: 'Another service is another profile: `esign profiles add NAME --base-url URL`.',
+  });
+}
+
+/** `..` as it stands, percent-encoded, or between encoded slashes. */
+function climbs(segment: string): boolean {
+  const plain = segment
+    .replaceAll(/%25/gi, '%')
+    .replaceAll(/%2e/gi, '.')
+    .replaceAll(/%2f|%5c/gi, '/');
+  return plain.split('/').some((part) => part === '..' || part === '.');
+}
+
+/** The address of a call as it is sent, for showing it beforehand. */
+export function callTarget(call: Pick<RawCall, 'path' | 'query'>): string {
+  if (call.query.length === 0) return call.path;
+  const query = new URLSearchParams(call.query).toString();
+  return `${call.path}${call.path.includes('?') ? '&' : '?'}${query}`;
+}
+
+/**
+ * Sends a call; the reply's JSON text as received, empty where it has no body.
+ * @throws UnknownOutcomeError when the reply to a write was lost: it is never sent again.
+ */
+export async function sendCall(send: SendRequest, call: RawCall): Promise<string> {
+  let text = '';
+  const onReply = (reply: RawReply) => {
+    text = reply.text;
+    call.onReply?.(reply);
+  };
+  const { method, bodyText, signal } = call;
+  try {
+    await send({ method, path: callTarget(call), bodyText, signal, onReply });
+    return text;
+  } catch (error) {
+    throw isWrite(method) ? lostWrite(error, call) : error;
+  }
+}
+
+function lostWrite(error: unknown, call: RawCall): unknown {
+  const passed = error instanceof BadResponseError || (error instanceof NetworkError && error.maybeReceived);
+  if (!passed && !(error instanceof ServiceError && error.status >= 500)) return error;
+  return new UnknownOutcomeError(
+    `${error.message} Whether the service did what ${call.method} ${call.path} asks is not known.`,
+    { cause: error, hint: 'It was sent once. Look at what is there before you send it again.' },
+  );
+}
+
+/**
+ * Every item of a list as its JSON text, page after page, from the page the query names or the first; one with
+ * an id comes once.
+ * Ends on the last page by the service's count, on an empty page, or where the same page comes again.
+ */
+export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<string, void, undefined> {
+  const seen = new Set<string>();
+  const { path, query } = splitQuery(call);
+  const first = firstPage(query.get('page') ?? '1');
+  if (!query.has('pageSize')) query.set('pageSize', String(LIMITS.pageSize));
+  let before = '';
+  for (let number = first; ; number++) {
+    query.set('page', String(number));
+    let text = '';
+    const onReply = (reply: RawReply) => {
+      text = reply.text;
+      call.onReply?.(reply);
+    };
+    const address = `${path}?${query.toString()}`;
+    const reply = await send({ method: 'GET', path: address, signal: call.signal, onReply });
+    const { data, meta } = readAs(listReplySchema, reply.body, 'a list', reply.status);
+    const items = textsOf(data, text);
+    const whole = items.join();
+    if (whole === before) return;
+    before = whole;
+    yield* items.filter((_, index) => isNew(data[index], seen));
+    if (data.length === 0 || number >= (meta?.pagination?.totalPages ?? Number.POSITIVE_INFINITY)) return;
+  }
+}
+
+function firstPage(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError(`The page "${text}" is not a number from 1 on.`, {
+    hint: 'Leave it out for all pages.',
+  });
+}
+
+/** The items as they were sent; as they were read, should the text be written in a way nobody writes it. */
+function textsOf(data: readonly unknown[], text: string): string[] {
+  const texts = itemTexts(text, 'data');
+  return texts.length === data.length ? texts : data.map((item) => JSON.stringify(item));
+}
+
+function splitQuery(call: RawCall): { path: string; query: URLSearchParams } {
+  const [path = '', ...rest] = callTarget(call).split('?');
+  return { path, query: new URLSearchParams(rest.join('?')) };
+}
+
+function isNew(item: unknown, seen: Set<string>): boolean {
+  const id = isRecord(item) ? item.id : undefined;
+  if (typeof id !== 'string') return true;
+  if (seen.has(id)) return false;
+  seen.add(id);
+  return true;
+}

@@ -1,0 +1,62 @@
+import { NetworkError, PartialError, UsageError } from '../kernel/errors.ts';
+import { forwardLine } from '../output/delivery-view.ts';
+import { readEvents } from '../webhooks/event-journal.ts';
+import type { EventRecord } from '../webhooks/event-record.ts';
+import { type Forwardable, type ForwardResult, forwardOnce } from '../webhooks/forward.ts';
+import { eventsFolder } from './listening.ts';
+import type { Surroundings } from './surroundings.ts';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** The address deliveries are sent to. @throws UsageError when it is none. */
+export function targetUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new UsageError(`--to "${text}" is not an http or https address.`, {
+    hint: 'Write it like http://localhost:3000/webhooks.',
+  });
+}
+
+/**
+ * Sends deliveries to an address, one after the other, and shows what came of each.
+ * @throws NetworkError when the only one was not taken, PartialError when some were not.
+ */
+export async function sendAll(
+  deliveries: readonly Forwardable[],
+  url: string,
+  around: Surroundings,
+): Promise<void> {
+  const failed: ForwardResult[] = [];
+  for (const delivery of deliveries) {
+    const options = { attempt: 1, timeoutMs: DEFAULT_TIMEOUT_MS, clock: around.clock };
+    const result = await forwardOnce(delivery, url, options);
+    if (result.error !== null) failed.push(result);
+    await around.terminal.out(forwardLine(result, around.terminal, around.json));
+  }
+  const [first] = failed;
+  if (first === undefined) return;
+  if (deliveries.length === 1)
+    throw new NetworkError('NETWORK', `${first.url} did not take it: ${first.error ?? ''}.`, {
+      maybeReceived: true,
+    });
+  throw new PartialError(`${failed.length} of ${deliveries.length} were not taken; each is reported above.`);
+}
+
+/** A record of the journal as it can be sent again. @throws UsageError when only a part of it was kept. */
+export function forwardable(record: EventRecord): Forwardable {
+  const raw = Buffer.from(record.bodyBase64, 'base64');
+  if (raw.byteLength !== record.bytes)
+    throw new UsageError(
+      `${record.deliveryId} was refused, and only its first bytes were kept; it can't be sent again.`,
+    );
+  return { deliveryId: record.deliveryId, envelopeId: record.envelopeId, headers: record.headers, raw };
+}
+
+/** The record of a delivery id, or of the start of one. @throws UsageError when there is none. */
+export async function findEvent(id: string): Promise<EventRecord> {
+  if (id !== '')
+    for await (const record of readEvents(eventsFolder()))
+      if (record.deliveryId.startsWith(id) || record.id === id) return record;
+  throw new UsageError(`There is no delivery ${id} in the journal of this machine.`, {
+    hint: 'See `esign events list`.',
+  });
+}

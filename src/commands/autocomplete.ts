@@ -1,0 +1,25 @@
+import * as Args from '@oclif/core/args';
+import { writeCompletionScript } from '../cli/autocompleting.ts';
+import { EsignCommand } from '../cli/command.ts';
+import { SHELLS } from '../completion/shells.ts';
+
+export default class Autocomplete extends EsignCommand {
+  static override summary = 'Print a completion script for your shell.';
+  static override description =
+    'Completes commands, flags, statuses, profile names, and the ids of envelopes and templates that commands have shown lately. Without SHELL it says how to install it.';
+  static override examples = [
+    '<%= config.bin %> autocomplete',
+    'eval "$(<%= config.bin %> autocomplete bash)"',
+    'eval "$(<%= config.bin %> autocomplete zsh)"',
+    '<%= config.bin %> autocomplete fish > ~/.config/fish/completions/esign.fish',
+  ];
+  static override args = {
+    shell: Args.string({ description: 'the shell to complete in', options: [...SHELLS], ignoreStdin: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Autocomplete);
+    const shell = SHELLS.find((known) => known === args.shell);
+    await writeCompletionScript(shell, this.surroundings(flags));
+  }
+}

@@ -1,0 +1,45 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { eventNames } from '../../cli/event-flags.ts';
+import { listFlags, sinceFlag } from '../../cli/flags.ts';
+import { limited } from '../../cli/limited.ts';
+import { eventsFolder } from '../../cli/listening.ts';
+import { mapEach } from '../../kernel/streams.ts';
+import { eventJson, eventList } from '../../output/event-view.ts';
+import { writeList } from '../../output/list.ts';
+import { readEvents } from '../../webhooks/event-journal.ts';
+
+export default class EventsList extends EsignCommand {
+  static override summary = 'List the webhooks that `listen` received on this machine, the latest first.';
+  static override examples = [
+    '<%= config.bin %> events list',
+    '<%= config.bin %> events list --envelope env_123 --events completed,declined',
+    '<%= config.bin %> events list --unverified --since 1d --json',
+  ];
+  static override flags = {
+    ...listFlags,
+    events: Flags.string({ description: 'only these events', helpValue: 'A,B', helpGroup: 'FILTER' }),
+    envelope: Flags.string({ description: 'only of this envelope', helpValue: 'ID', helpGroup: 'FILTER' }),
+    since: sinceFlag({ description: 'only received since then', helpValue: '7d|DATE', helpGroup: 'FILTER' }),
+    verified: Flags.boolean({
+      description: 'only with a good signature',
+      helpGroup: 'FILTER',
+      exclusive: ['unverified'],
+    }),
+    unverified: Flags.boolean({ description: 'only without one', helpGroup: 'FILTER' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(EventsList);
+    const around = this.surroundings(flags);
+    const verified = flags.verified ? true : flags.unverified ? false : undefined;
+    const records = readEvents(eventsFolder(), {
+      events: eventNames(flags.events),
+      envelopeId: flags.envelope,
+      since: flags.since,
+      verified,
+    });
+    const events = limited.take(mapEach(records, eventJson), flags, around);
+    await writeList(events, eventList(around.clock.now()), flags, around.terminal);
+  }
+}

@@ -1,0 +1,47 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { findEvent, forwardable, sendAll, targetUrl } from '../../cli/event-sending.ts';
+import { sinceFlag } from '../../cli/flags.ts';
+import { readIds } from '../../cli/ids.ts';
+import { eventsFolder } from '../../cli/listening.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { readEvents } from '../../webhooks/event-journal.ts';
+import type { EventRecord } from '../../webhooks/event-record.ts';
+
+export default class EventsReplay extends EsignCommand {
+  static override summary = 'Send received webhooks again, byte for byte, with their headers.';
+  static override examples = [
+    '<%= config.bin %> events replay dlv_0123 --to http://localhost:3000/webhooks',
+    '<%= config.bin %> events replay --envelope env_123 --to http://localhost:3000/webhooks',
+    '<%= config.bin %> events replay --since 1h --to http://localhost:3000/webhooks --json',
+  ];
+  static override strict = false;
+  static override args = {
+    id: Args.string({ description: 'delivery ids, or - to read them from stdin', ignoreStdin: true }),
+  };
+  static override flags = {
+    to: Flags.string({ description: 'where to send them', required: true, helpValue: 'URL' }),
+    envelope: Flags.string({ description: 'all accepted ones of this envelope', helpValue: 'ID' }),
+    since: sinceFlag({ description: 'all accepted ones since then', helpValue: '1h|DATE' }),
+  };
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(EventsReplay);
+    const around = this.surroundings(flags);
+    const url = targetUrl(flags.to);
+    const records: EventRecord[] = [];
+    if (flags.envelope === undefined && flags.since === undefined)
+      for (const id of (await readIds(argv.map(String), 'delivery id')).ids)
+        records.push(await findEvent(id));
+    else
+      for await (const record of readEvents(eventsFolder(), {
+        envelopeId: flags.envelope,
+        since: flags.since,
+      }))
+        if (record.reason === null && !record.duplicate) records.unshift(record);
+    if (records.length === 0)
+      throw new UsageError('No received webhook fits.', { hint: 'See `esign events list`.' });
+    await sendAll(records.map(forwardable), url, around);
+  }
+}

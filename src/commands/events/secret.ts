@@ -1,0 +1,19 @@
+import { EsignCommand } from '../../cli/command.ts';
+import { writeJson } from '../../output/json.ts';
+import { newWebhookSecret } from '../../profiles/webhook-secrets.ts';
+
+export default class EventsSecret extends EsignCommand {
+  static override summary = 'Make a strong webhook secret and print it; it is kept nowhere.';
+  static override examples = [
+    '(umask 077; <%= config.bin %> events secret > webhook.secret)',
+    '<%= config.bin %> events secret --json | jq -r .secret',
+    'ESIGN_WEBHOOK_SECRET=$(<%= config.bin %> events secret)',
+  ];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(EventsSecret);
+    const { json, terminal } = this.surroundings(flags);
+    const secret = newWebhookSecret();
+    await (json ? writeJson({ secret }, terminal) : terminal.out(`${secret}\n`));
+  }
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { eventName } from '../../cli/event-flags.ts';
+import { sendAll, targetUrl } from '../../cli/event-sending.ts';
+import { readWebhookSecret } from '../../cli/secrets.ts';
+import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
+import { samplePayload } from '../../webhooks/sample.ts';
+import { sign } from '../../webhooks/signature.ts';
+
+export default class EventsTrigger extends EsignCommand {
+  static override summary = 'Send a made-up webhook to an address, signed as the service would.';
+  static override description =
+    `The events are ${EVENTS.join(', ')}; "envelope." may be left out. Without a secret it is sent unsigned.`;
+  static override examples = [
+    '<%= config.bin %> events trigger envelope.completed --to http://localhost:3000/webhooks --secret-file webhook.secret',
+    '<%= config.bin %> events trigger declined --to http://127.0.0.1:4242/webhooks --envelope env_123',
+    'ESIGN_WEBHOOK_SECRET=… <%= config.bin %> events trigger signed --to http://localhost:3000/hook --json',
+  ];
+  static override args = {
+    event: Args.string({ description: 'which event', required: true, ignoreStdin: true }),
+  };
+  static override flags = {
+    to: Flags.string({ description: 'where to send it', required: true, helpValue: 'URL' }),
+    'secret-file': Flags.string({
+      description: 'file with the secret that signs it; or ESIGN_WEBHOOK_SECRET',
+      helpValue: 'FILE',
+    }),
+    envelope: Flags.string({ description: 'envelope id in it; a made-up one without', helpValue: 'ID' }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(EventsTrigger);
+    const around = this.surroundings(flags);
+    const event = eventName(args.event);
+    const url = targetUrl(flags.to);
+    const secret = await readWebhookSecret(flags['secret-file'], flags.to, around);
+    const raw = samplePayload(event, { envelopeId: flags.envelope, now: around.clock.now() });
+    const signature: [string, string][] = secret === undefined ? [] : [[SIGNATURE_HEADER, sign(raw, secret)]];
+    const headers: [string, string][] = [['Content-Type', 'application/json'], ...signature];
+    const deliveryId = `dlv_${randomBytes(9).toString('hex')}`;
+    await sendAll([{ deliveryId, envelopeId: flags.envelope ?? null, headers, raw }], url, around);
+  }
+}

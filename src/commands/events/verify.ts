@@ -1,0 +1,45 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { readBytes } from '../../cli/json-file.ts';
+import { readWebhookSecret } from '../../cli/secrets.ts';
+import { VerificationError } from '../../kernel/errors.ts';
+import { writeJson } from '../../output/json.ts';
+import { explainMismatch } from '../../webhooks/explain.ts';
+import { checkSignature } from '../../webhooks/signature.ts';
+
+export default class EventsVerify extends EsignCommand {
+  static override summary = 'Check the signature of a webhook body, and say why when it is not good.';
+  static override description = 'Ends with 0 when it is good, with 1 when it is not.';
+  static override examples = [
+    '<%= config.bin %> events verify body.json --signature 5d41… --secret-file webhook.secret',
+    'cat body.json | <%= config.bin %> events verify - --signature sha256=5d41…',
+    '<%= config.bin %> events verify body.json --signature 5d41… --json',
+  ];
+  static override args = {
+    file: Args.string({ description: 'the raw body, or - for stdin', required: true, ignoreStdin: true }),
+  };
+  static override flags = {
+    signature: Flags.string({ description: 'the signature header', required: true, helpValue: 'HEX' }),
+    'secret-file': Flags.string({
+      description: 'file with the secret; or ESIGN_WEBHOOK_SECRET',
+      helpValue: 'FILE',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(EventsVerify);
+    const around = this.surroundings(flags);
+    const secret = await readWebhookSecret(flags['secret-file'], args.file, around, true);
+    const raw = await readBytes(args.file, 'body');
+    const check = checkSignature(raw, flags.signature, [secret ?? '']);
+    if (!check.ok) {
+      const known = { secrets: [secret ?? ''], others: [] };
+      throw new VerificationError(
+        `Not good: ${check.failure === 'mismatch' ? explainMismatch(raw, flags.signature, known) : check.reason}.`,
+      );
+    }
+    if (around.json) return writeJson({ verified: true }, around.terminal);
+    await around.terminal.out('good\n');
+  }
+}

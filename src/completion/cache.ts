@@ -1,0 +1,75 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { privateFolder } from '../kernel/files.ts';
+import { parseJson } from '../kernel/json.ts';
+import { maskKey } from '../kernel/redaction.ts';
+import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
+
+/** After a day an id is more likely in the way than of use. */
+const KEPT_MS = 24 * 3_600_000;
+
+const entrySchema = z.object({
+  id: z.string(),
+  label: z.string(),
+  status: z.optional(z.string()),
+  at: z.number(),
+});
+const cacheSchema = z.object({ envelopes: z.array(entrySchema), templates: z.array(entrySchema) });
+type Cache = z.infer<typeof cacheSchema>;
+
+/** Where something was seen. What one key sees is not offered to another. */
+export interface Scope {
+  baseUrl: string;
+  profile: string | undefined;
+  /** The key, or the command that prints it; only its first characters count. */
+  apiKey: string;
+}
+
+/** The cache file of a scope. Its name is a digest: no address and no key stands in it. */
+export function cacheFile(stateDir: string, scope: Scope): string {
+  const facts = JSON.stringify([scope.baseUrl, scope.profile ?? null, maskKey(scope.apiKey)]);
+  const digest = createHash('sha256').update(facts).digest('hex').slice(0, 16);
+  return join(stateDir, 'completion', `${digest}.json`);
+}
+
+/** What was seen lately, newest first; nothing when there is no cache or it can't be read. */
+export function readRecent(file: string, kind: RecentKind, now: number): Recent[] {
+  return fresh(readCache(file)[kind], now);
+}
+
+/** Adds what a run has seen. Another run at the same moment may win: it is only a cache. */
+export async function keepRecents(file: string, seen: Recents, now: number): Promise<void> {
+  const before = readCache(file);
+  const after: Cache = {
+    envelopes: merged(seen.envelopes, before.envelopes, now),
+    templates: merged(seen.templates, before.templates, now),
+  };
+  await privateFolder(dirname(file));
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    await writeFile(temporary, JSON.stringify(after), { mode: 0o600, flag: 'wx' });
+    await rename(temporary, file);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+function merged(seen: Recents[RecentKind], before: Cache[RecentKind], now: number): Cache[RecentKind] {
+  const rest = fresh(before, now).filter(({ id }) => !seen.has(id));
+  return [...[...seen.values()].map((one) => ({ ...one, at: now })), ...rest].slice(0, RECENT_LIMIT);
+}
+
+function fresh<T extends { at: number }>(entries: readonly T[], now: number): T[] {
+  return entries.filter(({ at }) => now - at < KEPT_MS && at <= now);
+}
+
+function readCache(file: string): Cache {
+  try {
+    return cacheSchema.parse(parseJson(readFileSync(file, 'utf8')));
+  } catch {
+    return { envelopes: [], templates: [] };
+  }
+}

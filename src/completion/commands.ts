@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { parseJson } from '../kernel/json.ts';
+
+const word = z.optional(z.string());
+const options = z.optional(z.array(z.string()));
+
+const flagSchema = z.looseObject({
+  name: z.string(),
+  char: word,
+  type: z.string(),
+  description: word,
+  helpValue: word,
+  hidden: z.optional(z.boolean()),
+  allowNo: z.optional(z.boolean()),
+  multiple: z.optional(z.boolean()),
+  options,
+});
+export type FlagFacts = z.infer<typeof flagSchema>;
+
+const argSchema = z.looseObject({ name: z.string(), hidden: z.optional(z.boolean()), options });
+export type ArgFacts = z.infer<typeof argSchema>;
+
+const commandSchema = z.looseObject({
+  summary: word,
+  hidden: z.optional(z.boolean()),
+  strict: z.optional(z.boolean()),
+  args: z.record(z.string(), argSchema),
+  flags: z.record(z.string(), flagSchema),
+});
+export type CommandFacts = z.infer<typeof commandSchema>;
+
+const manifestSchema = z.looseObject({ commands: z.record(z.string(), commandSchema) });
+const topicsSchema = z.looseObject({
+  oclif: z.looseObject({ topics: z.record(z.string(), z.looseObject({ description: word })) }),
+});
+
+/** Every command and its flags by id (`envelopes:list`), and what each topic is about. */
+export interface CommandTree {
+  commands: Readonly<Record<string, CommandFacts>>;
+  topics: Readonly<Record<string, string>>;
+}
+
+/** The commands of this installation, from the manifest the build writes: no command is loaded. */
+export function readCommandTree(root: string): CommandTree {
+  const { commands } = manifestSchema.parse(read(root, 'oclif.manifest.json'));
+  const { topics } = topicsSchema.parse(read(root, 'package.json')).oclif;
+  const described: Record<string, string> = {};
+  for (const [name, { description }] of Object.entries(topics)) described[name] = description ?? '';
+  return { commands, topics: described };
+}
+
+function read(root: string, name: string): unknown {
+  return parseJson(readFileSync(join(root, name), 'utf8'));
+}

@@ -1,0 +1,157 @@
+import { METHODS } from '../api/raw.ts';
+import { ENVELOPE_STATUSES, EVENTS, isTerminal, PAPERS } from '../kernel/vocabulary.ts';
+import type { CommandTree, FlagFacts } from './commands.ts';
+import { flagNamed, type Line, readLine } from './line.ts';
+import type { Recent, RecentKind } from './recent.ts';
+
+/** A word that may stand at the cursor. */
+export interface Candidate {
+  value: string;
+  description: string;
+}
+
+/** What may stand at the cursor: the candidates, and whether files or folders may as well. */
+export interface Completion {
+  candidates: Candidate[];
+  paths: 'none' | 'files' | 'dirs';
+}
+
+/** What changes from moment to moment; looked up only when it is needed. */
+export interface Lookup {
+  profiles(): Candidate[];
+  recent(kind: RecentKind, line: Line): Recent[];
+}
+
+const NOTHING: Completion = { candidates: [], paths: 'none' };
+const FILES: Completion = { candidates: [], paths: 'files' };
+const FOLDERS: Completion = { candidates: [], paths: 'dirs' };
+
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  status: ENVELOPE_STATUSES,
+  until: ENVELOPE_STATUSES,
+  what: PAPERS,
+  events: EVENTS,
+};
+const ROUTES = ['/esign/templates', '/esign/envelopes'];
+
+/** What may stand where the cursor is. Candidates begin with what is there already. */
+export function complete(
+  tree: CommandTree,
+  words: readonly string[],
+  current: string,
+  lookup: Lookup,
+): Completion {
+  const line = readLine(tree, words);
+  const { candidates, paths } = atCursor(tree, line, current, lookup);
+  return { candidates: candidates.filter(({ value }) => value.startsWith(current)), paths };
+}
+
+function atCursor(tree: CommandTree, line: Line, current: string, lookup: Lookup): Completion {
+  if (line.pending) return flagValues(line.pending, line, current, lookup);
+  if (!line.flagsEnded && current.startsWith('-')) {
+    const [, name, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
+    const flag = name === undefined ? undefined : flagNamed(line, name);
+    if (flag === undefined || value === undefined) return { candidates: flagNames(line), paths: 'none' };
+    const found = flagValues(flag, line, value, lookup);
+    return { ...found, candidates: prefixed(`--${flag.name}=`, found.candidates) };
+  }
+  if (line.command === undefined) return { candidates: nextWords(tree, line), paths: 'none' };
+  return argValues(line, lookup);
+}
+
+/** The topics and commands one level down. */
+function nextWords(tree: CommandTree, line: Line): Candidate[] {
+  // A word that names nothing was given already: what follows it can't be known.
+  if (line.args.length > 0) return [];
+  const before = line.path === '' ? '' : `${line.path}:`;
+  const found = new Map<string, string>();
+  for (const [id, command] of Object.entries(tree.commands)) {
+    if (command.hidden || !id.startsWith(before)) continue;
+    const [word = '', ...deeper] = id.slice(before.length).split(':');
+    const about = deeper.length > 0 ? (tree.topics[`${before}${word}`] ?? '') : (command.summary ?? '');
+    if (word !== '') found.set(word, found.get(word) ?? about);
+  }
+  return [...found].map(([value, description]) => ({ value, description }));
+}
+
+function flagNames(line: Line): Candidate[] {
+  const flags = Object.values(line.command?.flags ?? {}).filter(
+    (flag) => !flag.hidden && (flag.multiple || !line.flags.has(flag.name)),
+  );
+  const names = flags.flatMap((flag) => {
+    const description = flag.description ?? '';
+    const positive = { value: `--${flag.name}`, description };
+    return flag.allowNo ? [positive, { value: `--no-${flag.name}`, description }] : [positive];
+  });
+  return [...names, { value: '--help', description: 'show help' }];
+}
+
+function flagValues(flag: FlagFacts, line: Line, current: string, lookup: Lookup): Completion {
+  const list = LISTS[flag.name];
+  if (list) return { candidates: listItems(list, current), paths: 'none' };
+  if (flag.options) return words(flag.options);
+  if (flag.name === 'profile') return { candidates: lookup.profiles(), paths: 'none' };
+  if (flag.name === 'template') return recents('templates', line, lookup);
+  if (flag.name === 'envelope') return recents('envelopes', line, lookup);
+  if (flag.helpValue?.includes('FILE')) return FILES;
+  return flag.helpValue?.includes('DIR') ? FOLDERS : NOTHING;
+}
+
+/** The next item of a list with commas; what is in it already is not offered again. */
+function listItems(known: readonly string[], current: string): Candidate[] {
+  const given = current.split(',').slice(0, -1);
+  const before = given.map((item) => `${item},`).join('');
+  const left = known.filter((item) => !given.some((one) => one.toUpperCase() === item.toUpperCase()));
+  return prefixed(
+    before,
+    left.map((value) => ({ value, description: '' })),
+  );
+}
+
+function argValues(line: Line, lookup: Lookup): Completion {
+  const declared = Object.values(line.command?.args ?? {});
+  const arg = declared[line.args.length] ?? (line.command?.strict === false ? declared.at(-1) : undefined);
+  if (arg === undefined) return NOTHING;
+  if (arg.options) return words(arg.options);
+  if (line.path === 'api') return words(line.args.length === 0 ? [...METHODS, ...ROUTES] : ROUTES);
+  return namedValues(line, arg.name, lookup);
+}
+
+/** What an argument takes, by its topic and name. */
+function namedValues(line: Line, name: string, lookup: Lookup): Completion {
+  const [topic = ''] = line.path.split(':');
+  if (topic === 'profiles' && line.path !== 'profiles:add')
+    return { candidates: lookup.profiles(), paths: 'none' };
+  if (topic === 'templates') return recents('templates', line, lookup);
+  if (topic === 'envelopes' || name === 'envelope') return recents('envelopes', line, lookup);
+  if (name.includes('file')) return FILES;
+  return name.includes('dir') ? FOLDERS : NOTHING;
+}
+
+/** Statuses in which a command can do something; the cache may be a little behind. */
+const FITTING: Readonly<Record<string, (status: string) => boolean>> = {
+  'envelopes:send': (status) => status === 'DRAFT',
+  'envelopes:remind': (status) => status !== 'DRAFT' && !isTerminal(status),
+  'envelopes:cancel': (status) => !isTerminal(status),
+  'sandbox:sign': (status) => status !== 'DRAFT' && !isTerminal(status),
+};
+
+function recents(kind: RecentKind, line: Line, lookup: Lookup): Completion {
+  const fits = kind === 'envelopes' ? FITTING[line.path] : undefined;
+  const found = lookup
+    .recent(kind, line)
+    .filter(({ id, status }) => !line.args.includes(id) && (!fits || status === undefined || fits(status)));
+  const candidates = found.map(({ id, label, status }) => ({
+    value: id,
+    description: [status, label].filter(Boolean).join(' · '),
+  }));
+  return { candidates, paths: 'none' };
+}
+
+function words(values: readonly string[]): Completion {
+  return { candidates: values.map((value) => ({ value, description: '' })), paths: 'none' };
+}
+
+function prefixed(before: string, candidates: readonly Candidate[]): Candidate[] {
+  return candidates.map(({ value, description }) => ({ value: `${before}${value}`, description }));
+}

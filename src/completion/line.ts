@@ -1,0 +1,82 @@
+import type { CommandFacts, CommandTree, FlagFacts } from './commands.ts';
+
+/** What a command line up to the cursor says, and what stands to be completed next. */
+export interface Line {
+  /** `envelopes:list`, or the topic so far. */
+  path: string;
+  command: CommandFacts | undefined;
+  /** Positional words so far. */
+  args: string[];
+  /** Flags so far by name; a flag without a value has ''. */
+  flags: Map<string, string>;
+  /** The flag whose value comes next. */
+  pending: FlagFacts | undefined;
+  /** After `--` nothing is a flag. */
+  flagsEnded: boolean;
+}
+
+/** Reads the words before the one that is completed. */
+export function readLine(tree: CommandTree, words: readonly string[]): Line {
+  const depth = commandDepth(tree, words);
+  const path = words.slice(0, depth).join(':');
+  const line: Line = {
+    path,
+    command: Object.hasOwn(tree.commands, path) ? tree.commands[path] : undefined,
+    args: [],
+    flags: new Map(),
+    pending: undefined,
+    flagsEnded: false,
+  };
+  for (const word of words.slice(depth)) readWord(line, word);
+  return line;
+}
+
+/** How many of the first words name a command or a topic. */
+function commandDepth(tree: CommandTree, words: readonly string[]): number {
+  const ids = Object.keys(tree.commands);
+  let depth = 0;
+  while (depth < words.length && !words[depth]?.startsWith('-')) {
+    const path = words.slice(0, depth + 1).join(':');
+    if (!ids.some((id) => id === path || id.startsWith(`${path}:`))) break;
+    depth++;
+  }
+  return depth;
+}
+
+function readWord(line: Line, word: string): void {
+  if (line.pending) {
+    line.flags.set(line.pending.name, word);
+    line.pending = undefined;
+  } else if (line.flagsEnded || word === '-' || !word.startsWith('-')) line.args.push(word);
+  else if (word === '--') line.flagsEnded = true;
+  else readFlag(line, word);
+}
+
+function readFlag(line: Line, word: string): void {
+  const [, long, value] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+  const flag = long === undefined ? flagOfLetters(line, word) : flagNamed(line, long);
+  if (flag === undefined) return;
+  line.flags.set(flag.name, value ?? '');
+  if (flag.type === 'option' && value === undefined && !attachedValue(line, word)) line.pending = flag;
+}
+
+/** The flag of that name, `--no-…` included. */
+export function flagNamed(line: Line, name: string): FlagFacts | undefined {
+  const flags = line.command?.flags ?? {};
+  if (Object.hasOwn(flags, name)) return flags[name];
+  const positive = name.replace(/^no-/, '');
+  return Object.hasOwn(flags, positive) && flags[positive]?.allowNo ? flags[positive] : undefined;
+}
+
+/** `-q`, `-yq`, `-p`: the last letter is the flag that may want a value. */
+function flagOfLetters(line: Line, word: string): FlagFacts | undefined {
+  const flags = Object.values(line.command?.flags ?? {});
+  const first = flags.find((flag) => flag.char === word.charAt(1));
+  return first?.type === 'option' ? first : flags.find((flag) => flag.char === word.at(-1));
+}
+
+/** `-pacme`: the value stands in the same word. */
+function attachedValue(line: Line, word: string): boolean {
+  if (word.startsWith('--') || word.length <= 2) return false;
+  return flagOfLetters(line, word.slice(0, 2))?.type === 'option';
+}

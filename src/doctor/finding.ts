@@ -1,0 +1,38 @@
+import { EsignError, messageOf, UsageError } from '../kernel/errors.ts';
+
+export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
+
+/** One thing looked at, as it is shown. */
+export interface Check {
+  /** Stable, for scripts: `key`, `clock`, … */
+  name: string;
+  status: CheckStatus;
+  message: string;
+  /** What to do about it. */
+  fix: string | null;
+}
+
+/** A check, and for a failed one the error that decides the exit code. */
+export interface Finding {
+  check: Check;
+  error: EsignError | undefined;
+}
+
+export function ok(name: string, message: string): Finding {
+  return { check: { name, status: 'ok', message, fix: null }, error: undefined };
+}
+
+export function skipped(name: string, message: string): Finding {
+  return { check: { name, status: 'skipped', message, fix: null }, error: undefined };
+}
+
+export function warning(name: string, message: string, fix: string): Finding {
+  return { check: { name, status: 'warning', message, fix }, error: undefined };
+}
+
+/** A failure with a fix of the doctor's own, or the error's hint. What is no error of ours is a wrong setting. */
+export function failed(name: string, error: unknown, fix?: string): Finding {
+  const known = error instanceof EsignError ? error : new UsageError(messageOf(error), { cause: error });
+  const check: Check = { name, status: 'failed', message: known.message, fix: fix ?? known.hint ?? null };
+  return { check, error: known };
+}

@@ -1,0 +1,136 @@
+import { isLoopback } from '../api/base-url.ts';
+import type { RawReply } from '../api/http.ts';
+import { readRateLimit } from '../api/rate-limit.ts';
+import { counted, durationInWords } from '../kernel/duration.ts';
+import { NoProfileError, ServiceError } from '../kernel/errors.ts';
+import { maskKey } from '../kernel/redaction.ts';
+import type { Settings } from '../profiles/resolve.ts';
+import { verifyKey } from '../profiles/verify.ts';
+import { type Finding, failed, ok, skipped, warning } from './finding.ts';
+import type { Patient } from './patient.ts';
+
+const ADD = 'Add a profile: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.';
+/** A rate window as empty as this soon stops somebody. */
+const SCARCE = 0.1;
+const NOTABLE_SKEW_MS = 60_000;
+/** A bucket refuses signatures of a clock that is further off. */
+const HARMFUL_SKEW_MS = 15 * 60_000;
+
+/** The address is one a key may be sent to. */
+export function checkBaseUrl({ baseUrl, profileName }: Settings): Finding {
+  const name = 'base-url';
+  if (baseUrl === undefined) return failed(name, new NoProfileError('There is no base URL.'), ADD);
+  const from = baseUrl.source === 'profile' ? `profile ${profileName?.value ?? ''}` : baseUrl.source;
+  const shown = `${baseUrl.value} (${from})`;
+  const url = new URL(baseUrl.value);
+  if (url.protocol === 'https:') return ok(name, shown);
+  if (isLoopback(url)) return ok(name, `${shown}, on this machine`);
+  return warning(
+    name,
+    `${shown}: the key travels unencrypted`,
+    'Use https:// wherever the service offers it.',
+  );
+}
+
+/** There is a key, and where it comes from. Runs the profile's command where that prints it. */
+export async function checkKey(patient: Patient, { apiKey, profileName }: Settings): Promise<Finding> {
+  const name = 'key';
+  if (apiKey === undefined) return failed(name, new NoProfileError('There is no API key.'), ADD);
+  const from = apiKey.source === 'profile' ? `profile ${profileName?.value ?? ''}` : apiKey.source;
+  try {
+    await patient.client();
+  } catch (error) {
+    return failed(name, error);
+  }
+  return ok(
+    name,
+    apiKey.kind === 'key' ? `${maskKey(apiKey.value)} (${from})` : `printed by a command (${from})`,
+  );
+}
+
+interface Answer {
+  reply: RawReply | undefined;
+  error: unknown;
+  askedAt: number;
+  answeredAt: number;
+}
+
+/** One read tells of the service, the key, its scopes, the clock and the rate window. */
+export async function checkService(patient: Patient): Promise<Finding[]> {
+  const answer = await ask(patient);
+  return [...checkAccess(answer), checkClock(answer), checkRate(answer)];
+}
+
+/** The same checks where nothing can be asked. */
+export function skipService(why: string): Finding[] {
+  return ['service', 'key-accepted', 'scopes', 'clock', 'rate-limit'].map((name) => skipped(name, why));
+}
+
+async function ask({ client, now, signal }: Patient): Promise<Answer> {
+  const known = await client();
+  const answer: Answer = { reply: undefined, error: undefined, askedAt: now(), answeredAt: now() };
+  const onReply = (reply: RawReply) => {
+    answer.reply = reply;
+    answer.answeredAt = now();
+  };
+  try {
+    await verifyKey({ ...known, send: (request) => known.send({ ...request, onReply }) }, signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    answer.error = error;
+  }
+  return answer;
+}
+
+function checkAccess({ error, askedAt, answeredAt }: Answer): [Finding, Finding, Finding] {
+  const answers = ok('service', `answers in ${answeredAt - askedAt} ms`);
+  if (error === undefined)
+    return [answers, ok('key-accepted', 'yes'), ok('scopes', 'read: yes; write: not checked')];
+  const code = error instanceof ServiceError ? error.code : '';
+  if (code === 'UNAUTHORIZED') {
+    const fix =
+      'It is wrong, revoked or expired. Make a new one, then `esign profiles edit NAME --api-key-stdin`.';
+    return [answers, failed('key-accepted', error, fix), skipped('scopes', 'the key is not accepted')];
+  }
+  if (code === 'FORBIDDEN') {
+    const fix =
+      'Give the key the scope esign:read; the organisation needs a plan with the API, and its bucket.';
+    return [answers, ok('key-accepted', 'yes'), failed('scopes', error, fix)];
+  }
+  if (code === 'RATE_LIMITED') {
+    const why = 'the rate limit is used up';
+    return [answers, skipped('key-accepted', why), skipped('scopes', why)];
+  }
+  const why = 'the service did not answer as it should';
+  const fix = code === 'NOT_FOUND' ? 'Check the base URL; most often its /api/v1 is missing.' : undefined;
+  return [failed('service', error, fix), skipped('key-accepted', why), skipped('scopes', why)];
+}
+
+/** This machine's clock beside the Date of the reply, which has whole seconds and some way behind it. */
+function checkClock({ reply, askedAt, answeredAt }: Answer): Finding {
+  const name = 'clock';
+  const header = reply?.headers.date;
+  const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
+  if (Number.isNaN(date)) return skipped(name, 'no reply tells the time');
+  const ahead = askedAt - (date + 1_000);
+  const behind = date - answeredAt;
+  const off = Math.max(0, ahead, behind);
+  if (off < NOTABLE_SKEW_MS) return ok(name, 'agrees with the service');
+  const message = `this machine is ${durationInWords(off)} ${ahead > behind ? 'ahead of' : 'behind'} the service`;
+  const fix = 'Set the clock, best by NTP: `timedatectl set-ntp true`.';
+  if (off < HARMFUL_SKEW_MS) return warning(name, message, fix);
+  return failed(name, new Error(`${message}; a bucket refuses such signatures`), fix);
+}
+
+function checkRate({ reply, error, answeredAt }: Answer): Finding {
+  const name = 'rate-limit';
+  if (error instanceof ServiceError && error.code === 'RATE_LIMITED')
+    return failed(name, error, 'Wait for the window to reset, or send fewer requests.');
+  const { remaining, limit, resetAt } = readRateLimit(reply?.headers ?? {}, answeredAt);
+  if (remaining === undefined) return skipped(name, 'no reply tells it');
+  const reset = resetAt === undefined ? '' : `, resets ${new Date(resetAt).toISOString()}`;
+  const message = `${counted(remaining, 'request')} of ${limit?.toLocaleString('en-US') ?? '?'} left${reset}`;
+  if (limit !== undefined && remaining < limit * SCARCE)
+    return warning(name, message, 'Other programs use the same window; give them time.');
+  return ok(name, message);
+}

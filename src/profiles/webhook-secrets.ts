@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { codeOf, UsageError } from '../kernel/errors.ts';
+import { privateFolder, writeFileAtomic } from '../kernel/files.ts';
+import { parseJson } from '../kernel/json.ts';
+
+const entrySchema = z.object({
+  baseUrl: z.string(),
+  requestId: z.string(),
+  /** Known once the envelope is. */
+  envelopeId: z.optional(z.string()),
+  secret: z.string(),
+  /** ms since the epoch */
+  createdAt: z.number(),
+});
+const fileSchema = z.object({ secrets: z.array(entrySchema) });
+export type WebhookSecret = z.infer<typeof entrySchema>;
+
+/** Envelopes expire after 30 days by default; deliveries may be replayed a while after. */
+const KEPT_MS = 400 * 86_400_000;
+
+/** A secret nobody guesses, for signing deliveries. */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64url')}`;
+}
+
+/** The webhook secrets that were made here, one per envelope; the service never returns them. */
+export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[]> {
+  const path = pathIn(folder);
+  try {
+    const file = fileSchema.safeParse(parseJson(await readFile(path, 'utf8')));
+    if (file.success) return file.data.secrets;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+  }
+  throw new UsageError(`The file of webhook secrets ${path} can't be read. It was left as it is.`, {
+    hint: 'Mend it, or move it away: deliveries of envelopes made before can then not be verified.',
+  });
+}
+
+/**
+ * Keeps a secret under the request id before the envelope is asked for, and binds it to the envelope afterwards: one that
+ * was made and then lost would make its deliveries worthless.
+ */
+export async function keepWebhookSecret(folder: string, entry: WebhookSecret): Promise<void> {
+  await privateFolder(folder);
+  const { default: lockfile } = await import('proper-lockfile');
+  const release = await lockfile.lock(folder, {
+    lockfilePath: join(folder, 'webhook-secrets.lock'),
+    retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 250, randomize: true },
+    stale: 10_000,
+  });
+  try {
+    const others = (await readWebhookSecrets(folder)).filter(
+      ({ requestId, baseUrl, createdAt }) =>
+        (requestId !== entry.requestId || baseUrl !== entry.baseUrl) && createdAt > entry.createdAt - KEPT_MS,
+    );
+    await writeFileAtomic(
+      pathIn(folder),
+      `${JSON.stringify({ secrets: [...others, entry] }, null, 2)}\n`,
+      0o600,
+    );
+  } finally {
+    await release();
+  }
+}
+
+function pathIn(folder: string): string {
+  return join(folder, 'webhook-secrets.json');
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+
+const STATUS: Readonly<Record<string, string>> = {
+  'envelope.sent': 'SENT',
+  'envelope.viewed': 'SENT',
+  'envelope.signed': 'IN_PROGRESS',
+  'envelope.completed': 'COMPLETED',
+  'envelope.declined': 'DECLINED',
+  'envelope.expired': 'EXPIRED',
+  'envelope.cancelled': 'CANCELLED',
+};
+const OF_A_SIGNER = new Set(['envelope.viewed', 'envelope.signed', 'envelope.declined']);
+
+/** A payload as the service sends it for the event (API document, Events), with made-up people. */
+export function samplePayload(
+  event: string,
+  options: { envelopeId?: string | undefined; now: number },
+): Buffer {
+  const envelopeId = options.envelopeId ?? `env_${randomBytes(10).toString('hex')}`;
+  const signer = {
+    id: `signer_${randomBytes(10).toString('hex')}`,
+    email: 'ada@example.com',
+    name: 'Ada Lovelace',
+    ...(event === 'envelope.declined' ? { declineReason: 'The rent is wrong' } : {}),
+  };
+  const data = { envelopeId, status: STATUS[event] ?? 'SENT', ...(OF_A_SIGNER.has(event) ? { signer } : {}) };
+  return Buffer.from(JSON.stringify({ event, timestamp: new Date(options.now).toISOString(), data }));
+}

@@ -1,0 +1,61 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cacheFile, keepRecents, readRecent } from '../../src/completion/cache.ts';
+import { createRecents, RECENT_LIMIT } from '../../src/completion/recent.ts';
+
+const scope = { baseUrl: 'https://api.example.com/v1', profile: 'acme', apiKey: 'sk_canary_0123456789' };
+const HOUR = 3_600_000;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-cache-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function seen(...ids: string[]) {
+  const recents = createRecents();
+  for (const id of ids) recents.envelopes.set(id, { id, label: 'x' });
+  return recents;
+}
+const ids = (file: string, now: number) => readRecent(file, 'envelopes', now).map(({ id }) => id);
+
+describe('the cache of ids', () => {
+  it('keeps what was seen last first, each once, for a day', async () => {
+    const file = cacheFile(folder, scope);
+    await keepRecents(file, seen('a', 'b'), 0);
+    await keepRecents(file, seen('c', 'a'), 20 * HOUR);
+    expect(ids(file, 21 * HOUR)).toEqual(['c', 'a', 'b']);
+    expect(ids(file, 25 * HOUR)).toEqual(['c', 'a']);
+    expect(ids(file, 45 * HOUR)).toEqual([]);
+    // A clock that was set back must not keep an entry for ever.
+    expect(ids(file, HOUR)).toEqual(['b']);
+  });
+
+  it('never grows beyond its limit', async () => {
+    const file = cacheFile(folder, { ...scope, profile: 'big' });
+    const many = (from: number) => seen(...Array.from({ length: RECENT_LIMIT }, (_, i) => `env_${from + i}`));
+    await keepRecents(file, many(0), 0);
+    await keepRecents(file, many(150), 1);
+    expect(ids(file, 2)).toHaveLength(RECENT_LIMIT);
+  });
+
+  it('is another file for another key, profile or service, and its name tells none of them', () => {
+    const files = [
+      scope,
+      { ...scope, apiKey: 'sk_other_0123456789' },
+      { ...scope, profile: undefined },
+      { ...scope, baseUrl: 'https://x.example' },
+    ].map((one) => cacheFile(folder, one));
+    expect(new Set(files).size).toBe(4);
+    for (const file of files) expect(file).toMatch(/\/completion\/[0-9a-f]{16}\.json$/);
+  });
+
+  it('leaves no temporary file, also where two write at once', async () => {
+    const file = cacheFile(folder, { ...scope, profile: 'race' });
+    await Promise.all([1, 2, 3, 4, 5].map((n) => keepRecents(file, seen(`env_${n}`), n)));
+    expect(JSON.parse(await readFile(file, 'utf8'))).toHaveProperty('envelopes');
+    expect((await readdir(join(folder, 'completion'))).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { checkNode, checkProxy } from '../../src/doctor/machine.ts';
+import type { Patient } from '../../src/doctor/patient.ts';
+
+const unused = () => Promise.reject(new Error('not asked for'));
+
+function patient(given: Partial<Patient>): Patient {
+  return {
+    nodeVersion: 'v22.1.0',
+    platform: 'linux',
+    env: {},
+    configDir: '/nowhere/config',
+    stateDir: '/nowhere/state',
+    storeFile: '/nowhere/config/profiles.json',
+    settings: unused,
+    client: unused,
+    checkBucket: unused,
+    now: () => 0,
+    signal: new AbortController().signal,
+    ...given,
+  };
+}
+
+describe('this machine', () => {
+  it.each([
+    ['v20.19.0', 'ok'],
+    ['v20.18.3', 'failed'],
+    ['v18.20.0', 'failed'],
+    ['v22.0.0', 'ok'],
+  ])('Node %s: %s', (nodeVersion, status) => {
+    expect(checkNode(patient({ nodeVersion })).check.status).toBe(status);
+  });
+
+  it.each([
+    ['https://api.example.com/v1', {}, 'ok', 'none'],
+    ['https://api.example.com/v1', { HTTP_PROXY: 'http://p:1' }, 'ok', 'none'],
+    [
+      'https://api.example.com/v1',
+      { https_proxy: 'http://me:secret@p:3128' },
+      'ok',
+      'http://p:3128 (HTTPS_PROXY)',
+    ],
+    [
+      'https://api.example.com/v1',
+      { HTTPS_PROXY: 'http://p:1', NO_PROXY: 'x, .example.com' },
+      'ok',
+      /NO_PROXY/,
+    ],
+    [
+      'https://api.example.com/v1',
+      { HTTPS_PROXY: 'http://p:1', NO_PROXY: 'ample.com' },
+      'ok',
+      /HTTPS_PROXY\)$/,
+    ],
+    ['http://127.0.0.1:4010/v1', { HTTP_PROXY: 'http://p:1' }, 'warning', /this machine/],
+    ['http://127.0.0.1:4010/v1', { HTTP_PROXY: 'http://p:1', no_proxy: '*' }, 'ok', /NO_PROXY/],
+    ['https://api.example.com/v1', { HTTPS_PROXY: 'proxy' }, 'failed', /not the address/],
+    ['https://api.example.com/v1', { HTTPS_PROXY: 'socks5://p:1' }, 'failed', /not the address/],
+  ])('proxy for %s with %j: %s', (url, env: Record<string, string>, status, message) => {
+    const { check } = checkProxy(patient({ env }), new URL(url));
+    expect(check.status).toBe(status);
+    expect(check.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+    expect(check.message).not.toContain('secret');
+  });
+});

@@ -1,0 +1,180 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { Home, type Sandbox } from '../support/cli.ts';
+import { json } from '../support/server.ts';
+import { fakeService, KEY } from './fake-service.ts';
+
+const home = new Home({ AWS_EC2_METADATA_DISABLED: 'true' });
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await home.sandbox();
+});
+afterAll(() => home.close());
+
+interface Page {
+  code: number | null;
+  ok: unknown;
+  checks: Record<string, Record<string, unknown>>;
+  text: string;
+}
+
+/** Runs the doctor with --json; its checks by name. */
+async function examined(env: Record<string, string> = {}, args: string[] = [], where = home): Promise<Page> {
+  const { code, stdout, stderr } = await where.run(['doctor', '--json', ...args], { env });
+  const page = parseJson(stdout);
+  if (!isRecord(page) || !isList(page.checks)) throw new Error(`no page: ${stdout}${stderr}`);
+  expect(Object.keys(page)).toEqual(['ok', 'checks']);
+  const checks = page.checks.filter(isRecord);
+  for (const check of checks) {
+    expect(Object.keys(check)).toEqual(['name', 'status', 'message', 'fix']);
+    if (check.status === 'failed') expect(check.fix).toMatch(/\S/);
+  }
+  const byName = Object.fromEntries(checks.map((check) => [String(check.name), check]));
+  return { code, ok: page.ok, checks: byName, text: stdout + stderr };
+}
+
+/** The doctor at a service that answers so. */
+async function at(
+  answer: (response: ServerResponse) => void,
+  env: Record<string, string> = {},
+): Promise<Page> {
+  const service = await fakeService((_, response) => answer(response));
+  try {
+    return await examined({ ...service.env, ...env });
+  } finally {
+    await service.server.close();
+  }
+}
+
+const emptyList = (response: ServerResponse, headers: Record<string, string> = {}) =>
+  json(response, 200, { data: [] }, headers);
+const refusal = (status: number, code: string) => (response: ServerResponse) =>
+  json(response, status, { error: { code, message: 'because' } });
+
+describe('esign doctor', () => {
+  it('finds nothing wrong with the sandbox', async () => {
+    const page = await examined();
+    expect([page.code, page.ok]).toEqual([0, true]);
+    expect(Object.values(page.checks).map((check) => check.status)).toEqual(Array(13).fill('ok'));
+    expect(page.checks.key?.message).toBe(`${sandbox.apiKey.slice(0, 8)}… (profile sandbox)`);
+    expect(page.checks.scopes?.message).toBe('read: yes; write: not checked');
+    expect(page.checks['rate-limit']?.message).toMatch(/^[\d,]+ requests of 10,000 left, resets 20/);
+    expect(page.text).not.toContain(sandbox.apiKey);
+    const words = await home.run(['doctor']);
+    expect(words).toMatchObject({ code: 0, stderr: '' });
+    expect(words.stdout).toMatch(/^✓ Node[\s\S]*✓ Bucket .* files can be read\n\nAll is well\.\n$/);
+  });
+
+  it('without a profile: 3, and how to get one', async () => {
+    const page = await examined({ ESIGN_CONFIG_DIR: home.path('empty') });
+    expect(page).toMatchObject({ code: 3, ok: false });
+    expect(page.checks['base-url']?.status).toBe('failed');
+    expect(page.checks['base-url']?.fix).toMatch(/profiles add/);
+  });
+
+  it('with a refused key: 3', async () => {
+    const page = await examined({ ESIGN_BASE_URL: sandbox.baseUrl, ESIGN_API_KEY: KEY });
+    expect(page.code).toBe(3);
+    expect(page.checks).toMatchObject({
+      service: { status: 'ok' },
+      'key-accepted': { status: 'failed' },
+      scopes: { status: 'skipped' },
+      bucket: { status: 'skipped' },
+    });
+    expect(page.text).not.toContain(KEY);
+  });
+
+  it('with a key that may not read: 3', async () => {
+    const page = await at(refusal(403, 'FORBIDDEN'));
+    expect(page.code).toBe(3);
+    expect(page.checks).toMatchObject({ 'key-accepted': { status: 'ok' }, scopes: { status: 'failed' } });
+  });
+
+  it('with a base URL that is not the API: 4, and what is likely missing', async () => {
+    const page = await at(refusal(404, 'NOT_FOUND'));
+    expect([page.code, page.checks.service?.status]).toEqual([4, 'failed']);
+    expect(page.checks.service?.fix).toMatch(/\/api\/v1/);
+  });
+
+  it('with nobody there, or somebody else: 8', async () => {
+    const nobody = await examined({ ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: KEY });
+    expect([nobody.code, nobody.checks.service?.status]).toEqual([8, 'failed']);
+    const stranger = await at((response) => void response.end('<html>Sign in</html>'));
+    expect([stranger.code, stranger.checks.service?.status]).toEqual([8, 'failed']);
+    expect(stranger.checks.clock?.status).toBe('ok');
+  });
+
+  it('with a used-up rate window: 7; a nearly used one is a warning', async () => {
+    const reset = { 'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1_000) + 900) };
+    const used = await at((response) =>
+      json(response, 429, { error: { code: 'RATE_LIMITED', message: 'too many' } }, reset),
+    );
+    expect([used.code, used.checks['rate-limit']?.status]).toEqual([7, 'failed']);
+    const nearly = await at((response) =>
+      emptyList(response, { 'X-RateLimit-Limit': '100', 'X-RateLimit-Remaining': '9', ...reset }),
+    );
+    expect([nearly.code, nearly.ok, nearly.checks['rate-limit']?.status]).toEqual([0, true, 'warning']);
+  });
+
+  it('tells a wrong clock, and how far it is off', async () => {
+    const off = (minutes: number) =>
+      at((response) => emptyList(response, { date: new Date(Date.now() + minutes * 60_000).toUTCString() }));
+    expect((await off(5)).checks.clock).toMatchObject({
+      status: 'warning',
+      message: 'this machine is 5 minutes behind the service',
+    });
+    const wide = await off(-40);
+    expect([wide.code, wide.checks.clock?.status]).toEqual([2, 'failed']);
+    expect(wide.checks.clock?.message).toMatch(/40 minutes ahead/);
+  });
+
+  it('with a profiles file others can read, or a broken one: 2', async () => {
+    const folder = home.path('loose');
+    await mkdir(folder, { mode: 0o700 });
+    const file = home.path('loose', 'profiles.json');
+    await writeFile(file, '{"profiles":{}}');
+    await chmod(file, 0o644);
+    const loose = await examined({
+      ESIGN_CONFIG_DIR: folder,
+      ESIGN_BASE_URL: sandbox.baseUrl,
+      ESIGN_API_KEY: sandbox.apiKey,
+    });
+    expect([loose.code, loose.checks.config?.status]).toEqual([2, 'failed']);
+    expect(loose.checks.config?.fix).toContain(`chmod 600 '${file}'`);
+    await chmod(file, 0o600);
+    await writeFile(file, '{"profiles":');
+    const broken = await examined({ ESIGN_CONFIG_DIR: folder });
+    expect([broken.code, broken.checks.profile?.status, broken.checks.service?.status]).toEqual([
+      2,
+      'failed',
+      'skipped',
+    ]);
+  });
+
+  it('with a state folder that can not be written: 2', async () => {
+    await writeFile(home.path('a-file'), '');
+    const page = await examined({ ESIGN_STATE_DIR: home.path('a-file', 'state') });
+    expect([page.code, page.checks.state?.status]).toEqual([2, 'failed']);
+  });
+
+  it('with a bucket that is missing, away, or refuses the key: 9', async () => {
+    const storage = async (args: string[]) => {
+      const made = await home.run(['profiles', 'edit', 'sandbox', '--no-verify', ...args]);
+      expect(made.stderr).toBe('');
+      return examined();
+    };
+    await writeFile(home.path('secret'), 'not-the-secret-0123456789');
+    const missing = await storage(['--bucket', 'elsewhere']);
+    expect([missing.code, missing.checks.bucket?.status]).toEqual([9, 'failed']);
+    const bucket = String(sandbox.ready.bucket);
+    const away = await storage(['--bucket', bucket, '--endpoint', 'http://127.0.0.1:9']);
+    expect([away.code, away.checks.bucket?.status]).toEqual([9, 'failed']);
+    const endpoint = String(sandbox.ready.endpoint);
+    const refused = await storage(['--endpoint', endpoint, '--secret-access-key-file', 'secret']);
+    expect([refused.code, refused.checks.bucket?.status]).toEqual([9, 'failed']);
+    expect(refused.text).not.toContain('not-the-secret');
+  });
+});

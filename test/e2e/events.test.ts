@@ -1,0 +1,256 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isList, isRecord } from '../../src/kernel/json.ts';
+import { EVENTS } from '../../src/kernel/vocabulary.ts';
+import { sign } from '../../src/webhooks/signature.ts';
+import { Home, jsonLines, reportedError } from '../support/cli.ts';
+
+const SECRET = 'canarysecret-0123456789';
+const home = new Home();
+const env = { ESIGN_WEBHOOK_SECRET: SECRET };
+
+/** An application that webhooks are passed on to: what came, byte for byte. */
+interface Got {
+  headers: IncomingMessage['rawHeaders'];
+  body: Buffer;
+}
+const got: Got[] = [];
+let answers: number[] = [];
+const app = createServer((request, response) => {
+  void buffer(request).then((body) => {
+    got.push({ headers: request.rawHeaders, body });
+    response.writeHead(answers.shift() ?? 200).end();
+  });
+});
+let appUrl: string;
+
+beforeAll(async () => {
+  await home.sandbox();
+  await new Promise<void>((resolve) => {
+    app.listen(0, '127.0.0.1', resolve);
+  });
+  const address = app.address();
+  appUrl = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/app?x=1`;
+  await writeFile(home.path('secret'), SECRET);
+});
+afterAll(async () => {
+  app.close();
+  await home.close();
+});
+
+const post = (url: string, body: string | Buffer, signature: string, more: Record<string, string> = {}) =>
+  fetch(url, {
+    method: 'POST',
+    body: new Uint8Array(Buffer.from(body)),
+    headers: { 'X-Service-Signature': signature, ...more },
+  });
+const signed = (url: string, body: string) => post(url, body, sign(Buffer.from(body), SECRET));
+const event = (n: number, name = 'envelope.sent') =>
+  JSON.stringify({ event: name, timestamp: '2026-01-02T03:04:05Z', data: { envelopeId: `env_${n}` } });
+
+describe('the journal of webhooks', () => {
+  it('has what was answered; it is listed, filtered, shown, and sent again byte for byte', async () => {
+    const listening = home.start(['listen', '--port', '0', '--json'], { env });
+    const { url } = await listening.object();
+    expect((await signed(String(url), event(1))).status).toBe(200);
+    expect((await signed(String(url), event(2, 'envelope.completed'))).status).toBe(200);
+    expect((await post(String(url), event(3), 'bad')).status).toBe(401);
+    await listening.stop();
+    const all = await home.json(['events', 'list']);
+    expect(all).toMatchObject([
+      { envelopeId: 'env_3', verified: false, answer: 401 },
+      { envelopeId: 'env_2', event: 'envelope.completed', verified: true },
+      { envelopeId: 'env_1', verified: true, body: { event: 'envelope.sent' } },
+    ]);
+    expect(await home.json(['events', 'list', '--verified', '--events', 'completed'])).toHaveLength(1);
+    expect(await home.json(['events', 'list', '--envelope', 'env_1'])).toHaveLength(1);
+    const id = isList(all) && isRecord(all[2]) ? String(all[2].deliveryId) : '';
+    expect((await home.run(['events', 'show', id.slice(0, 12)])).stdout).toContain('envelope.sent');
+    got.length = 0;
+    const replayed = await home.run(['events', 'replay', id, '--to', appUrl, '--json']);
+    expect([replayed.code, got[0]?.body.toString()]).toEqual([0, event(1)]);
+    expect(got[0]?.headers.join()).toContain(`X-Esign-Delivery-Id,${id}`);
+    expect((await home.run(['events', 'replay', '--since', '1h', '--to', appUrl])).code).toBe(0);
+    expect(got.slice(1).map(({ body }) => body.toString())).toEqual([
+      event(1),
+      event(2, 'envelope.completed'),
+    ]);
+    expect((await home.run(['events', 'show', 'dlv_none'])).code).toBe(2);
+  });
+
+  it('recognises a repeat after a restart, and is private', async () => {
+    for (const duplicate of [false, true]) {
+      const listening = home.start(['listen', '--port', '0', '--json'], { env });
+      const { url } = await listening.object();
+      expect((await signed(String(url), event(50))).status).toBe(200);
+      expect(await listening.object()).toMatchObject({ duplicate });
+      await listening.stop();
+    }
+    const folder = home.path('state', 'events');
+    for (const day of await readdir(folder))
+      for (const name of await readdir(`${folder}/${day}`)) {
+        expect((await stat(`${folder}/${day}/${name}`)).mode & 0o077).toBe(0);
+        expect(await readFile(`${folder}/${day}/${name}`, 'utf8')).not.toContain(SECRET);
+      }
+  });
+});
+
+describe('forwarding', () => {
+  it('passes on the very bytes and headers, tries again, and never delays the answer', async () => {
+    got.length = 0;
+    answers = [500];
+    const second = home.start(['listen', '--port', '0', '--json', '--forward-to', appUrl], { env });
+    const ready = await second.object();
+    const odd = Buffer.concat([
+      Buffer.from('{"event":"envelope.sent", "data" : {"x":"'),
+      Buffer.from([0xc3, 0x28]),
+      Buffer.from('"}}'),
+    ]);
+    // Not UTF-8, so not JSON: refused and not passed on.
+    expect((await post(String(ready.url), odd, sign(odd, SECRET))).status).toBe(400);
+    const spaced = '{ "event" : "envelope.sent",\n "data":{"envelopeId":"env_é"} }\n';
+    expect(
+      (await post(String(ready.url), spaced, sign(Buffer.from(spaced), SECRET), { 'X-Custom': 'a,b' }))
+        .status,
+    ).toBe(200);
+    const lines = [];
+    while (lines.filter((line) => line.type === 'forward').length < 2) lines.push(await second.object());
+    expect(lines.filter((line) => line.type === 'forward')).toMatchObject([
+      { attempt: 1, status: 500, error: 'answered 500' },
+      { attempt: 2, status: 200, error: null },
+    ]);
+    expect(got.map(({ body }) => body.toString())).toEqual([spaced, spaced]);
+    expect(got[0]?.headers.join()).toContain('X-Custom,a,b');
+    await second.stop();
+  });
+
+  it('runs a command with the delivery on stdin, once for each', async () => {
+    const listening = home.start(
+      ['listen', '--port', '0', '--json', '--exec', 'cat >> seen.jsonl; echo "$ESIGN_EVENT" >> names'],
+      { env },
+    );
+    const { url } = await listening.object();
+    for (const body of [event(70), event(70), event(71)]) await signed(String(url), body);
+    await listening.stop();
+    expect(jsonLines(await readFile(home.path('seen.jsonl'), 'utf8'))).toMatchObject([
+      { envelopeId: 'env_70' },
+      { envelopeId: 'env_71' },
+    ]);
+    expect(await readFile(home.path('names'), 'utf8')).toBe('envelope.sent\nenvelope.sent\n');
+  });
+});
+
+describe('a secret for each envelope', () => {
+  it('is made by create, kept privately, never printed, and found by listen', async () => {
+    const own = new Home();
+    await own.sandbox();
+    const listening = own.start(['listen', '--port', '0', '--no-verify', '--json']);
+    const { url } = await listening.object();
+    await listening.stop();
+    const create = [
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'Ada <ada@example.com>',
+      '--webhook-url',
+      String(url),
+    ];
+    const made = await own.run([...create, '--json', '--debug']);
+    expect(made.code).toBe(0);
+    const kept = await readFile(own.path('config', 'webhook-secrets.json'), 'utf8');
+    const secret = /whsec_[\w-]+/.exec(kept)?.[0] ?? '';
+    expect((await stat(own.path('config', 'webhook-secrets.json'))).mode & 0o077).toBe(0);
+    expect(secret.length).toBeGreaterThan(40);
+    expect(made.stdout + made.stderr).not.toContain(secret);
+    const id = String((await own.object([...create.slice(0, 6)])).id);
+    const envelope = /"id": "(env_\w+)"/.exec(made.stdout)?.[1] ?? '';
+    const port = new URL(String(url)).port;
+    const waiting = own.start([
+      'listen',
+      '--port',
+      port,
+      '--json',
+      '--envelope',
+      envelope,
+      '--timeout',
+      '60s',
+      '--download',
+      'papers',
+    ]);
+    await waiting.object();
+    await own.run(['envelopes', 'send', envelope]);
+    await own.run(['sandbox', 'sign', envelope]);
+    expect(await waiting.ended).toEqual({ code: 0, signal: null });
+    expect((await readdir(own.path('papers'))).sort()).toEqual([
+      'SHA256SUMS',
+      `${envelope}.certificate.pdf`,
+      `${envelope}.signed.pdf`,
+    ]);
+    expect(await own.json(['events', 'list', '--verified', '-L', '9'])).toHaveLength(4);
+    expect(
+      (await own.run(['listen', '--port', '0', '--envelope', id, '--timeout', '1s', '--json'])).code,
+    ).toBe(124);
+    await own.close();
+  });
+});
+
+describe('events trigger and verify', () => {
+  it.each(EVENTS)('%s is signed as the service signs, and accepted', async (name) => {
+    got.length = 0;
+    const { code } = await home.run([
+      'events',
+      'trigger',
+      name,
+      '--to',
+      appUrl,
+      '--secret-file',
+      'secret',
+      '--envelope',
+      'env_7',
+    ]);
+    expect(code).toBe(0);
+    const { body, headers } = got[0] ?? { body: Buffer.alloc(0), headers: [] };
+    const signature = headers[headers.indexOf('X-Service-Signature') + 1] ?? '';
+    expect(signature).toBe(sign(body, SECRET));
+    expect(JSON.parse(body.toString())).toMatchObject({ event: name, data: { envelopeId: 'env_7' } });
+  });
+
+  it('says why a signature is not good', async () => {
+    const body = '{"b":1,"a":{"c":[1,2]}}';
+    await writeFile(home.path('body.json'), body);
+    const verify = (signature: string) =>
+      home.run([
+        'events',
+        'verify',
+        'body.json',
+        '--signature',
+        signature,
+        '--secret-file',
+        'secret',
+        '--json',
+      ]);
+    expect((await verify(sign(Buffer.from(body), SECRET))).code).toBe(0);
+    expect((await verify(`sha256=${sign(Buffer.from(body), SECRET)}`)).code).toBe(0);
+    const pretty = await verify(sign(Buffer.from(JSON.stringify(JSON.parse(body), null, 2)), SECRET));
+    expect([pretty.code, String(reportedError(pretty).message)]).toEqual([
+      1,
+      expect.stringContaining('written anew') as unknown,
+    ]);
+    const upper = await verify(sign(Buffer.from(body), SECRET).toUpperCase());
+    expect(String(reportedError(upper).message)).toContain('upper case');
+    const newline = await verify(sign(Buffer.from(body), `${SECRET}\n`));
+    expect(String(reportedError(newline).message)).toContain('line break');
+    const none = await home.run(['events', 'verify', 'body.json', '--signature', 'x', '--json']);
+    expect([none.code, reportedError(none).code]).toEqual([2, 'USAGE']);
+  });
+
+  it('events secret prints a strong one', async () => {
+    const [one, two] = [await home.object(['events', 'secret']), await home.object(['events', 'secret'])];
+    expect(String(one.secret)).toMatch(/^whsec_[\w-]{43}$/);
+    expect(one.secret).not.toBe(two.secret);
+  });
+});

@@ -1,0 +1,79 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND, Home, reportedError } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
+
+const home = new Home();
+afterAll(() => home.close());
+
+describe('with nothing configured', () => {
+  it('a command explains the two ways on in four lines', async () => {
+    const { code, stdout, stderr } = await home.run(['envelopes', 'list']);
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^Error: There is no profile yet/),
+      expect.stringMatching(/esign profiles add NAME --base-url URL$/),
+      expect.stringMatching(/esign sandbox start$/),
+      expect.stringMatching(/ESIGN_BASE_URL and ESIGN_API_KEY/),
+    ]);
+  });
+
+  it('so does its JSON error', async () => {
+    const error = reportedError(await home.run(['api', '/esign/templates', '--json']));
+    expect(error).toMatchObject({ code: 'NO_PROFILE', exitCode: 3 });
+    expect(error.hint).toMatch(/profiles add[\s\S]*sandbox start/);
+  });
+
+  it('esign alone says where to start', async () => {
+    const { code, stdout, stderr } = await home.run([]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/START HERE[\s\S]*esign demo[\s\S]*esign sandbox start[\s\S]*esign profiles add/);
+  });
+
+  it('there is no profile to choose', async () => {
+    expect(reportedError(await home.run(['profiles', 'use', '--json']))).toMatchObject({
+      code: 'NO_PROFILE',
+    });
+  });
+});
+
+describe('choosing a profile', () => {
+  const folder = home.path('config');
+  const store = () => readFile(home.path('config', 'profiles.json'), 'utf8');
+
+  beforeAll(async () => {
+    const profile = (host: string) => ({ baseUrl: `https://${host}/api/v1`, apiKey: 'sk_canary_0123456789' });
+    // Put there by hand: a name that `profiles add` would refuse.
+    const profiles = {
+      acme: profile('acme.example'),
+      'b\u001b[31mad': profile('bad.example'),
+      zeta: profile('zeta.example'),
+    };
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(home.path('config', 'profiles.json'), JSON.stringify({ current: 'acme', profiles }), {
+      mode: 0o600,
+    });
+  });
+
+  it('is done with the arrow keys on a terminal', async () => {
+    const [file, ...before] = COMMAND;
+    const screen = openScreen(file, [...before, 'profiles', 'use'], { env: home.env });
+    await screen.shows('Which profile?');
+    await screen.shows('acme  https://acme.example/api/v1  (current)');
+    await screen.shows('b␛[31mad');
+    screen.type('\u001b[B\u001b[B\r');
+    expect(await screen.ended).toEqual({ code: 0, signal: undefined });
+    await screen.shows('zeta is now the current profile.');
+    expect(await store()).toMatch(/"current":\s*"zeta"/);
+    expect(screen.text()).not.toContain('sk_canary');
+  });
+
+  it('is a usage error in a pipe, with the names', async () => {
+    const found = await home.run(['profiles', 'use', '--json']);
+    expect(found.code).toBe(2);
+    expect(reportedError(found)).toMatchObject({
+      code: 'USAGE',
+      hint: expect.stringMatching(/acme, .*zeta/) as unknown,
+    });
+  });
+});
