@@ -131,17 +131,17 @@ async function toFiles(
   around: Surroundings,
 ): Promise<void> {
   const { output } = flags;
-  const folders = new Folders();
+  const dir = output === undefined ? flags.dir : dirname(output);
+  const folders = new Folders(dir);
   const { signal, clock } = around;
-  const common = { force: flags.force, signal, clock, folders };
+  const common = { dir, force: flags.force, signal, clock, folders };
   if (output !== undefined) {
     const named = wishes.map((wish) => ({ ...wish, fileName: basename(output) }));
-    const options = { ...common, dir: dirname(output) };
-    return fetchAll(bucket, named, options, flags, around).finally(() => folders.close());
+    return fetchAll(bucket, named, common, flags, around).finally(() => folders.close());
   }
-  const ledger = await Ledger.open(flags.dir, folders);
+  const ledger = await Ledger.open(dir, folders);
   try {
-    await fetchAll(bucket, wishes, { ...common, dir: flags.dir, ledger }, flags, around);
+    await fetchAll(bucket, wishes, { ...common, ledger }, flags, around);
   } finally {
     await ledger.flush();
     await folders.close();

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import { codeOf, StorageError } from '../kernel/errors.ts';
 import type { Bucket, OpenedObject } from './bucket.ts';
 import { blocksOf, type Counted, corrupt, Digest } from './digest.ts';
-import { Folders } from './folders.ts';
+import { caseless, Folders } from './folders.ts';
 import type { Ledger } from './ledger.ts';
 import { localError } from './local-error.ts';
 import type { ObjectFacts } from './object-facts.ts';
@@ -53,18 +53,14 @@ export async function downloadFile(
 ): Promise<FileResult> {
   const path = join(options.dir, options.fileName ?? wanted.fileName);
   const folder = dirname(path);
-  const folders = options.folders ?? new Folders();
+  const folders = options.folders ?? new Folders(options.dir);
   try {
-    const alone = await folders.enter(folder);
-    try {
-      const had = await folders.had(folder, basename(path));
-      const { status, bytes, sha256 } = await fetchTo(bucket, wanted.key, path, { ...options, alone, had });
-      if (status === 'downloaded') folders.touched(folder);
-      const { envelopeId, what, key } = wanted;
-      return { envelopeId, what, key, path, bytes, sha256, status, error: null };
-    } finally {
-      await folders.leave(folder);
-    }
+    const { alone, names } = await folders.enter(folder);
+    const had = !alone || names.has(caseless(basename(path)));
+    const { status, bytes, sha256 } = await fetchTo(bucket, wanted.key, path, { ...options, alone, had });
+    if (status === 'downloaded') folders.touched(folder);
+    const { envelopeId, what, key } = wanted;
+    return { envelopeId, what, key, path, bytes, sha256, status, error: null };
   } catch (error) {
     if (options.signal?.aborted) throw error;
     throw localError(error, path);

@@ -1,55 +1,62 @@
-import { mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { syncFolder } from '../kernel/files.ts';
-import { lockFile } from '../kernel/process-lock.ts';
+import { isLocked, lockFile } from '../kernel/process-lock.ts';
+import { mapAhead } from '../kernel/streams.ts';
 
-/** The file that says whose run a folder belongs to; it goes with the run. */
+/** The file that says whose run a folder and all below it belong to; it goes with the run. */
 const CLAIM_NAME = '.esign.lock';
-/** Claims kept for folders nothing is written to just now, so that they need not be made again. */
-const IDLE_CLAIMS = 64;
+const SYNCS_AT_ONCE = 16;
 
-interface Entry {
+interface Folder {
+  /** No other run writes here: part files found here may be gone on with. */
+  alone: boolean;
   /** What was there when the run came, as a disk without case would tell it. */
   names: ReadonlySet<string>;
+}
+
+interface Base {
   alone: boolean;
   release: (() => Promise<void>) | undefined;
-  users: number;
 }
 
 /**
- * The folders a run writes to. Each is claimed while it is in use: only the claim's owner goes on with part files
- * found there; another run at the same time uses names of its own, so that neither harms the other.
+ * The folders a run writes to: one and those below it. The run claims the upper one; only the claim's owner goes on
+ * with part files found there. Another run at the same time uses names of its own, so that neither harms the other.
  */
 export class Folders {
-  private readonly entries = new Map<string, Promise<Entry>>();
+  private readonly dir: string;
+  private base: Promise<Base> | undefined;
+  private readonly entries = new Map<string, Promise<Folder>>();
   private readonly renamed = new Set<string>();
 
-  /** Makes the folder and uses it; true when no other run does. Call `leave` afterwards. */
-  async enter(folder: string): Promise<boolean> {
-    let pending = this.entries.get(folder);
-    if (pending === undefined) {
-      pending = openEntry(folder);
-      this.entries.set(folder, pending);
-      pending.catch(() => this.entries.delete(folder));
+  constructor(dir: string) {
+    this.dir = dir;
+  }
+
+  /** Makes the folder, the run's own or one below it. */
+  enter(folder: string): Promise<Folder> {
+    let entry = this.entries.get(folder);
+    if (entry === undefined) {
+      entry = this.open(folder);
+      this.entries.set(folder, entry);
+      entry.catch(() => this.entries.delete(folder));
     }
-    const entry = await pending;
-    entry.users++;
-    return entry.alone;
+    return entry;
   }
 
-  /** False when the run that uses the folder alone found no file of that name there. */
-  async had(folder: string, name: string): Promise<boolean> {
-    const entry = await this.entries.get(folder);
-    return entry === undefined || !entry.alone || entry.names.has(caseless(name));
-  }
-
-  async leave(folder: string): Promise<void> {
-    const entry = await this.entries.get(folder);
-    if (entry === undefined) return;
-    entry.users--;
-    if (entry.users > 0 || this.entries.size <= IDLE_CLAIMS) return;
-    this.entries.delete(folder);
-    await entry.release?.();
+  private async open(folder: string): Promise<Folder> {
+    this.base ??= claimBase(this.dir);
+    const { alone } = await this.base;
+    const made = folder === this.dir ? undefined : await mkdir(folder, { recursive: true });
+    if (made !== undefined) {
+      this.touched(dirname(folder));
+      return { alone, names: new Set() };
+    }
+    const names = await readdir(folder);
+    // A run of its own may have begun further down.
+    const taken = folder !== this.dir && names.includes(CLAIM_NAME);
+    return { alone: alone && !taken, names: new Set(names.map(caseless)) };
   }
 
   /** A file got its name there: the folder has to be made durable. */
@@ -61,25 +68,34 @@ export class Folders {
   async sync(): Promise<void> {
     const folders = [...this.renamed];
     this.renamed.clear();
-    for (const folder of folders) await syncFolder(folder);
+    for await (const _ of mapAhead(folders, SYNCS_AT_ONCE, syncFolder));
   }
 
   async close(): Promise<void> {
-    const entries = await Promise.allSettled(this.entries.values());
-    this.entries.clear();
-    for (const entry of entries) if (entry.status === 'fulfilled') await entry.value.release?.();
+    const base = await this.base?.catch(() => undefined);
+    await base?.release?.();
     await this.sync();
   }
 }
 
-function caseless(name: string): string {
+/** The name as a disk without case would tell it. */
+export function caseless(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-async function openEntry(folder: string): Promise<Entry> {
-  await mkdir(folder, { recursive: true });
+async function claimBase(dir: string): Promise<Base> {
+  await mkdir(dir, { recursive: true });
   // Another run has it, or the disk knows no links and so no claims: nothing is gone on with there.
-  const release = await lockFile(join(folder, CLAIM_NAME), (pid) => new Error(pid)).catch(() => undefined);
-  const names = new Set((await readdir(folder)).map(caseless));
-  return { names, alone: release !== undefined, release, users: 0 };
+  const release = await lockFile(join(dir, CLAIM_NAME), (pid) => new Error(pid)).catch(() => undefined);
+  // First the own claim, then a look at those above: of two runs at least one sees the other.
+  return { alone: release !== undefined && !(await isClaimedAbove(dir)), release };
+}
+
+async function isClaimedAbove(dir: string): Promise<boolean> {
+  let folder = await realpath(dir);
+  while (dirname(folder) !== folder) {
+    folder = dirname(folder);
+    if (await isLocked(join(folder, CLAIM_NAME))) return true;
+  }
+  return false;
 }

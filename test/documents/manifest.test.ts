@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -56,7 +56,7 @@ describe('SHA256SUMS', () => {
   });
 
   it('remembers ETags that are no MD5, for exactly the bytes they came with', async () => {
-    const folders = new Folders();
+    const folders = new Folders(dir);
     const ledger = await Ledger.open(dir, folders);
     await ledger.record(join(dir, 'a.pdf'), sha256('a'), '"abc-3"');
     await ledger.record(join(dir, 'b.pdf'), sha256('b'), undefined);
@@ -104,14 +104,18 @@ describe('verifying', () => {
 describe('the folders of a run', () => {
   it('belong to one run at a time, also by another way to them', async () => {
     const real = join(dir, 'real');
-    await mkdir(real);
+    await mkdir(join(real, 'below'), { recursive: true });
     await symlink(real, join(dir, 'link'));
-    const [one, other] = [new Folders(), new Folders()];
-    expect(await one.enter(real)).toBe(true);
-    expect(await other.enter(join(dir, 'link'))).toBe(false);
-    await one.close();
-    const third = new Folders();
-    expect(await third.enter(real)).toBe(true);
-    await Promise.all([other.close(), third.close()]);
+    const [one, other] = [new Folders(real), new Folders(join(dir, 'link'))];
+    expect(await one.enter(real)).toMatchObject({ alone: true });
+    expect(await other.enter(join(dir, 'link'))).toMatchObject({ alone: false });
+    const below = new Folders(join(real, 'below'));
+    expect(await below.enter(join(real, 'below'))).toMatchObject({ alone: false });
+    expect(await one.enter(join(real, 'below'))).toMatchObject({ alone: false });
+    await Promise.all([one.close(), other.close(), below.close()]);
+    const third = new Folders(real);
+    expect(await third.enter(join(real, 'below'))).toMatchObject({ alone: true });
+    await third.close();
+    expect(await readdir(real)).toEqual(['below']);
   });
 });
