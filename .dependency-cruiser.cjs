@@ -99,7 +99,7 @@ module.exports = {
     {
       name: 'one-bucket-client',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/documents/(bucket|s3-sdk).ts$' },
+      from: { path: '^src/', pathNot: '^src/documents/(bucket|connection|s3-sdk|s3-presigner).ts$' },
       to: { path: 'node_modules/@aws-sdk' },
     },
     {

@@ -10,8 +10,9 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/faults/**', 'test/browser/**', 'test/contract/**'],
+          exclude: ['test/e2e/**', 'test/faults/**', 'test/browser/**', 'test/contract/**', 'test/rgw/**'],
           setupFiles: ['test/support/fence.ts'],
+          retry,
           testTimeout: 20_000,
         },
       },
@@ -23,6 +24,17 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'rgw',
+          include: ['test/rgw/**/*.test.ts'],
+          retry,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
         },
       },
       {

@@ -29,6 +29,8 @@ const vitest = spawn(
     'e2e',
     '--project',
     'browser',
+    '--project',
+    'rgw',
     ...process.argv.slice(2),
   ],
   {

@@ -1,16 +1,19 @@
+import { setMaxListeners } from 'node:events';
 import { basename, dirname } from 'node:path';
 import * as Flags from '@oclif/core/flags';
-import { type Bucket, openBucket } from '../documents/bucket.ts';
-import { type FileResult, streamObject } from '../documents/download.ts';
-import { type FileWish, fetchFile, locatePaper, type Patience, untilThere } from '../documents/fetch.ts';
-import { addToManifest } from '../documents/manifest.ts';
-import { counted } from '../kernel/duration.ts';
-import { type EsignError, PartialError, StorageError, UsageError } from '../kernel/errors.ts';
-import { mapInOrder } from '../kernel/streams.ts';
-import { startDownloadProgress } from '../output/download-progress.ts';
+import type { Bucket } from '../documents/bucket.ts';
+import { type DownloadOptions, type FileResult, streamObject } from '../documents/download.ts';
+import { type FileWish, fetchFile, type Patience, sourceOf, untilThere } from '../documents/fetch.ts';
+import { refuseCollisions } from '../documents/file-names.ts';
+import { Folders } from '../documents/folders.ts';
+import { Ledger } from '../documents/ledger.ts';
+import { type NameTemplate, parseNameTemplate } from '../documents/name-template.ts';
+import { wishesOfIds } from '../documents/wishes.ts';
+import { type EsignError, PartialError, UsageError } from '../kernel/errors.ts';
+import { mapAhead } from '../kernel/streams.ts';
 import { renderFile } from '../output/file-view.ts';
 import { writeJsonLine } from '../output/json.ts';
-import { safeLine } from '../output/text.ts';
+import { type Progress, startProgress } from '../output/progress.ts';
 import { durationFlag } from './flags.ts';
 import { errorText } from './report.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -18,9 +21,14 @@ import type { Surroundings } from './surroundings.ts';
 /** What both download commands take. */
 export const downloadFlags = {
   dir: Flags.string({
-    description: 'folder for the files',
+    description: 'folder for the files and their SHA256SUMS',
     default: '.',
     helpValue: 'DIR',
+    exclusive: ['output'],
+  }),
+  'name-template': Flags.string({
+    description: "path of each file in the folder, such as '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
+    helpValue: 'TEXT',
     exclusive: ['output'],
   }),
   output: Flags.string({
@@ -31,7 +39,7 @@ export const downloadFlags = {
   force: Flags.boolean({ description: 'replace files that are different' }),
   concurrency: Flags.integer({
     description: 'how many files at once',
-    default: 4,
+    default: 16,
     min: 1,
     max: 64,
     helpValue: 'N',
@@ -44,6 +52,7 @@ export const downloadFlags = {
 
 export interface DownloadFlagValues {
   dir: string;
+  'name-template'?: string | undefined;
   output?: string | undefined;
   force: boolean;
   concurrency: number;
@@ -53,21 +62,27 @@ export interface DownloadFlagValues {
 const DEFAULT_WAIT_MS = 30_000;
 
 /** How long this run waits for files, and what it says meanwhile. */
-export function patienceOf(flags: DownloadFlagValues, around: Surroundings): Patience {
+export function patienceOf(flags: { wait?: number | undefined }, around: Surroundings): Patience {
   let said = false;
   return {
     waitMs: flags.wait ?? DEFAULT_WAIT_MS,
     clock: around.clock,
     signal: around.signal,
     onWait: (reason) => {
-      if (!said) around.notice(reason);
+      if (!said && !around.json) around.notice(reason);
       said = true;
     },
   };
 }
 
+/** The layout that was asked for. */
+export function templateOf(flags: DownloadFlagValues, of: 'envelope' | 'key'): NameTemplate | undefined {
+  const text = flags['name-template'];
+  return text === undefined ? undefined : parseNameTemplate(text, of);
+}
+
 /**
- * Fetches all wished files from the profile's bucket, a line or JSON line each.
+ * Fetches all wished files from the profile's bucket, a line or JSON line each as it is done.
  * @throws the file's own error when all failed, PartialError when some did.
  */
 export async function downloadAll(
@@ -80,7 +95,14 @@ export async function downloadAll(
       hint: 'Use --dir, or --what with one kind.',
     });
   }
-  const bucket = await openBucket((await around.settings()).storage);
+  refuseCollisions(
+    wishes.flatMap((wish) =>
+      wish.fileName === null ? [] : [{ fileName: wish.fileName, source: sourceOf(wish) }],
+    ),
+  );
+  // Each file under way listens for the stop.
+  setMaxListeners(0, around.signal);
+  const bucket = await around.bucket();
   try {
     const [only] = wishes;
     if (flags.output === '-' && only) return await toStdout(bucket, only, flags, around);
@@ -98,7 +120,8 @@ async function toStdout(
 ): Promise<void> {
   const wanted = await wish.locate();
   const write = (chunk: Uint8Array) => around.terminal.out(chunk);
-  await untilThere(() => streamObject(bucket, wanted, write, around.signal), patienceOf(flags, around));
+  const { signal, clock } = around;
+  await untilThere(() => streamObject(bucket, wanted, write, { signal, clock }), patienceOf(flags, around));
 }
 
 async function toFiles(
@@ -109,37 +132,61 @@ async function toFiles(
 ): Promise<void> {
   const { output } = flags;
   const dir = output === undefined ? flags.dir : dirname(output);
-  const progress = await startDownloadProgress(wishes.length, around.terminal, around.json);
-  const options = {
-    dir,
-    fileName: output === undefined ? undefined : basename(output),
-    force: flags.force,
-    clock: around.clock,
-    signal: around.signal,
-    onBytes: (bytes: number) => progress.add(bytes),
+  const folders = new Folders(dir);
+  const { signal, clock } = around;
+  const common = { dir, force: flags.force, signal, clock, folders };
+  if (output !== undefined) {
+    const named = wishes.map((wish) => ({ ...wish, fileName: basename(output) }));
+    return fetchAll(bucket, named, common, flags, around).finally(() => folders.close());
+  }
+  const ledger = await Ledger.open(dir, folders);
+  try {
+    await fetchAll(bucket, wishes, { ...common, ledger }, flags, around);
+  } finally {
+    await ledger.flush();
+    await folders.close();
+  }
+}
+
+async function fetchAll(
+  bucket: Bucket,
+  wishes: readonly FileWish[],
+  options: DownloadOptions,
+  flags: DownloadFlagValues,
+  around: Surroundings,
+): Promise<void> {
+  const progress = startOf(wishes.length);
+  const watch = {
+    expect: (bytes: number) => {
+      progress.expected += bytes;
+      progress.begun += Math.sign(bytes);
+    },
+    arrive: (bytes: number) => {
+      progress.bytes += bytes;
+    },
   };
   const patience = patienceOf(flags, around);
-  const errors: EsignError[] = [];
-  const saved: { path: string; sha256: string }[] = [];
+  const line = await startProgress(progress, around.terminal, around.json);
+  let first: EsignError | undefined;
   try {
-    for await (const { result, error } of mapInOrder(wishes, flags.concurrency, (wish) =>
-      fetchFile(bucket, wish, options, patience),
-    )) {
-      if (error) errors.push(error);
-      if (result.path !== null && result.sha256 !== null)
-        saved.push({ path: result.path, sha256: result.sha256 });
-      await progress.aside(() => writeResult(result, error, wishes.length, around));
+    const work = (wish: FileWish) => fetchFile(bucket, wish, { ...options, watch }, patience);
+    for await (const { result, error } of mapAhead(wishes, flags.concurrency, work)) {
+      first ??= error;
+      progress.done++;
+      if (error !== undefined) progress.failed++;
+      await line.aside(() => writeResult(result, error, wishes.length, around));
     }
   } finally {
-    progress.stop();
-    // What was saved is in the manifest even when the run was interrupted; a single -o file has none.
-    if (output === undefined) await addToManifest(dir, saved);
+    line.stop();
   }
-  const [first] = errors;
   if (first === undefined) return;
-  throw errors.length === wishes.length
+  throw progress.failed === wishes.length
     ? first
-    : new PartialError(`${errors.length} of ${wishes.length} files failed; each is reported above.`);
+    : new PartialError(`${progress.failed} of ${wishes.length} files failed; each is reported above.`);
+}
+
+function startOf(files: number): Progress {
+  return { files, done: 0, failed: 0, begun: 0, expected: 0, bytes: 0, startedAt: Date.now() };
 }
 
 async function writeResult(
@@ -155,41 +202,14 @@ async function writeResult(
   if (of > 1) terminal.err(errorText(error, { json: false, redactor, style: terminal.styleErr }));
 }
 
-/**
- * Writes what a check of downloaded files found, a line each.
- * @throws StorageError when a file is not what was downloaded.
- */
-export async function writeVerified(results: AsyncIterable<FileResult>, around: Surroundings): Promise<void> {
-  const { terminal, json } = around;
-  let [files, wrong] = [0, 0];
-  for await (const result of results) {
-    files++;
-    if (result.error !== null) wrong++;
-    if (json) await writeJsonLine(result, terminal);
-    else if (result.error === null) await terminal.out(renderFile(result, terminal));
-    else terminal.err(`${terminal.styleErr('red', '✗')} ${safeLine(result.error.message)}\n`);
-  }
-  if (wrong > 0)
-    throw new StorageError(
-      'STORAGE_CORRUPT',
-      `${wrong} of ${counted(files, 'file')} failed the check; each is reported above.`,
-      {
-        hint: 'Fetch them again: `esign envelopes download ID --dir DIR --force`.',
-      },
-    );
-  if (!json) around.notice(`${counted(files, 'file')} checked; all are as downloaded.`);
-}
-
 /** Fetches the signed PDF and the certificate of a completed envelope into a folder. */
 export async function downloadPapers(envelopeId: string, dir: string, around: Surroundings): Promise<void> {
-  const flags = { dir, force: false, concurrency: 2 };
-  const client = await around.client();
-  const patience = patienceOf(flags, around);
-  const wishes = (['signed', 'certificate'] as const).map((what) => ({
-    envelopeId,
-    what,
-    key: null,
-    locate: () => locatePaper(client, envelopeId, what, patience),
-  }));
-  await downloadAll(wishes, flags, around);
+  const flags: DownloadFlagValues = { dir, force: false, concurrency: 2 };
+  const wish = {
+    client: await around.client(),
+    papers: ['signed', 'certificate'] as const,
+    template: undefined,
+    patience: patienceOf(flags, around),
+  };
+  await downloadAll(await wishesOfIds([envelopeId], wish), flags, around);
 }

@@ -56,6 +56,11 @@ export function selectionOf(flags: SelectionFlagValues): Selection {
   };
 }
 
+/** True when anything is asked for. */
+export function selects(selection: Selection): boolean {
+  return Object.values(selection).some((value) => value !== undefined);
+}
+
 /**
  * The ids that are named or on stdin, or those of all envelopes that the flags select.
  * @throws UsageError when there is neither, or both.
@@ -66,8 +71,7 @@ export async function readIdsOrSelect(
   selection: Selection,
   surroundings: Surroundings,
 ): Promise<string[]> {
-  const isSelected = Object.values(selection).some((value) => value !== undefined);
-  if (!isSelected) return (await readIds(words, 'envelope id')).ids;
+  if (!selects(selection)) return (await readIds(words, 'envelope id')).ids;
   if (words.length > 0)
     throw new UsageError('Name envelopes or select them with flags, not both.', {
       hint: 'Leave one of the two out.',

@@ -1,4 +1,4 @@
-import { type Bucket, openBucket } from '../documents/bucket.ts';
+import type { Bucket } from '../documents/bucket.ts';
 import { EsignError, PartialError } from '../kernel/errors.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { writeJson, writeJsonLine } from '../output/json.ts';
@@ -17,7 +17,7 @@ export async function forEachKey<T>(
   around: Surroundings,
 ): Promise<void> {
   const { terminal, json } = around;
-  const bucket = await openBucket((await around.settings()).storage);
+  const bucket = await around.bucket();
   try {
     const [only] = keys.ids;
     if (!keys.stream && only !== undefined) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
-import type { TraceEntry } from '../api/http.ts';
 import { noting } from '../completion/recent.ts';
+import type { Bucket, BucketExchange } from '../documents/bucket.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/paths.ts';
@@ -15,7 +15,7 @@ import { readProfiles } from '../profiles/store.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../sandbox-control/control.ts';
 import { scopeOf } from './recents.ts';
 import { noted, redactor, signals } from './run-state.ts';
-import { traceText } from './trace.ts';
+import { type Traced, traceText } from './trace.ts';
 
 export interface SurroundingsFlags {
   json?: boolean;
@@ -109,6 +109,15 @@ export class Surroundings {
     return noting(client, noted.recents);
   }
 
+  /** The profile's bucket; whoever opens it closes it. */
+  async bucket(): Promise<Bucket> {
+    const { storage, timeoutMs } = await this.settings();
+    const { openBucket } = await import('../documents/bucket.ts');
+    const trace = (exchange: BucketExchange) =>
+      this.trace({ ...exchange, rate: undefined, requestBody: undefined, replyBody: undefined });
+    return openBucket(storage, { timeoutMs: timeoutMs.value, trace: this.flags.debug ? trace : undefined });
+  }
+
   /** A client for a profile that is not the one in use, such as one about to be stored. */
   clientOf(profile: Profile): Promise<Client> {
     const settings = resolveSettings({
@@ -163,7 +172,7 @@ export class Surroundings {
     this.clock.sleep(ms, this.signal).then(done, done);
   }
 
-  private trace(entry: TraceEntry): void {
+  private trace(entry: Traced): void {
     this.terminal.err(this.redactor.redact(traceText(entry)));
   }
 }

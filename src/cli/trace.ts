@@ -3,8 +3,11 @@ import { safeBlock } from '../output/text.ts';
 
 const BODY_LIMIT = 2_000;
 
+/** A request to the service or to the bucket. */
+export type Traced = Omit<TraceEntry, 'method'> & { method: string };
+
 /** One request and its reply for --debug; the caller redacts. */
-export function traceText(entry: TraceEntry): string {
+export function traceText(entry: Traced): string {
   const outcome = entry.status === undefined ? (entry.error ?? 'no reply') : String(entry.status);
   const lines = [`→ ${entry.method} ${entry.url}`];
   if (entry.requestBody !== undefined) lines.push(`  ${cut(entry.requestBody)}`);

@@ -14,7 +14,8 @@ export async function probeBucket(
 ): Promise<'yes' | 'unknown'> {
   const bucket = await openBucket(settings);
   try {
-    await bucket.open(`esign/doctor/${randomUUID()}`, { signal });
+    const opened = await bucket.open(`esign/doctor/${randomUUID()}`, { signal });
+    if (opened.kind === 'object') opened.cancel();
     return 'yes';
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;

@@ -1,54 +1,58 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { abortReason } from '../kernel/clock.ts';
 import { StorageError } from '../kernel/errors.ts';
-import { proxyAgents } from './proxy.ts';
-import { storageError } from './storage-error.ts';
+import { type BucketExchange, type ConnectOptions, connect } from './connection.ts';
+import { factsOf, type ObjectFacts, type ObjectReply, replyOf } from './object-facts.ts';
+import { QuickLane } from './quick-lane.ts';
+import { statusOf, storageError } from './storage-error.ts';
 import type { StorageSettings } from './storage-settings.ts';
 
 /** An object's body as it arrives, with what the bucket says of it. */
-export interface BucketObject {
+export interface OpenedObject {
+  kind: 'object';
+  facts: ObjectFacts;
+  /** The first byte of the body within the object. */
+  from: number;
   body: AsyncIterable<Uint8Array>;
-  /** Bytes of the whole object, where the bucket said so. */
-  size: number | undefined;
-  etag: string | undefined;
-  /** Where the body starts: 0, unless a part was asked for and given. */
-  from: number;
+  /** Lets go of a body that nobody will read. */
+  cancel(): void;
 }
 
-/** What a bucket says of an object without sending it. */
-export interface ObjectFacts {
-  key: string;
-  size: number | null;
-  etag: string | null;
-  contentType: string | null;
-  /** ISO 8601. */
-  lastModified: string | null;
+/** The object; or that it still is (`same`) or no longer is (`changed`) the one that was asked for. */
+export type Opened = OpenedObject | { kind: 'same' } | { kind: 'changed' };
+
+export interface OpenRequest {
+  from?: number | undefined;
+  /** Only if the object's ETag is this one; else the answer is `changed`. */
+  ifMatch?: string | undefined;
+  /** Only if it is another one; else the answer is `same`. */
+  ifNoneMatch?: string | undefined;
+  signal?: AbortSignal | undefined;
 }
 
-/** The rest of an object, from a byte on, as long as it is still the same one. */
-export interface Rest {
-  from: number;
-  etag: string;
-}
-
-/** The customer's own bucket, read only. Every method rejects with StorageError. */
+/** The customer's own bucket, read only. */
 export interface Bucket {
-  name: string;
-  open(
-    key: string,
-    options?: { rest?: Rest | undefined; signal?: AbortSignal | undefined },
-  ): Promise<BucketObject>;
+  readonly name: string;
+  open(key: string, request?: OpenRequest): Promise<Opened>;
   head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
-  /** A link that opens the object without a key for so many seconds. It is a secret. */
+  /** A URL that lets anyone fetch the object for so long, and when that ends. */
   link(key: string, seconds: number): Promise<string>;
+  /** How far this machine's clock is off, in ms, where the bucket refused a request for it. */
+  clockOffset(): number;
   close(): void;
 }
+
+export type { BucketExchange };
+
+const TIMEOUT_MS = 30_000;
 
 /**
  * Connects to the bucket of a profile. The SDK is loaded here and only here, since it is large.
  * @throws StorageError when no bucket is configured.
  */
-export async function openBucket(settings: StorageSettings): Promise<Bucket> {
+export async function openBucket(settings: StorageSettings, options: ConnectOptions = {}): Promise<Bucket> {
   const name = settings.bucket;
   if (name === undefined) {
     throw new StorageError(
@@ -59,97 +63,143 @@ export async function openBucket(settings: StorageSettings): Promise<Bucket> {
       },
     );
   }
-  // Only through the environment does the profile's endpoint_url count; the client option ignores it.
-  if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const sdk = await import('./s3-sdk.ts');
-  const agents = await proxyAgents(settings.endpoint ?? 'https://s3.amazonaws.com');
-  const client = new sdk.S3Client(clientOptions(settings, agents));
-  const attempt = async <T>(
-    key: string,
-    signal: AbortSignal | undefined,
-    ask: () => Promise<T>,
-  ): Promise<T> => {
+  const { client, endpoint, agents } = await connect(sdk, settings, options);
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  const where = { bucket: name, endpoint };
+  const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
+    signal?.aborted ? abortReason(signal) : storageError(error, { ...where, key, action });
+  const lane = new QuickLane({
+    keys: () => client.config.credentials(),
+    clockOffset: () => client.config.systemClockOffset,
+    agents,
+    timeoutMs,
+  });
+  const withSdk = async (key: string, request: OpenRequest): Promise<Opened> => {
+    const { signal } = request;
+    const command = new sdk.GetObjectCommand({ Bucket: name, Key: key, ...conditionsOf(request) });
+    command.middlewareStack.add(
+      (next) => async (args) => {
+        const answer = await next(args);
+        lane.learn(args.request, key);
+        return answer;
+      },
+      { step: 'deserialize', priority: 'high' },
+    );
     try {
-      return await ask();
+      return openedOf(await client.send(command, signal ? { abortSignal: signal } : {}), timeoutMs);
     } catch (error) {
-      if (signal?.aborted) throw signal.reason;
-      throw storageError(error, { bucket: name, endpoint: settings.endpoint, key });
+      const status = statusOf(error);
+      if (status === 304) return { kind: 'same' };
+      if (status === 412 || status === 416) return { kind: 'changed' };
+      throw failure(error, key, 'fetch', signal);
     }
   };
-  const options = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});
   return {
     name,
-    open: (key, { rest, signal } = {}) =>
-      attempt(key, signal, async () => {
-        const range = rest
-          ? { Range: `bytes=${rest.from}-`, IfMatch: rest.etag }
-          : { ChecksumMode: 'ENABLED' as const };
-        const command = new sdk.GetObjectCommand({ Bucket: name, Key: key, ...range });
-        const reply = await client.send(command, options(signal));
-        const part = /^bytes (\d+)-\d+\/(\d+)$/.exec(reply.ContentRange ?? '');
-        return {
-          body: bytesOf(reply.Body),
-          size: part ? Number(part[2]) : reply.ContentLength,
-          etag: reply.ETag,
-          from: part ? Number(part[1]) : 0,
-        };
-      }),
-    head: (key, signal) =>
-      attempt(key, signal, async () => {
-        const reply = await client.send(
-          new sdk.HeadObjectCommand({ Bucket: name, Key: key }),
-          options(signal),
-        );
-        return {
-          key,
-          size: reply.ContentLength ?? null,
-          etag: reply.ETag?.replaceAll('"', '') ?? null,
-          contentType: reply.ContentType ?? null,
-          lastModified: reply.LastModified?.toISOString() ?? null,
-        };
-      }),
+    async open(key, request = {}) {
+      if (request.signal?.aborted) throw abortReason(request.signal);
+      const started = Date.now();
+      const reply = await lane.get(key, headersOf(request), request.signal);
+      if (reply === undefined) return withSdk(key, request);
+      options.trace?.(laneExchange(reply, Date.now() - started));
+      return openedByLane(reply, timeoutMs);
+    },
+    async head(key, signal) {
+      try {
+        const command = new sdk.HeadObjectCommand({ Bucket: name, Key: key, ChecksumMode: 'ENABLED' });
+        const reply = await client.send(command, signal ? { abortSignal: signal } : {});
+        return factsOf(reply, reply.ContentLength);
+      } catch (error) {
+        throw failure(error, key, 'look at', signal);
+      }
+    },
     link: (key, seconds) =>
-      attempt(key, undefined, () =>
-        sdk.getSignedUrl(client, new sdk.GetObjectCommand({ Bucket: name, Key: key }), {
-          expiresIn: seconds,
-        }),
+      linkTo(client, new sdk.GetObjectCommand({ Bucket: name, Key: key }), seconds).catch(
+        (error: unknown) => {
+          throw failure(error, key, 'link to');
+        },
       ),
+    clockOffset: () => client.config.systemClockOffset,
     close: () => client.destroy(),
   };
 }
 
-function clientOptions(
-  settings: StorageSettings,
-  agents: Awaited<ReturnType<typeof proxyAgents>>,
-): S3ClientConfig {
-  const { endpoint, accessKeyId, secretAccessKey } = settings;
-  const region = settings.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
+function laneExchange(reply: IncomingMessage & { req?: ClientRequest }, ms: number): BucketExchange {
+  const { req } = reply;
+  const url = req === undefined ? '' : `${req.protocol}//${req.host}${req.path}`;
+  return { method: 'GET', url, status: reply.statusCode, ms, error: undefined };
+}
+
+function headersOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest): Record<string, string> {
   return {
-    // Custom endpoints do not care about the region, but the SDK insists on one.
-    ...(region === undefined && endpoint === undefined ? {} : { region: region ?? 'us-east-1' }),
-    ...(endpoint === undefined ? {} : { endpoint }),
-    forcePathStyle: settings.pathStyle ?? endpoint !== undefined,
-    ...(accessKeyId === undefined || secretAccessKey === undefined
-      ? {}
-      : { credentials: { accessKeyId, secretAccessKey } }),
-    maxAttempts: 4,
-    // Without socketTimeout a body that stops half-way would hang for ever.
-    requestHandler: {
-      ...agents,
-      connectionTimeout: 10_000,
-      requestTimeout: 30_000,
-      throwOnRequestTimeout: true,
-      socketTimeout: 30_000,
+    ...(from > 0 ? { range: `bytes=${from}-` } : { 'x-amz-checksum-mode': 'ENABLED' }),
+    ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+    ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
+  };
+}
+
+function openedByLane(reply: IncomingMessage, stallMs: number): Opened {
+  const status = reply.statusCode ?? 0;
+  if (status >= 300) {
+    reply.resume();
+    return { kind: status === 304 ? 'same' : 'changed' };
+  }
+  return openedOf({ ...replyOf(reply.headers), Body: reply }, stallMs);
+}
+
+function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest) {
+  return {
+    ...(from > 0 ? { Range: `bytes=${from}-` } : { ChecksumMode: 'ENABLED' as const }),
+    ...(ifMatch === undefined ? {} : { IfMatch: ifMatch }),
+    ...(ifNoneMatch === undefined ? {} : { IfNoneMatch: ifNoneMatch }),
+  };
+}
+
+async function linkTo(
+  client: S3Client,
+  command: InstanceType<typeof import('./s3-sdk.ts').GetObjectCommand>,
+  seconds: number,
+): Promise<string> {
+  const { getSignedUrl } = await import('./s3-presigner.ts');
+  return getSignedUrl(client, command, { expiresIn: seconds });
+}
+
+function openedOf(reply: ObjectReply & { Body?: unknown }, stallMs: number): OpenedObject {
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(reply.ContentRange ?? '');
+  const total = range === null ? reply.ContentLength : Number(range[2]);
+  const size = total === undefined || Number.isNaN(total) ? undefined : total;
+  return {
+    kind: 'object',
+    facts: factsOf(reply, size),
+    from: range === null ? 0 : Number(range[1]),
+    body: bytesOf(reply.Body, stallMs),
+    cancel: () => {
+      if (reply.Body instanceof Readable) reply.Body.destroy();
     },
   };
 }
 
-/** The SDK types a body as one of several kinds; in Node it is a stream of bytes. */
-async function* bytesOf(body: unknown): AsyncGenerator<Uint8Array> {
+/**
+ * The bytes as they come; a body that stops half-way is an error. Only waiting for bytes counts as a stall:
+ * whoever takes them may take their time. The SDK types a body as one of several kinds; in Node it is a stream.
+ */
+async function* bytesOf(body: unknown, stallMs: number): AsyncGenerator<Uint8Array, void, undefined> {
   if (!(body instanceof Readable)) return;
-  const chunks: AsyncIterable<unknown> = body;
-  for await (const chunk of chunks) {
-    if (chunk instanceof Uint8Array) yield chunk;
+  const watch = () =>
+    setTimeout(
+      () => body.destroy(new Error(`no byte came for ${Math.round(stallMs / 1_000)} seconds`)),
+      stallMs,
+    );
+  let timer = watch();
+  try {
+    const chunks: AsyncIterable<unknown> = body;
+    for await (const chunk of chunks) {
+      clearTimeout(timer);
+      if (chunk instanceof Uint8Array) yield chunk;
+      timer = watch();
+    }
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,14 +1,17 @@
-import { mkdir, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { Clock } from '../kernel/clock.ts';
-import { codeOf, EsignError, messageOf, StorageError } from '../kernel/errors.ts';
-import { syncFolder } from '../kernel/files.ts';
-import { lockFile } from '../kernel/process-lock.ts';
-import type { Bucket } from './bucket.ts';
-import { hashFile } from './hash-file.ts';
-import { PaperCheck } from './paper-check.ts';
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { codeOf, StorageError } from '../kernel/errors.ts';
+import type { Bucket, OpenedObject } from './bucket.ts';
+import { blocksOf, type Counted, corrupt, Digest } from './digest.ts';
+import { caseless, Folders } from './folders.ts';
+import type { Ledger } from './ledger.ts';
+import { localError } from './local-error.ts';
+import type { ObjectFacts } from './object-facts.ts';
 import type { WantedFile } from './papers.ts';
-import { fetchPart, removePart } from './part-file.ts';
+import { PartFile } from './part-file.ts';
+import { type TransferOptions, type TransferWatch, transfer } from './transfer.ts';
 
 /** A fetched file, as `--json` prints it. */
 export interface FileResult {
@@ -28,17 +31,19 @@ export interface DownloadOptions {
   fileName?: string | undefined;
   /** Replace a different file of the same name. */
   force: boolean;
-  clock: Clock;
-  signal?: AbortSignal;
-  onBytes?: ((bytes: number) => void) | undefined;
+  signal?: AbortSignal | undefined;
+  clock?: Clock | undefined;
+  /** The folders of a run of several; without it the file is a run of its own. */
+  folders?: Folders | undefined;
+  /** Where the file is written down. */
+  ledger?: Ledger | undefined;
+  watch?: TransferWatch | undefined;
 }
 
-type Sums = { bytes: number; sha256: string; status: 'downloaded' | 'unchanged' };
-
 /**
- * Fetches one object into a file: streamed to `NAME.part`, where a later run goes on, checked, fsynced, renamed.
+ * Fetches one object into a file: streamed to a part file beside it, proven, fsynced, renamed.
  * Under the final name there is never a part and never something that is not the object. A file that is there
- * already and equal is not fetched again.
+ * already is compared by what the bucket says of the object, without fetching its body.
  * @throws StorageError for anything that went wrong.
  */
 export async function downloadFile(
@@ -47,74 +52,116 @@ export async function downloadFile(
   options: DownloadOptions,
 ): Promise<FileResult> {
   const path = join(options.dir, options.fileName ?? wanted.fileName);
-  const { envelopeId, what, key } = wanted;
+  const folder = dirname(path);
+  const folders = options.folders ?? new Folders(options.dir);
   try {
-    await mkdir(dirname(path), { recursive: true });
-    const sums = await withLock(path, () => fetchUnlessThere(bucket, key, path, options));
-    return { envelopeId, what, key, path, ...sums, error: null };
+    const { alone, names } = await folders.enter(folder);
+    const had = !alone || names.has(caseless(basename(path)));
+    const { status, bytes, sha256 } = await fetchTo(bucket, wanted.key, path, { ...options, alone, had });
+    if (status === 'downloaded') folders.touched(folder);
+    const { envelopeId, what, key } = wanted;
+    return { envelopeId, what, key, path, bytes, sha256, status, error: null };
   } catch (error) {
-    if (options.signal?.aborted || error instanceof EsignError) throw error;
+    if (options.signal?.aborted) throw error;
     throw localError(error, path);
-  }
-}
-
-async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const release = await lockFile(
-    `${path}.lock`,
-    (pid) =>
-      new StorageError('STORAGE_LOCAL', `${path} is being fetched by another esign (process ${pid}).`, {
-        hint: 'Wait for it, or choose another --dir.',
-      }),
-  );
-  try {
-    return await work();
   } finally {
-    await release();
+    if (options.folders === undefined) await folders.close();
   }
 }
 
-async function fetchUnlessThere(
+type Outcome = Counted & { status: 'downloaded' | 'unchanged' };
+
+async function fetchTo(
   bucket: Bucket,
   key: string,
   path: string,
-  options: DownloadOptions,
-): Promise<Sums> {
-  const { signal, clock, onBytes } = options;
-  const there = await sumsOf(path);
-  if (there !== undefined) {
-    const facts = await bucket.head(key, signal);
-    const isMd5 = /^[0-9a-f]{32}$/.test(facts.etag ?? '');
-    if (isMd5 && facts.etag === there.md5 && facts.size === there.bytes)
-      return { ...pick(there), status: 'unchanged' };
-    if (isMd5 && !options.force) throw different(path);
+  options: DownloadOptions & { alone: boolean; had: boolean },
+): Promise<Outcome> {
+  const existing = options.had ? await countFile(path) : undefined;
+  const opened = existing && (await openIfOther(bucket, key, path, existing, options));
+  if (existing !== undefined && opened === undefined) {
+    await options.ledger?.record(path, existing.sha256, undefined);
+    return { ...existing, status: 'unchanged' };
   }
-  const part = `${path}.part`;
-  const fetched = await fetchPart(part, { bucket, key, clock, signal, onBytes });
-  if (there?.sha256 === fetched.sha256) {
-    await removePart(part);
-    return { ...fetched, status: 'unchanged' };
-  }
-  if (there !== undefined && !options.force) {
-    await removePart(part);
-    throw different(path);
-  }
-  await rename(part, path);
-  await syncFolder(dirname(path));
-  await removePart(part);
-  return { ...fetched, status: 'downloaded' };
-}
-
-function pick({ bytes, sha256 }: { bytes: number; sha256: string }): { bytes: number; sha256: string } {
-  return { bytes, sha256 };
-}
-
-async function sumsOf(path: string): Promise<{ sha256: string; md5: string; bytes: number } | undefined> {
+  const part = await PartFile.open(path, { bucket: bucket.name, key }, { alone: options.alone });
+  let done = false;
   try {
-    return await hashFile(path);
+    const { facts, counted } = await fill(part, bucket, key, { ...options, opened });
+    const status = await settle(part, path, counted, existing, options.force);
+    done = true;
+    await options.ledger?.record(path, counted.sha256, facts.md5 === undefined ? facts.etag : undefined);
+    return { ...counted, status };
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    // Bytes that broke off are of use to the next run; bytes that were refused are not.
+    const useful = options.signal?.aborted || codeOf(error) === 'STORAGE_UNREACHABLE';
+    if (!done) await (useful ? part.keep() : part.discard());
     throw error;
   }
+}
+
+/**
+ * The object where it may be another one than the file that is there; undefined where it is the same.
+ * @throws StorageError STORAGE_LOCAL when it is another one and the file is not to be replaced.
+ */
+async function openIfOther(
+  bucket: Bucket,
+  key: string,
+  path: string,
+  existing: Counted & { md5: string },
+  { ledger, signal, force }: DownloadOptions,
+): Promise<OpenedObject | undefined> {
+  const ifNoneMatch = ledger?.etagOf(path, existing.sha256) ?? `"${existing.md5}"`;
+  const answer = await bucket.open(key, { ifNoneMatch, signal });
+  if (answer.kind !== 'object') return undefined;
+  if (force || !isOther(existing, answer.facts)) return answer;
+  answer.cancel();
+  throw different(path);
+}
+
+/** The whole object in the part file, proven. What a resume put together wrongly is fetched once more, from the start. */
+async function fill(
+  part: PartFile,
+  bucket: Bucket,
+  key: string,
+  options: DownloadOptions & { opened: OpenedObject | undefined },
+): Promise<{ facts: ObjectFacts; counted: Counted }> {
+  const { signal, watch, opened } = options;
+  const common: TransferOptions = { clock: options.clock ?? systemClock, signal, watch };
+  if (part.known !== undefined) {
+    opened?.cancel();
+    watch?.expect(part.known.size ?? 0);
+    watch?.arrive(part.length);
+  }
+  const first = part.known === undefined ? { ...common, opened } : { ...common, known: part.known };
+  const came = await transfer(bucket, key, part, first);
+  try {
+    return { facts: came.facts, counted: await part.prove(came.facts, came.resumed) };
+  } catch (error) {
+    if (!came.resumed || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
+    watch?.expect(-(came.facts.size ?? 0));
+    watch?.arrive(-part.length);
+    await part.restart();
+    const again = await transfer(bucket, key, part, common);
+    return { facts: again.facts, counted: await part.prove(again.facts, again.resumed) };
+  }
+}
+
+async function settle(
+  part: PartFile,
+  path: string,
+  counted: Counted,
+  existing: Counted | undefined,
+  force: boolean,
+): Promise<Outcome['status']> {
+  // Another run may have been faster.
+  const there = existing ?? (await countFile(path));
+  if (there?.sha256 === counted.sha256) {
+    await part.discard();
+    return 'unchanged';
+  }
+  if (!force && there !== undefined) throw different(path);
+  await part.publish(path);
+  return 'downloaded';
 }
 
 /**
@@ -125,23 +172,38 @@ export async function streamObject(
   bucket: Bucket,
   wanted: WantedFile,
   write: (chunk: Uint8Array) => Promise<void>,
-  signal?: AbortSignal,
-): Promise<{ bytes: number; sha256: string }> {
-  const object = await bucket.open(wanted.key, { signal });
-  const check = new PaperCheck(wanted.key);
-  try {
-    for await (const chunk of object.body) {
-      check.take(chunk);
+  options: { signal?: AbortSignal | undefined; clock?: Clock | undefined } = {},
+): Promise<Counted> {
+  const { key } = wanted;
+  let digest: Digest | undefined;
+  let length = 0;
+  const sink = {
+    get length() {
+      return length;
+    },
+    begin: (facts: ObjectFacts) => {
+      digest = new Digest(key, facts);
+      return Promise.resolve();
+    },
+    write: async (chunk: Uint8Array) => {
+      digest?.update(chunk);
+      length += chunk.byteLength;
       await write(chunk);
-    }
-  } catch (error) {
-    throw new StorageError(
-      'STORAGE_UNREACHABLE',
-      `The download of ${wanted.key} broke off after ${check.bytes} bytes: ${messageOf(error)}.`,
-      { cause: error, hint: 'Run the command again.' },
-    );
-  }
-  return check.result(object);
+    },
+    restart: () =>
+      length === 0
+        ? Promise.resolve()
+        : Promise.reject(corrupt(key, 'it changed on the way, and its first bytes are out already')),
+  };
+  await transfer(bucket, key, sink, { clock: options.clock ?? systemClock, signal: options.signal });
+  if (digest === undefined) throw corrupt(key, 'nothing came');
+  return digest.result();
+}
+
+/** True when the file can't be the object; false when it is, or when only its bytes could tell. */
+function isOther(file: Counted & { md5: string }, facts: ObjectFacts): boolean {
+  if (facts.size !== undefined && facts.size !== file.bytes) return true;
+  return facts.md5 !== undefined && facts.md5 !== file.md5;
 }
 
 function different(path: string): StorageError {
@@ -150,17 +212,25 @@ function different(path: string): StorageError {
   });
 }
 
-function localError(error: unknown, path: string): StorageError {
-  const reasons: Record<string, string> = {
-    ENOSPC: 'the disk is full',
-    EACCES: "the folder can't be written to",
-    EROFS: 'the disk is read-only',
-    ENOTDIR: 'a part of the path is not a folder',
-    EISDIR: 'a folder has that name',
-    ENAMETOOLONG: 'the name is too long',
-  };
-  const code = codeOf(error) ?? '';
-  return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${reasons[code] ?? messageOf(error)}.`, {
-    cause: error,
-  });
+/** What a file holds; undefined where there is none. */
+async function countFile(path: string): Promise<(Counted & { md5: string }) | undefined> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'r');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const [sha256, md5] = [createHash('sha256'), createHash('md5')];
+    let bytes = 0;
+    for await (const block of blocksOf(file)) {
+      bytes += block.byteLength;
+      sha256.update(block);
+      md5.update(block);
+    }
+    return { bytes, sha256: sha256.digest('hex'), md5: md5.digest('hex') };
+  } finally {
+    await file.close();
+  }
 }

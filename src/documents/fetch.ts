@@ -1,12 +1,10 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { EsignError, messageOf, StorageError, UsageError } from '../kernel/errors.ts';
-import { mapInOrder } from '../kernel/streams.ts';
+import { EsignError, messageOf, StorageError } from '../kernel/errors.ts';
 import type { Paper } from '../kernel/vocabulary.ts';
 import type { Bucket } from './bucket.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './download.ts';
-import { fileNameFrom } from './name-template.ts';
 import { fileOf, keyOf, type WantedFile } from './papers.ts';
 
 /** How long to wait for a file that should be there but is not yet, in ms. */
@@ -21,62 +19,26 @@ const LOOK_EVERY_MS = 1_000;
 
 /**
  * The file of an envelope's paper. A completed envelope whose key is still null is asked for again
- * until the patience ends; one that is not completed has nothing to wait for.
+ * until the patience ends; one that is not completed has nothing to wait for. `known` is the envelope
+ * as it was seen last, and saves asking when it names the file already.
  */
 export async function locatePaper(
   client: Client,
   id: string,
   what: Paper,
   patience: Patience,
-  nameTemplate?: string,
+  known?: Envelope,
 ): Promise<WantedFile> {
+  if (known !== undefined && keyOf(known, what) !== undefined) return fileOf(known, what);
   const deadline = patience.clock.now() + patience.waitMs;
   for (;;) {
     const envelope = await client.envelopes.get(id, patience.signal);
     const soon = what === 'document' || envelope.status === 'COMPLETED';
     if (keyOf(envelope, what) !== undefined || !soon || patience.clock.now() >= deadline)
-      return named(fileOf(envelope, what), envelope, what, nameTemplate);
+      return fileOf(envelope, what);
     patience.onWait?.(`The service has not named the ${what} file of ${id} yet; waiting.`);
     await patience.clock.sleep(LOOK_EVERY_MS, patience.signal);
   }
-}
-
-function named(file: WantedFile, envelope: Envelope, what: Paper, template: string | undefined): WantedFile {
-  return template === undefined ? file : { ...file, fileName: fileNameFrom(template, envelope, what) };
-}
-
-/**
- * Finds where every file goes before any is fetched.
- * @throws UsageError when two would get the same name.
- */
-export async function locateAll(wishes: readonly FileWish[], limit: number): Promise<FileWish[]> {
-  const located: FileWish[] = [];
-  const names = new Map<string, string>();
-  const locate = async (wish: FileWish) => ({
-    wish,
-    file: await wish
-      .locate()
-      .catch((error: unknown) => (error instanceof EsignError ? error : Promise.reject(error))),
-  });
-  for await (const { wish, file } of mapInOrder(wishes, limit, locate)) {
-    if (file instanceof EsignError) {
-      located.push({ ...wish, locate: () => Promise.reject(file) });
-      continue;
-    }
-    // Names that differ in case only are one file on many systems.
-    const name = file.fileName.toLowerCase();
-    const other = names.get(name);
-    if (other !== undefined)
-      throw new UsageError(
-        `Two files would be named ${file.fileName}: ${other} and ${file.key}. Nothing was fetched.`,
-        {
-          hint: 'Give a --name-template that tells them apart.',
-        },
-      );
-    names.set(name, file.key);
-    located.push({ ...wish, locate: () => Promise.resolve(file) });
-  }
-  return located;
 }
 
 /** Runs a fetch again while the object is not there yet and the patience lasts. */
@@ -100,7 +62,14 @@ export interface FileWish {
   what: Paper | null;
   /** The key, where it is known beforehand. */
   key: string | null;
+  /** The name it gets in the folder; null when it can't be named, and then `locate` says why. */
+  fileName: string | null;
   locate: () => Promise<WantedFile>;
+}
+
+/** Where a wish comes from, in words. */
+export function sourceOf(wish: FileWish): string {
+  return wish.key ?? `the ${wish.what ?? ''} file of ${wish.envelopeId ?? ''}`;
 }
 
 /** A result for each wish; a failure is a result, too, and carries its error. */
@@ -110,10 +79,13 @@ export async function fetchFile(
   options: DownloadOptions,
   patience: Patience,
 ): Promise<{ result: FileResult; error: EsignError | undefined }> {
+  let { key } = wish;
   try {
     const wanted = await wish.locate();
+    key = wanted.key;
+    const named = wish.fileName === null ? wanted : { ...wanted, fileName: wish.fileName };
     return {
-      result: await untilThere(() => downloadFile(bucket, wanted, options), patience),
+      result: await untilThere(() => downloadFile(bucket, named, options), patience),
       error: undefined,
     };
   } catch (error) {
@@ -121,7 +93,7 @@ export async function fetchFile(
     const failed = {
       envelopeId: wish.envelopeId,
       what: wish.what,
-      key: wish.key,
+      key,
       path: null,
       bytes: null,
       sha256: null,

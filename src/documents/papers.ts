@@ -1,6 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
 import { StorageError, UsageError } from '../kernel/errors.ts';
 import { PAPERS, type Paper } from '../kernel/vocabulary.ts';
+import { safeFileName } from './file-names.ts';
 
 /** One file to fetch: which paper of which envelope, its storage key, and the name it gets here. */
 export interface WantedFile {
@@ -30,7 +31,7 @@ export function keyOf(envelope: Envelope, what: Paper): string | undefined {
 export function fileOf(envelope: Envelope, what: Paper): WantedFile {
   const key = keyOf(envelope, what);
   if (key !== undefined) {
-    return { envelopeId: envelope.id, what, key, fileName: `${safeFileName(envelope.id)}.${what}.pdf` };
+    return { envelopeId: envelope.id, what, key, fileName: paperName(envelope.id, what) };
   }
   throw new StorageError(
     'STORAGE_NOT_READY',
@@ -44,6 +45,11 @@ export function fileOf(envelope: Envelope, what: Paper): WantedFile {
   );
 }
 
+/** The name a paper gets where no other is asked for. */
+export function paperName(envelopeId: string, what: Paper): string {
+  return safeFileName(`${envelopeId}.${what}.pdf`);
+}
+
 /** The file of a bare storage key. Keys of the documented shape give the envelope's name to the file. */
 export function fileOfKey(key: string): WantedFile {
   const parts = key.split('/');
@@ -52,21 +58,7 @@ export function fileOfKey(key: string): WantedFile {
   const what = PAPERS.find((paper) => last === `${paper}.pdf`) ?? null;
   const envelopeId = parts.at(-2) ?? '';
   if (what !== null && envelopeId.startsWith('env_')) {
-    return { envelopeId, what, key, fileName: `${safeFileName(envelopeId)}.${what}.pdf` };
+    return { envelopeId, what, key, fileName: paperName(envelopeId, what) };
   }
   return { envelopeId: null, what, key, fileName: safeFileName(last) };
-}
-
-const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
-
-/** One path part that is valid on every system: no separators, no control characters, no dots only, at most 200 bytes. */
-export function safeFileName(name: string): string {
-  let safe = name
-    .normalize('NFC')
-    .replace(/[\u0000-\u001f\u007f-\u009f<>:"/\\|?*\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, '_')
-    .replace(/[. ]+$/, '')
-    .replace(/^\.+/, '_');
-  if (RESERVED.test(safe)) safe = `_${safe}`;
-  while (Buffer.byteLength(safe) > 200) safe = [...safe].slice(0, -1).join('');
-  return safe === '' ? '_' : safe;
 }

@@ -1,173 +1,213 @@
-import { type FileHandle, open, readFile, rm, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
-import type { Clock } from '../kernel/clock.ts';
-import { messageOf, StorageError } from '../kernel/errors.ts';
-import { writeFileAtomic } from '../kernel/files.ts';
+import { codeOf } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
-import type { Bucket, BucketObject } from './bucket.ts';
-import { PaperCheck } from './paper-check.ts';
+import { blocksOf, type Counted, Digest } from './digest.ts';
+import { localError } from './local-error.ts';
+import { CHECKSUM_ALGORITHMS, isProvable, type ObjectFacts } from './object-facts.ts';
+import type { Sink } from './transfer.ts';
 
-/** Which object a partial file is a part of; without it the part is worth nothing. */
-const noteSchema = z.object({ bucket: z.string(), key: z.string(), etag: z.string(), size: z.number() });
-type Note = z.infer<typeof noteSchema>;
+/** Smaller objects are fetched again from the start: going on would cost more than it saves. */
+const WORTH_RESUMING = 1024 * 1024;
+/** Bytes gathered before they are written. */
+const GATHER = 512 * 1024;
 
-/** Tries after a body broke off, each from where the last one ended; the count starts anew when bytes have come. */
-const TRIES = 5;
-const PAUSE_MS = 500;
+const noteSchema = z.object({
+  key: z.string(),
+  bucket: z.string(),
+  size: z.number(),
+  etag: z.string(),
+  md5: z.optional(z.string()),
+  checksum: z.optional(z.object({ algorithm: z.enum(CHECKSUM_ALGORITHMS), value: z.string() })),
+});
 
-export interface Fetching {
-  bucket: Bucket;
+/** What a part file is of. */
+export interface PartOf {
+  bucket: string;
   key: string;
-  clock: Clock;
-  signal?: AbortSignal | undefined;
-  onBytes?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * Fetches an object into `path`, going on with what an earlier run has left there of the same object. The SDK does not
- * retry a body, so this does: Range from the last byte, If-Match on the ETag.
- * @throws StorageError; what has arrived is kept for the next run unless it was refused.
+ * A file on its way: `NAME.part`, and for larger ones a note beside it (`NAME.part.json`) that says which object
+ * the bytes are of, so that a later run goes on where a killed one stopped.
  */
-export async function fetchPart(
-  path: string,
-  fetching: Fetching,
-): Promise<{ bytes: number; sha256: string }> {
-  const check = new PaperCheck(fetching.key);
-  const note = await readNote(path, fetching);
-  if (note !== undefined) await check.takeFile(path);
-  const file = await open(path, note === undefined ? 'w' : 'a', 0o600);
-  try {
-    const told = await fetchAll(file, path, check, note, fetching);
-    await file.sync();
-    return check.result(told);
-  } catch (error) {
-    const isRefused = error instanceof StorageError && error.code === 'STORAGE_CORRUPT';
-    if (isRefused || (await readNote(path, fetching)) === undefined) await removePart(path);
-    throw error;
-  } finally {
-    await file.close();
+export class PartFile implements Sink {
+  length = 0;
+  /** The object that the bytes found there are of. */
+  known: ObjectFacts | undefined;
+  readonly path: string;
+  private readonly file: FileHandle;
+  private readonly of: PartOf;
+  private readonly alone: boolean;
+  private digest: Digest | undefined;
+  private gathered: Uint8Array[] = [];
+  private gatheredBytes = 0;
+  private noted = false;
+
+  private constructor(path: string, file: FileHandle, of: PartOf, alone: boolean) {
+    this.path = path;
+    this.file = file;
+    this.of = of;
+    this.alone = alone;
   }
-}
 
-/** Removes a partial file and the note beside it. */
-export async function removePart(path: string): Promise<void> {
-  await rm(path, { force: true });
-  await rm(noteOf(path), { force: true });
-}
-
-async function fetchAll(
-  file: FileHandle,
-  path: string,
-  check: PaperCheck,
-  note: Note | undefined,
-  fetching: Fetching,
-): Promise<Told> {
-  let told: Told = { size: note?.size, etag: note?.etag };
-  if (note !== undefined && check.bytes === note.size) return told;
-  for (let failures = 0; ; ) {
-    const before = check.bytes;
-    const object = await openFrom(check, told.etag, fetching);
-    told = { size: object.size, etag: object.etag };
-    const error = await takeBody(file, path, object, check, fetching);
-    if (error === undefined) return told;
-    failures = check.bytes > before ? 1 : failures + 1;
-    if (failures > TRIES) throw brokenOff(fetching.key, check.bytes, error);
-    await fetching.clock.sleep(PAUSE_MS * failures, fetching.signal);
+  /** Opens the part file of a final path. What an earlier run left is gone on with where nobody else is at it. */
+  static async open(finalPath: string, of: PartOf, options: { alone: boolean }): Promise<PartFile> {
+    const name = options.alone ? finalPath : `${finalPath}.${randomBytes(4).toString('hex')}`;
+    const path = `${name}.part`;
+    const fresh = await openFresh(path);
+    if (fresh !== undefined) return new PartFile(path, fresh, of, options.alone);
+    const { O_RDWR, O_NOFOLLOW = 0 } = constants;
+    const part = new PartFile(path, await open(path, O_RDWR | O_NOFOLLOW), of, options.alone);
+    try {
+      await part.recall();
+      return part;
+    } catch (error) {
+      await part.file.close();
+      throw error;
+    }
   }
-}
 
-type Told = Pick<BucketObject, 'size' | 'etag'>;
-
-/** Writes a body behind what is there. Returns why it broke off, or undefined when it is whole. */
-async function takeBody(
-  file: FileHandle,
-  path: string,
-  object: BucketObject,
-  check: PaperCheck,
-  fetching: Fetching,
-): Promise<Error | undefined> {
-  if (object.from !== check.bytes) {
-    await file.truncate(0);
-    check.restart();
+  /** Takes over what an earlier run left, where its note says that it is of the same key. */
+  private async recall(): Promise<void> {
+    const { size } = await this.file.stat();
+    if (size === 0) return;
+    const note = await readNote(notePath(this.path));
+    if (note === undefined || note.key !== this.of.key || note.bucket !== this.of.bucket)
+      return this.restart();
+    this.noted = true;
+    this.known = { ...NOTHING, size: note.size, etag: note.etag, md5: note.md5, checksum: note.checksum };
+    // The last byte is always asked for: so the bucket says that the object is still the same.
+    this.length = Math.min(size, Math.max(note.size - 1, 0));
   }
-  await writeNote(path, object, fetching);
-  try {
-    await writeBody(file, object, check, fetching);
-    return undefined;
-  } catch (error) {
-    if (fetching.signal?.aborted || !(error instanceof BrokenOff)) throw error;
-    return error;
+
+  async begin(facts: ObjectFacts): Promise<void> {
+    this.digest = new Digest(this.of.key, facts);
+    const { size, etag, md5, checksum } = facts;
+    // Without proof of its content a part of unknown history is not gone on with.
+    if (size === undefined || size < WORTH_RESUMING || etag === undefined || !isProvable(facts)) return;
+    const note: z.infer<typeof noteSchema> = { ...this.of, size, etag, md5, checksum };
+    this.noted = true;
+    await this.locally(() => writeFile(notePath(this.path), JSON.stringify(note), { mode: 0o600 }));
   }
-}
 
-/** The object from where the part ends; from its start when it is another one by now. */
-async function openFrom(
-  check: PaperCheck,
-  etag: string | undefined,
-  fetching: Fetching,
-): Promise<BucketObject> {
-  const { bucket, key, signal } = fetching;
-  if (check.bytes === 0 || etag === undefined) return bucket.open(key, { signal });
-  try {
-    return await bucket.open(key, { rest: { from: check.bytes, etag }, signal });
-  } catch (error) {
-    if (!(error instanceof StorageError) || error.code !== 'STORAGE_CHANGED') throw error;
-    return bucket.open(key, { signal });
+  async write(chunk: Uint8Array): Promise<void> {
+    this.digest?.update(chunk);
+    this.gathered.push(chunk);
+    this.gatheredBytes += chunk.byteLength;
+    this.length += chunk.byteLength;
+    if (this.gatheredBytes >= GATHER) await this.locally(() => this.flush());
   }
-}
 
-/** The body ended before its time, or not at all; what came of it is good. */
-class BrokenOff extends Error {}
+  private async flush(): Promise<void> {
+    if (this.gatheredBytes === 0) return;
+    const blocks = this.gathered;
+    let position = this.length - this.gatheredBytes;
+    this.gathered = [];
+    this.gatheredBytes = 0;
+    const { bytesWritten } = await this.file.writev(blocks, position);
+    position += bytesWritten;
+    // A disk may take less than it was given.
+    const rest = position < this.length ? Buffer.concat(blocks).subarray(bytesWritten) : undefined;
+    for (let done = 0; rest !== undefined && done < rest.byteLength; ) {
+      const more = await this.file.write(rest, done, rest.byteLength - done, position + done);
+      done += more.bytesWritten;
+    }
+  }
 
-async function writeBody(
-  file: FileHandle,
-  object: BucketObject,
-  check: PaperCheck,
-  fetching: Fetching,
-): Promise<void> {
-  const chunks = object.body[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await chunks.next().catch((error: unknown) => {
-      throw new BrokenOff(messageOf(error), { cause: error });
+  async restart(): Promise<void> {
+    this.gathered = [];
+    this.gatheredBytes = 0;
+    this.length = 0;
+    this.known = undefined;
+    await this.locally(async () => {
+      await this.forgetNote();
+      await this.file.truncate(0);
     });
-    if (next.done === true) break;
-    await file.appendFile(next.value);
-    check.take(next.value);
-    fetching.onBytes?.(next.value.byteLength);
   }
-  if (object.size !== undefined && check.bytes < object.size)
-    throw new BrokenOff('the connection was closed');
+
+  private async forgetNote(): Promise<void> {
+    if (this.noted) await rm(notePath(this.path), { force: true });
+    this.noted = false;
+  }
+
+  /** A full disk is not the bucket's doing, and no reason to try again. */
+  private async locally(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      throw localError(error, this.path);
+    }
+  }
+
+  /**
+   * Compares what was written with what the bucket says; after a resume by reading the whole file again.
+   * @throws StorageError STORAGE_CORRUPT
+   */
+  async prove(facts: ObjectFacts, resumed: boolean): Promise<Counted> {
+    await this.flush();
+    if (!resumed && this.digest !== undefined) return this.digest.result();
+    const digest = new Digest(this.of.key, facts);
+    for await (const block of blocksOf(this.file)) digest.update(block);
+    return digest.result();
+  }
+
+  /** Makes the bytes durable and gives them their final name. */
+  async publish(finalPath: string): Promise<void> {
+    await this.file.sync();
+    await this.file.close();
+    await rename(this.path, finalPath);
+    await this.forgetNote();
+  }
+
+  /** Leaves what is there to a later run, where that is any use to it. */
+  async keep(): Promise<void> {
+    if (!this.noted || !this.alone) return this.discard();
+    await this.flush();
+    await this.file.close();
+  }
+
+  async discard(): Promise<void> {
+    await this.file.close();
+    await rm(this.path, { force: true });
+    await this.forgetNote();
+  }
 }
 
-function brokenOff(key: string, bytes: number, error: Error): StorageError {
-  return new StorageError(
-    'STORAGE_UNREACHABLE',
-    `The download of ${key} broke off after ${bytes} bytes: ${error.message}.`,
-    {
-      cause: error,
-      hint: 'Run the command again; it goes on where it ended.',
-    },
-  );
-}
-
-const noteOf = (path: string) => `${path}.json`;
-
-async function writeNote(path: string, told: Told, fetching: Fetching): Promise<void> {
-  const { etag, size } = told;
-  if (etag === undefined || size === undefined) return rm(noteOf(path), { force: true });
-  await writeFileAtomic(
-    noteOf(path),
-    JSON.stringify({ bucket: fetching.bucket.name, key: fetching.key, etag, size }),
-  );
-}
-
-async function readNote(path: string, fetching: Fetching): Promise<Note | undefined> {
+/** A new file, or undefined where there is one. */
+async function openFresh(path: string): Promise<FileHandle | undefined> {
   try {
-    const note = noteSchema.safeParse(parseJson(await readFile(noteOf(path), 'utf8')));
-    if (!note.success || note.data.key !== fetching.key || note.data.bucket !== fetching.bucket.name)
-      return undefined;
-    const { size } = await stat(path);
-    return size > 0 && size <= note.data.size ? note.data : undefined;
+    return await open(path, 'wx+', 0o600);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return undefined;
+    throw error;
+  }
+}
+
+const NOTHING = {
+  modified: undefined,
+  contentType: undefined,
+  encryption: undefined,
+  storageClass: undefined,
+};
+
+function notePath(partPath: string): string {
+  return `${partPath}.json`;
+}
+
+async function readNote(path: string): Promise<z.infer<typeof noteSchema> | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const note = noteSchema.safeParse(parseJson(text));
+    return note.success ? note.data : undefined;
   } catch {
     return undefined;
   }

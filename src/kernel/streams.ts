@@ -22,6 +22,48 @@ export async function* mapInOrder<T, R>(
     if (first !== undefined) yield await first;
   }
 }
+
+/**
+ * As mapInOrder, but a slow item holds up no work, only the results behind it, which are kept meanwhile.
+ * When it ends early, it starts nothing more and waits for what is running.
+ */
+export async function* mapAhead<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R, void, undefined> {
+  const started = new Map<number, Promise<R>>();
+  const queue = items.entries();
+  let running = 0;
+  let stopped = false;
+  const fill = () => {
+    while (running < limit && !stopped) {
+      const next = queue.next();
+      if (next.done) return;
+      const [index, item] = next.value;
+      running++;
+      const promise = work(item).finally(() => {
+        running--;
+        fill();
+      });
+      promise.catch(() => undefined);
+      started.set(index, promise);
+    }
+  };
+  try {
+    fill();
+    for (const index of items.keys()) {
+      const promise = started.get(index);
+      if (promise === undefined) continue;
+      yield await promise;
+      started.delete(index);
+    }
+  } finally {
+    stopped = true;
+    await Promise.allSettled(started.values());
+  }
+}
+
 /** The first `limit` items; `onMore` is told when there would have been others. */
 export async function* takeFirst<T>(
   items: AsyncIterable<T>,

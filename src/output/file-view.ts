@@ -1,5 +1,5 @@
-import type { ObjectFacts } from '../documents/bucket.ts';
 import type { FileResult } from '../documents/download.ts';
+import type { ObjectDescription } from '../documents/object-facts.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
 import { relativeTime } from './time.ts';
@@ -18,11 +18,14 @@ export function renderFile(file: FileResult, terminal: Terminal): string {
 /** `812 B`, `26.4 KB`, `1.2 MB`. */
 export function bytesInWords(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
-  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`;
+  return bytes < 1_000_000_000
+    ? `${(bytes / 1_000_000).toFixed(1)} MB`
+    : `${(bytes / 1_000_000_000).toFixed(2)} GB`;
 }
 
 /** What the bucket says of an object; in a pipe tab-separated: key, bytes, time, ETag, type. */
-export function renderObject(facts: ObjectFacts, terminal: Terminal, now: number): string {
+export function renderObject(facts: ObjectDescription, terminal: Terminal, now: number): string {
   const { key, size, etag, contentType, lastModified } = facts;
   if (!terminal.outIsTty)
     return `${[key, String(size ?? ''), lastModified ?? '', etag ?? '', contentType ?? ''].map(safeLine).join('\t')}\n`;

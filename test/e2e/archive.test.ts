@@ -1,86 +1,159 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
-import { Home, jsonLines, reportedError } from '../support/cli.ts';
+import { COMMAND, Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
 
 const home = new Home();
-let key = '';
+const ids: string[] = [];
 
 beforeAll(async () => {
   await home.sandbox();
-  for (const signer of ['Ada <ada@example.com>', 'Bo <bo@example.com>']) {
-    const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', signer, '--send'];
-    const signed = await home.object(['sandbox', 'sign', String((await home.object(words)).id)]);
-    key = String(signed.signedDocumentStorageKey);
+  for (const template of ['tmpl_nda', 'tmpl_nda', 'tmpl_intake']) {
+    const args = [
+      'envelopes',
+      'create',
+      '--template',
+      template,
+      '--signer',
+      'Ada <ada@example.com>',
+      '--send',
+    ];
+    const id = String((await home.object(args)).id);
+    if (template === 'tmpl_nda') await home.run(['sandbox', 'sign', id]);
+    ids.push(id);
   }
 });
 afterAll(() => home.close());
 
+const archive = (...more: string[]) => ['envelopes', 'download', '--status', 'COMPLETED', ...more];
+const files = async (dir: string) => (await readdir(home.path(dir), { recursive: true })).sort();
+
 describe('an archive', () => {
-  const archive = (...args: string[]) =>
-    home.run(['envelopes', 'download', '--status', 'COMPLETED', '--dir', 'archive', ...args, '--json']);
-
-  it('is selected, named by a template, listed in SHA256SUMS, and checked', async () => {
-    const template = '{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf';
-    const { code, stdout } = await archive('--name-template', template);
+  it('holds the papers of all envelopes that fit, listed for sha256sum', async () => {
+    const { code, stdout } = await home.run(archive('--since', '1d', '--dir', 'archive', '--json'));
     expect(code).toBe(0);
-    const files = jsonLines(stdout);
-    expect(files.length).toBeGreaterThanOrEqual(2);
-    expect(files[0]).toMatchObject({
-      status: 'downloaded',
-      path: expect.stringMatching(/^archive\/\d{4}-\d\d\/[^/]+\/env_/) as unknown,
-    });
-    const sums = await home.shell('cd archive && sha256sum -c SHA256SUMS');
-    expect([sums.code, sums.stdout.split('\n').length - 1]).toEqual([0, files.length]);
-    const again = await archive('--name-template', template);
-    expect(jsonLines(again.stdout).every((file) => isRecord(file) && file.status === 'unchanged')).toBe(true);
-    const verified = await home.run(['documents', 'verify', 'archive', '--json']);
-    expect([verified.code, jsonLines(verified.stdout).length]).toEqual([0, files.length]);
+    expect(jsonLines(stdout)).toHaveLength(4);
+    expect((await files('archive')).filter((name) => name.endsWith('.pdf'))).toHaveLength(4);
+    const check = await home.shell('cd archive && sha256sum -c --strict SHA256SUMS');
+    expect(check).toMatchObject({ code: 0 });
+    expect(linesOf(check.stdout)).toHaveLength(4);
   });
 
-  it('tells which file was changed or is gone', async () => {
-    await home.shell(
-      'cd archive && f=$(cut -c67- SHA256SUMS | head -1) && printf x >> "$f" && rm "$(cut -c67- SHA256SUMS | tail -1)"',
-    );
-    const { code, stdout, stderr } = await home.run(['documents', 'verify', 'archive', '--json']);
-    expect(code).toBe(9);
-    const failed = jsonLines(stdout).filter((file) => isRecord(file) && file.status === 'failed');
-    expect(failed).toHaveLength(2);
-    expect(jsonLines(stderr)).toMatchObject([{ error: { code: 'STORAGE_CORRUPT', exitCode: 9 } }]);
-    expect((await home.run(['documents', 'verify', 'nowhere'])).code).toBe(2);
+  it('is not fetched again: the bucket answers 304 to each file', async () => {
+    const again = await home.run(archive('--dir', 'archive', '--debug'));
+    expect(linesOf(again.stdout).map((line) => line.split('\t')[0])).toEqual(Array(4).fill('unchanged'));
+    expect(again.stderr.match(/← 304/g)).toHaveLength(4);
+    expect(again.stderr).not.toMatch(/X-Amz-Signature|AWS4-HMAC/);
+    expect(await files('archive')).toContain('SHA256SUMS');
   });
 
-  it.each([
-    ['{envelopeId}.pdf', /needs \{envelopeId\} and \{what\}/],
-    ['{nope}/{envelopeId}.{what}.pdf', /\{nope\}, which is unknown/],
-    ['{envelopeId.{what}.pdf', /brace/],
-  ])('refuses the name template %s', async (template, says) => {
-    const run = await archive('--name-template', template);
-    expect([run.code, String(reportedError(run).message)]).toEqual([
-      2,
-      expect.stringMatching(says) as unknown,
-    ]);
-  });
-
-  it('stays inside its folder whatever the fields hold', async () => {
-    await home.run([
+  it('is laid out by a template', async () => {
+    const layout = '{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf';
+    const { code, stdout } = await home.run(archive('--dir', 'laid', '--name-template', layout, '--json'));
+    expect(code).toBe(0);
+    for (const line of jsonLines(stdout)) {
+      expect(line).toMatchObject({
+        status: 'downloaded',
+        path: expect.stringMatching(
+          /^laid\/\d{4}-\d\d\/[^/]+\/env_\w+\.(signed|certificate)\.pdf$/,
+        ) as unknown,
+      });
+    }
+    expect((await home.shell('cd laid && sha256sum -c SHA256SUMS')).code).toBe(0);
+    const byId = await home.run([
       'envelopes',
       'download',
-      '--status',
-      'COMPLETED',
+      ...ids,
+      '--what',
+      'signed',
       '--dir',
-      'inside',
+      'ids',
       '--name-template',
-      '../../{subject}/../{envelopeId}.{what}.pdf',
+      layout,
       '--json',
     ]);
-    const below = await readdir(home.path('inside'), { recursive: true });
-    expect(below.filter((name) => name.endsWith('.pdf')).length).toBeGreaterThanOrEqual(2);
+    expect(byId.code).toBe(10);
+    expect(jsonLines(byId.stdout)).toMatchObject([
+      { status: 'downloaded' },
+      { status: 'downloaded' },
+      { status: 'failed', error: { code: 'STORAGE_NOT_READY' } },
+    ]);
+  });
+
+  it('stays inside its folder whatever the template and the fields hold', async () => {
+    const layout = '../../{subject}/../{envelopeId}.{what}.pdf';
+    await home.run(archive('--dir', 'inside', '--name-template', layout));
+    expect((await files('inside')).filter((name) => name.endsWith('.pdf'))).toHaveLength(4);
     expect((await readdir(home.folder)).filter((name) => name.endsWith('.pdf'))).toEqual([]);
+  });
+
+  it('is refused before the first byte where two files would meet', async () => {
+    const met = await home.run(archive('--dir', 'met', '--name-template', '{templateName}.pdf'));
+    expect(met.code).toBe(2);
+    expect(met.stderr).toContain('the same place');
+    await expect(readdir(home.path('met'))).rejects.toThrow();
+  });
+
+  it('takes ids or filters, not both, and says when nothing fits', async () => {
+    expect((await home.run(archive('env_1'))).code).toBe(2);
+    expect((await home.run(['envelopes', 'download'])).code).toBe(2);
+    const none = await home.run(['envelopes', 'download', '--search', 'nothing-has-this', '--dir', 'none']);
+    expect(none).toMatchObject({ code: 0, stdout: '' });
+    expect(none.stderr).toContain('nothing to fetch');
+  });
+
+  it('is whole when two runs fill it at once', async () => {
+    const runs = await Promise.all([1, 2, 3].map(() => home.run(archive('--dir', 'both'))));
+    expect(runs.map((run) => run.code)).toEqual([0, 0, 0]);
+    expect((await files('both')).filter((name) => !name.endsWith('.pdf'))).toEqual(['SHA256SUMS']);
+    expect((await home.run(['documents', 'verify', 'both'])).code).toBe(0);
+  });
+
+  it('shows on a terminal how far it is', async () => {
+    const [file, ...before] = COMMAND;
+    const args = [...before, ...archive('--dir', home.path('shown'))];
+    const screen = openScreen(file, args, { env: home.env, columns: 200 });
+    await screen.ended;
+    expect(screen.raw()).toMatch(/\d of 4 files/);
+    expect(screen.text().match(/Saved/g)).toHaveLength(4);
+  });
+});
+
+describe('documents verify', () => {
+  it('passes what is as listed, and fails with 9 and names on what is not', async () => {
+    await home.run(archive('--dir', 'kept'));
+    const good = await home.run(['documents', 'verify', 'kept', '--json']);
+    expect(good.code).toBe(0);
+    expect(jsonLines(good.stdout)).toHaveLength(4);
+    const [first = '', second = ''] = (await files('kept')).filter((name) => name.endsWith('.pdf'));
+    const whole = await readFile(home.path('kept', first));
+    whole[whole.length - 1] = (whole.at(-1) ?? 0) ^ 1;
+    await writeFile(home.path('kept', first), whole);
+    await rm(home.path('kept', second));
+    const bad = await home.run(['documents', 'verify', 'kept', '--json']);
+    expect(bad.code).toBe(9);
+    expect(jsonLines(bad.stdout).filter((line) => isRecord(line) && line.status === 'failed')).toMatchObject([
+      { path: `kept/${first}`, error: { code: 'STORAGE_CORRUPT' } },
+      { path: `kept/${second}`, sha256: null },
+    ]);
+    expect(jsonLines(bad.stderr)).toMatchObject([{ error: { code: 'STORAGE_CORRUPT', exitCode: 9 } }]);
+    const mended = await home.run(archive('--dir', 'kept', '--force'));
+    expect(mended.code).toBe(0);
+    expect((await home.run(['documents', 'verify', 'kept'])).code).toBe(0);
+  });
+
+  it('needs a list', async () => {
+    expect((await home.run(['documents', 'verify', '.'])).code).toBe(2);
   });
 });
 
 describe('documents head and link', () => {
+  let key = '';
+  beforeAll(async () => {
+    key = String((await home.object(['envelopes', 'get', ids[0] ?? ''])).signedDocumentStorageKey);
+  });
+
   it('say what the bucket holds, and give a link that works without a key', async () => {
     const head = await home.object(['documents', 'head', key]);
     expect(head).toMatchObject({

@@ -17,8 +17,11 @@ const body = Buffer.concat([pdf, Buffer.alloc(SIZE - pdf.length, 'esign')]);
 const sha256 = createHash('sha256').update(body).digest('hex');
 const etag = `"${createHash('md5').update(body).digest('hex')}"`;
 
-type Fault = 'none' | 'drop' | 'short' | 'swap' | 'login' | 'slow';
+type Fault = 'none' | 'drop' | 'short' | 'swap' | 'login' | 'slow' | 'stall' | 'error';
+const MIXED: readonly Fault[] = ['drop', 'short', 'login', 'stall', 'error', 'drop', 'none'];
 let fault: Fault = 'none';
+/** Another fault at each request, by the seed. */
+let mixed = false;
 let served = 0;
 let server: Server;
 let endpoint: string;
@@ -58,6 +61,8 @@ afterAll(async () => {
 
 function answer(request: IncomingMessage, response: ServerResponse): void {
   served++;
+  if (mixed) fault = MIXED[Math.floor(random() * MIXED.length)] ?? 'none';
+  if (fault === 'error') return void response.writeHead(503).end();
   if (fault === 'login')
     return void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>');
   const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
@@ -69,14 +74,14 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   const length = part.length + (fault === 'short' ? 10 : 0);
   response.writeHead(from > 0 ? 206 : 200, { etag: tag, 'content-length': length, ...range });
   if (request.method === 'HEAD') return void response.end();
-  void send(part, response);
+  void send(part, response, fault);
 }
 
-async function send(part: Buffer, response: ServerResponse): Promise<void> {
-  const dropAt = fault === 'drop' ? Math.floor(random() * part.length) : part.length;
+async function send(part: Buffer, response: ServerResponse, fault: Fault): Promise<void> {
+  const dropAt = fault === 'drop' || fault === 'stall' ? Math.floor(random() * part.length) : part.length;
   for (let at = 0; at < part.length; at += 200_000) {
     if (response.destroyed) return;
-    if (at >= dropAt) return void response.destroy();
+    if (at >= dropAt) return fault === 'stall' ? undefined : void response.destroy();
     response.write(part.subarray(at, at + 200_000));
     await pause(fault === 'slow' ? 8 : 0);
   }
@@ -118,6 +123,23 @@ describe('a download', () => {
       expect(await finalOf(kind)).toBeUndefined();
     },
   );
+
+  it('from a bucket with another fault at each request is the object in the end, or is not there', {
+    timeout: 300_000,
+  }, async () => {
+    mixed = true;
+    let whole = 0;
+    for (let run = 0; run < 12; run++) {
+      const { code } = await home.run([...words(`mixed${run % 4}`), '--timeout', '1s'], { env });
+      const final = await finalOf(`mixed${run % 4}`);
+      if (final !== undefined) expect(hash(final)).toBe(sha256);
+      if (code === 0) expect(final).toBeDefined();
+      whole += Number(code === 0);
+    }
+    mixed = false;
+    process.stdout.write(`download faults: ${whole} of 12 runs with mixed faults came to their end\n`);
+    expect(whole).toBeGreaterThan(0);
+  });
 
   it('killed at 20 random moments ends in the very same file', { timeout: 300_000 }, async () => {
     fault = 'slow';

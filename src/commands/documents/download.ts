@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { downloadAll, downloadFlags } from '../../cli/downloading.ts';
+import { downloadAll, downloadFlags, templateOf } from '../../cli/downloading.ts';
 import { readIds } from '../../cli/ids.ts';
-import { fileOfKey } from '../../documents/papers.ts';
+import { wishesOfKeys } from '../../documents/wishes.ts';
 
 export default class DocumentsDownload extends EsignCommand {
   static override summary = 'Fetch files from your bucket by their storage keys.';
@@ -20,11 +20,8 @@ export default class DocumentsDownload extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocumentsDownload);
     const around = this.surroundings(flags);
+    const template = templateOf(flags, 'key');
     const { ids: keys } = await readIds(argv.map(String), 'storage key');
-    const wishes = keys.map((key) => {
-      const wanted = fileOfKey(key);
-      return { envelopeId: wanted.envelopeId, what: wanted.what, key, locate: () => Promise.resolve(wanted) };
-    });
-    await downloadAll(wishes, flags, around);
+    await downloadAll(wishesOfKeys(keys, template), flags, around);
   }
 }

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { readIds } from '../../cli/ids.ts';
 import { forEachKey } from '../../cli/storage-keys.ts';
+import { describeObject } from '../../documents/object-facts.ts';
 import { renderObject } from '../../output/file-view.ts';
 
 export default class DocumentsHead extends EsignCommand {
@@ -22,7 +23,7 @@ export default class DocumentsHead extends EsignCommand {
     const keys = await readIds(argv.map(String), 'storage key');
     await forEachKey(
       keys,
-      (bucket, key) => bucket.head(key, around.signal),
+      async (bucket, key) => describeObject(key, await bucket.head(key, around.signal)),
       (facts) => renderObject(facts, around.terminal, around.clock.now()),
       around,
     );

@@ -1,0 +1,135 @@
+/** How a stored checksum was made. */
+export const CHECKSUM_ALGORITHMS = ['CRC64NVME', 'CRC32C', 'CRC32', 'SHA256', 'SHA1'] as const;
+export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
+
+/** A checksum of the whole object, base64. */
+export interface Checksum {
+  algorithm: ChecksumAlgorithm;
+  value: string;
+}
+
+/** What the bucket says of an object. */
+export interface ObjectFacts {
+  /** Bytes of the whole object, where the bucket said so. */
+  size: number | undefined;
+  /** As sent, with its quotes. */
+  etag: string | undefined;
+  /** The MD5 of the object, hex, where the ETag is one. */
+  md5: string | undefined;
+  checksum: Checksum | undefined;
+  /** ISO 8601. */
+  modified: string | undefined;
+  contentType: string | undefined;
+  encryption: string | undefined;
+  storageClass: string | undefined;
+}
+
+/** True when the content can be proven, not only its length. */
+export function isProvable(facts: ObjectFacts): boolean {
+  return facts.md5 !== undefined || facts.checksum !== undefined;
+}
+
+/** The fields of a reply that are facts of its object, as the SDK names them. */
+export interface ObjectReply {
+  ContentLength?: number | undefined;
+  ContentRange?: string | undefined;
+  ETag?: string | undefined;
+  ServerSideEncryption?: string | undefined;
+  SSECustomerAlgorithm?: string | undefined;
+  ChecksumType?: string | undefined;
+  ChecksumCRC64NVME?: string | undefined;
+  ChecksumCRC32C?: string | undefined;
+  ChecksumCRC32?: string | undefined;
+  ChecksumSHA256?: string | undefined;
+  ChecksumSHA1?: string | undefined;
+  LastModified?: Date | undefined;
+  ContentType?: string | undefined;
+  StorageClass?: string | undefined;
+}
+
+/** The same fields from plain headers. */
+export function replyOf(headers: Readonly<Record<string, string | string[] | undefined>>): ObjectReply {
+  const text = (name: string) => {
+    const value = headers[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const length = text('content-length');
+  const modified = text('last-modified');
+  return {
+    ContentLength: length === undefined ? undefined : Number(length),
+    ContentRange: text('content-range'),
+    ETag: text('etag'),
+    ServerSideEncryption: text('x-amz-server-side-encryption'),
+    SSECustomerAlgorithm: text('x-amz-server-side-encryption-customer-algorithm'),
+    ChecksumType: text('x-amz-checksum-type'),
+    ChecksumCRC64NVME: text('x-amz-checksum-crc64nvme'),
+    ChecksumCRC32C: text('x-amz-checksum-crc32c'),
+    ChecksumCRC32: text('x-amz-checksum-crc32'),
+    ChecksumSHA256: text('x-amz-checksum-sha256'),
+    ChecksumSHA1: text('x-amz-checksum-sha1'),
+    LastModified: modified === undefined ? undefined : new Date(modified),
+    ContentType: text('content-type'),
+    StorageClass: text('x-amz-storage-class'),
+  };
+}
+
+/** The facts of a reply to GET or HEAD. */
+export function factsOf(reply: ObjectReply, size: number | undefined): ObjectFacts {
+  const modified = reply.LastModified;
+  return {
+    size,
+    etag: reply.ETag,
+    md5: md5Of(reply),
+    checksum: checksumOf(reply),
+    modified: modified && !Number.isNaN(modified.getTime()) ? modified.toISOString() : undefined,
+    contentType: reply.ContentType,
+    encryption: reply.ServerSideEncryption ?? reply.SSECustomerAlgorithm,
+    storageClass: reply.StorageClass,
+  };
+}
+
+/** The ETag of an object encrypted with a key of its own (KMS, SSE-C) looks like an MD5 and is none. */
+function md5Of(reply: ObjectReply): string | undefined {
+  const ownKey =
+    reply.SSECustomerAlgorithm !== undefined || reply.ServerSideEncryption?.startsWith('aws:kms') === true;
+  const etag = reply.ETag?.replaceAll('"', '').toLowerCase();
+  return !ownKey && etag !== undefined && /^[0-9a-f]{32}$/.test(etag) ? etag : undefined;
+}
+
+/** The checksum of the whole object; one made of the checksums of its parts proves nothing here. */
+function checksumOf(reply: ObjectReply): Checksum | undefined {
+  if (reply.ChecksumType === 'COMPOSITE') return undefined;
+  for (const algorithm of CHECKSUM_ALGORITHMS) {
+    const value = reply[`Checksum${algorithm}`];
+    if (value !== undefined && !value.includes('-')) return { algorithm, value };
+  }
+  return undefined;
+}
+
+/** What the bucket says of an object, as `--json` prints it. */
+export interface ObjectDescription {
+  key: string;
+  size: number | null;
+  /** Without its quotes. */
+  etag: string | null;
+  contentType: string | null;
+  /** ISO 8601. */
+  lastModified: string | null;
+  checksum: Checksum | null;
+  encryption: string | null;
+  storageClass: string | null;
+}
+
+/** The facts in the form in which they are shown. */
+export function describeObject(key: string, facts: ObjectFacts): ObjectDescription {
+  return {
+    key,
+    size: facts.size ?? null,
+    etag: facts.etag?.replaceAll('"', '') ?? null,
+    contentType: facts.contentType ?? null,
+    lastModified: facts.modified ?? null,
+    checksum: facts.checksum ?? null,
+    encryption: facts.encryption ?? null,
+    storageClass: facts.storageClass ?? null,
+  };
+}

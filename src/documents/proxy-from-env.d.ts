@@ -1,4 +1,0 @@
-declare module 'proxy-from-env' {
-  /** The proxy that the environment names for this address; empty when there is none. */
-  export function getProxyForUrl(url: string): string;
-}

@@ -1,0 +1,70 @@
+import { counted } from '../kernel/duration.ts';
+import { bytesInWords } from './file-view.ts';
+import { type Spinner, startSpinner } from './spinner.ts';
+import type { Terminal } from './terminal.ts';
+
+/** How far several files are. Times in ms. */
+export interface Progress {
+  files: number;
+  done: number;
+  failed: number;
+  /** Files whose length is known by now, and their lengths together. */
+  begun: number;
+  expected: number;
+  /** Bytes that came. */
+  bytes: number;
+  startedAt: number;
+}
+
+/** `412 of 1,000 files  82.4 MB  41.2 MB/s  14s left`. */
+export function progressText(progress: Progress, now: number): string {
+  const { files, done, failed, bytes } = progress;
+  const words = [files === 1 ? 'Fetching' : `${done.toLocaleString('en-US')} of ${counted(files, 'file')}`];
+  if (failed > 0) words.push(`${failed.toLocaleString('en-US')} failed`);
+  const whole = files === 1 && progress.expected > 0 ? ` of ${bytesInWords(progress.expected)}` : '';
+  words.push(`${bytesInWords(bytes)}${whole}`);
+  const seconds = (now - progress.startedAt) / 1_000;
+  if (seconds >= 1 && bytes > 0) {
+    const rate = bytes / seconds;
+    words.push(`${bytesInWords(Math.round(rate))}/s`);
+    const left = bytesLeft(progress) / rate;
+    if (left >= 1) words.push(`${clockText(left)} left`);
+  }
+  return words.join('  ');
+}
+
+/** What is still to come, where files not begun are as long as those that are. */
+function bytesLeft({ files, done, begun, expected, bytes }: Progress): number {
+  const notBegun = Math.max(0, files - Math.max(begun, done));
+  const usual = begun === 0 ? 0 : expected / begun;
+  return Math.max(0, expected - bytes) + notBegun * usual;
+}
+
+/** `14s`, `2:05 min`, `1:02 h`. */
+function clockText(seconds: number): string {
+  const whole = Math.round(seconds);
+  const two = (value: number) => String(value).padStart(2, '0');
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)}:${two(whole % 60)} min`;
+  return `${Math.floor(whole / 3_600)}:${two(Math.floor((whole % 3_600) / 60))} h`;
+}
+
+const REDRAW_MS = 200;
+
+/** A progress line on a terminal's stderr, redrawn while it stands; nothing elsewhere. */
+export async function startProgress(
+  progress: Progress,
+  terminal: Terminal,
+  quiet: boolean,
+): Promise<Spinner> {
+  const spinner = await startSpinner(progressText(progress, Date.now()), terminal, quiet);
+  const timer = setInterval(() => spinner.text(progressText(progress, Date.now())), REDRAW_MS);
+  timer.unref();
+  return {
+    ...spinner,
+    stop: () => {
+      clearInterval(timer);
+      spinner.stop();
+    },
+  };
+}
