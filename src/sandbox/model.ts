@@ -152,6 +152,10 @@ export interface DeliveryRecord {
 export interface ObjectWriter {
   put(key: string, body: Uint8Array, contentType: string): Promise<void>;
   get(key: string): Promise<Uint8Array | null>;
+  /** Takes away what was put here and replaced by nobody since: all of it, or the keys named. */
+  clear(keys?: readonly string[]): Promise<void>;
+  /** Tells of each read by others that finds nothing at a key, and waits before that is answered. */
+  onMiss(listener: (key: string) => Promise<void>): void;
 }
 
 /** What the papers are drawn from. */

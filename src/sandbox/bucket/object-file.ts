@@ -24,6 +24,8 @@ const factsSchema = z.object({
   headers: z.record(z.string(), z.string()).default({}),
   /** Header name (`x-amz-checksum-crc32`) to base64, with `-<parts>` when it is a checksum of checksums. */
   checksums: z.record(z.string(), z.string()),
+  /** The service wrote it; an upload by anybody else replaces the mark, too. */
+  byService: z.literal(true).optional(),
 });
 export type ObjectFacts = z.infer<typeof factsSchema>;
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../kernel/errors.ts';
 import { syncFolder } from '../../kernel/files.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
@@ -23,7 +24,9 @@ import { S3Error } from './s3-error.ts';
  */
 
 /** What an upload says of its object. */
-export type PutFacts = Pick<ObjectFacts, 'contentType' | 'metadata' | 'headers'>;
+export type PutFacts = Pick<ObjectFacts, 'contentType' | 'metadata' | 'headers' | 'byService'>;
+
+type MissListener = (bucket: string, key: string) => Promise<void>;
 
 export interface PutOptions {
   /** Judges what is there now; may throw. Called in the same tick in which the object is replaced. */
@@ -35,11 +38,14 @@ export interface PutOptions {
 const BUCKET_NAME = /^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const OBJECT_FILE = /^[0-9a-f]{64}$/;
 const OPEN_AT_ONCE = 32;
+/** Others get their turn after so many. */
+const REMOVED_AT_ONCE = 64;
 const MAX_KEY_BYTES = 1024;
 
 export class ObjectStore {
   private readonly folder: string;
   private readonly now: () => number;
+  private readonly missListeners: MissListener[] = [];
   private readonly indexes = new Map<string, KeyIndex>();
 
   private constructor(folder: string, now: () => number) {
@@ -139,6 +145,29 @@ export class ObjectStore {
     rmSync(this.pathOf(bucket, key), { force: true });
     index.delete(key);
     await syncFolder(this.folderOf(bucket));
+  }
+
+  /** Takes away what the service wrote and nobody has replaced since; of all keys, or of those named. */
+  async clearOfService(bucket: string, keys?: readonly string[]): Promise<void> {
+    const index = this.index(bucket);
+    const named = keys?.flatMap((key) => index.get(key) ?? []) ?? [...index.from('')];
+    for (const [at, facts] of named.filter(({ byService }) => byService).entries()) {
+      if (at % REMOVED_AT_ONCE === REMOVED_AT_ONCE - 1) await setImmediate();
+      if (index.get(facts.key) !== facts) continue;
+      rmSync(this.pathOf(bucket, facts.key), { force: true });
+      index.delete(facts.key);
+    }
+    await syncFolder(this.folderOf(bucket));
+  }
+
+  /** Who wants to know of reads that found nothing. */
+  onMiss(listener: MissListener): void {
+    this.missListeners.push(listener);
+  }
+
+  /** A read found nothing. */
+  async missed(bucket: string, key: string): Promise<void> {
+    for (const listener of this.missListeners) await listener(bucket, key);
   }
 
   /** The time an object is stored at. */

@@ -102,7 +102,10 @@ async function withObject(
   use: (object: StoredObject) => Promise<void>,
 ): Promise<void> {
   const object = await call.store.open(bucket, key);
-  if (object === undefined) throw new S3Error('NoSuchKey', 'The specified key does not exist.', { Key: key });
+  if (object === undefined) {
+    await call.store.missed(bucket, key);
+    throw new S3Error('NoSuchKey', 'The specified key does not exist.', { Key: key });
+  }
   try {
     await use(object);
   } finally {

@@ -91,7 +91,7 @@ export async function startBucket(options: BucketOptions): Promise<BucketServer>
 function objectWriter(store: ObjectStore, bucket: string): ObjectWriter {
   return {
     async put(key, body, contentType) {
-      const facts = { contentType, metadata: {}, headers: {} };
+      const facts = { contentType, metadata: {}, headers: {}, byService: true } as const;
       await store.put(bucket, key, summed(once(body), DEFAULT_ALGORITHM), facts);
     },
     async get(key) {
@@ -103,6 +103,11 @@ function objectWriter(store: ObjectStore, bucket: string): ObjectWriter {
         await object.close();
       }
     },
+    clear: (keys) => store.clearOfService(bucket, keys),
+    onMiss: (listener) =>
+      store.onMiss(async (missed, key) => {
+        if (missed === bucket) await listener(key);
+      }),
   };
 }
 

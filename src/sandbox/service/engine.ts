@@ -10,6 +10,7 @@ import { copyOf, outcomeOf } from './outcome.ts';
 import type { PaperShelf } from './paper-shelf.ts';
 import type { Quota } from './quota.ts';
 import type { Change } from './records.ts';
+import { ResetGate } from './reset-gate.ts';
 import { Alarm, isoTime, type SandboxClock } from './sandbox-clock.ts';
 import * as standing from './standing.ts';
 import type { Store } from './store.ts';
@@ -48,6 +49,7 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #turns = new Turns();
   readonly #alarm: Alarm;
+  readonly #resets = new ResetGate();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -90,7 +92,7 @@ export class Engine {
     const draft = draftEnvelope(orgId, template, body, now, { randomId, rules });
     const release = this.#options.quota.reserve(orgId, now, draft.signers.length);
     try {
-      await this.#options.shelf.putDocument(template, draft);
+      await this.#resets.put(() => this.#options.shelf.putDocument(template, draft));
     } finally {
       release();
     }
@@ -178,9 +180,13 @@ export class Engine {
     return value;
   }
 
-  /** Back to the first day: the templates and the key of that hash remain. */
-  async reset(keptKeyHash: string): Promise<void> {
-    const { store, sender, clock, papers } = this.#options;
+  /** Back to the first day: the templates, the key of that hash and what others put into the bucket remain. */
+  reset(keptKeyHash: string): Promise<void> {
+    return this.#resets.reset(() => this.#reset(keptKeyHash));
+  }
+
+  async #reset(keptKeyHash: string): Promise<void> {
+    const { store, sender, clock, papers, shelf } = this.#options;
     const key = this.#state.keyByHash(keptKeyHash);
     sender.clear();
     const saved = store.commit([
@@ -192,6 +198,7 @@ export class Engine {
     clock.offsetMs = 0;
     this.#alarm.set(undefined);
     await saved;
+    await shelf.clear();
   }
 
   #act(id: string, step: (envelope: EnvelopeRecord, now: number) => lifecycle.Step): Promise<EnvelopeRecord> {
@@ -204,8 +211,10 @@ export class Engine {
       // The papers come first: an envelope that says COMPLETED has them.
       if (done.envelope.status === 'COMPLETED')
         await this.#options.shelf.putSigned(this.#templateOf(before), done.envelope);
-      if (this.#state.envelopes.get(id) !== before) throw notFound('Envelope');
-      return this.#commit(done);
+      if (this.#state.envelopes.get(id) === before) return this.#commit(done);
+      // A reset came in between: the papers just put belong to nobody.
+      await this.#options.shelf.clear(done.envelope);
+      throw notFound('Envelope');
     });
   }
 
@@ -221,6 +230,7 @@ export class Engine {
       return;
     }
     if (this.#state.envelopes.get(id) === envelope) await this.#commit(done);
+    else await this.#options.shelf.clear(done.envelope);
   }
 
   #setAlarm(moved = false): void {

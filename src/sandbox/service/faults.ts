@@ -46,8 +46,19 @@ const settingsSchema = z.strictObject({
   lostReply: z.strictObject(onRequests).optional(),
   /** The work is done; the body ends before its Content-Length. */
   truncate: z.strictObject(onRequests).optional(),
-  /** The storage key is set, but its object comes into the bucket so much later. */
-  missingObject: z.strictObject({ ...chance, ...wait, match: z.enum(PAPERS).optional() }).optional(),
+  /** The storage key is set, but its object comes into the bucket so much later, or after so many reads in vain. */
+  missingObject: z
+    .strictObject({
+      ...chance,
+      ms: wait.ms.optional(),
+      reads: z.int().min(1).max(1_000_000).optional(),
+      match: z.enum(PAPERS).optional(),
+    })
+    .refine(({ ms, reads }) => ms !== undefined || reads !== undefined, {
+      path: ['ms'],
+      error: 'Give ms, reads or both; then whichever comes first',
+    })
+    .optional(),
   webhooks: z
     .strictObject({
       /** Never sent, never tried again. */
@@ -89,6 +100,12 @@ export interface WebhookPlan {
   duplicate: boolean;
   badSignature: boolean;
   delayMs: number;
+}
+
+/** So many ms or so many reads in vain, whichever comes first. */
+export interface ObjectPlan {
+  ms: number | undefined;
+  reads: number | undefined;
 }
 
 interface Chance {
@@ -163,11 +180,11 @@ export class Faults {
     return this.#strikesEvent('reorder', event) ? (this.#settings.webhooks?.reorder?.ms ?? 0) : 0;
   }
 
-  /** How much later the object of a storage key comes into the bucket, in ms. */
-  objectDelay(key: string): number {
+  /** What the object of a storage key waits for before it comes into the bucket; null when it comes at once. */
+  forObject(key: string): ObjectPlan | null {
     const fault = this.#settings.missingObject;
-    if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return 0;
-    return this.#strikes('missingObject', fault) ? fault.ms : 0;
+    if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return null;
+    return this.#strikes('missingObject', fault) ? { ms: fault.ms, reads: fault.reads } : null;
   }
 
   #strikesEvent(name: 'drop' | 'duplicate' | 'reorder' | 'delay' | 'badSignature', event: EventName) {

@@ -1,11 +1,16 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { ObjectWriter } from '../model.ts';
-import type { Faults } from './faults.ts';
+import type { Faults, ObjectPlan } from './faults.ts';
 
 interface LateObject {
   body: Uint8Array;
   contentType: string;
-  cancel: AbortController;
+  /** How many more reads find nothing. */
+  reads: number;
+  /** Lets it come at once. */
+  come: AbortController;
+  /** Settles when it is in the bucket. */
+  arrival: Promise<void>;
 }
 
 /** The bucket as the service sees it, with objects that come late where the faults say so. */
@@ -21,18 +26,20 @@ export class LateObjects implements ObjectWriter {
     this.#objects = objects;
     this.#faults = faults;
     this.#clock = clock;
+    objects.onMiss((key) => this.#missed(key));
   }
 
   async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
-    const ms = this.#faults.objectDelay(key);
-    if (ms === 0) {
+    const plan = this.#faults.forObject(key);
+    if (plan === null) {
       await this.#objects.put(key, body, contentType);
       return;
     }
-    const cancel = new AbortController();
-    this.#late.set(key, { body, contentType, cancel });
-    const arrival = this.#arrive(key, ms, cancel.signal).finally(() => this.#arrivals.delete(arrival));
+    const come = new AbortController();
+    const arrival = this.#arrive(key, plan, come.signal).finally(() => this.#arrivals.delete(arrival));
     this.#arrivals.add(arrival);
+    const reads = plan.reads ?? Number.POSITIVE_INFINITY;
+    this.#late.set(key, { body, contentType, reads, come, arrival });
   }
 
   /** The service itself always finds what it has put. */
@@ -40,17 +47,48 @@ export class LateObjects implements ObjectWriter {
     return this.#late.get(key)?.body ?? this.#objects.get(key);
   }
 
+  /** What has not come yet never will. */
+  async clear(keys?: readonly string[]): Promise<void> {
+    for (const key of keys ?? [...this.#late.keys()]) {
+      const late = this.#late.get(key);
+      this.#late.delete(key);
+      late?.come.abort();
+      await late?.arrival;
+    }
+    await this.#objects.clear(keys);
+  }
+
+  onMiss(listener: (key: string) => Promise<void>): void {
+    this.#objects.onMiss(listener);
+  }
+
   /** Puts at once what is still to come: a restart must find it. */
   async close(): Promise<void> {
-    for (const { cancel } of this.#late.values()) cancel.abort();
+    for (const { come } of this.#late.values()) come.abort();
     await Promise.all(this.#arrivals);
   }
 
-  async #arrive(key: string, ms: number, signal: AbortSignal): Promise<void> {
-    await this.#clock.sleep(ms, signal).catch(() => undefined);
+  async #missed(key: string): Promise<void> {
+    const late = this.#late.get(key);
+    if (!late) return;
+    late.reads -= 1;
+    if (late.reads > 0) return;
+    late.come.abort();
+    await late.arrival;
+  }
+
+  async #arrive(key: string, { ms }: ObjectPlan, signal: AbortSignal): Promise<void> {
+    if (ms === undefined) await aborted(signal);
+    else await this.#clock.sleep(ms, signal).catch(() => undefined);
     const late = this.#late.get(key);
     if (!late) return;
     await this.#objects.put(key, late.body, late.contentType).catch(() => undefined);
     this.#late.delete(key);
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

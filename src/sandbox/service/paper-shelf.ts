@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { PAPERS } from '../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, ObjectWriter, PaperMaker, TemplateRecord } from '../model.ts';
 import { storageKey } from './lifecycle.ts';
 
@@ -30,6 +31,11 @@ export class PaperShelf {
     const hashes = { documentSha256: sha256(document), signedSha256: sha256(signed) };
     const certificate = await this.#papers.certificate({ template, envelope, ...hashes });
     await this.#objects.put(storageKey(envelope, 'certificate'), certificate, PDF);
+  }
+
+  /** Takes an envelope's papers away; without one, every paper there is. What others put stays. */
+  async clear(envelope?: EnvelopeRecord): Promise<void> {
+    await this.#objects.clear(envelope && PAPERS.map((paper) => storageKey(envelope, paper)));
   }
 
   #documentOf(template: TemplateRecord): Promise<Uint8Array> {

@@ -129,21 +129,19 @@ test('delay: the work is done though nobody waits any longer, and closing ends t
       return systemClock.sleep(ms, signal).finally(() => sleeping.delete(ms));
     },
   };
-  const rig = await startRig({ clock, faults: { delay: { ms: 150, match: 'POST' } } });
-  const hurried = { method: 'POST', headers: { authorization: `Bearer ${rig.service.apiKey}` } };
-  const body = JSON.stringify(twoSigners);
-  const post = () =>
-    fetch(`${rig.service.origin}/api/v1/esign/envelopes`, {
-      ...hurried,
-      headers: { ...hurried.headers, 'content-type': 'application/json' },
-      body,
-      signal: AbortSignal.timeout(50),
-    });
-  await expect(post()).rejects.toThrow();
+  const rig = await startRig({ clock, faults: { delay: { ms: 3_600_000, match: 'POST' } } });
+  const leaving = new AbortController();
+  const reply = fetch(`${rig.service.origin}/api/v1/esign/envelopes`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${rig.service.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(twoSigners),
+    signal: leaving.signal,
+  });
+  reply.catch(() => undefined);
+  await vi.waitFor(() => expect(sleeping).toContain(3_600_000));
+  leaving.abort();
+  await expect(reply).rejects.toThrow();
   expect(await countOf(rig)).toBe(1);
-  await rig.control('POST', '/faults', { delay: { ms: 3_600_000, match: 'POST' } });
-  await expect(post()).rejects.toThrow();
-  expect(sleeping).toContain(3_600_000);
   await rig.service.close();
   await vi.waitFor(() => expect(sleeping).not.toContain(3_600_000));
 });
@@ -253,6 +251,33 @@ test('missingObject: the key is set and the object comes later; it is there afte
   await rig.service.close();
   expect(rig.objects.text(signed.documentStorageKey)).toMatch(/^%PDF/);
   expect(rig.objects.text(signed.signedDocumentStorageKey)).toContain('document of tmpl_lease');
+});
+
+test('missingObject: reads finds nothing so many times, whoever asks, then the object', async () => {
+  const rig = await started({ missingObject: { reads: 2, match: 'document' } });
+  const first = await rig.create();
+  const read = async (key: string) => (await rig.objects.read(key))?.slice(0, 4);
+  const key = first.documentStorageKey;
+  expect([await read(key), await read(key), await read(key)]).toEqual([undefined, undefined, '%PDF']);
+  const { documentStorageKey: other } = await rig.create();
+  expect([await read(other), await read('elsewhere')]).toEqual([undefined, undefined]);
+  await rig.service.close();
+  expect(await read(other)).toBe('%PDF');
+});
+
+test('missingObject: with ms and reads whichever comes first; with neither it is refused', async () => {
+  const rig = await started({ missingObject: { ms: 3_600_000, reads: 1 } });
+  const { documentStorageKey: key } = await rig.create();
+  expect(await rig.objects.read(key)).toBeUndefined();
+  expect(await rig.objects.read(key)).toMatch(/^%PDF/);
+  await rig.control('POST', '/faults', { missingObject: { ms: 1, reads: 1_000 } });
+  const soon = await rig.create();
+  await vi.waitFor(() => expect(rig.objects.text(soon.documentStorageKey)).toMatch(/^%PDF/));
+  const error = errorIn(await rig.control('POST', '/faults', { missingObject: { times: 1 } }));
+  expect([error.is, Object.keys(error.details ?? {})]).toEqual([
+    '400 VALIDATION_ERROR',
+    ['missingObject.ms'],
+  ]);
 });
 
 test('missingObject: a bucket that refuses the late object does no harm', async () => {

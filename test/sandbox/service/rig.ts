@@ -88,12 +88,26 @@ const others: TemplateRecord[] = ['nda', 'offer', 'old'].map((name) => ({
 
 export class MemoryObjects implements ObjectWriter {
   readonly stored = new Map<string, Uint8Array>();
+  private readonly listeners: ((key: string) => Promise<void>)[] = [];
   put(key: string, body: Uint8Array): Promise<void> {
     this.stored.set(key, body);
     return Promise.resolve();
   }
   get(key: string): Promise<Uint8Array | null> {
     return Promise.resolve(this.stored.get(key) ?? null);
+  }
+  clear(keys: readonly string[] = [...this.stored.keys()]): Promise<void> {
+    for (const key of keys) this.stored.delete(key);
+    return Promise.resolve();
+  }
+  onMiss(listener: (key: string) => Promise<void>): void {
+    this.listeners.push(listener);
+  }
+  /** What somebody reads from outside the service. */
+  async read(key: string | null): Promise<string | undefined> {
+    const found = this.text(key);
+    if (found === undefined && key !== null) for (const listener of this.listeners) await listener(key);
+    return found;
   }
   text(key: string | null): string | undefined {
     const bytes = this.stored.get(key ?? '');

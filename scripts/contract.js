@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { ensureBuilt, step } from './ensure.js';
+
+// Runs the end-to-end suite with Prism reading along between the CLI and every sandbox, and fails when a request or a
+// reply goes against contract/openapi.yaml. docs/contract-check.md says how it works.
+const root = join(import.meta.dirname, '..');
+const folder = join(root, 'test', 'contract');
+const contract = join(root, 'contract', 'openapi.yaml');
+const say = (line) => process.stderr.write(`${line}\n`);
+
+await ensureBuilt();
+await ensureChecker();
+await step(
+  'Lint of contract/openapi.yaml',
+  process.execPath,
+  [
+    join(folder, 'node_modules/@redocly/cli/bin/cli.js'),
+    'lint',
+    '--config',
+    join(folder, 'redocly.yaml'),
+    contract,
+  ],
+  { env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+);
+
+const { judgeOf } = await import('../test/contract/judge.js');
+const { Record } = await import('../test/contract/record.js');
+const { rehearse } = await import('../test/contract/rehearsal.js');
+const { startRelay } = await import('../test/contract/relay.js');
+const judge = await judgeOf(contract);
+// Before it may judge, the check must report every wrong exchange and none of the right ones.
+const faults = await rehearse(judge);
+if (faults.length > 0) {
+  say(`The contract check itself is at fault:\n${faults.join('\n')}`);
+  process.exit(1);
+}
+
+const record = new Record(judge);
+const relays = [];
+const desk = createServer(async (request, response) => {
+  const relay = await startRelay(await text(request), (exchange) => record.add(exchange));
+  relays.push(relay);
+  response.end(relay.origin);
+});
+await new Promise((resolve) => desk.listen(0, '127.0.0.1', resolve));
+
+const code = await suite(`http://127.0.0.1:${desk.address().port}`);
+desk.close();
+for (const relay of relays) relay.close();
+const whole = process.argv.length === 2;
+const { lines, ok } = await record.close({ whole });
+say(lines.join('\n'));
+process.exitCode = code === 0 && ok ? 0 : 1;
+
+/** Prism and redocly have a folder of their own: nobody needs them to build, test or use the CLI. */
+async function ensureChecker() {
+  const lock = readFileSync(join(folder, 'package-lock.json'));
+  const hash = createHash('sha256').update(lock).update(process.version).digest('hex');
+  const stamp = join(folder, 'node_modules', '.installed');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
+  const install = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  await step('Installing the contract check', 'npm', install, { cwd: folder });
+  writeFileSync(stamp, hash);
+}
+
+function suite(proxy) {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const args = [vitest, 'run', '--project', 'e2e', ...process.argv.slice(2)];
+  const env = { ...process.env, ESIGN_E2E_PROXY: proxy };
+  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env });
+  return new Promise((resolve) => child.on('close', resolve));
+}

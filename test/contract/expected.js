@@ -1,0 +1,34 @@
+/**
+ * What the end-to-end tests make go wrong on purpose. Each entry must be met at least once, or it is out of date; what
+ * no entry names is a violation. An entry forgives its one kind of problem on its one operation, nothing else.
+ */
+export const EXPECTED = [
+  {
+    method: 'POST',
+    path: '/esign/envelopes',
+    status: 'broken off',
+    what: /^response: broken off$/,
+    why: 'never-twice.test.ts: the fault lostReply, for a creation that must not be made twice',
+  },
+  {
+    method: 'POST',
+    path: '/esign/envelopes',
+    status: '502',
+    what: /^response: Unable to match the returned status code /,
+    why: 'never-twice.test.ts: the fault html502, for a creation that was never done',
+  },
+  {
+    method: 'POST',
+    path: '/esign/envelopes/{id}/send',
+    status: 'broken off',
+    what: /^response: broken off$/,
+    why: 'never-twice.test.ts: the fault lostReply, settled by reading the state',
+  },
+  {
+    method: 'POST',
+    path: '/esign/envelopes/{id}/cancel',
+    status: 'broken off',
+    what: /^response: broken off$/,
+    why: 'never-twice.test.ts: the fault truncate, settled by reading the state',
+  },
+];
