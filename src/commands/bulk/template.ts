@@ -1,8 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { exampleFile } from '../../bulk/example.ts';
-import { writeNewFile } from '../../cli/bulking.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import { writeNewFile } from '../../cli/new-file.ts';
+import { writeJson } from '../../output/json.ts';
 import { rolesOf } from '../../templates/roles.ts';
 
 export default class BulkTemplate extends EsignCommand {
@@ -32,5 +33,8 @@ export default class BulkTemplate extends EsignCommand {
     const roles = client && template ? (await rolesOf(client, template, around.signal)).names : [];
     const text = exampleFile(/\.jsonl$/.test(args.file) ? 'jsonl' : 'csv', flags.template, roles);
     await writeNewFile(args.file, text, flags.force, around);
+    if (args.file === '-') return;
+    around.notice(`Written: ${args.file}. Fill it in, then: esign bulk create ${args.file} --dry-run`);
+    if (around.json) await writeJson({ path: args.file }, around.terminal);
   }
 }

@@ -1,0 +1,22 @@
+import { writeFile } from 'node:fs/promises';
+import { codeOf, UsageError } from '../kernel/errors.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Writes a file that is not there yet, or stdout for `-`. */
+export async function writeNewFile(
+  path: string,
+  text: string,
+  force: boolean,
+  surroundings: Surroundings,
+): Promise<void> {
+  if (path === '-') return surroundings.terminal.out(text);
+  try {
+    await writeFile(path, text, { flag: force ? 'w' : 'wx' });
+  } catch (error) {
+    const why = codeOf(error) === 'EEXIST' ? 'it is there already' : (codeOf(error) ?? 'unknown reason');
+    throw new UsageError(`Can't write ${path}: ${why}.`, {
+      cause: error,
+      hint: 'Give another name, or --force.',
+    });
+  }
+}
