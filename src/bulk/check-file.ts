@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { NewEnvelope } from '../envelopes/create.ts';
 import { csvRows } from './csv-rows.ts';
 import { jsonRows } from './json-rows.ts';
+import { LineIndex } from './line-index.ts';
 import { lookAlike } from './look-alike.ts';
 import { type Problem, type RawRow, UnreadableRow } from './raw-row.ts';
 import { type BulkRow, checkRow } from './row.ts';
@@ -91,10 +92,10 @@ class FileCheck {
   readonly report: FileReport;
   readonly #templateId: string | undefined;
   readonly #hash = createHash('sha256');
-  /** Digests of what must not come twice, and the line where they came first. */
-  readonly #requestIds = new Map<string, number>();
-  readonly #contents = new Map<string, number>();
-  readonly #people = new Map<string, number>();
+  /** What must not come twice, and where it came first. */
+  readonly #requestIds = new LineIndex();
+  readonly #contents = new LineIndex();
+  readonly #people = new LineIndex();
 
   constructor(name: string, templateId: string | undefined) {
     this.#templateId = templateId;
@@ -143,11 +144,11 @@ class FileCheck {
   ): void {
     if (requestId !== undefined) {
       this.report.ownRequestIds++;
-      const earlier = firstLine(this.#requestIds, requestId, line);
+      const earlier = this.#requestIds.firstLine(requestId, line);
       if (earlier !== undefined)
         complain('requestId', `"${requestId}" stands on line ${earlier} already; each row needs its own`);
     }
-    const same = firstLine(this.#contents, JSON.stringify([requestId, envelope]), line);
+    const same = this.#contents.firstLine(JSON.stringify([requestId, envelope]), line);
     // Two ids say that two envelopes are meant; one id twice has been reported.
     if (same !== undefined && requestId === undefined) {
       complain(
@@ -157,7 +158,7 @@ class FileCheck {
       return;
     }
     const people = envelope.signers.map((signer) => signer.email.toLowerCase()).sort();
-    const alike = firstLine(this.#people, JSON.stringify([envelope.templateId, people]), line);
+    const alike = this.#people.firstLine(JSON.stringify([envelope.templateId, people]), line);
     if (alike !== undefined && people.some((email) => email !== ''))
       this.report.warnings.add({
         line,
@@ -192,12 +193,4 @@ class FileCheck {
         use.roles.set(role, { line, column: label(`signers.${index}.role`), rows: 1 });
     }
   }
-}
-
-/** The line where this came first; notes this line when it is new. */
-function firstLine(seen: Map<string, number>, content: string, line: number): number | undefined {
-  const digest = createHash('sha1').update(content).digest('binary').slice(0, 10);
-  const earlier = seen.get(digest);
-  if (earlier === undefined) seen.set(digest, line);
-  return earlier;
 }

@@ -1,7 +1,7 @@
 /** How many requests may be under way at first; doubled with each round of successes until something gives. */
 const FIRST = 4;
 /** Slower than this is slow, whatever the best was, in ms. */
-const SLOW_MS = 1_000;
+export const SLOW_MS = 1_000;
 /** So many times the best latency is slow. */
 const SLOW_FACTOR = 4;
 const WEIGHT = 0.2;

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify';
 import type { RowError } from './entries.ts';
 import { readPlan } from './plan.ts';
-import type { RunState } from './run-state.ts';
+import { derivedRequestId, type RunState } from './run-state.ts';
 import type { RunFiles } from './runs.ts';
 
 /** What became of a row. */
@@ -39,7 +39,10 @@ export async function* resultsOf(
 ): AsyncGenerator<RowResult, void, undefined> {
   let row = 1;
   // Only the plan has the user's request ids of rows that are not settled; a finished run has none left.
-  for await (const { requestId } of readPlan(files.plan)) yield resultOf(state, row++, requestId);
+  for await (const { requestId } of readPlan(files.plan)) {
+    yield resultOf(state, row, requestId ?? derivedRequestId(state.head.id, row));
+    row++;
+  }
   for (; row <= state.head.total; row++) yield resultOf(state, row);
 }
 

@@ -102,7 +102,8 @@ export class RunState {
   /** The request id of a row: the user's own as far as the journal has it, else the one made of run and row. */
   requestIdOf(row: number): string | undefined {
     const own = this.#requestIds.get(row);
-    return own ?? (this.head.ownRequestIds === 0 ? derivedRequestId(this.head.id, row) : undefined);
+    const hasNone = this.head.ownRequestIds === 0 || this.#ids[row] !== undefined || this.#errors.has(row);
+    return own ?? (hasNone ? derivedRequestId(this.head.id, row) : undefined);
   }
 
   /** True once anything but the head is in the journal. */

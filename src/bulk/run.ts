@@ -14,7 +14,7 @@ export type Ending = { kind: 'finished' } | { kind: 'interrupted' } | { kind: 's
 /** Rows announced in the journal together, before the first request for any of them. */
 const ANNOUNCED = 64;
 /** Rows under way for each request under way: the others wait for the disk. */
-const ROWS_PER_REQUEST = 2;
+const ROWS_PER_REQUEST = 4;
 /** So often the rows that are not settled are gone through again. */
 const ROUNDS = 10;
 
@@ -66,27 +66,37 @@ async function goThroughRows(session: Session): Promise<void> {
   const most = session.options.concurrency * ROWS_PER_REQUEST;
   const { state } = session.run;
   const requests = state.head.mode === 'two-step' ? 2 : 1;
-  let underWay = 0;
-  let wake: (() => void) | undefined;
-  const ended = () => {
-    underWay--;
-    wake?.();
-  };
-  for await (const row of announcedRows(session)) {
-    if (session.isClosed() || !session.spend(state.of(row.row) === 'created' ? 1 : requests)) break;
-    underWay++;
-    void workOnRow(session, row)
-      .catch((error: unknown) => session.caught(error))
-      .finally(ended);
-    while (underWay >= most)
+  const crowd = new Crowd();
+  try {
+    for await (const row of announcedRows(session)) {
+      if (session.isClosed() || !session.spend(state.of(row.row) === 'created' ? 1 : requests)) break;
+      crowd.add(workOnRow(session, row).catch((error: unknown) => session.caught(error)));
+      await crowd.fewerThan(most);
+    }
+  } finally {
+    await crowd.fewerThan(1);
+  }
+}
+
+/** Work under way: how much there is, and when there is less of it. */
+class Crowd {
+  #size = 0;
+  #wake: (() => void) | undefined;
+
+  add(work: Promise<void>): void {
+    this.#size++;
+    void work.finally(() => {
+      this.#size--;
+      this.#wake?.();
+    });
+  }
+
+  async fewerThan(size: number): Promise<void> {
+    while (this.#size >= size)
       await new Promise<void>((resolve) => {
-        wake = resolve;
+        this.#wake = resolve;
       });
   }
-  while (underWay > 0)
-    await new Promise<void>((resolve) => {
-      wake = resolve;
-    });
 }
 
 /** The rows to work on, in order; the next ones are announced while these are worked on. */
@@ -138,10 +148,14 @@ async function finish(session: Session): Promise<Ending> {
 async function leave(session: Session): Promise<Ending> {
   const { run, options, why } = session;
   const { state } = run;
-  if (!(why instanceof JournalError)) {
-    await run.note({ type: 'stopped', maybe: [...state.rows('maybe')] });
-    await keepResults(session);
+  try {
+    // A journal that failed takes nothing more.
+    if (!(why instanceof JournalError)) await run.note({ type: 'stopped', maybe: [...state.rows('maybe')] });
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    return { kind: 'stopped', error: why ?? error };
   }
+  await keepResults(session);
   if (why !== undefined) return { kind: 'stopped', error: why };
   if (options.signal.aborted) return { kind: 'interrupted' };
   const open = state.head.total - state.count('done') - state.count('failed');

@@ -4,7 +4,7 @@ import { counted } from '../kernel/duration.ts';
 import { EsignError, messageOf, NetworkError, ServiceError, StoppedError } from '../kernel/errors.ts';
 import type { RowError } from './entries.ts';
 import { Outage } from './outage.ts';
-import { Pace } from './pace.ts';
+import { Pace, SLOW_MS } from './pace.ts';
 import { type RowResult, resultOf } from './results.ts';
 import type { OpenRun } from './runs.ts';
 
@@ -57,6 +57,7 @@ export class Session {
   #closed = false;
   #failures = 0;
   #spent = 0;
+  #resetAt: number | undefined;
   readonly #abort = new AbortController();
   #grace: NodeJS.Timeout | undefined;
 
@@ -137,13 +138,12 @@ export class Session {
     });
     return this.pace.inTurn(urgent, async () => {
       if (this.#halted) throw new Stopped();
-      const { clock, window } = this.options.client;
-      const before = window?.reading()?.resetAt;
+      const { clock } = this.options.client;
       const started = clock.now();
       try {
         const value = await ask(this.signal);
-        // What waited for a new rate window says nothing of how fast the service is.
-        if (window?.reading()?.resetAt === before) this.pace.answered(clock.now() - started);
+        const ms = clock.now() - started;
+        if (!this.#waitedForWindow(ms)) this.pace.answered(ms);
         this.outage.succeeded();
         return value;
       } catch (error) {
@@ -155,6 +155,15 @@ export class Session {
         throw error;
       }
     });
+  }
+
+  /** True for a request that took long since it waited for a new rate window: that says nothing of the service. */
+  #waitedForWindow(ms: number): boolean {
+    if (ms < SLOW_MS) return false;
+    const resetAt = this.options.client.window?.reading()?.resetAt;
+    const isNew = resetAt !== this.#resetAt;
+    this.#resetAt = resetAt;
+    return isNew;
   }
 
   /** The error as one of a row alone. @throws Stopped when it is one of the whole run, which is told to stop. */

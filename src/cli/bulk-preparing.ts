@@ -12,6 +12,7 @@ import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
 import { stateDir } from '../kernel/paths.ts';
 import { type Preflight, preflightText } from '../output/bulk-view.ts';
 import { relativeTime } from '../output/time.ts';
+import { preferLowMemory } from './low-memory.ts';
 import { confirm } from './prompts.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -39,6 +40,7 @@ export async function prepareRun(
   client: () => Promise<Client>,
   around: Surroundings,
 ): Promise<OpenRun> {
+  preferLowMemory();
   const draft = await draftRun(runsFolder(), around.clock.now());
   try {
     const report = await examine(wish, draft, client, around);

@@ -16,6 +16,7 @@ import { failureText, resultLine, summaryText } from '../output/bulk-view.ts';
 import { writeJsonLine } from '../output/json.ts';
 import { runsFolder } from './bulk-preparing.ts';
 import type { BulkProgress } from './bulk-progress.ts';
+import { preferLowMemory } from './low-memory.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface RunningFlags {
@@ -79,7 +80,8 @@ export async function runToTheEnd(
 
 function writeRow(result: RowResult, progress: BulkProgress, around: Surroundings): Promise<void> | void {
   const { terminal, json, redactor } = around;
-  if (json) return writeJsonLine(result, around.hidingSecrets());
+  // Only what the service said can hold a secret.
+  if (json) return writeJsonLine(result, result.ok ? terminal : around.hidingSecrets());
   if (!result.ok) progress.aside(() => terminal.err(redactor.redact(failureText(result))));
   return terminal.outIsTty ? undefined : terminal.out(resultLine(result));
 }
@@ -127,6 +129,7 @@ export async function reopenRun(
   client: () => Promise<Client>,
   around: Surroundings,
 ): Promise<OpenRun> {
+  preferLowMemory();
   const run = await openRun(runsFolder(), id);
   try {
     const { profile, baseUrl } = run.state.head;

@@ -60,7 +60,7 @@ describe('the journal of a run', () => {
     ];
     expect((await home.run(words)).code).toBe(10);
     const [id = ''] = (await home.run(['bulk', 'list', '-q', '-L', '1'])).stdout.split('\n');
-    const path = join(home.path('state', 'bulk', id), 'run.jsonl');
+    const path = join(home.path('state', 'bulk', id), 'journal.jsonl');
     const text = await readFile(path, 'utf8');
     await writeFile(path, text.replace('"version":1', '"version":9'));
     const other = await home.run(['bulk', 'resume', id]);
