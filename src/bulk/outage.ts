@@ -25,6 +25,8 @@ export class Outage {
   #since: number | undefined;
   #last: Error | undefined;
   #down: Promise<void> | undefined;
+  /** Longer each time until a request succeeds; that the service answers a probe alone says little. */
+  #wait = FIRST_WAIT_MS;
 
   constructor(options: OutageOptions) {
     this.#options = options;
@@ -34,6 +36,7 @@ export class Outage {
     this.#inARow = 0;
     this.#mostInARow = CHANCE;
     this.#since = undefined;
+    this.#wait = FIRST_WAIT_MS;
   }
 
   /** A request came to nothing, or to nobody knows what. */
@@ -53,10 +56,11 @@ export class Outage {
 
   async #waitForService(): Promise<void> {
     const { clock, signal, probe, says } = this.#options;
-    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+    for (;;) {
       this.#giveUpInTime();
-      if (this.#last) says(`${sentenceOf(this.#last)} Trying again in ${durationInWords(wait)}.`);
-      await clock.sleep(wait, signal);
+      if (this.#last) says(`${sentenceOf(this.#last)} Trying again in ${durationInWords(this.#wait)}.`);
+      await clock.sleep(this.#wait, signal);
+      this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
       try {
         await probe();
         break;
