@@ -48,7 +48,18 @@ async function* records(
   text: AsyncIterable<string>,
   delimiter: string,
 ): AsyncGenerator<CsvRecord, void, undefined> {
-  const parser = parse({ delimiter, info: true, relax_column_count: true, max_record_size: LONGEST_ROW });
+  // Rows that were read and not yet handed over are lost with an error; so the lines are counted where they are read.
+  let read = 0;
+  const parser = parse({
+    delimiter,
+    info: true,
+    relax_column_count: true,
+    max_record_size: LONGEST_ROW,
+    on_record: (record, { lines }) => {
+      read = lines;
+      return record;
+    },
+  });
   // The reader of the parser is told of the failure, too.
   pipeline(Readable.from(text), parser).catch(() => undefined);
   let line = 1;
@@ -59,7 +70,8 @@ async function* records(
       line = lines + 1;
     }
   } catch (error) {
-    if (error instanceof CsvError) throw new UnreadableRow({ line, column: '', text: reasonOf(error) });
+    if (error instanceof CsvError)
+      throw new UnreadableRow({ line: read + 1, column: '', text: reasonOf(error) });
     throw error;
   }
 }
