@@ -72,7 +72,9 @@ describe('the estimate', () => {
 describe('the index of lines', () => {
   it('knows of a hundred thousand contents where each stood first', () => {
     const index = new LineIndex();
-    for (let line = 1; line <= 100_000; line++) expect(index.firstLine(`row ${line}`, line)).toBeUndefined();
+    let known = 0;
+    for (let line = 1; line <= 100_000; line++) known += index.firstLine(`row ${line}`, line) ?? 0;
+    expect(known).toBe(0);
     for (let line = 1; line <= 100_000; line += 997) expect(index.firstLine(`row ${line}`, 0)).toBe(line);
   });
 });

@@ -248,9 +248,9 @@ describe('a bulk run', () => {
     const done = await resumeThroughKills(home, first, [350, 500, 450, 600]);
     await faults({});
     expect(done.code, done.stderr).toBe(0);
-    const { perSigner, drafts, statuses } = await holdingsOf(sandbox);
-    expect(perSigner.size).toBe(COUNT);
-    expect([...perSigner].filter(([, count]) => count !== 1)).toEqual([]);
+    const { perSigner, mails, drafts, statuses } = await holdingsOf(sandbox);
+    expect([perSigner.size, mails.size]).toEqual([COUNT, COUNT]);
+    expect([...perSigner, ...mails].filter(([, count]) => count !== 1)).toEqual([]);
     expect([drafts, statuses.get('SENT')]).toEqual([0, COUNT]);
   });
 
