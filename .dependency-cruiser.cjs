@@ -11,8 +11,8 @@ const capabilities = [
   'templates',
   'webhooks',
 ];
-// Arrows between capabilities, by name: sending in bulk is sending; the doctor looks at the settings a command would use.
-const arrows = { bulk: ['envelopes'], doctor: ['profiles'] };
+// Arrows between capabilities, by name: sending in bulk is sending, and names roles of templates; the doctor looks at the settings a command would use.
+const arrows = { bulk: ['envelopes', 'templates'], doctor: ['profiles'] };
 const above = '^src/(commands|cli|output)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */

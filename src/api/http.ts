@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
@@ -126,14 +127,14 @@ async function exchange(
   options: HttpOptions,
   dispatcher: Dispatcher,
 ): Promise<RawReply> {
-  const deadline = AbortSignal.timeout(options.timeoutMs);
+  const deadline = startDeadline(options.timeoutMs, wanted.signal);
   try {
     const { origin, pathname, search } = new URL(url);
     const reply = await dispatcher.request({
       origin,
       path: `${pathname}${search}`,
       method: wanted.method,
-      signal: wanted.signal ? AbortSignal.any([wanted.signal, deadline]) : deadline,
+      signal: deadline.signal,
       headers: {
         authorization: `Bearer ${options.apiKey}`,
         accept: 'application/json',
@@ -150,8 +151,31 @@ async function exchange(
   } catch (error) {
     if (wanted.signal?.aborted) throw wanted.signal.reason;
     if (error instanceof EsignError) throw error;
-    throw networkError(error, { url, timeoutMs: options.timeoutMs, timedOut: deadline.aborted });
+    throw networkError(error, { url, timeoutMs: options.timeoutMs, timedOut: deadline.signal.aborted });
+  } finally {
+    deadline.end();
   }
+}
+
+/**
+ * Aborts after so many ms, or when the caller's signal does. AbortSignal.timeout and .any would live on until the time is
+ * up: of a hundred thousand requests each is then in memory for half a minute.
+ */
+function startDeadline(ms: number, outer: AbortSignal | undefined): { signal: AbortSignal; end: () => void } {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const timer = setTimeout(abort, ms).unref();
+  if (outer?.aborted) abort();
+  // As many listen as requests are under way.
+  if (outer) setMaxListeners(0, outer);
+  outer?.addEventListener('abort', abort, { once: true });
+  return {
+    signal: controller.signal,
+    end: () => {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', abort);
+    },
+  };
 }
 
 async function readText(body: AsyncIterable<Uint8Array>, status: number): Promise<string> {

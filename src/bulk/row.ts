@@ -1,106 +1,196 @@
-import * as z from 'zod/mini';
 import type { NewEnvelope } from '../envelopes/create.ts';
-import { isEmailAddress } from '../envelopes/signer-mailbox.ts';
+import { REQUEST_ID_KEY } from '../envelopes/settle.ts';
+import { isEmailAddress, type NewSigner } from '../envelopes/signer-mailbox.ts';
+import { isList, isRecord } from '../kernel/json.ts';
 import { nearest } from '../kernel/nearest.ts';
 import { LIMITS, SIGNING_ORDERS } from '../kernel/vocabulary.ts';
+import type { RawRow } from './raw-row.ts';
 
-/** One row of the file: one envelope. */
+/** A row that may be sent as it is. */
 export interface BulkRow {
-  /** Counted from 1, without the header. */
+  /** Counted from 1, header and empty lines left out. */
   row: number;
-  /** Where it starts in the file, from 1. */
   line: number;
-  requestId: string;
+  /** The user's own; else one is made of the run's id and the number of the row. */
+  requestId?: string | undefined;
   envelope: NewEnvelope;
 }
 
-/** Something wrong with the file: where, what, and how to mend it. */
-export interface Problem {
-  line: number;
-  /** Column of a CSV file or path in a JSON row; undefined for the row as a whole. */
-  column: string | undefined;
-  message: string;
-}
+/** Metadata by which a run finds its envelopes again. */
+export const RUN_KEY = 'esignRun';
+export const ROW_KEY = 'esignRow';
+const RESERVED = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY];
 
-const signerSchema = z.strictObject({
-  email: z.string().check(z.refine(isEmailAddress)),
-  name: z.optional(z.string()),
-  role: z.optional(z.string().check(z.minLength(1))),
-  order: z.optional(z.int().check(z.minimum(0))),
-});
-
-/** A create body as in the API, plus requestId. Source: Create envelope body. */
-const rowSchema = z.strictObject({
-  templateId: z.optional(z.string().check(z.minLength(1))),
-  signers: z.array(signerSchema).check(z.minLength(1), z.maxLength(LIMITS.signers)),
-  subject: z.optional(z.string()),
-  message: z.optional(z.string()),
-  metadata: z.optional(z.record(z.string(), z.unknown())),
-  webhookUrl: z.optional(z.url()),
-  expiresInDays: z.optional(z.int().check(z.minimum(1))),
-  signingOrder: z.optional(z.enum(SIGNING_ORDERS)),
-  requestId: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
-});
-
-const KEYS = Object.keys(rowSchema.def.shape);
-const SIGNER_KEYS = Object.keys(signerSchema.def.shape);
+const FIELDS = [
+  'templateId',
+  'signers',
+  'subject',
+  'message',
+  'metadata',
+  'webhookUrl',
+  'expiresInDays',
+  'signingOrder',
+  'requestId',
+];
+const SIGNER_FIELDS = ['email', 'name', 'role', 'order'];
+const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
+  sendImmediately: 'whether rows are sent is decided by --send; take it out',
+  webhookSecret: 'secrets are kept out of files; take it out, and give --webhook-secret-file',
+};
+const LONGEST_REQUEST_ID = 200;
 
 export interface CheckedRow {
-  requestId: string | undefined;
   envelope: NewEnvelope;
+  requestId: string | undefined;
+  /** Signers without a name: the address stands in for it. */
+  unnamed: number;
 }
 
-/** A row's value as an envelope to be, or what is wrong with it: pairs of path and sentence. */
-export function checkRow(
-  value: unknown,
-  defaultTemplate: string | undefined,
-): { row: CheckedRow } | { problems: [string | undefined, string][] } {
-  const parsed = rowSchema.safeParse(value);
-  if (!parsed.success) return { problems: parsed.error.issues.flatMap((issue) => explain(issue)) };
-  const { requestId, templateId = defaultTemplate, signers, ...rest } = parsed.data;
-  if (templateId === undefined)
-    return { problems: [['templateId', 'is missing; give it here, or for all rows with --template']] };
-  const named = signers.map((signer) => ({
-    email: signer.email,
-    name: signer.name?.trim() || signer.email,
-    ...(signer.role === undefined ? {} : { role: signer.role }),
-    ...(signer.order === undefined ? {} : { order: signer.order }),
-  }));
-  return { row: { requestId, envelope: { ...rest, templateId, signers: named } } };
+/** Told what is wrong with a field, by its path in the create body. */
+type Complain = (path: string, text: string) => void;
+
+/** Checks a row against what the API document says of a create body; complaints name each field that is wrong. */
+export function checkRow(raw: RawRow, templateId: string | undefined, complain: Complain): CheckedRow {
+  const value = isRecord(raw.value) ? raw.value : {};
+  if (!isRecord(raw.value)) complain('', 'the line is no JSON object; write a create body');
+  refuseUnknown(value, FIELDS, '', complain);
+  const signers = readSigners(value.signers, complain);
+  const text = (field: string) => readText(value, field, complain);
+  const envelope: NewEnvelope = {
+    templateId: text('templateId') ?? templateId ?? '',
+    signers: signers.signers,
+    subject: text('subject'),
+    message: text('message'),
+    metadata: readMetadata(value.metadata, complain),
+    webhookUrl: readUrl(text('webhookUrl'), complain),
+    expiresInDays: readDays(value.expiresInDays, complain),
+    signingOrder: readOrder(text('signingOrder'), complain),
+  };
+  if (envelope.templateId === '')
+    complain('templateId', 'no template is named; fill it in, or give --template');
+  const requestId = text('requestId');
+  if ((requestId?.length ?? 0) > LONGEST_REQUEST_ID)
+    complain('requestId', `it is longer than ${LONGEST_REQUEST_ID} characters; shorten it`);
+  return { envelope: withoutMissing(envelope), requestId, unnamed: signers.unnamed };
 }
 
-function explain(issue: z.core.$ZodIssue): [string | undefined, string][] {
-  const path = issue.path.join('.') || undefined;
-  if (issue.code === 'unrecognized_keys') {
-    const known = issue.path.length > 0 ? SIGNER_KEYS : KEYS;
-    return issue.keys.map((key) => [[...issue.path, key].join('.'), unknownKey(key, known)]);
+function withoutMissing(envelope: NewEnvelope): NewEnvelope {
+  const { templateId, signers, ...rest } = envelope;
+  return {
+    templateId,
+    signers,
+    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
+  };
+}
+
+function refuseUnknown(
+  value: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  prefix: string,
+  complain: Complain,
+): void {
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    const meant = nearest(key, known);
+    const text = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
+    complain(`${prefix}${key}`, DECIDED_ELSEWHERE[key] ?? `there is no such field; ${text}`);
   }
-  return [[path, `${sentence(issue)}`]];
 }
 
-/** `is unknown; did you mean subject?` */
-export function unknownKey(key: string, known: readonly string[]): string {
-  if (key === 'webhookSecret') return 'is kept out of files; give it with --webhook-secret-file';
-  if (key === 'sendImmediately') return 'is decided for all rows with --send';
-  const meant = nearest(key, known);
-  return meant === undefined
-    ? `is unknown; there are ${known.join(', ')}`
-    : `is unknown; did you mean ${meant}?`;
+/** A text that is given and not blank. */
+function readText(
+  value: Readonly<Record<string, unknown>>,
+  field: string,
+  complain: Complain,
+): string | undefined {
+  const text = Object.hasOwn(value, field) ? value[field] : undefined;
+  if (text === undefined || text === null) return undefined;
+  if (typeof text === 'string' && text.trim() !== '') return text;
+  complain(
+    field,
+    typeof text === 'string' ? 'it is blank; fill it in or leave it out' : 'it is no text; put it in quotes',
+  );
+  return undefined;
 }
 
-function sentence(issue: z.core.$ZodIssue): string {
-  const last = issue.path.at(-1);
-  if (last === 'signers' && issue.code === 'too_small')
-    return 'is empty; an envelope needs at least one signer';
-  if (last === 'signers' && issue.code === 'too_big') return `has more than ${LIMITS.signers} signers`;
-  if (last === 'email') return 'is missing or not an email address; write it like ada@example.com';
-  if (last === 'signingOrder') return `is neither ${SIGNING_ORDERS.join(' nor ')}`;
-  if (issue.code === 'invalid_type') return `is not ${article(issue.expected)}`;
-  if (last === 'expiresInDays' || last === 'order') return 'is not a whole number that makes sense here';
-  return issue.code === 'too_small' ? 'is empty' : 'is not valid';
+function readSigners(value: unknown, complain: Complain): { signers: NewSigner[]; unnamed: number } {
+  if (!isList(value) || value.length === 0) {
+    complain('signers', 'the row has no signer; an envelope needs at least one');
+    return { signers: [], unnamed: 0 };
+  }
+  if (value.length > LIMITS.signers)
+    complain('signers', `the row has ${value.length} signers; an envelope takes at most ${LIMITS.signers}`);
+  let unnamed = 0;
+  const seen = new Set<string>();
+  const signers = value.map((item, index) => {
+    const path = `signers.${index}.`;
+    const signer = readSigner(item, path, complain);
+    const key = `${signer.email.toLowerCase()} ${signer.role ?? ''}`;
+    if (signer.email !== '' && seen.has(key))
+      complain(`${path}email`, `${signer.email} is a signer of this row already; keep one`);
+    seen.add(key);
+    unnamed += Number(signer.name === signer.email);
+    return signer;
+  });
+  return { signers, unnamed };
 }
 
-function article(type: string): string {
-  const word = type === 'int' ? 'whole number' : type;
-  return /^[aeiou]/.test(word) ? `an ${word}` : `a ${word}`;
+function readSigner(value: unknown, path: string, complain: Complain): NewSigner {
+  const record = isRecord(value) ? value : {};
+  if (!isRecord(value)) complain(path.slice(0, -1), 'it is no object; write {"email":"a@b.c","name":"Ada"}');
+  const inside: Complain = (field, text) => complain(`${path}${field}`, text);
+  refuseUnknown(record, SIGNER_FIELDS, '', inside);
+  const email = readText(record, 'email', inside)?.trim();
+  if (email === undefined) {
+    if (!Object.hasOwn(record, 'email')) inside('email', 'the signer has no address; fill it in');
+  } else if (!isEmailAddress(email))
+    inside('email', `"${email}" is not an email address; write it like a@b.c`);
+  const role = readText(record, 'role', inside);
+  const { order } = record;
+  const hasOrder = order !== undefined && order !== null;
+  if (hasOrder && !isWhole(order, 0))
+    inside('order', `"${String(order)}" is not a whole number; write 1, 2, 3`);
+  return {
+    email: email ?? '',
+    name: readText(record, 'name', inside) ?? email ?? '',
+    ...(role === undefined ? {} : { role }),
+    ...(hasOrder && isWhole(order, 0) ? { order } : {}),
+  };
+}
+
+function readMetadata(value: unknown, complain: Complain): Record<string, unknown> | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isRecord(value)) {
+    complain('metadata', 'it is no object; write {"deal":"4711"}');
+    return undefined;
+  }
+  for (const key of RESERVED) {
+    if (Object.hasOwn(value, key))
+      complain(`metadata.${key}`, 'esign keeps its own notes under this name; choose another one');
+  }
+  return value;
+}
+
+function readUrl(text: string | undefined, complain: Complain): string | undefined {
+  if (text !== undefined && !(URL.canParse(text) && /^https?:/.test(text)))
+    complain('webhookUrl', `"${text}" is not a web address; write it like https://example.com/hook`);
+  return text;
+}
+
+function readDays(value: unknown, complain: Complain): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (isWhole(value, 1)) return value;
+  complain('expiresInDays', `"${String(value)}" is not a number of days; write a whole number from 1`);
+  return undefined;
+}
+
+function readOrder(text: string | undefined, complain: Complain): string | undefined {
+  const order = text?.trim().toUpperCase();
+  if (order !== undefined && !SIGNING_ORDERS.some((known) => known === order))
+    complain('signingOrder', `"${text ?? ''}" is not a signing order; write sequential or parallel`);
+  return order;
+}
+
+function isWhole(value: unknown, least: number): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= least;
 }

@@ -33,6 +33,8 @@ export interface Pacing {
   reserve?: number;
   /** The longest wait for a new window, in ms; --no-wait makes it none. */
   maxWaitMs?: number;
+  /** Told of each wait, instead of the person who watches. */
+  onWait?: (wait: { ms: number; error: Error }) => void;
 }
 
 /** What a command may use: streams, clock, settings, the client. Each is made when first asked for. */
@@ -153,9 +155,9 @@ export class Surroundings {
       userAgent: `esign-cli/${this.version}`,
       clock: this.clock,
       trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,
+      onWait: ({ ms, error }) => this.showWait(ms, error),
       ...pacing,
       ...(this.flags['no-wait'] ? { maxWaitMs: 0 } : {}),
-      onWait: ({ ms, error }) => this.showWait(ms, error),
     });
   }
 

@@ -1,76 +1,108 @@
 import type { RateReading } from '../api/rate-window.ts';
-import type { RowResult } from '../bulk/run.ts';
-import type { RunHead, RunState } from '../bulk/run-journal.ts';
-import type { RunSummary } from '../bulk/store.ts';
+import type { RunDetails, RunSummary } from '../bulk/history.ts';
+import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../bulk/results.ts';
 import { counted, durationInWords, grouped } from '../kernel/duration.ts';
+import { writeJson } from './json.ts';
 import type { ListView } from './list.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
 import { relativeTime } from './time.ts';
 
-/** What a run will do, before anybody is asked. */
-export function preflightText(head: RunHead, window: RateReading | undefined): string {
-  const requests = head.rows * (head.send && !head.oneStep ? 2 : 1);
-  const windows =
-    window === undefined || window.free === 0 ? 0 : Math.ceil(requests / Math.max(1, window.free)) - 1;
-  const pace = windows > 0 ? `, over ${counted(windows + 1, 'rate window')}` : '';
-  const how = head.send ? (head.oneStep ? 'sent at once' : 'made as drafts, then sent') : 'made as drafts';
-  return `${safeLine(head.file)}: ${counted(head.rows, 'envelope')} for ${counted(head.signers, 'signer')}, ${how}; ${counted(requests, 'request')}${pace}.\n`;
+/** What a run will do, as its preflight tells. */
+export interface Preflight {
+  file: string;
+  rows: number;
+  signers: number;
+  templates: readonly string[];
+  mode: string;
+  requests: number;
+  window: RateReading | undefined;
+  /** By the rate window alone, in ms; undefined where none is known. */
+  time: number | undefined;
+  reserve: number;
 }
 
-/** The line that shows how a run gets on; on a terminal only. */
-export class BulkProgress {
-  readonly #head: RunHead;
-  readonly #state: RunState;
-  readonly #terminal: Terminal;
-  readonly #live: boolean;
-  readonly #startedAt = performance.now();
-  readonly #before: number;
-  #shownAt = 0;
+const HOW: Readonly<Record<string, string>> = {
+  draft: 'made as drafts',
+  'two-step': 'made as drafts, then sent',
+  'one-step': 'created and sent at once',
+};
+const TEMPLATES_SHOWN = 3;
 
-  constructor(head: RunHead, state: RunState, terminal: Terminal, json: boolean) {
-    this.#head = head;
-    this.#state = state;
-    this.#terminal = terminal;
-    this.#live = terminal.errIsTty && !json && Boolean(process.stderr.columns);
-    this.#before = state.done + state.failed;
-  }
+/** What a run will do, before anybody is asked. */
+export function preflightText(plan: Preflight): string {
+  const { templates } = plan;
+  const shown = templates.slice(0, TEMPLATES_SHOWN).join(', ');
+  const more = templates.length > TEMPLATES_SHOWN ? ` and ${templates.length - TEMPLATES_SHOWN} more` : '';
+  const lines = [
+    `${plan.file}: ${counted(plan.rows, 'envelope')} for ${counted(plan.signers, 'signer')} from ${shown}${more}, ${HOW[plan.mode] ?? plan.mode}.`,
+    `${counted(plan.requests, 'request')}${windowText(plan)}`,
+  ];
+  return lines.map((line) => `${safeLine(line)}\n`).join('');
+}
 
-  /** Draws the line anew, a few times a second at most. */
-  show(): void {
-    const now = performance.now();
-    if (!this.#live || now - this.#shownAt < 100) return;
-    this.#shownAt = now;
-    this.#terminal.err(`\r\u001b[2K${this.#line(now).slice(0, process.stderr.columns - 1)}`);
-  }
+function windowText({ window, time, reserve }: Preflight): string {
+  if (window === undefined) return '.';
+  const kept = reserve > 0 ? `, ${Math.round(reserve * 100)}% of it kept for your other systems` : '';
+  const takes =
+    time === undefined || time === 0
+      ? 'one rate window holds them'
+      : `at least ${durationInWords(time)} by the rate window`;
+  return `; ${takes} (${grouped(window.free)} of ${grouped(window.limit)} free now${kept}).`;
+}
 
-  /** A sentence for the person who watches. */
-  say(text: string): void {
-    this.end();
-    this.#terminal.err(`${safeLine(text)}\n`);
-  }
+/** What --dry-run prints. */
+export function writeRehearsal(plan: Preflight, terminal: Terminal, json: boolean): Promise<void> {
+  const { file, rows, signers, mode, requests } = plan;
+  if (json)
+    return writeJson({ dryRun: true, file, rows, signers, send: mode !== 'draft', requests }, terminal);
+  return terminal.out(`${preflightText(plan)}Checked; nothing was sent.\n`);
+}
 
-  /** Takes the line off the screen. */
-  end(): void {
-    if (this.#live) this.#terminal.err('\r\u001b[2K');
-  }
+/** How far a run is. */
+export interface Progress {
+  total: number;
+  done: number;
+  failed: number;
+  /** Settled by this process, in so many ms. */
+  settled: number;
+  ms: number;
+  sends: boolean;
+  /** What it waits for, and until when (ms since the epoch). */
+  waiting: { why: string; until: number } | undefined;
+}
 
-  #line(now: number): string {
-    const { done, failed } = this.#state;
-    const settled = done + failed - this.#before;
-    const perSecond = settled / Math.max(0.001, (now - this.#startedAt) / 1_000);
-    const left = this.#head.rows - done - failed;
-    const time = settled > 0 && left > 0 ? `  ${durationInWords((left / perSecond) * 1_000)} left` : '';
-    const problems = failed > 0 ? `  ${grouped(failed)} failed` : '';
-    return `${grouped(done)} of ${grouped(this.#head.rows)} ${this.#head.send ? 'sent' : 'created'}${problems}  ${Math.round(perSecond)}/s${time}`;
-  }
+/** The line that shows how a run gets on. */
+export function progressText(progress: Progress, now: number): string {
+  const { total, done, failed, settled, ms, sends, waiting } = progress;
+  const perSecond = settled / Math.max(0.001, ms / 1_000);
+  const left = total - done - failed;
+  const parts = [`${grouped(done)} of ${grouped(total)} ${sends ? 'sent' : 'created'}`];
+  if (failed > 0) parts.push(`${grouped(failed)} failed`);
+  if (settled > 0) parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))}/s`);
+  if (waiting !== undefined && waiting.until > now)
+    parts.push(`${waiting.why} Going on in ${durationInWords(waiting.until - now)}.`);
+  else if (settled > 0 && left > 0) parts.push(`${durationInWords((left / perSecond) * 1_000)} left`);
+  return safeLine(parts.join('  '));
+}
+
+/** A settled row in a pipe: row, request id, envelope id, status, error, tab-separated. */
+export function resultLine(result: RowResult): string {
+  return `${resultCells(result).map(safeLine).join('\t')}\n`;
+}
+
+/** A failed row for the person who watches. */
+export function failureText(result: RowResult): string {
+  return `row ${result.row}: ${safeLine(errorInWords(result.error))}\n`;
 }
 
 /** What came of a run. */
-export function summaryText(head: RunHead, state: RunState, resultsPath: string): string {
-  const verb = head.send ? 'sent' : 'created';
-  const failed = state.failed > 0 ? `, ${grouped(state.failed)} failed` : '';
-  return `${counted(state.done, 'envelope')} ${verb}${failed}. Each row: ${resultsPath}\n`;
+export function summaryText(run: RunDetails): string {
+  const verb = run.mode === 'draft' ? 'created' : 'sent';
+  const failed = run.failed > 0 ? `, ${grouped(run.failed)} failed` : '';
+  const missing = run.total - run.done - run.failed;
+  const open = missing > 0 ? `, ${grouped(missing)} still to do` : '';
+  return `${counted(run.done, 'envelope')} ${verb}${failed}${open}. Each row: ${safeLine(run.results)}\n`;
 }
 
 /** The runs of this machine. */
@@ -101,30 +133,30 @@ function stateColour(run: RunSummary): 'green' | 'yellow' | 'cyan' {
 }
 
 /** One run: where it stands, what failed, and the next command. */
-export function renderRun(summary: RunSummary, failures: readonly RowResult[], terminal: Terminal): string {
+export function renderRun(run: RunDetails, failures: readonly RowResult[], terminal: Terminal): string {
+  const open = [
+    run.drafts > 0 ? `${counted(run.drafts, 'draft')} to send` : '',
+    run.unknown > 0 ? `${grouped(run.unknown)} to look for` : '',
+  ].filter((part) => part !== '');
   const lines = [
-    `${terminal.style('bold', summary.id)}: ${terminal.style(stateColour(summary), summary.state)}, ${grouped(summary.done)} of ${grouped(summary.total)} done, ${grouped(summary.failed)} failed`,
-    `${safeLine(summary.file)}, started ${summary.createdAt}`,
+    `${terminal.style('bold', run.id)}: ${terminal.style(stateColour(run), run.state)}, ${grouped(run.done)} of ${grouped(run.total)} done, ${grouped(run.failed)} failed${open.length > 0 ? `, ${open.join(', ')}` : ''}`,
+    safeLine(`${run.file}, ${HOW[run.mode] ?? run.mode}, started ${run.createdAt}`),
     ...failures.map(
-      ({ row, requestId, error }) =>
-        `  row ${row} (${safeLine(requestId)}): ${safeLine(error?.message ?? '')} (${safeLine(error?.code ?? '')})`,
+      (result) =>
+        `  row ${result.row} (${safeLine(result.requestId ?? '')}): ${safeLine(errorInWords(result.error))}`,
     ),
   ];
-  if (summary.state === 'interrupted')
-    lines.push(terminal.style('dim', `Go on:  esign bulk resume ${summary.id}`));
+  if (run.state === 'interrupted') lines.push(terminal.style('dim', `Go on:  esign bulk resume ${run.id}`));
   return `${lines.join('\n')}\n`;
 }
 
-const COLUMNS = ['row', 'request_id', 'envelope_id', 'status', 'error'];
-
-/** results.csv, line by line. */
-export async function* resultsCsv(
-  results: AsyncIterable<RowResult>,
-): AsyncGenerator<string, void, undefined> {
-  const { stringify } = await import('csv-stringify/sync');
-  yield `${COLUMNS.join(',')}\n`;
-  for await (const { row, requestId, envelopeId, status, error } of results) {
-    const message = error === null ? '' : `${error.code}: ${error.message}`;
-    yield stringify([[row, requestId, envelopeId ?? '', status ?? '', message]], { escape_formulas: true });
-  }
-}
+/** The results of a run as a list: CSV, or what --fields wants. */
+export const resultList: ListView<RowResult> = {
+  id: (result) => result.envelopeId ?? '',
+  empty: 'The run has no rows.',
+  columns: RESULT_COLUMNS.map((key, index) => ({
+    key,
+    header: key.toUpperCase(),
+    value: (result) => resultCells(result)[index] ?? '',
+  })),
+};

@@ -29,7 +29,8 @@ export async function rolesOf(client: Client, template: Template, signal?: Abort
   return { names: [...names], inferred: names.size > 0 };
 }
 
-function sentRoles(template: Template): string[] {
+/** The roles that the service itself tells of a template; none where it does not. */
+export function sentRoles(template: Template): string[] {
   const lists = [template.roles, template.signerRoles].filter(isList).flat();
   const ofFields = (template.fields ?? []).flatMap((field) => [
     field.role,

@@ -111,28 +111,48 @@ describe('bulk create', () => {
       },
     ];
     const input = `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`;
-    const { code, stdout, stderr } = await home.run(create('-', '--yes', '--json'), { input });
-    expect([code, stderr]).toEqual([0, '']);
+    const { code, stdout, stderr } = await home.run(create('-', '--json'), { input });
+    expect([code, stderr]).toEqual([0, '2 signers have no name; the address is used as the name.\n']);
     expect(jsonLines(stdout)).toMatchObject([{ status: 'DRAFT' }, { status: 'DRAFT' }]);
     expect((await holdingsOf(sandbox)).drafts).toBe(2);
   });
 
   it.each([
-    ['unknown column', 'emial,name\na@b.c,x\n', /rows\.csv:1 column "emial" is unknown; did you mean email/],
-    ['bad address', 'email\nnope\n', /rows\.csv:2 email: is missing or not an email address/],
-    ['semicolons', 'email;expires_in_days\na@b.c;soon\n', /rows\.csv:2 expires_in_days: is not a number/],
+    [
+      'unknown column',
+      'emial,name\na@b.c,x\n',
+      /rows\.csv:1 emial: there is no such column; did you mean email\?/,
+    ],
+    [
+      'bad address',
+      'email\nnope\n',
+      /rows\.csv:2 email: "nope" is not an email address; write it like a@b\.c/,
+    ],
+    [
+      'semicolons',
+      'email;expires_in_days\na@b.c;soon\n',
+      /rows\.csv:2 expires_in_days: "soon" is not a number of days/,
+    ],
     ['line numbers', 'email,message\na@b.c,"two\nlines"\nbad,x\n', /rows\.csv:4 email/],
-    ['the same row twice', 'email\na@b.c\na@b.c\n', /rows\.csv:3: is the same as line 2/],
+    ['the same row twice', 'email\na@b.c\na@b.c\n', /rows\.csv:3: the row is the same as line 2/],
     [
       'the same id twice',
       'email,request_id\na@b.c,x\nb@b.c,x\n',
-      /rows\.csv:3 request_id: is the same as in line 2/,
+      /rows\.csv:3 request_id: "x" stands on line 2 already/,
     ],
-    ['empty', '', /rows\.csv is empty/],
-    ['no rows', 'email,name\n', /rows\.csv has no rows/],
-    ['broken quotes', 'email\n"a@b.c\n', /is not CSV/],
-    ['unknown template', 'email,template_id\na@b.c,tmpl_missing\n', /There is no template tmpl_missing/],
-    ['no JSON', '{"signers":[]}\n{oops\n', /rows\.csv:1 signers: is empty[\s\S]*rows\.csv:2: is not JSON/],
+    ['empty', '', /rows\.csv:1: there are no rows/],
+    ['no rows', 'email,name\n', /rows\.csv:1: there are no rows/],
+    ['broken quotes', 'email\n"a@b.c\n', /rows\.csv:2: a quote is opened here and never closed/],
+    [
+      'unknown template',
+      'email,template_id\na@b.c,tmpl_missing\n',
+      /rows\.csv:2: there is no template tmpl_missing/,
+    ],
+    [
+      'no JSON',
+      '{"signers":[]}\n{oops\n',
+      /rows\.csv:1 signers: the row has no signer[\s\S]*rows\.csv:2: the line is not JSON/,
+    ],
   ])('refuses a file before anything is sent: %s', async (_, text, says) => {
     const file = await given('rows.csv', text);
     const run = await home.run(create(file, '--template', 'tmpl_nda', '--send', '--yes', '--json'));
@@ -144,17 +164,20 @@ describe('bulk create', () => {
   it('refuses what is not UTF-8, more than fifty problems in short, and to go on unasked', async () => {
     await writeFile(home.path('latin1.csv'), Buffer.from('email,name\na@b.c,M\xfcller\n', 'latin1'));
     const latin = await home.run(create('latin1.csv', '--template', 'tmpl_nda', '--json'));
-    expect([latin.code, String(reportedError(latin).message)]).toEqual([2, 'latin1.csv is not UTF-8.']);
+    expect([latin.code, String(reportedError(latin).message)]).toEqual([
+      2,
+      'latin1.csv:2 is not UTF-8 text.',
+    ]);
     const many = await home.run(
       create(await given('many.csv', `email\n${'bad\n'.repeat(70)}`), '--template', 'tmpl_nda'),
     );
-    expect(many.stderr).toContain('and 20 more problems');
+    expect(many.stderr).toContain('and 20 more');
     const asked = await home.run(
       create(await given('ok.csv', rowsOf(3)), '--template', 'tmpl_nda', '--send', '--json'),
     );
     expect([asked.code, reportedError(asked).code]).toEqual([2, 'USAGE']);
     const dry = await home.object(create('ok.csv', '--template', 'tmpl_nda', '--send', '--dry-run'));
-    expect(dry).toEqual({ dryRun: true, file: 'ok.csv', rows: 3, signers: 3, send: true });
+    expect(dry).toEqual({ dryRun: true, file: 'ok.csv', rows: 3, signers: 3, send: true, requests: 6 });
     expect((await holdingsOf(sandbox)).perSigner.size).toBe(0);
     const runs = await home.json(['bulk', 'list']);
     expect(JSON.stringify(runs)).not.toContain('ok.csv');
@@ -225,9 +248,9 @@ describe('a bulk run', () => {
     const done = await resumeThroughKills(home, first, [350, 500, 450, 600]);
     await faults({});
     expect(done.code, done.stderr).toBe(0);
-    const { perSigner, drafts, statuses } = await holdingsOf(sandbox);
-    expect(perSigner.size).toBe(COUNT);
-    expect([...perSigner].filter(([, count]) => count !== 1)).toEqual([]);
+    const { perSigner, mails, drafts, statuses } = await holdingsOf(sandbox);
+    expect([perSigner.size, mails.size]).toEqual([COUNT, COUNT]);
+    expect([...perSigner, ...mails].filter(([, count]) => count !== 1)).toEqual([]);
     expect([drafts, statuses.get('SENT')]).toEqual([0, COUNT]);
   });
 

@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { holdingsOf, resumeThroughKills, rowsOf } from '../support/bulk-check.ts';
-import { Home, type Sandbox } from '../support/cli.ts';
+import { Home, jsonLines, reportedError, type Sandbox } from '../support/cli.ts';
 import { seeded } from '../support/faulty-proxy.ts';
 
 const ROWS = Number(process.env.BULK_ROWS ?? 10_000);
@@ -16,76 +16,169 @@ beforeAll(async () => {
   sandbox = await home.sandbox(['--rate-limit', '10000000/15m']);
 });
 afterAll(() => home.close());
+beforeEach(async () => {
+  await home.run(['sandbox', 'reset', '--yes']);
+});
+
+const create = (file: string, ...more: string[]) => [
+  'bulk',
+  'create',
+  file,
+  '--template',
+  'tmpl_nda',
+  '--send',
+  '--yes',
+  '--json',
+  ...more,
+];
+const faults = (set: unknown) => home.run(['sandbox', 'faults', '-'], { input: JSON.stringify(set) });
+
+/** Every signer holds one envelope that was sent, and had one mail; no draft is left. */
+async function expectOnce(rows: number): Promise<void> {
+  const { perSigner, mails, statuses, drafts } = await holdingsOf(sandbox);
+  process.stdout.write(`bulk faults: ${JSON.stringify(Object.fromEntries(statuses))}\n`);
+  expect([statuses.get('SENT'), perSigner.size, mails.size, drafts]).toEqual([rows, rows, rows, 0]);
+  expect([...perSigner, ...mails].filter(([, count]) => count !== 1)).toEqual([]);
+}
 
 describe('ten thousand rows', () => {
-  it(`killed ${KILLS} times, with 5 % of replies lost: each signer is mailed once`, {
-    timeout: 1_800_000,
-  }, async () => {
-    await writeFile(home.path('rows.csv'), rowsOf(ROWS));
-    await writeFile(
-      home.path('faults.json'),
-      JSON.stringify({ lostReply: { match: 'POST /esign/envelopes', rate: 0.05 } }),
+  it.each([
+    ['as drafts that are then sent', [], ROWS],
+    ['sent at their creation', ['--one-step'], Math.min(ROWS, 1_000)],
+  ])(
+    `killed ${KILLS} times, with 5 % of replies lost, each exactly once: %s`,
+    {
+      timeout: 3_600_000,
+    },
+    async (_, more, rows) => {
+      await writeFile(home.path('rows.csv'), rowsOf(rows));
+      await faults({ lostReply: { match: 'POST /esign/envelopes', rate: 0.05 } });
+      const random = seeded(SEED);
+      const kills = more.length > 0 ? 3 : KILLS;
+      const delays = Array.from({ length: kills }, () => 400 + random() * Math.max(800, rows / 2));
+      const ended = await resumeThroughKills(home, create('rows.csv', ...more), delays);
+      process.stdout.write(`bulk faults: ${ended.kills} kills, ended with ${ended.code} ${ended.stderr}\n`);
+      await faults({});
+      expect(ended.code).toBe(0);
+      await expectOnce(rows);
+    },
+  );
+
+  it('with replies lost, cut, late, refused and connections reset', { timeout: 1_800_000 }, async () => {
+    const rows = Math.min(ROWS, 2_000);
+    await writeFile(home.path('rows.csv'), rowsOf(rows));
+    await faults({
+      seed: SEED,
+      lostReply: { rate: 0.04 },
+      truncate: { rate: 0.03 },
+      reset: { rate: 0.03 },
+      error500: { rate: 0.03 },
+      html502: { rate: 0.03, done: true },
+      delay: { rate: 0.02, ms: 300 },
+    });
+    const ended = await resumeThroughKills(home, create('rows.csv'), []);
+    await faults({});
+    expect(ended.code, ended.stderr).toBe(0);
+    await expectOnce(rows);
+  });
+});
+
+describe('a window of 400 requests per 3 s', () => {
+  it('is used up and never overspent, alone and by two runs at once', { timeout: 300_000 }, async () => {
+    const other = new Home();
+    try {
+      const limited = await other.sandbox(['--rate-limit', '400/3s']);
+      await writeFile(other.path('rows.csv'), rowsOf(1_400));
+      const started = performance.now();
+      const { code, stderr } = await other.run(create('rows.csv', '--reserve', '0'));
+      const seconds = (performance.now() - started) / 1_000;
+      expect(code, stderr).toBe(0);
+      const refused = await refusals(limited);
+      // 2,800 requests and the look at the template: seven windows are waited for.
+      const ratio = seconds / 21;
+      process.stdout.write(
+        `bulk faults: ${seconds.toFixed(1)} s, ${ratio.toFixed(2)} of the window's time; ${refused} refused\n`,
+      );
+      expect(refused).toBe(0);
+      await writeFile(other.path('a.csv'), rowsOf(300).replaceAll('@example', '@a.example'));
+      await writeFile(other.path('b.csv'), rowsOf(300).replaceAll('@example', '@b.example'));
+      const both = await Promise.all(['a.csv', 'b.csv'].map((file) => other.run(create(file))));
+      expect(both.map((run) => run.code)).toEqual([0, 0]);
+      expect(await refusals(limited)).toBe(0);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+/** Requests that the sandbox refused for its window, by its audit log. */
+async function refusals({ baseUrl, apiKey }: Sandbox): Promise<number> {
+  let count = 0;
+  for (let page = 1; ; page++) {
+    const url = `${new URL(baseUrl).origin}/__sandbox/audit?pageSize=100&page=${page}`;
+    const reply = await fetch(url, { headers: { authorization: `Bearer ${apiKey}` } });
+    const text = await reply.text();
+    count += text.split('"status":429').length - 1;
+    if (!text.includes('"id"')) return count;
+  }
+}
+
+describe('a disk', () => {
+  it('that is full before the run begins: nothing is sent', async () => {
+    await writeFile(home.path('rows.csv'), rowsOf(200));
+    const run = await home.shell(`ulimit -f 8; esign ${create('rows.csv').join(' ')}`);
+    expect(run.code).toBe(2);
+    expect(String(reportedError(run).hint)).toContain('Without a journal nothing is sent');
+    expect((await holdingsOf(sandbox)).statuses.size).toBe(0);
+    expect(await home.json(['bulk', 'list'])).not.toEqual(
+      expect.arrayContaining([expect.objectContaining({ state: 'interrupted' })]),
     );
-    await home.json(['sandbox', 'faults', 'faults.json']);
-    const random = seeded(SEED);
-    const delays = Array.from({ length: KILLS }, () => 400 + random() * Math.max(800, ROWS / 2));
-    const first = ['bulk', 'create', 'rows.csv', '--template', 'tmpl_nda', '--send', '--yes', '--json'];
-    const { code, stderr, kills } = await resumeThroughKills(home, first, delays);
-    process.stdout.write(`bulk faults: ${kills} kills, ended with ${code} ${stderr}\n`);
-    expect(code).toBe(0);
-    const { perSigner, drafts, statuses } = await holdingsOf(sandbox);
-    process.stdout.write(`bulk faults: ${JSON.stringify(Object.fromEntries(statuses))}\n`);
-    expect(perSigner.size).toBe(ROWS);
-    expect([...perSigner].filter(([, count]) => count !== 1)).toEqual([]);
-    expect(drafts).toBe(0);
+  });
+
+  it('that is full in the middle: the run stops, and a resume sends each row once', async () => {
+    await writeFile(
+      home.path('rows.csv'),
+      `email\n${Array.from({ length: 400 }, (_, n) => `d${n}@b.example\n`).join('')}`,
+    );
+    const run = await home.shell(`ulimit -f 60; esign ${create('rows.csv').join(' ')}`);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(/"code":"JOURNAL".*esign bulk resume run-/);
+    const before = (await holdingsOf(sandbox)).statuses.get('SENT') ?? 0;
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(400);
+    const resumed = await home.run(['bulk', 'resume', '--last', '--json']);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    await expectOnce(400);
+  });
+
+  it('that cannot be written stops everything before the first request', async () => {
+    await writeFile(home.path('rows.csv'), rowsOf(3));
+    await writeFile(home.path('file'), '');
+    const run = await home.run(create('rows.csv'), { env: { ESIGN_STATE_DIR: home.path('file', 'state') } });
+    expect(run.code).toBe(2);
+    expect((await holdingsOf(sandbox)).statuses.size).toBe(0);
   });
 });
 
 describe('the journal of a run', () => {
   it('with a torn last line is mended; from another version it is refused; neither mails anybody twice', async () => {
-    await home.run(['sandbox', 'reset', '--yes']);
-    await writeFile(home.path('three.csv'), rowsOf(3));
-    const words = [
-      'bulk',
-      'create',
-      'three.csv',
-      '--template',
-      'tmpl_nda',
-      '--send',
-      '--yes',
-      '--max-requests',
-      '3',
-      '--concurrency',
-      '1',
-    ];
-    expect((await home.run(words)).code).toBe(10);
+    await writeFile(home.path('rows.csv'), rowsOf(3));
+    const some = await home.run(create('rows.csv', '--max-requests', '4', '--concurrency', '1'));
+    expect([some.code, jsonLines(some.stdout).length]).toEqual([10, 2]);
     const [id = ''] = (await home.run(['bulk', 'list', '-q', '-L', '1'])).stdout.split('\n');
-    const path = join(home.path('state', 'bulk', id), 'run.jsonl');
+    const path = join(home.path('state', 'bulk', id), 'journal.jsonl');
     const text = await readFile(path, 'utf8');
     await writeFile(path, text.replace('"version":1', '"version":9'));
     const other = await home.run(['bulk', 'resume', id]);
     expect(other.code).toBe(2);
     expect(other.stderr).toContain("can't be used");
-    await writeFile(path, `${text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)}{"type":"crea`);
+    expect((await home.run(['bulk', 'list'])).stderr).toContain("can't be used");
+    // All that follows the first draft is lost, as in a power cut.
+    const lines = text.split('\n');
+    const created = lines.findIndex((line) => line.includes('"type":"created"'));
+    await writeFile(path, `${lines.slice(0, created).join('\n')}\n`);
+    await appendFile(path, '{"type":"crea');
     expect((await home.run(['bulk', 'resume', id])).code).toBe(0);
-    const { perSigner, drafts } = await holdingsOf(sandbox);
-    expect([perSigner.size, [...perSigner.values()].every((count) => count === 1), drafts]).toEqual([
-      3,
-      true,
-      0,
-    ]);
-  });
-
-  it('that cannot be written stops everything before the first request', async () => {
-    await home.run(['sandbox', 'reset', '--yes']);
-    await writeFile(home.path('file'), '');
-    const run = await home.run(
-      ['bulk', 'create', 'three.csv', '--template', 'tmpl_nda', '--send', '--yes', '--json'],
-      {
-        env: { ESIGN_STATE_DIR: home.path('file', 'state') },
-      },
-    );
-    expect(run.code).toBe(2);
-    expect((await holdingsOf(sandbox)).perSigner.size).toBe(0);
+    await expectOnce(3);
   });
 });

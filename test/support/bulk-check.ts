@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { isList } from '../../src/kernel/json.ts';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import type { Home, Sandbox } from './cli.ts';
 
 /** What a service holds after a run: signers with their envelopes, and drafts that are left over. */
@@ -9,6 +9,8 @@ export interface Holdings {
   /** Envelopes per signer's address, those that were cancelled as drafts left out. */
   perSigner: Map<string, number>;
   drafts: number;
+  /** Requests to sign in the mailbox, per address. */
+  mails: Map<string, number>;
   statuses: Map<string, number>;
 }
 
@@ -30,7 +32,20 @@ export async function holdingsOf(sandbox: Sandbox): Promise<Holdings> {
     const email = envelope.signers?.[0]?.email ?? '';
     perSigner.set(email, (perSigner.get(email) ?? 0) + 1);
   }
-  return { perSigner, statuses, drafts: statuses.get('DRAFT') ?? 0 };
+  return { perSigner, statuses, drafts: statuses.get('DRAFT') ?? 0, mails: await mailsOf(sandbox) };
+}
+
+async function mailsOf({ baseUrl, apiKey }: Sandbox): Promise<Map<string, number>> {
+  const reply = await fetch(`${new URL(baseUrl).origin}/__sandbox/mails`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  const body = parseJson(await reply.text());
+  const mails = new Map<string, number>();
+  for (const mail of isRecord(body) && isList(body.data) ? body.data : []) {
+    if (isRecord(mail) && mail.kind === 'request')
+      mails.set(String(mail.to), (mails.get(String(mail.to)) ?? 0) + 1);
+  }
+  return mails;
 }
 
 /** A CSV file of so many rows with a signer each. */

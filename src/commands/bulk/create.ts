@@ -1,11 +1,13 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { readBulkFile } from '../../bulk/file.ts';
 import { bulkFlags } from '../../cli/bulk-flags.ts';
-import { agreeOn, bulkClient, executeRun, prepareRun, runStore, writePlan } from '../../cli/bulking.ts';
+import { prepareRun, rehearseRun } from '../../cli/bulk-preparing.ts';
+import { BulkProgress } from '../../cli/bulk-progress.ts';
+import { bulkClient, RESERVE, runToTheEnd } from '../../cli/bulk-running.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { readWebhookSecret } from '../../cli/secrets.ts';
+import { writeRehearsal } from '../../output/bulk-view.ts';
 
 export default class BulkCreate extends EsignCommand {
   static override summary = 'Create envelopes from a CSV or JSON Lines file, one for each row.';
@@ -28,10 +30,15 @@ export default class BulkCreate extends EsignCommand {
     template: Flags.string({ description: 'template for rows that name none', helpValue: 'ID' }),
     send: Flags.boolean({ description: 'send them to their signers; drafts without it', default: false }),
     'one-step': Flags.boolean({
+      dependsOn: ['send'],
       description: 'create and send with one request each; a lost reply then needs `bulk resume`',
       default: false,
     }),
     ...bulkFlags,
+    again: Flags.boolean({
+      description: 'begin anew although an earlier run of the same rows is not at its end',
+      default: false,
+    }),
     yes: yesFlag,
     'dry-run': dryRunFlag,
   };
@@ -39,19 +46,21 @@ export default class BulkCreate extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkCreate);
     const around = this.surroundings(flags);
-    const dryRun = flags['dry-run'];
-    const client = await bulkClient(around, flags.reserve ?? 0.1);
+    const progress = new BulkProgress(around);
+    const client = () => bulkClient(flags, progress, around);
     const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', around);
-    const { template, send } = flags;
-    const options = { template, send, oneStep: send && flags['one-step'], keep: !dryRun };
-    const head = await prepareRun(await readBulkFile(args.file), options, around);
-    try {
-      await agreeOn(head, client, { yes: flags.yes, dryRun }, around);
-    } catch (error) {
-      await runStore().discard(head.id);
-      throw error;
-    }
-    if (dryRun) return writePlan(head, around);
-    await executeRun(head.id, head, { client, flags, webhookSecret }, around);
+    const sending = flags['one-step'] ? 'one-step' : 'two-step';
+    const wish = {
+      file: args.file,
+      template: flags.template,
+      mode: flags.send ? sending : 'draft',
+      reserve: flags.reserve ?? RESERVE,
+      yes: flags.yes,
+      again: flags.again,
+    } as const;
+    if (flags['dry-run'])
+      return writeRehearsal(await rehearseRun(wish, client, around), around.terminal, around.json);
+    const run = await prepareRun(wish, client, around);
+    await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, around);
   }
 }

@@ -1,9 +1,12 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { lastRun, resultsOf, runStore } from '../../cli/bulking.ts';
+import { readResults } from '../../bulk/history.ts';
+import { runsFolder } from '../../cli/bulk-preparing.ts';
+import { namedRun } from '../../cli/bulk-running.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { resultsCsv } from '../../output/bulk-view.ts';
+import { resultList } from '../../output/bulk-view.ts';
 import { writeJsonLine } from '../../output/json.ts';
+import { writeList } from '../../output/list.ts';
 
 export default class BulkExport extends EsignCommand {
   static override summary = 'Print what became of each row of a run, as CSV or JSON Lines.';
@@ -21,9 +24,8 @@ export default class BulkExport extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkExport);
     const around = this.surroundings(flags);
-    const id = await lastRun(args.run, flags.last);
-    const results = resultsOf(id, runStore());
-    if (around.json) for await (const result of results) await writeJsonLine(result, around.terminal);
-    else for await (const line of resultsCsv(results)) await around.terminal.out(line);
+    const results = readResults(runsFolder(), await namedRun(args.run, flags.last));
+    if (!around.json) return writeList(results, resultList, { csv: true }, around.terminal);
+    for await (const result of results) await writeJsonLine(result, around.terminal);
   }
 }

@@ -1,7 +1,9 @@
-import { runStore } from '../../cli/bulking.ts';
+import { summaries } from '../../bulk/history.ts';
+import { runsFolder } from '../../cli/bulk-preparing.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/limited.ts';
+import { messageOf } from '../../kernel/errors.ts';
 import { runList } from '../../output/bulk-view.ts';
 import { writeList } from '../../output/list.ts';
 
@@ -17,7 +19,7 @@ export default class BulkList extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(BulkList);
     const around = this.surroundings(flags);
-    const runs = limited.take(runStore().list(), flags, around);
-    await writeList(runs, runList(around.clock.now()), flags, around.terminal);
+    const runs = summaries(runsFolder(), (_, error) => around.notice(messageOf(error)));
+    await writeList(limited.take(runs, flags, around), runList(around.clock.now()), flags, around.terminal);
   }
 }

@@ -1,7 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { bulkFlags } from '../../cli/bulk-flags.ts';
-import { bulkClient, executeRun, lastRun } from '../../cli/bulking.ts';
+import { BulkProgress } from '../../cli/bulk-progress.ts';
+import { bulkClient, namedRun, reopenRun, runToTheEnd } from '../../cli/bulk-running.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { readWebhookSecret } from '../../cli/secrets.ts';
 
@@ -18,9 +19,10 @@ export default class BulkResume extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkResume);
     const around = this.surroundings(flags);
-    const id = await lastRun(args.run, flags.last);
-    const client = await bulkClient(around, flags.reserve ?? 0.1);
+    const progress = new BulkProgress(around);
+    const client = () => bulkClient(flags, progress, around);
     const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', around);
-    await executeRun(id, undefined, { client, flags, webhookSecret }, around);
+    const run = await reopenRun(await namedRun(args.run, flags.last), client, around);
+    await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, around);
   }
 }

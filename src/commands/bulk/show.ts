@@ -1,6 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { failuresOf, lastRun, runStore } from '../../cli/bulking.ts';
+import { detailsOf, failuresOf } from '../../bulk/history.ts';
+import { runsFolder } from '../../cli/bulk-preparing.ts';
+import { namedRun } from '../../cli/bulk-running.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { renderRun } from '../../output/bulk-view.ts';
 import { writeJson } from '../../output/json.ts';
@@ -18,10 +20,10 @@ export default class BulkShow extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkShow);
     const around = this.surroundings(flags);
-    const id = await lastRun(args.run, flags.last);
-    const { summary } = await runStore().read(id);
-    const failures = await failuresOf(id);
-    if (around.json) return writeJson({ ...summary, failures }, around.terminal);
-    await around.terminal.out(renderRun(summary, failures, around.terminal));
+    const id = await namedRun(args.run, flags.last);
+    const run = await detailsOf(runsFolder(), id);
+    const failures = await failuresOf(runsFolder(), id);
+    if (around.json) return writeJson({ ...run, failures }, around.terminal);
+    await around.terminal.out(renderRun(run, failures, around.terminal));
   }
 }

@@ -22,7 +22,7 @@ export default class BulkTemplate extends EsignCommand {
   };
   static override flags = {
     template: Flags.string({ description: 'template whose roles it takes', helpValue: 'ID' }),
-    force: Flags.boolean({ description: 'replace a file that is there', default: false }),
+    force: Flags.boolean({ description: 'replace a file that is there' }),
   };
 
   async run(): Promise<void> {
@@ -32,7 +32,9 @@ export default class BulkTemplate extends EsignCommand {
     const template = await client?.templates.get(flags.template ?? '', around.signal);
     const roles = client && template ? (await rolesOf(client, template, around.signal)).names : [];
     const text = exampleFile(/\.jsonl$/.test(args.file) ? 'jsonl' : 'csv', flags.template, roles);
-    await writeNewFile(args.file, text, { force: flags.force }, around);
-    if (around.json && args.file !== '-') await writeJson({ path: args.file }, around.terminal);
+    await writeNewFile(args.file, text, flags.force, around);
+    if (args.file === '-') return;
+    around.notice(`Written: ${args.file}. Fill it in, then: esign bulk create ${args.file} --dry-run`);
+    if (around.json) await writeJson({ path: args.file }, around.terminal);
   }
 }

@@ -31,8 +31,8 @@ export default class EnvelopesSummary extends EsignCommand {
     const now = around.clock.now();
     const options = { now, soonMs: flags.soon ?? SOON_MS, most: flags.most, signal: around.signal };
     const summary = await summarize(await around.client(), selectionOf(flags), options);
-    if (flags.html !== undefined)
-      await writeNewFile(flags.html, summaryPage(summary, now), { force: true }, around);
+    if (flags.html !== undefined) await writeNewFile(flags.html, summaryPage(summary, now), true, around);
+
     if (around.json) return writeJson(summary, around.terminal);
     await around.terminal.out(renderSummary(summary, around.terminal, now));
   }

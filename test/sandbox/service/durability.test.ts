@@ -256,7 +256,7 @@ const service = await startService({
   rateLimit: { requests: 100000, seconds: 900 },
   papers: { document: pdf, signed: pdf, certificate: pdf, templates: () => [{ id: 'tmpl_1', name: 'T', description: '',
     pageCount: 1, fields: [], roles: ['Signer'], active: true, createdAt: at, updatedAt: at }] },
-  objects: { put: async () => {}, get: async () => null },
+  objects: { put: async () => {}, get: async () => null, clear: async () => {}, onMiss: () => {} },
 });
 const body = JSON.stringify({ templateId: 'tmpl_1', sendImmediately: true,
   signers: [{ email: 'a@b.cc', name: 'A' }, { email: 'c@d.ee', name: 'C' }] });

@@ -1,0 +1,31 @@
+import type { RateReading } from '../api/rate-window.ts';
+
+/** The API document's window: so many requests per 15 minutes. */
+const WINDOW_MS = 15 * 60_000;
+/** A window in which no more requests than this were made has just begun. */
+const JUST_BEGUN = 10;
+
+/**
+ * How long so many requests take by the rate window alone, in ms; undefined where the service tells of no window.
+ * `reserve`: the part of each window that is left for others. How long a window is no reply tells: the document's length
+ * is assumed, unless this one has just begun.
+ */
+export function timeByWindow(
+  requests: number,
+  reading: RateReading | undefined,
+  reserve: number,
+  now: number,
+): number | undefined {
+  if (reading === undefined) return undefined;
+  if (requests <= reading.free) return 0;
+  const untilReset = Math.max(0, (reading.resetAt ?? now) - now);
+  const perWindow = Math.max(1, Math.floor(reading.limit * (1 - reserve)));
+  const hasJustBegun = reading.free >= perWindow - JUST_BEGUN;
+  const further = Math.ceil((requests - reading.free) / perWindow) - 1;
+  return untilReset + further * (hasJustBegun ? Math.min(untilReset, WINDOW_MS) : WINDOW_MS);
+}
+
+/** Requests that so many rows need, when nothing goes wrong. */
+export function requestsFor(rows: number, mode: string): number {
+  return mode === 'two-step' ? rows * 2 : rows;
+}

@@ -1,0 +1,71 @@
+/** Mail providers whose names are often mistyped, and those that only look like a slip of another one. */
+const PROVIDERS = [
+  'gmail.com',
+  'googlemail.com',
+  'hotmail.com',
+  'hotmail.co.uk',
+  'hotmail.fr',
+  'outlook.com',
+  'outlook.de',
+  'live.com',
+  'msn.com',
+  'yahoo.com',
+  'yahoo.co.uk',
+  'yahoo.de',
+  'yahoo.fr',
+  'icloud.com',
+  'me.com',
+  'mac.com',
+  'aol.com',
+  'proton.me',
+  'protonmail.com',
+  'gmx.de',
+  'gmx.net',
+  'gmx.at',
+  'gmx.ch',
+  'web.de',
+  't-online.de',
+  'orange.fr',
+  'comcast.net',
+  'verizon.net',
+];
+const REAL = new Set([
+  ...PROVIDERS,
+  'mail.com',
+  'email.com',
+  'ymail.com',
+  'gmx.com',
+  'aim.com',
+  'aol.de',
+  'live.co.uk',
+  'live.de',
+  'live.fr',
+  'outlook.fr',
+  'me.co',
+]);
+/** Shorter names are one letter away from too many others. */
+const SHORTEST = 8;
+
+/** The well-known domain that the address's domain is one slip away from, such as gmail.com for `gmial.com`. */
+export function lookAlike(email: string): string | undefined {
+  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  if (REAL.has(domain)) return undefined;
+  return PROVIDERS.find((known) => known.length >= SHORTEST && isOneSlipAway(domain, known));
+}
+
+/** One letter too many, too few or another, or two neighbours swapped. */
+function isOneSlipAway(text: string, known: string): boolean {
+  if (Math.abs(text.length - known.length) > 1) return false;
+  let at = 0;
+  while (at < text.length && text[at] === known[at]) at++;
+  const rest = text.slice(at);
+  const knownRest = known.slice(at);
+  if (rest === knownRest) return false;
+  const swapped = rest.length > 1 && rest[0] === knownRest[1] && rest[1] === knownRest[0];
+  return (
+    rest.slice(1) === knownRest.slice(1) ||
+    rest.slice(1) === knownRest ||
+    rest === knownRest.slice(1) ||
+    (swapped && rest.slice(2) === knownRest.slice(2))
+  );
+}

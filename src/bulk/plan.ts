@@ -1,0 +1,66 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { readLine, writeLine } from '../journal/line.ts';
+import { linesOf } from '../journal/lines.ts';
+import { UsageError } from '../kernel/errors.ts';
+import { isRecord } from '../kernel/json.ts';
+import type { BulkRow } from './row.ts';
+
+const CHUNK = 256 * 1024;
+
+/** The checked rows of a run in a private file of its own, so that a resume needs neither the user's file nor flags. */
+export class PlanWriter {
+  readonly #file: FileHandle;
+  #text = '';
+
+  private constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  static async create(path: string): Promise<PlanWriter> {
+    return new PlanWriter(await open(path, 'wx', 0o600));
+  }
+
+  async add(row: BulkRow): Promise<void> {
+    this.#text += writeLine(row);
+    if (this.#text.length >= CHUNK) await this.#flush();
+  }
+
+  /** Everything is on disk when this resolves. */
+  async close(): Promise<void> {
+    try {
+      await this.#flush();
+      await this.#file.sync();
+    } finally {
+      await this.#file.close();
+    }
+  }
+
+  async #flush(): Promise<void> {
+    const text = this.#text;
+    this.#text = '';
+    await this.#file.appendFile(text);
+  }
+}
+
+/**
+ * The rows of a plan, in order.
+ * @throws UsageError at a line that is not as it was written.
+ */
+export async function* readPlan(path: string): AsyncGenerator<BulkRow, void, undefined> {
+  let number = 0;
+  for await (const { text } of linesOf(path)) {
+    number++;
+    const row = readLine(text);
+    if (!isRow(row) || row.row !== number) {
+      throw new UsageError(`Row ${number} of ${path} is damaged, so the run can't go on.`, {
+        hint: 'Nothing was sent for it. Put the rows that are not done into a new file: `esign bulk export` shows them.',
+      });
+    }
+    yield row;
+  }
+}
+
+/** The checksum has shown that the line is as esign wrote it. */
+function isRow(value: unknown): value is BulkRow {
+  return isRecord(value) && typeof value.row === 'number' && isRecord(value.envelope);
+}

@@ -1,0 +1,226 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Journal, scan } from '../journal/journal.ts';
+import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
+import { privateFolder, syncFolder } from '../kernel/files.ts';
+import { isLocked, lockFile } from '../kernel/process-lock.ts';
+import { type Entry, RUN_FORMAT, type RunHead } from './entries.ts';
+import { PlanWriter } from './plan.ts';
+import type { BulkRow } from './row.ts';
+import { RunState } from './run-state.ts';
+
+/** The files of a run. */
+export interface RunFiles {
+  folder: string;
+  journal: string;
+  plan: string;
+  results: string;
+  lock: string;
+}
+
+/** A run that this process works on; nobody else can meanwhile. */
+export interface OpenRun {
+  files: RunFiles;
+  state: RunState;
+  /** True when an earlier process had worked on it. */
+  resumed: boolean;
+  /** On disk, and in the state, when it resolves. */
+  note(entry: Entry): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A run about to begin: its rows are being written down, and nothing was sent. */
+export interface RunDraft {
+  id: string;
+  add(row: BulkRow): Promise<void>;
+  /** Writes the journal's first entry; from here on the run can be resumed. */
+  start(head: Omit<RunHead, 'type' | 'id'>): Promise<OpenRun>;
+  discard(): Promise<void>;
+}
+
+const RUN_ID = /^run-[\w-]+$/;
+const ROOM =
+  'Without a journal nothing is sent. Make room, or set ESIGN_STATE_DIR to a folder that can be written.';
+/** A folder without a journal is what a run killed before its start leaves. */
+const LEFTOVER_MS = 86_400_000;
+
+/** Where the runs are kept, below the user's state folder. */
+export function filesOf(root: string, id: string): RunFiles {
+  const folder = join(root, id);
+  return {
+    folder,
+    journal: join(folder, 'journal.jsonl'),
+    plan: join(folder, 'rows.jsonl'),
+    results: join(folder, 'results.csv'),
+    lock: join(folder, 'lock'),
+  };
+}
+
+/** @throws UsageError when the folder can't be written. */
+export async function draftRun(root: string, now: number): Promise<RunDraft> {
+  // To the millisecond: runs are in order by their ids.
+  const stamp = new Date(now)
+    .toISOString()
+    .replaceAll(/[-:.Z]/g, '')
+    .replace('T', '-');
+  const id = `run-${stamp}-${randomBytes(4).toString('hex')}`;
+  const files = filesOf(root, id);
+  try {
+    await privateFolder(root);
+    await clearLeftovers(root, now);
+    await mkdir(files.folder, { mode: 0o700 });
+    const release = await lockFile(files.lock, takenBy(id));
+    const plan = await PlanWriter.create(files.plan);
+    return draftOf(id, files, plan, release);
+  } catch (error) {
+    throw cannotKeep(error, root);
+  }
+}
+
+function draftOf(id: string, files: RunFiles, plan: PlanWriter, release: () => Promise<void>): RunDraft {
+  const whileWriting = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw cannotKeep(error, files.folder);
+    }
+  };
+  return {
+    id,
+    add: (row) => whileWriting(() => plan.add(row)),
+    start: (facts) =>
+      whileWriting(async () => {
+        await plan.close();
+        const head: RunHead = { type: 'run', id, ...facts };
+        const journal = await Journal.open<Entry>({ path: files.journal, format: RUN_FORMAT });
+        await journal.append(head);
+        await syncFolder(join(files.folder, '..'));
+        return openRunOf(files, new RunState(head), journal, release);
+      }),
+    async discard() {
+      await plan.close().catch(() => undefined);
+      await release();
+      await rm(files.folder, { recursive: true, force: true }).catch(() => undefined);
+    },
+  };
+}
+
+function openRunOf(
+  files: RunFiles,
+  state: RunState,
+  journal: Journal<Entry>,
+  release: () => Promise<void>,
+): OpenRun {
+  return {
+    files,
+    state,
+    resumed: state.started,
+    async note(entry) {
+      await journal.append(entry);
+      state.apply(entry);
+    },
+    async close() {
+      await journal.close();
+      await release();
+    },
+  };
+}
+
+/**
+ * Opens a run to go on with it.
+ * @throws UsageError when there is none of this id, another process works on it, or its journal can't be used.
+ */
+export async function openRun(root: string, id: string): Promise<OpenRun> {
+  const files = filesOf(root, id);
+  if (!RUN_ID.test(id) || !(await isThere(files.journal))) throw noSuchRun(id);
+  const release = await lock(files, id);
+  try {
+    let state: RunState | undefined;
+    const journal = await Journal.open<Entry>({ path: files.journal, format: RUN_FORMAT }, (entry) => {
+      if (entry.type === 'run') state = new RunState(entry);
+      else state?.apply(entry);
+    });
+    if (state === undefined) {
+      await journal.close();
+      throw noSuchRun(id);
+    }
+    state.replayed();
+    return openRunOf(files, state, journal, release);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+async function lock(files: RunFiles, id: string): Promise<() => Promise<void>> {
+  try {
+    return await lockFile(files.lock, takenBy(id));
+  } catch (error) {
+    throw cannotKeep(error, files.folder);
+  }
+}
+
+/** What the journal of a run tells at this moment; another process may be at work on it. */
+export async function readRun(root: string, id: string): Promise<RunState> {
+  if (!RUN_ID.test(id)) throw noSuchRun(id);
+  let state: RunState | undefined;
+  await scan<Entry>({ path: filesOf(root, id).journal, format: RUN_FORMAT }, (entry) => {
+    if (entry.type === 'run') state = new RunState(entry);
+    else state?.apply(entry);
+  });
+  if (state === undefined) throw noSuchRun(id);
+  state.replayed();
+  return state;
+}
+
+export type Standing = 'running' | 'interrupted' | 'finished';
+
+/** Whether a run is over, being worked on, or waiting to be resumed. */
+export async function standingOf(root: string, state: RunState): Promise<Standing> {
+  if (state.finishedAt !== undefined) return 'finished';
+  return (await isLocked(filesOf(root, state.head.id).lock)) ? 'running' : 'interrupted';
+}
+
+/** The ids of all runs, the latest first. */
+export async function runIds(root: string): Promise<string[]> {
+  const names = (await readdir(root).catch(() => [])).filter((name) => RUN_ID.test(name));
+  const there = await Promise.all(names.map((name) => isThere(filesOf(root, name).journal)));
+  return names
+    .filter((_, index) => there[index])
+    .sort()
+    .reverse();
+}
+
+async function clearLeftovers(root: string, now: number): Promise<void> {
+  for (const name of await readdir(root)) {
+    const files = filesOf(root, name);
+    const made = await stat(files.folder).catch(() => undefined);
+    const isOld = made !== undefined && now - made.mtimeMs > LEFTOVER_MS;
+    if (!isOld || (await isThere(files.journal)) || (await isLocked(files.lock))) continue;
+    await rm(files.folder, { recursive: true, force: true });
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
+function takenBy(id: string): (pid: string) => UsageError {
+  return (pid) =>
+    new UsageError(`${id} is at work already (process ${pid}).`, {
+      hint: `See how far it is: \`esign bulk show ${id}\`.`,
+    });
+}
+
+function noSuchRun(id: string): UsageError {
+  return new UsageError(`There is no run ${id} on this machine.`, {
+    hint: 'See the runs: `esign bulk list`.',
+  });
+}
+
+function cannotKeep(error: unknown, folder: string): Error {
+  if (error instanceof UsageError) return error;
+  const why = codeOf(error) === 'ENOSPC' ? 'the disk is full' : messageOf(error);
+  return new UsageError(`The run can't be written to ${folder}: ${why}.`, { cause: error, hint: ROOM });
+}

@@ -1,0 +1,218 @@
+import type { Client } from '../api/client.ts';
+import { isAmbiguous } from '../envelopes/settle.ts';
+import { counted } from '../kernel/duration.ts';
+import { EsignError, messageOf, NetworkError, ServiceError, StoppedError } from '../kernel/errors.ts';
+import type { RowError } from './entries.ts';
+import { Outage } from './outage.ts';
+import { Pace, SLOW_MS } from './pace.ts';
+import { type RowResult, resultOf } from './results.ts';
+import type { OpenRun } from './runs.ts';
+
+/** What a run tells while it works. */
+export interface RunObserver {
+  /** A row is settled. */
+  row(result: RowResult): Promise<void> | void;
+  /** Something a person should know; the run goes on. */
+  says(text: string): void;
+}
+
+export interface RunOptions {
+  client: Client;
+  /** Requests at once, at most. */
+  concurrency: number;
+  maxRequests?: number | undefined;
+  /** For the rows that name a webhook. */
+  webhookSecret?: string | undefined;
+  /** Stops after so many failed rows. */
+  stopOnError?: number | undefined;
+  /** How long an outage is waited out, in ms. */
+  patienceMs: number;
+  signal: AbortSignal;
+  /** Takes secrets out of what is written down. */
+  redact: (text: string) => string;
+  observer: RunObserver;
+}
+
+/** Thrown to leave off when the run is to stop; never seen outside. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
+}
+
+/** How long requests under way may go on once the run is to stop, in ms. */
+const GRACE_MS = 3_000;
+/** The run can't go on with these, whatever the row. */
+const STOPPING = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED']);
+
+/** One process's work on a run: what its parts share. */
+export class Session {
+  readonly run: OpenRun;
+  readonly options: RunOptions;
+  readonly pace: Pace;
+  readonly outage: Outage;
+  /** Why the run stops before its end. */
+  why: Error | undefined;
+  /** Set when a reply was lost, so that a second draft of a row may exist. */
+  doubtful: boolean;
+  #halted = false;
+  #closed = false;
+  #failures = 0;
+  #spent = 0;
+  #resetAt: number | undefined;
+  readonly #abort = new AbortController();
+  #grace: NodeJS.Timeout | undefined;
+
+  constructor(run: OpenRun, options: RunOptions) {
+    this.run = run;
+    this.options = options;
+    this.doubtful = run.resumed;
+    this.pace = new Pace(options.concurrency);
+    const { client } = options;
+    this.outage = new Outage({
+      clock: client.clock,
+      signal: this.signal,
+      patienceMs: options.patienceMs,
+      says: (text) => options.observer.says(text),
+      probe: async () => {
+        await client.templates.list({ pageSize: 1, signal: this.signal }).next();
+      },
+    });
+  }
+
+  /** Aborts what is under way, some time after the run was told to stop. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** No further row is begun. */
+  isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** Begins no further row; those begun are brought to their end. */
+  close(why: Error): void {
+    this.why ??= why;
+    this.#closed = true;
+  }
+
+  /** Makes no further request. */
+  halt(why: Error | undefined): void {
+    if (this.#halted) return;
+    this.#halted = true;
+    this.#closed = true;
+    this.why ??= why;
+    this.#grace = setTimeout(() => this.#abort.abort(new Stopped()), GRACE_MS);
+  }
+
+  /** After the last piece of work. */
+  end(): void {
+    clearTimeout(this.#grace);
+  }
+
+  /** What a piece of work threw. */
+  caught(error: unknown): void {
+    if (error instanceof Stopped) return;
+    this.halt(error instanceof Error ? error : new Error(messageOf(error)));
+  }
+
+  /** Whether the requests wished for leave room for so many more; they count as made. */
+  spend(requests: number): boolean {
+    const { maxRequests } = this.options;
+    if (maxRequests !== undefined && this.#spent + requests > maxRequests) {
+      this.close(new StoppedError('MAX_REQUESTS', `There were ${maxRequests} requests to make, as wished.`));
+      return false;
+    }
+    this.#spent += requests;
+    return true;
+  }
+
+  /** Counts requests that can't be done without. */
+  count(requests: number): void {
+    this.#spent += requests;
+  }
+
+  /** Makes a request in its turn. @throws Stopped when none is to be made any more. */
+  async request<T>(urgent: boolean, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    await this.outage.over().catch((error: unknown) => {
+      this.caught(error);
+      throw new Stopped();
+    });
+    return this.pace.inTurn(urgent, async () => {
+      if (this.#halted) throw new Stopped();
+      const { clock } = this.options.client;
+      const started = clock.now();
+      try {
+        const value = await ask(this.signal);
+        const ms = clock.now() - started;
+        if (!this.#waitedForWindow(ms)) this.pace.answered(ms);
+        this.outage.succeeded();
+        return value;
+      } catch (error) {
+        if (this.signal.aborted) throw new Stopped();
+        if (isOutage(error)) {
+          this.pace.failed();
+          this.outage.failed(error);
+        }
+        throw error;
+      }
+    });
+  }
+
+  /** True for a request that took long since it waited for a new rate window: that says nothing of the service. */
+  #waitedForWindow(ms: number): boolean {
+    if (ms < SLOW_MS) return false;
+    const resetAt = this.options.client.window?.reading()?.resetAt;
+    const isNew = resetAt !== this.#resetAt;
+    this.#resetAt = resetAt;
+    return isNew;
+  }
+
+  /** The error as one of a row alone. @throws Stopped when it is one of the whole run, which is told to stop. */
+  ofRowAlone(error: unknown): Error {
+    if (!(error instanceof ServiceError)) throw error;
+    // What was created is still sent: the quota counts creations.
+    if (error.code === 'QUOTA_EXCEEDED') this.close(error);
+    else if (STOPPING.has(error.code) || error.status === 401 || error.status === 429) this.halt(error);
+    else return error;
+    throw new Stopped();
+  }
+
+  async created(row: number, id: string, requestId: string | undefined): Promise<void> {
+    await this.run.note({ type: 'created', row, id, ...own(requestId) });
+  }
+
+  async done(row: number, id: string, status: string, requestId: string | undefined): Promise<void> {
+    await this.run.note({ type: 'done', row, id, status, ...own(requestId) });
+    await this.options.observer.row(resultOf(this.run.state, row, requestId));
+  }
+
+  async failed(row: number, error: Error, requestId: string | undefined): Promise<void> {
+    await this.run.note({ type: 'failed', row, error: this.#factsOf(error), ...own(requestId) });
+    await this.options.observer.row(resultOf(this.run.state, row, requestId));
+    const { stopOnError } = this.options;
+    if (++this.#failures === stopOnError)
+      this.close(new StoppedError('STOP_ON_ERROR', `${counted(stopOnError, 'row')} failed.`));
+  }
+
+  #factsOf(error: Error): RowError {
+    const { redact } = this.options;
+    const service = error instanceof ServiceError ? error : undefined;
+    const details = Object.entries(service?.details ?? {}).map(([field, texts]): [string, string[]] => [
+      field,
+      texts.map(redact),
+    ]);
+    return {
+      code: error instanceof EsignError ? error.code : 'UNEXPECTED',
+      message: redact(error.message),
+      status: service?.status ?? null,
+      details: service?.details === undefined ? null : Object.fromEntries(details),
+    };
+  }
+}
+
+function own(requestId: string | undefined): { requestId?: string } {
+  return requestId === undefined ? {} : { requestId };
+}
+
+function isOutage(error: unknown): error is Error {
+  return isAmbiguous(error) || (error instanceof NetworkError && !error.maybeReceived);
+}

@@ -1,0 +1,82 @@
+import type { RunState } from '../bulk/run-state.ts';
+import { type Progress, progressText } from '../output/bulk-view.ts';
+import { startCountdown } from '../output/countdown.ts';
+import { truncate } from '../output/text.ts';
+import type { Surroundings } from './surroundings.ts';
+
+const TICK_MS = 200;
+/** Shorter waits are not worth a word. */
+const WORTH_SAYING_MS = 1_000;
+
+/** The live line of a run on a terminal's stderr; elsewhere waits and outages are said, a line each. */
+export class BulkProgress {
+  readonly #around: Surroundings;
+  readonly #live: boolean;
+  #state: RunState | undefined;
+  #startedAt = 0;
+  #before = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #waiting: Progress['waiting'];
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+    this.#live = around.terminal.errIsTty && !around.json && Boolean(process.stderr.columns);
+  }
+
+  start(state: RunState): void {
+    this.#state = state;
+    this.#startedAt = performance.now();
+    this.#before = state.count('done') + state.count('failed');
+    if (this.#live) this.#timer = setInterval(() => this.#draw(), TICK_MS).unref();
+  }
+
+  /** The rate window or the service makes all requests wait so many ms. */
+  waitsFor(why: string, ms: number): void {
+    const now = Date.now();
+    if (ms < WORTH_SAYING_MS || (this.#waiting !== undefined && this.#waiting.until > now)) return;
+    this.#waiting = { why: this.#around.redactor.redact(why), until: now + ms };
+    if (!this.#live && !this.#around.json) startCountdown(this.#waiting.why, ms, this.#around.terminal);
+  }
+
+  /** A sentence for the person who watches. */
+  says(text: string): void {
+    // With --json stderr is for the error alone.
+    if (!this.#around.json) this.aside(() => this.#around.notice(text));
+  }
+
+  /** Takes the line off the screen while something else is written. */
+  aside(write: () => void): void {
+    this.#clear();
+    write();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#clear();
+  }
+
+  #draw(): void {
+    const line = truncate(this.#text(), process.stderr.columns - 1);
+    this.#around.terminal.err(`\r\u001b[2K${line}`);
+  }
+
+  #text(): string {
+    const state = this.#state;
+    if (state === undefined) return '';
+    const [done, failed] = [state.count('done'), state.count('failed')];
+    const progress = {
+      total: state.head.total,
+      done,
+      failed,
+      settled: done + failed - this.#before,
+      ms: performance.now() - this.#startedAt,
+      sends: state.head.mode !== 'draft',
+      waiting: this.#waiting,
+    };
+    return progressText(progress, Date.now());
+  }
+
+  #clear(): void {
+    if (this.#live) this.#around.terminal.err('\r\u001b[2K');
+  }
+}

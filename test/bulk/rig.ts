@@ -1,0 +1,238 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '../../src/api/client.ts';
+import type { Entry, Mode } from '../../src/bulk/entries.ts';
+import { type RowResult, resultsOf } from '../../src/bulk/results.ts';
+import { type Ending, workOnRun } from '../../src/bulk/run.ts';
+import { draftRun, type OpenRun, openRun } from '../../src/bulk/runs.ts';
+import type { RunOptions } from '../../src/bulk/session.ts';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { clientFor } from '../support/client.ts';
+import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { json, loseReply, type SeenRequest, startServer, type TestServer } from '../support/server.ts';
+
+export interface Stored {
+  id: string;
+  templateId: string;
+  status: string;
+  createdAt: string;
+  sentAt: string | null;
+  metadata: Record<string, unknown>;
+  /** The list shows it from this time on (ms). */
+  listedFrom: number;
+}
+
+/** How a request is to go wrong: `lose`: done, and the reply is lost; `refuse`: not done, and a 503. */
+export type Fault = 'lose' | 'refuse' | { status: number; code: string } | undefined;
+
+export interface Behaviour {
+  create?: (number: number) => Fault;
+  send?: (number: number) => Fault;
+  /** List items without metadata. */
+  summary?: boolean;
+  /** New envelopes are listed only so many ms later. */
+  lagMs?: number;
+}
+
+/** A service that keeps what it did: envelopes, and how often each was mailed. */
+export class Service {
+  readonly stored: Stored[] = [];
+  readonly mails = new Map<string, number>();
+  readonly counts = { creates: 0, sends: 0, looks: 0, cancels: 0, gets: 0 };
+  behaviour: Behaviour = {};
+  readonly clock: FakeClock = fakeClock();
+  server: TestServer | undefined;
+
+  async start(): Promise<Client> {
+    this.server = await startServer((request, response) => this.#answer(request, response));
+    return clientFor(this.server.origin, { clock: this.clock, retries: 1 });
+  }
+
+  /** An envelope that is there without a request of the test. */
+  put(facts: Partial<Stored> & Pick<Stored, 'metadata'>): Stored {
+    const stored: Stored = {
+      id: `env_${this.stored.length + 1}`,
+      templateId: 'tmpl_1',
+      status: 'DRAFT',
+      createdAt: new Date(this.clock.now()).toISOString(),
+      sentAt: null,
+      listedFrom: 0,
+      ...facts,
+    };
+    this.stored.push(stored);
+    if (stored.status === 'SENT') this.mail(stored);
+    return stored;
+  }
+
+  mail(stored: Stored): void {
+    stored.status = 'SENT';
+    stored.sentAt = new Date(this.clock.now()).toISOString();
+    const row = String(stored.metadata.esignRow ?? stored.id);
+    this.mails.set(row, (this.mails.get(row) ?? 0) + 1);
+  }
+
+  statuses(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { status } of this.stored) counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
+  }
+
+  #answer(request: SeenRequest, response: ServerResponse): void {
+    const { status, body } = this.#replyTo(request) ?? { status: 0, body: undefined };
+    if (status === 0) loseReply(response);
+    else json(response, status, body);
+  }
+
+  /** Undefined when the reply is lost. */
+  #replyTo(request: SeenRequest): Reply | undefined {
+    const [, id, action] = /^\/api\/v1\/esign\/envelopes(?:\/([^/]+))?(?:\/(\w+))?$/.exec(request.path) ?? [];
+    if (request.path.includes('/templates')) return { status: 200, body: { data: [] } };
+    if (id === undefined) return request.method === 'POST' ? this.#create(request) : this.#list(request);
+    const found = this.stored.find((one) => one.id === id);
+    if (found === undefined) return failure(404, 'NOT_FOUND');
+    if (action === 'send') return this.#send(found);
+    if (action === 'cancel') {
+      this.counts.cancels++;
+      found.status = 'CANCELLED';
+    } else this.counts.gets++;
+    return { status: 200, body: { data: found } };
+  }
+
+  #create(request: SeenRequest): Reply | undefined {
+    const number = ++this.counts.creates;
+    const fault = this.behaviour.create?.(number);
+    if (fault !== undefined && fault !== 'lose') return refusal(fault);
+    const body = parseJson(request.body);
+    const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {};
+    const listedFrom = this.clock.now() + (this.behaviour.lagMs ?? 0);
+    const stored = this.put({ metadata, listedFrom });
+    if (isRecord(body) && body.sendImmediately === true) this.mail(stored);
+    return fault === 'lose' ? undefined : { status: 201, body: { data: stored } };
+  }
+
+  #send(found: Stored): Reply | undefined {
+    const number = ++this.counts.sends;
+    const fault = this.behaviour.send?.(number);
+    if (fault !== undefined && fault !== 'lose') return refusal(fault);
+    if (found.status !== 'DRAFT') return failure(400, 'INVALID_STATE');
+    this.mail(found);
+    return fault === 'lose' ? undefined : { status: 200, body: { data: found } };
+  }
+
+  #list(request: SeenRequest): Reply {
+    const page = Number(request.query.get('page'));
+    if (page === 1) this.counts.looks++;
+    const listed = this.stored.filter(({ listedFrom }) => listedFrom <= this.clock.now()).reverse();
+    const items = listed.slice((page - 1) * 100, page * 100);
+    const data = items.map(({ metadata, ...rest }) =>
+      this.behaviour.summary ? rest : { ...rest, metadata },
+    );
+    const totalPages = Math.max(1, Math.ceil(listed.length / 100));
+    return {
+      status: 200,
+      body: { data, meta: { pagination: { page, pageSize: 100, total: listed.length, totalPages } } },
+    };
+  }
+}
+
+interface Reply {
+  status: number;
+  body: unknown;
+}
+
+function refusal(fault: Exclude<Fault, 'lose' | undefined>): Reply {
+  return fault === 'refuse' ? failure(503, 'UNAVAILABLE') : failure(fault.status, fault.code);
+}
+
+function failure(status: number, code: string): Reply {
+  return { status, body: { error: { code, message: `refused with ${code}` } } };
+}
+
+export interface Worked {
+  ending: Ending;
+  results: RowResult[];
+  says: string[];
+  reported: RowResult[];
+}
+
+/** Runs kept in a folder of the test's own. */
+export class Runs {
+  readonly service = new Service();
+  root = '';
+  client: Client | undefined;
+
+  async open(): Promise<void> {
+    this.root = await mkdtemp(join(tmpdir(), 'esign-bulk-'));
+    this.client = await this.service.start();
+  }
+
+  async close(): Promise<void> {
+    await this.service.server?.close();
+    await rm(this.root, { recursive: true, force: true });
+  }
+
+  /** A run of so many rows that has just begun, or that was killed after these entries. */
+  async begin(
+    rows: number,
+    mode: Mode,
+    options: { entries?: Entry[]; requestIds?: boolean } = {},
+  ): Promise<string> {
+    const draft = await draftRun(this.root, this.service.clock.now());
+    for (let row = 1; row <= rows; row++)
+      await draft.add({
+        row,
+        line: row + 1,
+        ...(options.requestIds ? { requestId: `own-${row}` } : {}),
+        envelope: { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] },
+      });
+    const run = await draft.start({
+      at: this.service.clock.now(),
+      file: 'rows.csv',
+      total: rows,
+      signers: rows,
+      mode,
+      baseUrl: 'http://127.0.0.1/api/v1',
+      profile: null,
+      fingerprint: 'x',
+      ownRequestIds: options.requestIds ? rows : 0,
+    });
+    for (const entry of options.entries ?? []) await run.note(entry);
+    await run.close();
+    return draft.id;
+  }
+
+  /** Opens the run as another process would, and works on it. */
+  async work(id: string, options: Partial<RunOptions> = {}): Promise<Worked> {
+    const run = await openRun(this.root, id);
+    const says: string[] = [];
+    const reported: RowResult[] = [];
+    if (this.client === undefined) throw new Error('not open');
+    try {
+      const ending = await workOnRun(run, {
+        client: this.client,
+        concurrency: 4,
+        patienceMs: 60_000,
+        signal: new AbortController().signal,
+        redact: (text) => text,
+        observer: { row: (result) => void reported.push(result), says: (text) => void says.push(text) },
+        ...options,
+      });
+      return { ending, results: await allResults(run), says, reported };
+    } finally {
+      await run.close();
+    }
+  }
+}
+
+/** None when the rows can't be read. */
+async function allResults(run: OpenRun): Promise<RowResult[]> {
+  const results: RowResult[] = [];
+  try {
+    for await (const result of resultsOf(run.state, run.files)) results.push(result);
+  } catch {
+    return [];
+  }
+  return results;
+}

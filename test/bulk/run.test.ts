@@ -1,0 +1,345 @@
+import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Entry } from '../../src/bulk/entries.ts';
+import { filesOf, openRun, readRun, standingOf } from '../../src/bulk/runs.ts';
+import { JournalError, ServiceError, StoppedError, UnknownOutcomeError } from '../../src/kernel/errors.ts';
+import { Runs } from './rig.ts';
+
+let runs: Runs;
+beforeEach(async () => {
+  runs = new Runs();
+  await runs.open();
+});
+afterEach(() => runs.close());
+
+const once = (rows: number) => new Map(Array.from({ length: rows }, (_, index) => [String(index + 1), 1]));
+const announced = (to: number): Entry => ({ type: 'creating', from: 1, to, at: runs.service.clock.now() });
+const marks = (run: string, row: number) => ({
+  esignRun: run,
+  esignRow: row,
+  esignRequestId: `${run}-${row}`,
+});
+
+describe('a run', () => {
+  it('makes a draft of each row, sends it, and reports it once', async () => {
+    const { service } = runs;
+    const id = await runs.begin(30, 'two-step');
+    const { ending, results, reported } = await runs.work(id);
+    expect(ending).toEqual({ kind: 'finished' });
+    expect(service.mails).toEqual(once(30));
+    expect([service.counts.creates, service.counts.sends, service.counts.looks]).toEqual([30, 30, 0]);
+    expect(results.map(({ row, ok, status }) => [row, ok, status])).toEqual(
+      Array.from({ length: 30 }, (_, index) => [index + 1, true, 'SENT']),
+    );
+    expect(reported.map(({ row }) => row).sort((a, b) => a - b)).toEqual(results.map(({ row }) => row));
+    expect(service.stored[0]?.metadata).toMatchObject({
+      esignRun: id,
+      esignRequestId: expect.stringContaining(id) as unknown,
+    });
+  });
+
+  it('leaves no addresses behind when it is over', async () => {
+    const id = await runs.begin(3, 'draft');
+    const files = filesOf(runs.root, id);
+    expect(await readFile(files.plan, 'utf8')).toContain('s1@example.com');
+    expect((await stat(files.plan)).mode & 0o077).toBe(0);
+    await runs.work(id);
+    await expect(readFile(files.plan)).rejects.toThrow('ENOENT');
+    expect(await readFile(files.journal, 'utf8')).not.toContain('@example.com');
+    expect((await readFile(files.results, 'utf8')).split('\n')).toHaveLength(5);
+    expect(runs.service.statuses()).toEqual({ DRAFT: 3 });
+  });
+
+  it('finds rows whose replies were lost in one walk, and sends them', async () => {
+    const { service } = runs;
+    service.behaviour = {
+      create: (n) => (n % 4 === 0 ? 'lose' : undefined),
+      send: (n) => (n % 5 === 0 ? 'lose' : undefined),
+    };
+    const { ending } = await runs.work(await runs.begin(80, 'two-step'));
+    expect(ending).toEqual({ kind: 'finished' });
+    expect(service.mails).toEqual(once(80));
+    expect(service.statuses()).toEqual({ SENT: 80 });
+    expect(service.counts.looks).toBeLessThan(6);
+  });
+
+  it('creates rows again that were looked for and are not there', async () => {
+    const { service } = runs;
+    service.behaviour = { create: (n) => (n % 3 === 0 ? 'refuse' : undefined) };
+    const { ending } = await runs.work(await runs.begin(40, 'two-step'));
+    expect(ending).toEqual({ kind: 'finished' });
+    expect([service.mails, service.statuses()]).toEqual([once(40), { SENT: 40 }]);
+  });
+
+  it('cancels the second draft when the list had not shown the first one', async () => {
+    const { service } = runs;
+    service.behaviour = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 2_000 };
+    const { ending } = await runs.work(await runs.begin(3, 'two-step'));
+    expect(ending).toEqual({ kind: 'finished' });
+    expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, CANCELLED: 1 }]);
+  });
+
+  it('sent at its creation, is never created again within the run: it ends unknown, and a resume looks first', async () => {
+    const { service } = runs;
+    service.behaviour = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 30_000 };
+    const id = await runs.begin(3, 'one-step');
+    const first = await runs.work(id);
+    expect(first.ending).toMatchObject({
+      kind: 'stopped',
+      error: expect.any(UnknownOutcomeError) as unknown,
+    });
+    expect(service.counts.creates).toBe(3);
+    const second = await runs.work(id);
+    expect(second.ending).toEqual({ kind: 'finished' });
+    expect([service.counts.creates, service.mails]).toEqual([3, once(3)]);
+  });
+
+  it('fails a row that the service refuses, and does the rest', async () => {
+    const { service } = runs;
+    service.behaviour = { create: (n) => (n === 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
+    const { ending, results } = await runs.work(await runs.begin(4, 'two-step'), { concurrency: 1 });
+    expect(ending).toEqual({ kind: 'finished' });
+    expect(results.map(({ ok }) => ok)).toEqual([true, false, true, true]);
+    expect(results[1]?.error).toEqual({
+      code: 'VALIDATION_ERROR',
+      message: 'refused with VALIDATION_ERROR',
+      status: 400,
+      details: null,
+    });
+  });
+});
+
+describe('a run that stops', () => {
+  it.each([
+    ['QUOTA_EXCEEDED', 403],
+    ['UNAUTHORIZED', 401],
+    ['FORBIDDEN', 403],
+  ])('for %s fails no row, and goes on later', async (code, status) => {
+    const { service } = runs;
+    service.behaviour = { create: (n) => (n > 5 ? { status, code } : undefined) };
+    const id = await runs.begin(20, 'two-step');
+    const { ending, results } = await runs.work(id);
+    expect(ending).toMatchObject({ kind: 'stopped', error: { code } });
+    expect(results.filter(({ error }) => error !== null)).toEqual([]);
+    expect(await standingOf(runs.root, await readRun(runs.root, id))).toBe('interrupted');
+    service.behaviour = {};
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect([service.mails, service.statuses()]).toEqual([once(20), { SENT: 20 }]);
+  });
+
+  it('after so many failures or requests as wished, and goes on without a walk', async () => {
+    const { service } = runs;
+    service.behaviour = { create: (n) => (n <= 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
+    const id = await runs.begin(12, 'two-step');
+    const failed = await runs.work(id, { stopOnError: 2, concurrency: 1 });
+    expect(failed.ending).toMatchObject({ kind: 'stopped', error: { code: 'STOP_ON_ERROR' } });
+    const limited = await runs.work(id, { maxRequests: 5, concurrency: 1 });
+    expect(limited.ending).toMatchObject({ kind: 'stopped', error: expect.any(StoppedError) as unknown });
+    const before = service.counts.creates;
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect(service.statuses()).toEqual({ SENT: 10 });
+    expect(service.counts.creates - before).toBeGreaterThan(0);
+  });
+
+  it('in good order at a signal', async () => {
+    const { service } = runs;
+    const controller = new AbortController();
+    service.behaviour = {
+      create: (n) => {
+        if (n === 6) controller.abort();
+        return undefined;
+      },
+    };
+    const id = await runs.begin(50, 'two-step');
+    expect((await runs.work(id, { signal: controller.signal })).ending).toEqual({ kind: 'interrupted' });
+    expect((await readRun(runs.root, id)).count('maybe')).toBe(0);
+    service.behaviour = {};
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect([service.mails, service.statuses()]).toEqual([once(50), { SENT: 50 }]);
+  });
+
+  it('when the service stays away: few rows are in doubt, and a resume settles them', async () => {
+    const { service } = runs;
+    service.behaviour = { create: (n) => (n > 10 ? 'refuse' : undefined) };
+    const id = await runs.begin(200, 'two-step');
+    const { ending, says } = await runs.work(id);
+    expect(ending).toMatchObject({ kind: 'stopped', error: expect.any(ServiceError) as unknown });
+    expect(says.join('\n')).toMatch(/refused with UNAVAILABLE\. Trying again in \d+ second/);
+    expect(service.counts.creates).toBeLessThan(60);
+    service.behaviour = {};
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect([service.mails, service.statuses()]).toEqual([once(200), { SENT: 200 }]);
+  });
+
+  it('when the journal can take no more: what was not noted is settled by the resume', async () => {
+    const { service } = runs;
+    const id = await runs.begin(20, 'two-step');
+    const run = await openRun(runs.root, id);
+    let left = 12;
+    const note = run.note.bind(run);
+    run.note = (entry) =>
+      left-- > 0 ? note(entry) : Promise.reject(new JournalError("Can't write the journal."));
+    const { workOnRun } = await import('../../src/bulk/run.ts');
+    if (runs.client === undefined) throw new Error('not open');
+    const ending = await workOnRun(run, {
+      client: runs.client,
+      concurrency: 4,
+      patienceMs: 60_000,
+      signal: new AbortController().signal,
+      redact: (text) => text,
+      observer: { row: () => undefined, says: () => undefined },
+    });
+    await run.close();
+    expect(ending).toMatchObject({ kind: 'stopped', error: expect.any(JournalError) as unknown });
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect([service.mails, service.statuses()]).toEqual([once(20), { SENT: 20 }]);
+  });
+});
+
+describe('a run that was killed', () => {
+  it('before a request for its rows: they are created', async () => {
+    const { service } = runs;
+    const id = await runs.begin(5, 'two-step', { entries: [announced(5)] });
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect([service.counts.creates, service.mails]).toEqual([5, once(5)]);
+  });
+
+  it.each([
+    ['as the list shows it', {}],
+    ['in a list without metadata', { summary: true }],
+  ])('after a draft was made: it is found and sent, %s', async (_, behaviour) => {
+    const { service } = runs;
+    service.behaviour = behaviour;
+    const id = await runs.begin(3, 'two-step', { entries: [announced(3)] });
+    service.put({ metadata: marks(id, 2) });
+    service.put({ metadata: { other: 1 } });
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect([service.counts.creates, service.mails]).toEqual([2, once(3)]);
+    expect(service.statuses()).toEqual({ SENT: 3, DRAFT: 1 });
+  });
+
+  it('after a draft was made that the list shows only later: looked for again', async () => {
+    const { service } = runs;
+    const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
+    service.put({ metadata: marks(id, 1), listedFrom: service.clock.now() + 1_000 });
+    await runs.work(id);
+    expect([service.counts.creates, service.mails]).toEqual([0, once(1)]);
+  });
+
+  it('after two drafts of a row were made: one is sent, the other cancelled', async () => {
+    const { service } = runs;
+    const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
+    service.put({ metadata: marks(id, 1) });
+    service.put({ metadata: marks(id, 1) });
+    await runs.work(id);
+    expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
+  });
+
+  it('between creating and sending: sent, whether or not it was before', async () => {
+    const { service } = runs;
+    const id = await runs.begin(2, 'two-step', {
+      entries: [
+        announced(2),
+        { type: 'created', row: 1, id: 'env_1' },
+        { type: 'created', row: 2, id: 'env_2' },
+      ],
+    });
+    service.put({ metadata: marks(id, 1) });
+    service.put({ metadata: marks(id, 2), status: 'SENT' });
+    const { results } = await runs.work(id);
+    expect([service.counts.creates, service.mails]).toEqual([0, once(2)]);
+    expect(results.every(({ ok, status }) => ok && status === 'SENT')).toBe(true);
+  });
+
+  it('while its sent envelopes are not in the list yet: their ids are in the journal, nothing is made again', async () => {
+    const { service } = runs;
+    const id = await runs.begin(1, 'two-step', {
+      entries: [announced(1), { type: 'created', row: 1, id: 'env_1' }],
+    });
+    service.put({ metadata: marks(id, 1), status: 'SENT', listedFrom: Number.POSITIVE_INFINITY });
+    await runs.work(id);
+    expect([service.counts.creates, service.mails]).toEqual([0, once(1)]);
+  });
+
+  it('and whose draft somebody sent by hand: done, not sent again', async () => {
+    const { service } = runs;
+    const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
+    service.put({ metadata: marks(id, 1), status: 'SENT' });
+    await runs.work(id);
+    expect([service.counts.creates, service.counts.sends, service.mails]).toEqual([0, 0, once(1)]);
+  });
+
+  it('and whose draft somebody cancelled: made again when it was not noted, a failed row when it was', async () => {
+    const { service } = runs;
+    const id = await runs.begin(2, 'two-step', {
+      entries: [announced(2), { type: 'created', row: 2, id: 'env_2' }],
+    });
+    service.put({ metadata: marks(id, 1), status: 'CANCELLED' });
+    service.put({ metadata: marks(id, 2), status: 'CANCELLED' });
+    const { results } = await runs.work(id);
+    expect(service.mails).toEqual(once(1));
+    expect(results[1]?.error).toMatchObject({ code: 'INVALID_STATE' });
+  });
+
+  it('sending at creation: what is found is done; what is not is made again only a minute later', async () => {
+    const { service } = runs;
+    const id = await runs.begin(2, 'one-step', { entries: [announced(2)] });
+    service.put({ metadata: marks(id, 1), status: 'SENT' });
+    const before = service.clock.now();
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect([service.counts.creates, service.mails]).toEqual([1, once(2)]);
+    expect(Date.parse(service.stored[1]?.createdAt ?? '') - before).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it('in the middle of a line of its journal: the line is left out', async () => {
+    const { service } = runs;
+    const id = await runs.begin(2, 'two-step', {
+      entries: [announced(2), { type: 'created', row: 1, id: 'env_1' }],
+    });
+    service.put({ metadata: marks(id, 1) });
+    await appendFile(filesOf(runs.root, id).journal, '{"type":"done","row":1,"id":"env_1","sta');
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect(service.mails).toEqual(once(2));
+  });
+});
+
+describe('the files of a run', () => {
+  it('of another version or damaged in the middle are refused and left alone', async () => {
+    const id = await runs.begin(2, 'two-step', { entries: [announced(2)] });
+    const { journal, plan } = filesOf(runs.root, id);
+    const text = await readFile(journal, 'utf8');
+    for (const changed of [
+      text.replace('"version":1', '"version":2'),
+      text.replace('"rows.csv"', '"rows.txt"'),
+    ]) {
+      await writeFile(journal, changed);
+      await expect(runs.work(id)).rejects.toThrow(/can't be used|is damaged/);
+      expect(await readFile(journal, 'utf8')).toBe(changed);
+    }
+    await writeFile(journal, text);
+    await writeFile(plan, (await readFile(plan, 'utf8')).replace('s2@', 'x2@'));
+    const { ending } = await runs.work(id);
+    expect(ending).toMatchObject({ kind: 'stopped', error: { code: 'USAGE' } });
+    expect(runs.service.mails.get('2')).toBeUndefined();
+  });
+
+  it('have one runner at a time', async () => {
+    const id = await runs.begin(1, 'two-step');
+    const held = await openRun(runs.root, id);
+    await expect(openRun(runs.root, id)).rejects.toThrow('is at work already');
+    expect(await standingOf(runs.root, held.state)).toBe('running');
+    await held.close();
+  });
+});
+
+describe('rows with request ids of their own', () => {
+  it('are not created again when an earlier run did: found, and sent where they were drafts', async () => {
+    const { service } = runs;
+    service.put({ metadata: { esignRequestId: 'own-1', esignRow: '1' }, status: 'SENT' });
+    service.put({ metadata: { esignRequestId: 'own-2', esignRow: '2' } });
+    const { ending, results } = await runs.work(await runs.begin(3, 'two-step', { requestIds: true }));
+    expect(ending).toEqual({ kind: 'finished' });
+    expect([service.counts.creates, service.mails]).toEqual([1, once(3)]);
+    expect(results.map(({ requestId }) => requestId)).toEqual(['own-1', 'own-2', 'own-3']);
+  });
+});
