@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
 import { type BulkFile, checkedRows, type Findings } from '../bulk/file.ts';
@@ -9,7 +8,6 @@ import { Stop } from '../bulk/stop.ts';
 import { newRunId, RunStore } from '../bulk/store.ts';
 import { counted } from '../kernel/duration.ts';
 import {
-  codeOf,
   EsignError,
   PartialError,
   ServiceError,
@@ -279,25 +277,4 @@ export async function lastRun(id: string | undefined, last: boolean): Promise<st
   throw new UsageError('There are no runs on this machine yet.', {
     hint: 'Start one: `esign bulk create FILE --template ID`.',
   });
-}
-
-/** Writes a file that is not there yet, or stdout for `-`. */
-export async function writeNewFile(
-  path: string,
-  text: string,
-  force: boolean,
-  surroundings: Surroundings,
-): Promise<void> {
-  if (path === '-') return surroundings.terminal.out(text);
-  try {
-    await writeFile(path, text, { flag: force ? 'w' : 'wx' });
-  } catch (error) {
-    const why = codeOf(error) === 'EEXIST' ? 'it is there already' : (codeOf(error) ?? 'unknown reason');
-    throw new UsageError(`Can't write ${path}: ${why}.`, {
-      cause: error,
-      hint: 'Give another name, or --force.',
-    });
-  }
-  surroundings.notice(`Written: ${path}. Fill it in, then: esign bulk create ${path} --dry-run`);
-  if (surroundings.json) await writeJson({ path }, surroundings.terminal);
 }

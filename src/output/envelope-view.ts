@@ -56,13 +56,59 @@ export function renderEnvelope(envelope: Envelope, terminal: Terminal, now: numb
   const title = safeLine(envelope.subject || envelope.templateName || '');
   const shown = colour ? terminal.style(colour, safeLine(status)) : safeLine(status);
   const parts = [
-    `${terminal.style('bold', safeLine(envelope.id))}  ${shown}${title ? `  ${title}` : ''}\n`,
+    `${terminal.style('bold', safeLine(envelope.id))}  ${shown}${title ? `  ${title}` : ''}\n${standingLine(envelope, now)}`,
     renderPairs(facts(envelope, now), terminal, '  '),
     signersBlock(envelope, terminal, now),
     section('Files', files(envelope), terminal),
     section('Metadata', metadata(envelope), terminal),
+    nextSteps(envelope, terminal),
   ];
   return parts.filter((part) => part !== '').join('\n');
+}
+
+/** Where it stands, in a sentence. */
+function standingLine(envelope: Envelope, now: number): string {
+  const sentence = standing(envelope, now);
+  return sentence === '' ? '' : `${safeLine(sentence)}\n`;
+}
+
+function standing(envelope: Envelope, now: number): string {
+  const { status, signers = [], sentAt, expiresAt, completedAt } = envelope;
+  const people = signers ?? [];
+  const done = people.filter((one) => one.status === 'SIGNED').length;
+  if (status === 'DRAFT') return 'Not sent yet.';
+  if (status === 'COMPLETED')
+    return `All ${counted(people.length, 'signer')} signed, ${relativeTime(completedAt, now)}.`;
+  const decliner = people.find((one) => one.status === 'DECLINED');
+  if (decliner)
+    return `${nameOf(decliner)} declined${decliner.declineReason ? `: ${decliner.declineReason}` : ''}.`;
+  if (status !== 'SENT' && status !== 'IN_PROGRESS') return '';
+  const waiting = people.filter((one) => one.status !== 'SIGNED').map(nameOf);
+  const whom =
+    waiting.length > 0
+      ? ` for ${waiting.slice(0, 2).join(' and ')}${waiting.length > 2 ? ` and ${waiting.length - 2} more` : ''}`
+      : '';
+  const mailed = sentAt ? `, sent ${relativeTime(sentAt, now)}` : '';
+  const left = expiresAt ? `, expires ${relativeTime(expiresAt, now)}` : '';
+  return `Waiting${whom} (${done} of ${people.length} signed)${mailed}${left}.`;
+}
+
+function nameOf(signer: Signer): string {
+  return signer.name ?? signer.email ?? 'a signer';
+}
+
+const NEXT: Readonly<Record<string, readonly string[]>> = {
+  DRAFT: ['send', 'cancel'],
+  SENT: ['remind', 'watch', 'cancel'],
+  IN_PROGRESS: ['remind', 'watch', 'cancel'],
+  COMPLETED: ['download'],
+};
+
+/** The commands that make sense now. */
+function nextSteps(envelope: Envelope, terminal: Terminal): string {
+  const commands = NEXT[envelope.status ?? ''] ?? [];
+  if (!terminal.outIsTty || commands.length === 0) return '';
+  return `${commands.map((one) => terminal.style('dim', `esign envelopes ${one} ${safeLine(envelope.id)}`)).join('\n')}\n`;
 }
 
 function facts(envelope: Envelope, now: number): [string, string][] {

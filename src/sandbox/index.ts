@@ -69,7 +69,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       port: options.port,
       rateLimit: options.rateLimit ?? { requests: 10_000, seconds: 900 },
       quota: options.quota ?? null,
-      papers: createPaperMaker(),
+      papers: createPaperMaker({ sealFolder: options.dataDir }),
       objects: bucket.objects(BUCKET),
       clock: systemClock,
       choices: options.choices ?? {},

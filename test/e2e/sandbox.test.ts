@@ -113,7 +113,7 @@ describe('demo', () => {
     const summary = await home.object(['demo', '--dir', 'papers']);
     expect(summary).toMatchObject({ status: 'COMPLETED', webhooks: { received: 6, verified: 6 } });
     expect((await readdir(home.path('papers'))).map((name) => name.replace(/^env_\w+\./, '')).sort()).toEqual(
-      ['certificate.pdf', 'document.pdf', 'signed.pdf'],
+      ['SHA256SUMS', 'certificate.pdf', 'document.pdf', 'signed.pdf'],
     );
   });
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { isList } from '../../src/kernel/json.ts';
 import type { Home, Sandbox } from './cli.ts';
 
 /** What a service holds after a run: signers with their envelopes, and drafts that are left over. */
@@ -47,6 +48,11 @@ export async function resumeThroughKills(
   first: readonly string[],
   delays: readonly number[],
 ): Promise<{ code: number | null; stderr: string; kills: number }> {
+  const countRuns = async () => {
+    const runs = await home.json(['bulk', 'list', '--all']);
+    return isList(runs) ? runs.length : 0;
+  };
+  const before = await countRuns();
   let kills = 0;
   let words = first;
   for (const delay of delays) {
@@ -58,12 +64,11 @@ export async function resumeThroughKills(
     await running.ended;
     kills++;
     // A kill before the run was kept leaves nothing to resume.
-    const runs = await home.json(['bulk', 'list']);
-    words = Array.isArray(runs) && runs.length > 0 ? ['bulk', 'resume', '--last', '--json'] : first;
+    if ((await countRuns()) > before) words = ['bulk', 'resume', '--last', '--json'];
   }
   for (let attempt = 1; ; attempt++) {
     const { code, stderr } = await home.run(words);
     if (code === 0 || attempt >= 5) return { code, stderr, kills };
-    words = ['bulk', 'resume', '--last', '--json'];
+    if ((await countRuns()) > before) words = ['bulk', 'resume', '--last', '--json'];
   }
 }

@@ -1,8 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { exampleFile } from '../../bulk/example.ts';
-import { writeNewFile } from '../../cli/bulking.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import { writeNewFile } from '../../cli/new-file.ts';
+import { writeJson } from '../../output/json.ts';
 import { rolesOf } from '../../templates/roles.ts';
 
 export default class BulkTemplate extends EsignCommand {
@@ -21,7 +22,7 @@ export default class BulkTemplate extends EsignCommand {
   };
   static override flags = {
     template: Flags.string({ description: 'template whose roles it takes', helpValue: 'ID' }),
-    force: Flags.boolean({ description: 'replace a file that is there' }),
+    force: Flags.boolean({ description: 'replace a file that is there', default: false }),
   };
 
   async run(): Promise<void> {
@@ -31,6 +32,7 @@ export default class BulkTemplate extends EsignCommand {
     const template = await client?.templates.get(flags.template ?? '', around.signal);
     const roles = client && template ? (await rolesOf(client, template, around.signal)).names : [];
     const text = exampleFile(/\.jsonl$/.test(args.file) ? 'jsonl' : 'csv', flags.template, roles);
-    await writeNewFile(args.file, text, flags.force, around);
+    await writeNewFile(args.file, text, { force: flags.force }, around);
+    if (around.json && args.file !== '-') await writeJson({ path: args.file }, around.terminal);
   }
 }

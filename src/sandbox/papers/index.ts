@@ -1,11 +1,14 @@
 import type { PaperMaker } from '../model.ts';
+import type { SealKey } from './seal-key.ts';
 import { BUILT_IN } from './templates/all.ts';
 
 /**
  * The maker of an envelope's three papers. PDF code and fonts are loaded with the first paper,
- * so that a sandbox starts at once and `templates()` costs nothing.
+ * so that a sandbox starts at once and `templates()` costs nothing. With a folder for its key, signed.pdf is sealed.
  */
-export function createPaperMaker(): PaperMaker {
+export function createPaperMaker(options: { sealFolder?: string } = {}): PaperMaker {
+  const { sealFolder } = options;
+  let sealKey: Promise<SealKey> | undefined;
   return {
     async document(template) {
       const { drawDocument } = await import('./document.ts');
@@ -13,7 +16,14 @@ export function createPaperMaker(): PaperMaker {
     },
     async signed(input) {
       const { drawSigned } = await import('./signed.ts');
-      return drawSigned(input);
+      const signed = await drawSigned(input);
+      if (sealFolder === undefined) return signed;
+      const [{ sealKeyOf }, { sealPaper }] = await Promise.all([
+        import('./seal-key.ts'),
+        import('./seal.ts'),
+      ]);
+      sealKey ??= sealKeyOf(sealFolder);
+      return sealPaper(signed, await sealKey, input.envelope.completedAt ?? input.envelope.createdAt);
     },
     async certificate(input) {
       const { drawCertificate } = await import('./certificate.ts');

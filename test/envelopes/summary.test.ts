@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { Envelope } from '../../src/api/schemas.ts';
+import { summarize } from '../../src/envelopes/summary.ts';
+import { clientFor } from '../support/client.ts';
+
+const NOW = Date.UTC(2026, 2, 1);
+const DAY = 86_400_000;
+const ago = (days: number) => new Date(NOW - days * DAY).toISOString();
+
+/** A client that lists these and gets them whole. */
+function listing(items: Envelope[], whole: Envelope[] = items) {
+  const client = clientFor('http://127.0.0.1:1');
+  const gets: string[] = [];
+  async function* list() {
+    yield* items;
+    await Promise.resolve();
+  }
+  const get = (id: string) => {
+    gets.push(id);
+    return Promise.resolve(whole.find((one) => one.id === id) ?? { id });
+  };
+  return { client: { ...client, envelopes: { ...client.envelopes, list, get } }, gets };
+}
+
+const summaryOf = (items: Envelope[], whole?: Envelope[]) =>
+  summarize(listing(items, whole).client, {}, { now: NOW, soonMs: 3 * DAY, most: 2 });
+
+describe('the summary of envelopes', () => {
+  it('counts by status and names what waits longest and expires soon', async () => {
+    const sent = (id: string, days: number, left: number): Envelope => ({
+      id,
+      status: 'SENT',
+      sentAt: ago(days),
+      expiresAt: ago(-left),
+      signers: [
+        { name: 'Ada', status: 'SENT' },
+        { name: 'Bo', status: 'SIGNED' },
+      ],
+    });
+    const summary = await summaryOf([
+      sent('a', 1, 20),
+      sent('b', 9, 2),
+      sent('c', 5, 25),
+      { id: 'd', status: 'DRAFT' },
+      { id: 'e', status: 'ON_HOLD' },
+    ]);
+    expect(summary).toMatchObject({ total: 5, byStatus: { SENT: 3, DRAFT: 1, ON_HOLD: 1 } });
+    expect(summary.waitingLongest.map(({ id }) => id)).toEqual(['b', 'c']);
+    expect(summary.expiringSoon).toMatchObject([{ id: 'b', waitingFor: ['Ada'] }]);
+    expect(summary.completion).toEqual({ count: 0, medianMs: null, p90Ms: null });
+  });
+
+  it('finds those in turn whose next signer was never asked, and asks for signers only there', async () => {
+    const base = { status: 'IN_PROGRESS', signingOrder: 'SEQUENTIAL', sentAt: ago(3) };
+    const whole = [
+      {
+        ...base,
+        id: 'ok',
+        signers: [
+          { order: 1, status: 'SIGNED' },
+          { order: 2, status: 'SENT' },
+        ],
+      },
+      {
+        ...base,
+        id: 'stuck',
+        signers: [
+          { order: 1, status: 'SIGNED' },
+          { order: 2, status: 'PENDING' },
+          { order: 3, status: 'PENDING' },
+        ],
+      },
+      { id: 'parallel', status: 'SENT', signingOrder: 'PARALLEL', sentAt: ago(1) },
+    ];
+    const items = whole.map(({ id, status, signingOrder, sentAt }) => ({ id, status, signingOrder, sentAt }));
+    const { client, gets } = listing(items, whole);
+    const summary = await summarize(client, {}, { now: NOW, soonMs: DAY, most: 5 });
+    expect(summary.stuck.map(({ id }) => id)).toEqual(['stuck']);
+    expect(gets).toEqual(['ok', 'stuck']);
+  });
+
+  it('says how long completion takes', async () => {
+    const done = Array.from(
+      { length: 10 },
+      (_, i): Envelope => ({
+        id: `e${i}`,
+        status: 'COMPLETED',
+        sentAt: ago(20),
+        completedAt: new Date(NOW - 20 * DAY + (i + 1) * 1_000).toISOString(),
+      }),
+    );
+    expect((await summaryOf(done)).completion).toEqual({ count: 10, medianMs: 5_000, p90Ms: 9_000 });
+  });
+});

@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPaper } from '../../../src/sandbox/papers/pdf/paper.ts';
+import { sealPaper } from '../../../src/sandbox/papers/seal.ts';
+import { type SealKey, sealKeyOf } from '../../../src/sandbox/papers/seal-key.ts';
+
+const run = promisify(execFile);
+const AT = '2026-03-01T10:20:30.000Z';
+let folder: string;
+let key: SealKey;
+let paper: Uint8Array;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-seal-'));
+  key = await sealKeyOf(folder);
+  const blank = createPaper();
+  blank.addSheet();
+  paper = await blank.save({ title: 'Lease', subject: 'x', keywords: [], at: AT });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The parts of the file that the seal covers, and the CMS inside it. */
+function partsOf(pdf: Buffer): { covered: Buffer; cms: Buffer; end: number } {
+  const text = pdf.toString('latin1');
+  const [, a = '', b = '', c = '', d = ''] =
+    /\/ByteRange\s*\[\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)/.exec(text) ?? [];
+  const [from, first, second, last] = [a, b, c, d].map(Number);
+  if (from === undefined || first === undefined || second === undefined || last === undefined)
+    throw new Error('no seal');
+  const hex = text.slice(first + 1, second - 1).replace(/(00)+$/, '');
+  return {
+    covered: Buffer.concat([pdf.subarray(from, from + first), pdf.subarray(second, second + last)]),
+    cms: Buffer.from(hex.length % 2 === 0 ? hex : `${hex}0`, 'hex'),
+    end: second + last,
+  };
+}
+
+/** What openssl says of the seal: its subject's name, or the failure. */
+async function opensslOn(pdf: Buffer): Promise<string> {
+  const { covered, cms } = partsOf(pdf);
+  await writeFile(join(folder, 'covered'), covered);
+  await writeFile(join(folder, 'cms.der'), cms);
+  const words = [
+    'cms',
+    '-verify',
+    '-binary',
+    '-inform',
+    'DER',
+    '-in',
+    join(folder, 'cms.der'),
+    '-content',
+    join(folder, 'covered'),
+    '-noverify',
+    '-out',
+    '/dev/null',
+  ];
+  return run('openssl', words).then(
+    ({ stderr }) => stderr,
+    (error: unknown) => String(error),
+  );
+}
+
+describe('the seal of a signed paper', () => {
+  it('covers the whole file, holds by openssl, and breaks with any byte', async () => {
+    const sealed = Buffer.from(await sealPaper(paper, key, AT));
+    expect(sealed.toString('latin1')).toContain('/ETSI.CAdES.detached');
+    expect(partsOf(sealed).end).toBe(sealed.length);
+    expect(await opensslOn(sealed)).toContain('successful');
+    const flipped = Buffer.from(sealed);
+    flipped[20] = (flipped[20] ?? 0) ^ 1;
+    expect(await opensslOn(flipped)).not.toContain('successful');
+  });
+
+  it('is taken by a PDF reader, which names the sandbox', async () => {
+    await writeFile(join(folder, 'sealed.pdf'), await sealPaper(paper, key, AT));
+    const { stdout } = await run('pdfsig', ['-nocert', join(folder, 'sealed.pdf')]);
+    expect(stdout).toContain('Signature is Valid');
+    expect(stdout).toContain('esign sandbox, not for production');
+    expect(stdout).toContain('Total document signed');
+  });
+
+  it('has the same bytes for the same paper, key and time', async () => {
+    const [one, two] = [await sealPaper(paper, key, AT), await sealPaper(paper, key, AT)];
+    expect(Buffer.from(one).equals(Buffer.from(two))).toBe(true);
+  });
+
+  it('has a private key that a restart takes up again, and a certificate for fifty years', async () => {
+    const again = await sealKeyOf(folder);
+    expect(Buffer.from(again.certificate).equals(Buffer.from(key.certificate))).toBe(true);
+    expect((await stat(join(folder, 'seal-key.json'))).mode & 0o777).toBe(0o600);
+    await writeFile(join(folder, 'cert.der'), key.certificate);
+    const { stdout } = await run('openssl', [
+      'x509',
+      '-inform',
+      'DER',
+      '-in',
+      join(folder, 'cert.der'),
+      '-noout',
+      '-dates',
+      '-subject',
+    ]);
+    expect(stdout).toMatch(/notAfter=.*2070/);
+    expect(stdout).toContain('not for production');
+  });
+});
