@@ -12,6 +12,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/faults/**', 'test/browser/**', 'test/contract/**', 'test/rgw/**'],
           setupFiles: ['test/support/fence.ts'],
+          retry,
           testTimeout: 20_000,
         },
       },

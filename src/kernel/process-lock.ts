@@ -63,7 +63,8 @@ async function clearStale(path: string, taken: (pid: string) => Error): Promise<
 function isAlive(owner: string, path: string): boolean {
   const pid = Number(owner.split(' ')[0]);
   if (!Number.isInteger(pid) || pid <= 0) return false;
-  if (pid === process.pid) return held.has(path);
+  // Where the system tells when a process started, our own mark is ours; else only what we know we hold.
+  if (pid === process.pid) return owner === `${pid} ` ? held.has(path) : owner === processMark(pid);
   try {
     process.kill(pid, 0);
   } catch (error) {
