@@ -6,6 +6,7 @@ import { type DownloadOptions, type FileResult, streamObject } from '../document
 import { type FileWish, fetchFile, type Patience, sourceOf, untilThere } from '../documents/fetch.ts';
 import { refuseCollisions } from '../documents/file-names.ts';
 import { Folders } from '../documents/folders.ts';
+import { HashThread } from '../documents/hash-thread.ts';
 import { Ledger } from '../documents/ledger.ts';
 import { type NameTemplate, parseNameTemplate } from '../documents/name-template.ts';
 import { wishesOfIds } from '../documents/wishes.ts';
@@ -60,6 +61,8 @@ export interface DownloadFlagValues {
 }
 
 const DEFAULT_WAIT_MS = 30_000;
+/** Files from which on a second thread pays for its start. */
+const WORTH_A_THREAD = 50;
 
 /** How long this run waits for files, and what it says meanwhile. */
 export function patienceOf(flags: { wait?: number | undefined }, around: Surroundings): Patience {
@@ -134,7 +137,8 @@ async function toFiles(
   const dir = output === undefined ? flags.dir : dirname(output);
   const folders = new Folders(dir);
   const { signal, clock } = around;
-  const common = { dir, force: flags.force, signal, clock, folders };
+  const thread = wishes.length >= WORTH_A_THREAD ? HashThread.start() : undefined;
+  const common = { thread, dir, force: flags.force, signal, clock, folders };
   if (output !== undefined) {
     const named = wishes.map((wish) => ({ ...wish, fileName: basename(output) }));
     return fetchAll(bucket, named, common, flags, around).finally(() => folders.close());
@@ -143,6 +147,7 @@ async function toFiles(
   try {
     await fetchAll(bucket, wishes, { ...common, ledger }, flags, around);
   } finally {
+    await thread?.close();
     await ledger.flush();
     await folders.close();
   }

@@ -6,6 +6,7 @@ import { codeOf, StorageError } from '../kernel/errors.ts';
 import type { Bucket, OpenedObject } from './bucket.ts';
 import { blocksOf, type Counted, corrupt, Digest } from './digest.ts';
 import { caseless, Folders } from './folders.ts';
+import type { HashThread } from './hash-thread.ts';
 import type { Ledger } from './ledger.ts';
 import { localError } from './local-error.ts';
 import type { ObjectFacts } from './object-facts.ts';
@@ -35,6 +36,8 @@ export interface DownloadOptions {
   clock?: Clock | undefined;
   /** The folders of a run of several; without it the file is a run of its own. */
   folders?: Folders | undefined;
+  /** Proves files beside the fetching of others. */
+  thread?: HashThread | undefined;
   /** Where the file is written down. */
   ledger?: Ledger | undefined;
   watch?: TransferWatch | undefined;
@@ -83,7 +86,7 @@ async function fetchTo(
     await options.ledger?.record(path, existing.sha256, undefined);
     return { ...existing, status: 'unchanged' };
   }
-  const part = await PartFile.open(path, { bucket: bucket.name, key }, { alone: options.alone });
+  const part = await PartFile.open(path, { bucket: bucket.name, key }, options);
   let done = false;
   try {
     const { facts, counted } = await fill(part, bucket, key, { ...options, opened });

@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import { codeOf } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { blocksOf, type Counted, Digest } from './digest.ts';
+import type { HashThread } from './hash-thread.ts';
 import { localError } from './local-error.ts';
 import { CHECKSUM_ALGORITHMS, isProvable, type ObjectFacts } from './object-facts.ts';
 import type { Sink } from './transfer.ts';
@@ -41,26 +42,37 @@ export class PartFile implements Sink {
   private readonly file: FileHandle;
   private readonly of: PartOf;
   private readonly alone: boolean;
+  private readonly thread: HashThread | undefined;
   private digest: Digest | undefined;
   private gathered: Uint8Array[] = [];
   private gatheredBytes = 0;
   private noted = false;
 
-  private constructor(path: string, file: FileHandle, of: PartOf, alone: boolean) {
+  private constructor(
+    path: string,
+    file: FileHandle,
+    of: PartOf,
+    { alone, thread }: { alone: boolean; thread?: HashThread | undefined },
+  ) {
     this.path = path;
     this.file = file;
     this.of = of;
     this.alone = alone;
+    this.thread = thread;
   }
 
   /** Opens the part file of a final path. What an earlier run left is gone on with where nobody else is at it. */
-  static async open(finalPath: string, of: PartOf, options: { alone: boolean }): Promise<PartFile> {
+  static async open(
+    finalPath: string,
+    of: PartOf,
+    options: { alone: boolean; thread?: HashThread | undefined },
+  ): Promise<PartFile> {
     const name = options.alone ? finalPath : `${finalPath}.${randomBytes(4).toString('hex')}`;
     const path = `${name}.part`;
     const fresh = await openFresh(path);
-    if (fresh !== undefined) return new PartFile(path, fresh, of, options.alone);
+    if (fresh !== undefined) return new PartFile(path, fresh, of, options);
     const { O_RDWR, O_NOFOLLOW = 0 } = constants;
-    const part = new PartFile(path, await open(path, O_RDWR | O_NOFOLLOW), of, options.alone);
+    const part = new PartFile(path, await open(path, O_RDWR | O_NOFOLLOW), of, options);
     try {
       await part.recall();
       return part;
@@ -84,7 +96,7 @@ export class PartFile implements Sink {
   }
 
   async begin(facts: ObjectFacts): Promise<void> {
-    this.digest = new Digest(this.of.key, facts);
+    if (this.thread === undefined) this.digest = new Digest(this.of.key, facts);
     const { size, etag, md5, checksum } = facts;
     // Without proof of its content a part of unknown history is not gone on with.
     if (size === undefined || size < WORTH_RESUMING || etag === undefined || !isProvable(facts)) return;
@@ -147,7 +159,8 @@ export class PartFile implements Sink {
    * @throws StorageError STORAGE_CORRUPT
    */
   async prove(facts: ObjectFacts, resumed: boolean): Promise<Counted> {
-    await this.flush();
+    await this.locally(() => this.flush());
+    if (this.thread !== undefined) return this.thread.prove(this.path, this.of.key, facts);
     if (!resumed && this.digest !== undefined) return this.digest.result();
     const digest = new Digest(this.of.key, facts);
     for await (const block of blocksOf(this.file)) digest.update(block);
