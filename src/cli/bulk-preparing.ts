@@ -11,6 +11,7 @@ import { counted, grouped } from '../kernel/duration.ts';
 import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
 import { stateDir } from '../kernel/paths.ts';
 import { type Preflight, preflightText } from '../output/bulk-view.ts';
+import { safeBlock } from '../output/text.ts';
 import { relativeTime } from '../output/time.ts';
 import { preferLowMemory } from './low-memory.ts';
 import { confirm } from './prompts.ts';
@@ -74,7 +75,8 @@ async function examine(
     { name, bytes: bytesOf(wish.file, name) },
     { templateId: wish.template, take: (row) => draft?.add(row) },
   );
-  for (const warning of linesOf(report.warnings, name)) around.notice(`Look again: ${warning}`);
+  if (report.warnings.count > 0)
+    around.terminal.err(safeBlock(`Look again at these:\n${linesOf(report.warnings, name).join('\n')}\n`));
   if (report.unnamed > 0) {
     const who = report.unnamed === 1 ? '1 signer has' : `${report.unnamed} signers have`;
     around.notice(`${who} no name; the address is used as the name.`);
@@ -95,7 +97,8 @@ async function* bytesOf(path: string, name: string): AsyncGenerator<Uint8Array, 
 
 function linesOf(findings: Findings, name: string): string[] {
   const lines = findings.first.map(
-    ({ line, column, text }) => `${name}:${line}${column === '' ? '' : ` ${column}`}: ${text}.`,
+    ({ line, column, text }) =>
+      `${name}:${line}${column === '' ? '' : ` ${column}`}: ${text}${text.endsWith('?') ? '' : '.'}`,
   );
   const more = findings.count - findings.first.length;
   return more > 0 ? [...lines, `… and ${grouped(more)} more.`] : lines;

@@ -17,14 +17,17 @@ export class BulkProgress {
   #before = 0;
   #timer: NodeJS.Timeout | undefined;
   #waiting: Progress['waiting'];
+  #byWindow: (rows: number) => number = () => 0;
 
   constructor(around: Surroundings) {
     this.#around = around;
     this.#live = around.terminal.errIsTty && !around.json && Boolean(process.stderr.columns);
   }
 
-  start(state: RunState): void {
+  /** `byWindow`: how long the rate window makes so many rows take, in ms. */
+  start(state: RunState, byWindow: (rows: number) => number): void {
     this.#state = state;
+    this.#byWindow = byWindow;
     this.#startedAt = performance.now();
     this.#before = state.count('done') + state.count('failed');
     if (this.#live) this.#timer = setInterval(() => this.#draw(), TICK_MS).unref();
@@ -72,6 +75,7 @@ export class BulkProgress {
       ms: performance.now() - this.#startedAt,
       sends: state.head.mode !== 'draft',
       waiting: this.#waiting,
+      byWindow: this.#byWindow(state.head.total - done - failed),
     };
     return progressText(progress, Date.now());
   }

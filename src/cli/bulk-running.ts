@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import { requestsFor, timeByWindow } from '../bulk/estimate.ts';
 import { detailsOf, lastRun } from '../bulk/history.ts';
 import type { RowResult } from '../bulk/results.ts';
 import { type Ending, workOnRun } from '../bulk/run.ts';
@@ -55,7 +56,11 @@ export async function runToTheEnd(
 ): Promise<void> {
   const { progress, flags } = work;
   let ending: Ending;
-  progress.start(run.state);
+  const { mode } = run.state.head;
+  progress.start(run.state, (rows) => {
+    const window = work.client.window?.reading();
+    return timeByWindow(requestsFor(rows, mode), window, flags.reserve ?? RESERVE, around.clock.now()) ?? 0;
+  });
   try {
     ending = await workOnRun(run, {
       client: work.client,

@@ -68,6 +68,8 @@ export interface Progress {
   settled: number;
   ms: number;
   sends: boolean;
+  /** How long the rate window makes the rest take, in ms. */
+  byWindow: number;
   /** What it waits for, and until when (ms since the epoch). */
   waiting: { why: string; until: number } | undefined;
 }
@@ -82,7 +84,8 @@ export function progressText(progress: Progress, now: number): string {
   if (settled > 0) parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))}/s`);
   if (waiting !== undefined && waiting.until > now)
     parts.push(`${waiting.why} Going on in ${durationInWords(waiting.until - now)}.`);
-  else if (settled > 0 && left > 0) parts.push(`${durationInWords((left / perSecond) * 1_000)} left`);
+  else if (settled > 0 && left > 0)
+    parts.push(`${durationInWords(Math.max((left / perSecond) * 1_000, progress.byWindow))} left`);
   return safeLine(parts.join('  '));
 }
 

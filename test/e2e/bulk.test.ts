@@ -273,6 +273,47 @@ describe('a bulk run', () => {
     expect((await holdingsOf(sandbox)).perSigner.size).toBe(200);
   });
 
+  it('is not begun a second time by the same rows while it waits to be resumed', async () => {
+    const words = create(await given('same.csv', rowsOf(6)), '--template', 'tmpl_nda', '--send', '--yes');
+    const stopped = await home.run([...words, '--max-requests', '4']);
+    expect(stopped.code).toBe(10);
+    const { id } = await lastRun();
+    expect(stopped.stderr).toContain(`esign bulk resume ${String(id)}`);
+    // Written another way, they are the same rows.
+    await given('same.csv', `\ufeff${rowsOf(6).replaceAll(',', ';').replaceAll('\n', '\r\n')}`);
+    const again = await home.run([...words, '--json']);
+    expect([again.code, reportedError(again).hint]).toEqual([
+      2,
+      expect.stringContaining(`bulk resume ${String(id)}`),
+    ]);
+    expect((await home.run(['bulk', 'resume', '--last'])).code).toBe(0);
+    const { mails } = await holdingsOf(sandbox);
+    expect([mails.size, [...mails.values()].every((count) => count === 1)]).toEqual([6, true]);
+    const finished = await home.run([...words, '--dry-run']);
+    expect([finished.code, finished.stdout]).toEqual([
+      0,
+      expect.stringContaining('6 envelopes for 6 signers'),
+    ]);
+  });
+
+  it('says what it will do and what came of it, and a row a line in a pipe', async () => {
+    const file = await given('said.csv', 'email,name\nada@gmial.com,Ada\nbo@example.com,Bo\n');
+    const run = await home.run(create(file, '--template', 'tmpl_nda', '--send', '--yes'));
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain('said.csv:2 email: is ada@gmial.com meant to be at gmail.com?\n');
+    expect(run.stderr).toContain(
+      'said.csv: 2 envelopes for 2 signers from tmpl_nda, made as drafts, then sent.\n',
+    );
+    expect(run.stderr).toMatch(
+      /4 requests; one rate window holds them \([\d,]+ of 1,000,000 free now, 10% of it kept/,
+    );
+    expect(run.stderr).toMatch(/2 envelopes sent\. Each row: .*results\.csv\n/);
+    expect(linesOf(run.stdout).sort()).toEqual([
+      expect.stringMatching(/^1\trun-[\w-]+-1\tenv_\w+\tSENT\t$/),
+      expect.stringMatching(/^2\trun-[\w-]+-2\tenv_\w+\tSENT\t$/),
+    ]);
+  });
+
   it('writes an example that works as it is', async () => {
     for (const name of ['example.csv', 'example.jsonl']) {
       expect((await home.run(['bulk', 'template', name, '--template', 'tmpl_nda'])).code).toBe(0);
