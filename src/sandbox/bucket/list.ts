@@ -21,9 +21,7 @@ export function listResult(bucket: string, objects: KeyIndex, query: Query): Xml
   const type = query.get('list-type') ?? '1';
   if (type !== '1' && type !== '2') throw new S3Error('InvalidArgument', 'Invalid List Type specified.');
   const encoding = query.get('encoding-type');
-  if (encoding !== undefined && encoding !== 'url')
-    throw new S3Error('InvalidArgument', 'Invalid Encoding Method specified.');
-  const shown = encoding === 'url' ? encodePath : (text: string) => text;
+  const shown = shownBy(query);
   const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
   const limit = maxKeys(query.get('max-keys'));
   const after = type === '2' ? afterKey(query) : (query.get('marker') ?? '');
@@ -45,6 +43,14 @@ export function listResult(bucket: string, objects: KeyIndex, query: Query): Xml
     })),
     CommonPrefixes: page.prefixes.map((one) => ({ Prefix: shown(one) })),
   };
+}
+
+/** How keys are written where the client asked for an encoding. @throws S3Error for one there is not. */
+export function shownBy(query: Query): (text: string) => string {
+  const encoding = query.get('encoding-type');
+  if (encoding !== undefined && encoding !== 'url')
+    throw new S3Error('InvalidArgument', 'Invalid Encoding Method specified.');
+  return encoding === 'url' ? encodePath : (text) => text;
 }
 
 function secondPaging(page: Page, query: Query, shown: (text: string) => string): Xml {
@@ -102,7 +108,8 @@ function afterKey(query: Query): string {
   return Buffer.from(token, 'base64url').toString('utf8');
 }
 
-function commonPrefix(key: string, prefix: string, delimiter: string): string | undefined {
+/** What stands for all keys that go on alike up to the next delimiter; undefined for a key by itself. */
+export function commonPrefix(key: string, prefix: string, delimiter: string): string | undefined {
   if (delimiter === '') return undefined;
   const end = key.indexOf(delimiter, prefix.length);
   return end < 0 ? undefined : key.slice(0, end + delimiter.length);

@@ -7,6 +7,7 @@ import {
   checksumHeader,
   DEFAULT_ALGORITHM,
 } from './checksums.ts';
+import { uploadsResult } from './list-uploads.ts';
 import { checksumHeaders, factsOf, guardOf, quoted } from './objects.ts';
 import { MAX_BODY_BYTES, readBody, readXmlBody } from './request-body.ts';
 import { S3Error } from './s3-error.ts';
@@ -18,7 +19,7 @@ const MAX_LISTED = 1_000;
 
 /** CreateMultipartUpload. */
 export async function beginUpload(call: Call): Promise<void> {
-  const upload: Upload = { key: call.key, ...factsOf(call), ...checksumOf(call) };
+  const upload = { key: call.key, ...factsOf(call), ...checksumOf(call) };
   const id = await call.uploads.begin(call.bucket, upload);
   call.response.setHeader('x-amz-checksum-algorithm', upload.algorithm);
   call.response.setHeader('x-amz-checksum-type', upload.checksumType);
@@ -27,12 +28,8 @@ export async function beginUpload(call: Call): Promise<void> {
 
 /** UploadPart. */
 export async function putPart(call: Call): Promise<void> {
-  if (header(call, 'x-amz-copy-source') !== undefined)
-    throw new S3Error('NotImplemented', 'Parts cannot be copied here; send their bytes.');
   const name = uploadOf(call);
-  const number = wholeNumber(call, 'partNumber', Number.NaN);
-  if (!(number >= 1 && number <= MAX_PARTS))
-    throw new S3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive.');
+  const number = partNumberOf(call);
   const upload = await call.uploads.find(name);
   const body = readBody(call, { fallback: upload.algorithm });
   const stored = await call.uploads.putPart(name, number, upload, body);
@@ -95,7 +92,26 @@ export async function abortUpload(call: Call): Promise<void> {
   call.response.writeHead(204).end();
 }
 
-function uploadOf({ bucket, key, query }: Call): UploadName {
+/** ListMultipartUploads. */
+export async function listUploads(call: Call): Promise<void> {
+  call.store.index(call.bucket);
+  const limit = Math.min(MAX_LISTED, wholeNumber(call, 'max-uploads', MAX_LISTED));
+  writeXml(
+    call,
+    'ListMultipartUploadsResult',
+    uploadsResult(call.bucket, await call.uploads.list(call.bucket), call.query, limit),
+  );
+}
+
+/** @throws S3Error InvalidArgument for what is no number of a part. */
+export function partNumberOf(call: Call): number {
+  const number = wholeNumber(call, 'partNumber', Number.NaN);
+  if (number >= 1 && number <= MAX_PARTS) return number;
+  throw new S3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive.');
+}
+
+/** The upload that a request is about. */
+export function uploadOf({ bucket, key, query }: Call): UploadName {
   return { bucket, key, id: query.get('uploadId') ?? '' };
 }
 

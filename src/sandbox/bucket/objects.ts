@@ -1,14 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Call, header, writeXml } from './call.ts';
-import { decode } from './canonical.ts';
-import {
-  algorithmOf,
-  type ChecksumAlgorithm,
-  checksumElements,
-  DEFAULT_ALGORITHM,
-  summed,
-} from './checksums.ts';
+import { type Call, header } from './call.ts';
 import { conditionsOf, guardWrite, judge, preconditionFailed } from './conditions.ts';
 import type { ObjectFacts, StoredObject } from './object-file.ts';
 import type { PutFacts } from './object-store.ts';
@@ -29,9 +21,8 @@ const KEPT_HEADERS = [
 const UNSUPPORTED =
   /^x-amz-(tagging$|object-lock-|server-side-encryption|website-redirect-location|grant-|copy-source-server)/;
 
-/** PutObject and CopyObject. */
+/** PutObject. */
 export async function putObject(call: Call): Promise<void> {
-  if (header(call, 'x-amz-copy-source') !== undefined) return copyObject(call);
   const facts = factsOf(call);
   const stored = await call.store.put(call.bucket, call.key, readBody(call), facts, { guard: guardOf(call) });
   call.response.writeHead(200, { etag: quoted(stored), ...checksumHeaders(stored) }).end();
@@ -95,7 +86,8 @@ function pick(call: Call, names: readonly string[]): Record<string, string> {
   );
 }
 
-async function withObject(
+/** Opens an object for as long as it is used. @throws S3Error NoSuchKey. */
+export async function withObject(
   call: Call,
   bucket: string,
   key: string,
@@ -168,47 +160,4 @@ function overrides({ query }: Call): Record<string, string> {
     wanted[name] = value;
   }
   return wanted;
-}
-
-async function copyObject(call: Call): Promise<void> {
-  const source = copySource(call);
-  const replaces = header(call, 'x-amz-metadata-directive') === 'REPLACE';
-  if (!replaces && source.bucket === call.bucket && source.key === call.key)
-    throw new S3Error('InvalidRequest', 'An object can only be copied to itself with new metadata.');
-  const given = factsOf(call);
-  await withObject(call, source.bucket, source.key, async (object) => {
-    const conditions = conditionsOf((name) => header(call, name), 'x-amz-copy-source-');
-    if (judge(conditions, object.facts) !== 'go') throw preconditionFailed();
-    const { contentType, metadata, headers, size } = object.facts;
-    const stored = await call.store.put(
-      call.bucket,
-      call.key,
-      summed(object.read(0, size), copyAlgorithm(call, object.facts)),
-      replaces ? given : { contentType, metadata, headers },
-      { guard: guardOf(call) },
-    );
-    writeXml(call, 'CopyObjectResult', {
-      LastModified: stored.modifiedAt,
-      ETag: quoted(stored),
-      ...checksumElements(stored.checksums),
-    });
-  });
-}
-
-/** `bucket/key`, percent-encoded; the account must be allowed to use that bucket, too. */
-function copySource(call: Call): { bucket: string; key: string } {
-  const text = header(call, 'x-amz-copy-source') ?? '';
-  const [, bucket = '', key = ''] = /^\/?([^/?]+)\/([^?]+)$/.exec(text) ?? [];
-  if (text.includes('?versionId='))
-    throw new S3Error('NotImplemented', 'The buckets here keep no versions of an object.');
-  if (key === '') throw new S3Error('InvalidArgument', 'Copy Source must mention the source bucket and key.');
-  const source = { bucket: decode(bucket), key: decode(key) };
-  if (!call.mayUse(source.bucket)) throw new S3Error('AccessDenied', 'Access Denied.');
-  return source;
-}
-
-function copyAlgorithm(call: Call, { checksums }: ObjectFacts): ChecksumAlgorithm {
-  const [stored = ''] = Object.keys(checksums);
-  const asked = header(call, 'x-amz-checksum-algorithm');
-  return algorithmOf(asked ?? stored.replace('x-amz-checksum-', '')) ?? DEFAULT_ALGORITHM;
 }

@@ -7,7 +7,8 @@ import {
   listObjects,
 } from './buckets.ts';
 import type { Call } from './call.ts';
-import { abortUpload, beginUpload, completeUpload, listParts, putPart } from './multipart.ts';
+import { copyObject, copyPart, isCopy } from './copies.ts';
+import { abortUpload, beginUpload, completeUpload, listParts, listUploads, putPart } from './multipart.ts';
 import { deleteObject, getObject, putObject } from './objects.ts';
 import { S3Error } from './s3-error.ts';
 
@@ -18,6 +19,7 @@ const SERVICE: Readonly<Record<string, Handler>> = { GET: listBuckets };
 const BUCKET: Readonly<Record<string, Handler>> = {
   GET: listObjects,
   'GET location': bucketLocation,
+  'GET uploads': listUploads,
   HEAD: headBucket,
   PUT: createBucket,
   'POST delete': deleteObjects,
@@ -25,10 +27,10 @@ const BUCKET: Readonly<Record<string, Handler>> = {
 const OBJECT: Readonly<Record<string, Handler>> = {
   GET: getObject,
   HEAD: getObject,
-  PUT: putObject,
+  PUT: (call) => (isCopy(call) ? copyObject(call) : putObject(call)),
   DELETE: deleteObject,
   'POST uploads': beginUpload,
-  'PUT uploadId': putPart,
+  'PUT uploadId': (call) => (isCopy(call) ? copyPart(call) : putPart(call)),
   'GET uploadId': listParts,
   'POST uploadId': completeUpload,
   'DELETE uploadId': abortUpload,

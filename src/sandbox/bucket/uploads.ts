@@ -32,8 +32,15 @@ const uploadSchema = z.object({
   algorithm: z.enum(CHECKSUM_ALGORITHMS),
   /** COMPOSITE: a checksum of the parts' checksums; FULL_OBJECT: one over all bytes. */
   checksumType: z.enum(['COMPOSITE', 'FULL_OBJECT']),
+  /** ISO 8601. */
+  startedAt: z.string().default('1970-01-01T00:00:00.000Z'),
 });
 export type Upload = z.infer<typeof uploadSchema>;
+
+/** An upload that has neither been completed nor aborted. */
+export interface OpenUpload extends Upload {
+  id: string;
+}
 
 /** Which upload is meant; the key must be the one it was begun with. */
 export interface UploadName {
@@ -85,12 +92,27 @@ export class Uploads {
   }
 
   /** Begins an upload and returns its id. */
-  async begin(bucket: string, upload: Upload): Promise<string> {
+  async begin(bucket: string, upload: Omit<Upload, 'startedAt'>): Promise<string> {
     const id = randomBytes(16).toString('hex');
     const folder = join(this.store.folderOf(bucket), FOLDER, id);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFileAtomic(join(folder, ABOUT), JSON.stringify(upload));
+    const started: Upload = { ...upload, startedAt: this.store.stamp().modifiedAt };
+    await writeFileAtomic(join(folder, ABOUT), JSON.stringify(started));
     return id;
+  }
+
+  /** All that are open in a bucket, in no order. */
+  async list(bucket: string): Promise<OpenUpload[]> {
+    const folder = join(this.store.folderOf(bucket), FOLDER);
+    const ids = (await readdir(folder).catch(orNothing)).filter((id) => UPLOAD_ID.test(id));
+    const read = async (id: string): Promise<OpenUpload[]> => {
+      // One that ends meanwhile is not open any more.
+      const about = await readFile(join(folder, id, ABOUT), 'utf8').catch(orNothing);
+      return typeof about === 'string' ? [{ id, ...uploadSchema.parse(parseJson(about)) }] : [];
+    };
+    const open: OpenUpload[] = [];
+    for await (const found of mapInOrder(ids, OPEN_AT_ONCE, read)) open.push(...found);
+    return open;
   }
 
   /** @throws S3Error NoSuchUpload. */

@@ -13,7 +13,7 @@ import { BUCKET, startRig } from './rig.ts';
 
 const about: Upload = {
   ...{ key: 'k', contentType: 'text/plain', metadata: {}, headers: {} },
-  ...{ algorithm: 'CRC32', checksumType: 'COMPOSITE' },
+  ...{ algorithm: 'CRC32', checksumType: 'COMPOSITE', startedAt: '2026-03-01T09:30:00.000Z' },
 };
 const options = { maxBytes: 1_000_000, guard: () => undefined, accept: () => undefined };
 const md5 = (data: Uint8Array) => createHash('md5').update(data).digest();
