@@ -31,6 +31,8 @@ export interface Pacing {
   reserve?: number;
   /** The longest wait for a new window, in ms; --no-wait makes it none. */
   maxWaitMs?: number;
+  /** Whoever uses the client says itself when it waits. */
+  quiet?: boolean;
 }
 
 /** What a command may use: streams, clock, settings, the client. Each is made when first asked for. */
@@ -139,7 +141,9 @@ export class Surroundings {
       trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,
       ...pacing,
       ...(this.flags['no-wait'] ? { maxWaitMs: 0 } : {}),
-      onWait: ({ ms, error }) => this.showWait(ms, error),
+      onWait: ({ ms, error }) => {
+        if (!pacing.quiet) this.showWait(ms, error);
+      },
     });
   }
 
