@@ -1,75 +1,209 @@
-import type { Envelope } from '../api/schemas.ts';
-import { type Change, type WatchEvent, watchEnvelopes } from '../envelopes/watch.ts';
-import { durationInWords } from '../kernel/duration.ts';
-import { EndedOtherwiseError, sentenceOf, WaitTimeoutError } from '../kernel/errors.ts';
-import { writeJsonLine } from '../output/json.ts';
-import { startSpinner } from '../output/spinner.ts';
-import { renderChange } from '../output/watch-view.ts';
+import { type Change, isOver, type WatchEvent, watchEnvelopes } from '../envelopes/watch.ts';
+import { counted, durationInWords } from '../kernel/duration.ts';
+import {
+  EndedOtherwiseError,
+  messageOf,
+  PartialError,
+  sentenceOf,
+  UsageError,
+  WaitTimeoutError,
+} from '../kernel/errors.ts';
+import { readIds } from './ids.ts';
 import type { Surroundings } from './surroundings.ts';
+import { Notifier, ReachedCommand } from './watch-hooks.ts';
+import { openShow, type WatchShow } from './watch-show.ts';
 
-export interface WatchWish {
-  until: readonly string[];
-  timeoutMs?: number | undefined;
-  intervalMs: number;
-  /** The longest pause while nothing moves. */
-  quietMs?: number | undefined;
+export interface WatchFlags {
+  until?: string[] | undefined;
+  status?: string[] | undefined;
+  timeout?: number | undefined;
+  interval?: number | undefined;
+  exec?: string | undefined;
+  notify: boolean;
 }
+
+const INTERVAL_MS = 5_000;
+const QUIET_MS = 60_000;
+/** What is left of the rate window for the customer's own systems. */
+const RESERVE = 0.1;
+/** A longer wait for the rate window is told like an outage. */
+const MAX_WAIT_MS = 2_000;
+/** The longest timer there is. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const NAMED = 10;
 
 /**
- * Follows envelopes and writes each change as it happens.
- * @throws EndedOtherwiseError when one ended in another status, WaitTimeoutError when the time was up.
+ * Follows the envelopes that are named, or all that have a status, and shows each change as it happens. With a status and
+ * no --until it goes on for those that may come.
+ * @throws EndedOtherwiseError when one ended in another status, WaitTimeoutError when the time was up, the error of the
+ * service when it knows none of them, PartialError when it does not know some.
  */
 export async function watchToTheEnd(
-  ids: readonly string[],
-  wish: WatchWish,
+  words: readonly string[],
+  flags: WatchFlags,
   around: Surroundings,
 ): Promise<void> {
-  const client = await around.client({ maxWaitMs: Number.POSITIVE_INFINITY });
-  const timeUp = new WaitTimeoutError(`Gave up after ${durationInWords(wish.timeoutMs ?? 0)}.`, {
-    hint: `Go on with: esign envelopes watch ${ids.slice(0, 3).join(' ')}${ids.length > 3 ? ' …' : ''}`,
-  });
-  const deadline = new AbortController();
-  const timer =
-    wish.timeoutMs === undefined ? undefined : setTimeout(() => deadline.abort(timeUp), wish.timeoutMs);
-  const signal = AbortSignal.any([around.signal, deadline.signal]);
-  const spinner = await startSpinner(`Waiting for ${wish.until.join(' or ')}`, around.terminal, around.json);
-  const last = new Map<string, Envelope>();
-  const gone: Error[] = [];
+  const ids = await readSubject(words, flags);
+  const { status: discover, until = ['COMPLETED'], interval } = flags;
+  const client = await around.client({ reserve: RESERVE, maxWaitMs: MAX_WAIT_MS, onWait: () => undefined });
+  const deadline = deadlineAfter(flags.timeout, [
+    ...words,
+    ...(discover ? ['--status', discover.join(',')] : []),
+  ]);
+  const show = await openShow({ ids, until, title: titleOf(ids, flags) }, around);
+  const watching = new Watching(show, { until, single: ids.length === 1 }, flags, around);
   try {
-    const { until, intervalMs, quietMs } = wish;
-    for await (const event of watchEnvelopes(client, ids, { until, intervalMs, quietMs, signal })) {
-      if (event.type === 'change') last.set(event.change.envelopeId, event.change.envelope);
-      if (event.type === 'gone') gone.push(event.error);
-      await spinner.aside(() => writeEvent(event, ids.length > 1, around));
-    }
+    const events = watchEnvelopes(client, ids, {
+      until,
+      intervalMs: interval ?? INTERVAL_MS,
+      quietMs: interval === undefined ? QUIET_MS : interval,
+      discover,
+      endless: discover !== undefined && flags.until === undefined,
+      signal: AbortSignal.any([around.signal, deadline.signal]),
+    });
+    for await (const event of events) await watching.take(event);
   } finally {
-    clearTimeout(timer);
-    spinner.stop();
+    deadline.stop();
+    await show.close();
+    await watching.finish();
   }
-  judge(last, wish.until);
-  const [first] = gone;
-  if (first !== undefined) throw first;
+  watching.judge();
 }
 
-async function writeEvent(event: WatchEvent, several: boolean, around: Surroundings): Promise<void> {
-  if (event.type === 'change') return writeChange(event.change, around);
-  if (event.type === 'recovered') return around.notice('The service answers again.');
-  if (event.type === 'outage' && event.failures === 1)
-    return around.notice(`${sentenceOf(event.error)} Watching goes on.`);
-  // Of a single one the reporter says it.
-  if (event.type === 'gone' && several) around.notice(`${event.id}: ${sentenceOf(event.error)}`);
+async function readSubject(words: readonly string[], { status }: WatchFlags): Promise<string[]> {
+  if (status === undefined) return (await readIds(words, 'envelope id')).ids;
+  if (words.length > 0)
+    throw new UsageError('Name envelopes or select them with --status, not both.', {
+      hint: 'Leave one of the two out.',
+    });
+  return [];
 }
 
-function writeChange(change: Change, around: Surroundings): Promise<void> {
-  const { terminal, json } = around;
-  return json ? writeJsonLine(change, terminal) : terminal.out(renderChange(change, terminal));
+function titleOf(ids: readonly string[], { status, until = ['COMPLETED'] }: WatchFlags): string {
+  if (status !== undefined) return `Watching what is ${status.join(' or ')}`;
+  return `Waiting for ${until.join(' or ')}${ids.length > 1 ? `, ${counted(ids.length, 'envelope')}` : ''}`;
 }
 
-function judge(last: ReadonlyMap<string, Envelope>, until: readonly string[]): void {
-  const otherwise = [...last.values()].filter((envelope) => !until.includes(envelope.status ?? ''));
-  if (otherwise.length === 0) return;
-  const list = otherwise.map((envelope) => `${envelope.id} is ${envelope.status ?? 'unknown'}`).join(', ');
-  throw new EndedOtherwiseError(`Ended in another status than ${until.join(' or ')}: ${list}.`, {
-    hint: `See why: \`esign envelopes get ${otherwise[0]?.id ?? ''}\`.`,
-  });
+/** Aborts after so long, which may be longer than a timer can run. */
+function deadlineAfter(
+  ms: number | undefined,
+  words: readonly string[],
+): { signal: AbortSignal; stop(): void } {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (left: number) => {
+    timer = setTimeout(
+      () => {
+        if (left > LONGEST_TIMER_MS) return wait(left - LONGEST_TIMER_MS);
+        controller.abort(
+          new WaitTimeoutError(`Gave up after ${durationInWords(ms ?? 0)}.`, {
+            hint: `Go on with: esign envelopes watch ${words.slice(0, 3).join(' ')}${words.length > 3 ? ' …' : ''}`,
+          }),
+        );
+      },
+      Math.min(left, LONGEST_TIMER_MS),
+    );
+  };
+  if (ms !== undefined) wait(ms);
+  return { signal: controller.signal, stop: () => clearTimeout(timer) };
+}
+
+/** What is done about the events of one watch, and what is made of them at its end. */
+class Watching {
+  readonly #show: WatchShow;
+  readonly #until: readonly string[];
+  readonly #command: ReachedCommand | undefined;
+  readonly #notifier: Notifier | undefined;
+  readonly #last = new Map<string, string>();
+  readonly #otherwise: { id: string; status: string }[] = [];
+  readonly #gone: Error[] = [];
+  readonly #single: boolean;
+  #count = 0;
+  #commands = { failed: 0, runs: 0 };
+
+  constructor(
+    show: WatchShow,
+    wish: { until: readonly string[]; single: boolean },
+    flags: WatchFlags,
+    around: Surroundings,
+  ) {
+    this.#show = show;
+    this.#until = wish.until;
+    this.#single = wish.single;
+    const { signal, terminal } = around;
+    const options = { signal, showsOutput: terminal.outIsTty && !around.json };
+    if (flags.exec !== undefined)
+      this.#command = new ReachedCommand(flags.exec, (text) => show.say(text), options);
+    if (flags.notify) this.#notifier = new Notifier(around);
+  }
+
+  async take(event: WatchEvent): Promise<void> {
+    switch (event.type) {
+      case 'change':
+        return this.#change(event.change);
+      case 'gone':
+        this.#gone.push(event.error);
+        if (!this.#last.has(event.id)) this.#count++;
+        // Of a single one the reporter says it.
+        if (this.#single) return;
+        return this.#show.gone(event.id, this.#last.get(event.id) ?? null, event.error);
+      case 'outage':
+        if (event.failures === 1) await this.#show.away(`${sentenceOf(event.error)} Watching goes on.`);
+        return;
+      case 'recovered':
+        return this.#show.away(undefined);
+      case 'deaf':
+        return this.#show.say(
+          `Events of this machine can't be followed: ${messageOf(event.error)}. Polling goes on.`,
+        );
+    }
+  }
+
+  async #change(change: Change): Promise<void> {
+    const { envelopeId: id, from, to } = change;
+    if (from === null) this.#count++;
+    await this.#show.change(change);
+    const over = isOver({ id, status: to }, this.#until);
+    if (!over) return void this.#last.set(id, to);
+    this.#last.delete(id);
+    this.#notifier?.ended(change);
+    if (this.#until.includes(to)) this.#command?.reached(change);
+    else this.#otherwise.push({ id, status: to });
+  }
+
+  /** Waits for the commands that run. */
+  async finish(): Promise<void> {
+    this.#notifier?.finish();
+    if (this.#command) this.#commands = await this.#command.finish();
+  }
+
+  judge(): void {
+    const count = this.#count;
+    const { failed, runs } = this.#commands;
+    const [first] = this.#otherwise;
+    if (first !== undefined) throw endedOtherwise(this.#otherwise, first.id, this.#until);
+    const [gone] = this.#gone;
+    if (gone !== undefined && this.#gone.length === count) throw gone;
+    if (gone !== undefined)
+      throw new PartialError(
+        `${this.#gone.length} of ${count} envelopes are not known to the service; each is reported above.`,
+      );
+    if (failed > 0)
+      throw new PartialError(`The command failed ${failed} of ${runs} times; each is reported above.`);
+  }
+}
+
+function endedOtherwise(
+  ended: readonly { id: string; status: string }[],
+  first: string,
+  until: readonly string[],
+): EndedOtherwiseError {
+  const list = ended.slice(0, NAMED).map(({ id, status }) => `${id} is ${status}`);
+  const more = ended.length > NAMED ? `, and ${counted(ended.length - NAMED, 'other')}` : '';
+  return new EndedOtherwiseError(
+    `Ended in another status than ${until.join(' or ')}: ${list.join(', ')}${more}.`,
+    {
+      hint: `See why: \`esign envelopes get ${first}\`.`,
+    },
+  );
 }

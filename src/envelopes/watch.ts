@@ -1,20 +1,13 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { BadResponseError, NetworkError, ServiceError } from '../kernel/errors.ts';
-import { isTerminal } from '../kernel/vocabulary.ts';
-import { lookAt } from './looks.ts';
+import { isTerminal, LIMITS } from '../kernel/vocabulary.ts';
+import { Lookout, showsSigners } from './lookout.ts';
+import { type Wakeup, Wakeups } from './wakeups.ts';
+import { type Change, Memory } from './watch-memory.ts';
+import { Pace } from './watch-pace.ts';
 
-/** One change of one envelope. The first look at an envelope has `from: null`. */
-export interface Change {
-  /** When it was seen, ISO 8601. */
-  at: string;
-  envelopeId: string;
-  from: string | null;
-  to: string;
-  /** The address of the signer whose status changed, where one did. */
-  signer: string | null;
-  envelope: Envelope;
-}
+export type { Change } from './watch-memory.ts';
 
 export type WatchEvent =
   | { type: 'change'; change: Change }
@@ -22,7 +15,17 @@ export type WatchEvent =
   | { type: 'gone'; id: string; error: Error }
   /** The service could not be asked; watching goes on. */
   | { type: 'outage'; error: Error; failures: number }
-  | { type: 'recovered' };
+  | { type: 'recovered' }
+  /** The source of wake-ups failed; watching goes on without. */
+  | { type: 'deaf'; error: unknown };
+
+/** What a look cost, and when the next one comes. */
+export interface LookReport {
+  at: number;
+  requests: number;
+  open: number;
+  nextMs: number;
+}
 
 export interface WatchOptions {
   /** Statuses to wait for. */
@@ -30,105 +33,38 @@ export interface WatchOptions {
   intervalMs: number;
   /** The longest pause while nothing moves; the interval itself when absent. */
   quietMs?: number | undefined;
+  /** Statuses whose envelopes are watched as well, also those that come to have them later. */
+  discover?: readonly string[] | undefined;
+  /** Goes on when none is left, for those that may come. */
+  endless?: boolean | undefined;
+  /** Says of envelopes that something has happened to them; each is then looked at at once. */
+  wakeups?: AsyncIterable<Wakeup> | undefined;
+  onLook?: ((report: LookReport) => void) | undefined;
   random?: () => number;
   signal?: AbortSignal;
 }
 
-interface Seen {
-  status: string;
-  signers: Map<string, string>;
-}
-
-/** How far an envelope has come; a stale answer from a lagging replica never takes it back. */
-const RANK: Readonly<Record<string, number>> = { DRAFT: 0, SENT: 1, IN_PROGRESS: 2 };
+/** A look may cost so many requests for envelopes to which nothing seems to have happened. */
+const BUDGET = 12;
+/** How long an envelope that has ended is kept from coming back out of a stale list. */
+const ENDED_MS = 3_600_000;
 
 /**
- * Follows envelopes until each is in an awaited or a terminal status. Yields each change once, in order. A look costs
- * about as many requests as there are pages of a list, when that is fewer than envelopes. Outages and 5xx are waited out
- * and reported; an error that will not pass (401) ends the watch.
+ * Follows envelopes until each is in an awaited or a terminal status. Yields each change once, in order. A look costs as
+ * many requests as there are envelopes or list pages, whichever is less. Outages, 429 and 5xx are waited out and reported;
+ * an error that will not pass (401) ends the watch.
  */
 export async function* watchEnvelopes(
   client: Client,
   ids: readonly string[],
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent, void, undefined> {
-  const open = new Set(ids);
-  const seen = new Map<string, Seen>();
-  const course = new Course();
-  while (open.size > 0) {
-    for await (const event of surviving(tick(client, open, seen, options), options.signal))
-      yield* course.take(event);
-    if (open.size > 0) await client.clock.sleep(course.pause(options), options.signal);
-  }
-}
-
-/** How a watch goes: whether the service is away, and for how long nothing has moved. */
-class Course {
-  #failures = 0;
-  #quiet = 0;
-
-  /** What is to be reported of an event of a look; undefined stands for an envelope to which nothing has happened. */
-  *take(event: WatchEvent | undefined): Generator<WatchEvent, void, undefined> {
-    if (event?.type === 'outage') {
-      this.#failures++;
-      yield { ...event, failures: this.#failures };
-      return;
-    }
-    if (this.#failures > 0) yield { type: 'recovered' };
-    this.#failures = 0;
-    if (event === undefined) return;
-    this.#quiet = 0;
-    yield event;
-  }
-
-  /** Longer while nothing moves or the service is away, shorter after a change. In ms. */
-  pause({ intervalMs, quietMs = intervalMs, random = Math.random }: WatchOptions): number {
-    const away = Math.min(intervalMs * 2 ** Math.min(this.#failures, 6), Math.max(60_000, intervalMs));
-    const calm = Math.min(intervalMs * 1.3 ** Math.max(0, this.#quiet - 2), Math.max(quietMs, intervalMs));
-    this.#quiet++;
-    return Math.max(away, calm) * (0.9 + random() * 0.2);
-  }
-}
-
-/** The events of a look, with an outage at the end when the service could not be asked. */
-async function* surviving(
-  look: AsyncIterable<WatchEvent | undefined>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<WatchEvent | undefined, void, undefined> {
+  const watch = new Watch(client, ids, options);
   try {
-    yield* look;
-  } catch (error) {
-    if (signal?.aborted || !isOutage(error)) throw error;
-    yield { type: 'outage', error, failures: 1 };
+    yield* watch.run();
+  } finally {
+    watch.close();
   }
-}
-
-/** One look at everything open: what has happened, and undefined for each envelope to which nothing has. */
-async function* tick(
-  client: Client,
-  open: Set<string>,
-  seen: Map<string, Seen>,
-  options: WatchOptions,
-): AsyncGenerator<WatchEvent | undefined, void, undefined> {
-  for await (const { id, envelope, error } of lookAt(client, open, statusesOf(open, seen), options.signal)) {
-    yield undefined;
-    if (envelope === undefined) {
-      open.delete(id);
-      yield { type: 'gone', id, error };
-      continue;
-    }
-    yield* changesOf(envelope, seen, client.clock.now());
-    if (isOver(envelope, options.until)) open.delete(id);
-  }
-}
-
-function statusesOf(open: ReadonlySet<string>, seen: ReadonlyMap<string, Seen>): Map<string, string> {
-  return new Map([...seen].filter(([id]) => open.has(id)).map(([id, { status }]) => [id, status]));
-}
-
-function isOutage(error: unknown): error is Error {
-  if (error instanceof NetworkError || error instanceof BadResponseError) return true;
-  return error instanceof ServiceError && (error.status >= 500 || error.status === 429);
 }
 
 /** True when nothing is left to wait for. */
@@ -137,30 +73,182 @@ export function isOver(envelope: Envelope, until: readonly string[]): boolean {
   return until.includes(status) || isTerminal(status);
 }
 
-function* changesOf(envelope: Envelope, seen: Map<string, Seen>, now: number): Generator<WatchEvent> {
-  const before = seen.get(envelope.id);
-  const status = envelope.status ?? 'UNKNOWN';
-  if (before !== undefined && goesBack(before.status, status)) return;
-  // An item of a list may lack its signers: then nothing is known of them anew.
-  const signers = envelope.signers
-    ? new Map(envelope.signers.map((one) => [one.email ?? one.id ?? '', one.status ?? '']))
-    : (before?.signers ?? new Map<string, string>());
-  const moved = before
-    ? [...signers.keys()].filter((who) => before.signers.get(who) !== signers.get(who))
-    : [];
-  if (before?.status === status && moved.length === 0) return;
-  seen.set(envelope.id, { status, signers });
-  const at = new Date(now).toISOString();
-  const from = before?.status ?? null;
-  // Several signers moved between two looks: a line each; the new status counts as reached by the last.
-  for (const [index, signer] of (moved.length > 0 ? moved : [null]).entries()) {
-    const to = index >= moved.length - 1 ? status : (from ?? status);
-    yield { type: 'change', change: { at, envelopeId: envelope.id, from, to, signer, envelope } };
+type Events = AsyncGenerator<WatchEvent, void, undefined>;
+
+class Watch {
+  readonly #client: Client;
+  readonly #options: WatchOptions;
+  readonly #lookout: Lookout;
+  readonly #memory = new Memory();
+  readonly #pace: Pace;
+  readonly #wakeups: Wakeups;
+  /** What is watched, with the last known status. */
+  readonly #open: Map<string, string | undefined>;
+  /** What is watched, the one whose signers were not looked at for longest first. */
+  readonly #turns: Set<string>;
+  /** What has ended, and when. */
+  readonly #ended = new Map<string, number>();
+
+  constructor(client: Client, ids: readonly string[], options: WatchOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#lookout = new Lookout(client);
+    this.#pace = new Pace({ ...options, random: options.random ?? Math.random });
+    this.#wakeups = new Wakeups(client.clock, options.wakeups);
+    this.#open = new Map(ids.map((id) => [id, undefined]));
+    this.#turns = new Set(ids);
+  }
+
+  async *run(): Events {
+    const { onLook, signal } = this.#options;
+    const { clock } = this.#client;
+    for (;;) {
+      const before = this.#lookout.requests;
+      const open = this.#open.size;
+      yield* this.#surviving(this.#look());
+      this.#lookout.expect(Math.max(0, open - this.#open.size));
+      const nextMs = this.#pace.next(clock.now());
+      const requests = this.#lookout.requests - before;
+      onLook?.({ at: clock.now(), requests, open: this.#open.size, nextMs });
+      if (this.#isDone()) return;
+      const next = clock.now() + nextMs;
+      do {
+        await this.#wakeups.sleep(Math.max(0, next - clock.now()), signal);
+        yield* this.#surviving(this.#lookAtWoken());
+        if (this.#isDone()) return;
+      } while (clock.now() < next);
+    }
+  }
+
+  close(): void {
+    this.#wakeups.close();
+  }
+
+  #isDone(): boolean {
+    return this.#open.size === 0 && this.#options.endless !== true;
+  }
+
+  /** One look at everything: lists where they are cheaper, then one by one what they did not tell enough of. */
+  async *#look(): Events {
+    const { discover = [], signal } = this.#options;
+    this.#forgetEnded();
+    const isFirst = [...this.#open.values()].every((status) => status === undefined);
+    const rest = new Map(this.#open);
+    const whole = new Set<string>();
+    const before = this.#lookout.requests;
+    const held: Envelope[] = [];
+    for await (const page of this.#lookout.lists(rest, discover, signal)) {
+      yield* this.#answered();
+      if (isFirst) held.push(...page);
+      else for (const item of page) yield* this.#takeItem(item, whole);
+      yield* this.#lookAtWoken();
+    }
+    // The first report comes in the order in which the envelopes were named.
+    for (const item of this.#inOrder(held)) yield* this.#takeItem(item, whole);
+    for (const id of rest.keys()) whole.add(id);
+    yield* this.#takeEach([...whole].filter((id) => this.#open.has(id)));
+    if (whole.size < this.#open.size) yield* this.#takeEach(this.#inTurn(this.#lookout.requests - before));
+  }
+
+  /** Where lists lack signers, some are looked at in turn each time: somebody may have viewed or signed. */
+  #inTurn(spent: number): string[] {
+    if (!this.#lookout.needsEach) return [];
+    const budget = Math.max(BUDGET, Math.ceil(this.#open.size / LIMITS.pageSize) + 2);
+    return [...this.#turns].slice(0, Math.max(1, budget - spent));
+  }
+
+  async *#lookAtWoken(): Events {
+    const failure = this.#wakeups.takeFailure();
+    if (failure !== undefined) yield { type: 'deaf', error: failure };
+    const isNew = (id: string) => (this.#options.discover ?? []).length > 0 && !this.#ended.has(id);
+    const ids = [...this.#wakeups.take()].filter((id) => this.#open.has(id) || isNew(id));
+    if (ids.length === 0) return;
+    this.#pace.moved();
+    const known = ids.filter((id) => this.#open.has(id));
+    const rest = new Map(known.map((id) => [id, this.#open.get(id)]));
+    const whole = new Set<string>();
+    for await (const page of this.#lookout.lists(rest, [], this.#options.signal)) {
+      yield* this.#answered();
+      for (const item of page) yield* this.#takeItem(item, whole);
+    }
+    for (const id of [...rest.keys(), ...ids]) if (!this.#open.has(id) || rest.has(id)) whole.add(id);
+    yield* this.#takeEach([...whole].filter((id) => !this.#ended.has(id)));
+  }
+
+  async *#takeEach(ids: readonly string[]): Events {
+    for await (const sight of this.#lookout.each(ids, this.#options.signal)) {
+      yield* this.#answered();
+      const { id, envelope } = sight;
+      if (envelope !== undefined) yield* this.#take(id, envelope);
+      else if (this.#open.has(id)) {
+        this.#close(id);
+        this.#pace.moved();
+        yield { type: 'gone', id, error: sight.error };
+      }
+    }
+  }
+
+  /** An item of a list: enough when it shows signers or nothing has happened; else the whole is needed. */
+  *#takeItem(item: Envelope, whole: Set<string>): Generator<WatchEvent, void, undefined> {
+    const isEnough = showsSigners(item) || !this.#lookout.needsEach || !this.#memory.differs(item.id, item);
+    if (isEnough) yield* this.#take(item.id, item);
+    else whole.add(item.id);
+  }
+
+  *#take(id: string, envelope: Envelope): Generator<WatchEvent, void, undefined> {
+    if (!this.#open.has(id) && !this.#mayOpen(id, envelope)) return;
+    if (showsSigners(envelope)) this.#turns.delete(id);
+    const changes = this.#memory.take(id, envelope, this.#client.clock.now());
+    for (const change of changes) yield { type: 'change', change };
+    const last = changes.at(-1);
+    if (last !== undefined) this.#pace.moved();
+    if (last !== undefined && isOver({ id, status: last.to }, this.#options.until)) return this.#close(id);
+    this.#open.set(id, last?.to ?? this.#open.get(id));
+    this.#turns.add(id);
+  }
+
+  #mayOpen(id: string, envelope: Envelope): boolean {
+    return !this.#ended.has(id) && (this.#options.discover ?? []).includes(envelope.status ?? '');
+  }
+
+  #close(id: string): void {
+    this.#open.delete(id);
+    this.#turns.delete(id);
+    this.#memory.forget(id);
+    this.#ended.set(id, this.#client.clock.now());
+  }
+
+  #forgetEnded(): void {
+    const now = this.#client.clock.now();
+    for (const [id, at] of this.#ended) {
+      if (now - at < ENDED_MS) return;
+      this.#ended.delete(id);
+    }
+  }
+
+  #inOrder(items: readonly Envelope[]): Envelope[] {
+    if (items.length === 0) return [];
+    const places = new Map([...this.#open.keys()].map((id, index) => [id, index]));
+    const placeOf = ({ id }: Envelope) => places.get(id) ?? places.size;
+    return items.toSorted((a, b) => placeOf(a) - placeOf(b));
+  }
+
+  *#answered(): Generator<WatchEvent, void, undefined> {
+    if (this.#pace.answered()) yield { type: 'recovered' };
+  }
+
+  /** The events of a look, with an outage at the end when the service could not be asked. */
+  async *#surviving(look: Events): Events {
+    try {
+      yield* look;
+    } catch (error) {
+      if (this.#options.signal?.aborted || !isOutage(error)) throw error;
+      yield { type: 'outage', error, failures: this.#pace.failed(error) };
+    }
   }
 }
 
-function goesBack(from: string, to: string): boolean {
-  if (isTerminal(from)) return from !== to;
-  const [before, after] = [RANK[from], RANK[to]];
-  return before !== undefined && after !== undefined && after < before;
+function isOutage(error: unknown): error is Error {
+  if (error instanceof NetworkError || error instanceof BadResponseError) return true;
+  return error instanceof ServiceError && (error.status >= 500 || error.status === 429);
 }

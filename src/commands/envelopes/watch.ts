@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, statusesFlag } from '../../cli/flags.ts';
-import { readIdsOrSelect } from '../../cli/selecting.ts';
 import { watchToTheEnd } from '../../cli/watching.ts';
 
 export default class EnvelopesWatch extends EsignCommand {
@@ -20,7 +20,16 @@ export default class EnvelopesWatch extends EsignCommand {
   };
   static override flags = {
     until: statusesFlag({ description: 'statuses to wait for (default COMPLETED)', helpValue: 'A,B' }),
-    status: statusesFlag({ description: 'all that have these statuses now', helpValue: 'A,B' }),
+    status: statusesFlag({
+      description: 'all that have these statuses, also those that come to have them',
+      helpValue: 'A,B',
+    }),
+    exec: Flags.string({
+      description:
+        'command to run for each envelope that reaches an awaited status; the change is on its stdin',
+      helpValue: 'CMD',
+    }),
+    notify: Flags.boolean({ description: 'ring, and tell the desktop, when an envelope has ended' }),
     // Its own meaning here: how long to wait at most, not how long a request may take.
     timeout: durationFlag({
       description: 'give up after this long, with exit code 124',
@@ -37,10 +46,6 @@ export default class EnvelopesWatch extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesWatch);
     const around = this.surroundings({ ...flags, timeout: undefined });
-    const client = await around.client({ reserve: 0.1, maxWaitMs: Number.POSITIVE_INFINITY });
-    const ids = await readIdsOrSelect(argv.map(String), client, { statuses: flags.status }, around);
-    const { until = ['COMPLETED'], timeout: timeoutMs, interval } = flags;
-    const pace = interval === undefined ? { intervalMs: 5_000, quietMs: 60_000 } : { intervalMs: interval };
-    await watchToTheEnd(ids, { until, timeoutMs, ...pace }, around);
+    await watchToTheEnd(argv.map(String), flags, around);
   }
 }

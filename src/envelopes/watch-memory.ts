@@ -1,0 +1,152 @@
+import type { Envelope, Signer } from '../api/schemas.ts';
+import { isTerminal } from '../kernel/vocabulary.ts';
+import { showsSigners } from './lookout.ts';
+
+/** One change of one envelope. The first look at an envelope has `from: null`. */
+export interface Change {
+  /** When it was seen, ISO 8601. */
+  at: string;
+  envelopeId: string;
+  from: string | null;
+  to: string;
+  /** The address of the signer whose status changed, where one did. */
+  signer: string | null;
+  envelope: Envelope;
+}
+
+interface Seen {
+  status: string;
+  /** How far the envelope has come at most. */
+  mark: number;
+  /** Status of each signer; undefined while only lists without signers were seen. */
+  signers: Map<string, string> | undefined;
+  /** The item of a list without signers as it came after the last look at the whole. */
+  item: string | undefined;
+}
+
+/** How far an envelope has come; a stale answer of a lagging replica never takes it back. */
+const RANK: Readonly<Record<string, number>> = { DRAFT: 0, SENT: 1, IN_PROGRESS: 2 };
+const ENDED = 3;
+const SIGNER_RANK: Readonly<Record<string, number>> = {
+  PENDING: 0,
+  SENT: 1,
+  VIEWED: 2,
+  SIGNED: 3,
+  DECLINED: 3,
+};
+
+/** What was seen of each envelope, and what is new in what is seen now. */
+export class Memory {
+  readonly #seen = new Map<string, Seen>();
+
+  has(id: string): boolean {
+    return this.#seen.has(id);
+  }
+
+  forget(id: string): void {
+    this.#seen.delete(id);
+  }
+
+  /** True when a list item without signers differs from the last one: then the whole envelope is worth a look. */
+  differs(id: string, item: Envelope): boolean {
+    const before = this.#seen.get(id);
+    if (before === undefined || isStale(before, statusOf(item))) return false;
+    if (before.status !== statusOf(item)) return true;
+    const text = JSON.stringify(item);
+    before.item ??= text;
+    return before.item !== text;
+  }
+
+  /** The changes since the last look, in order; none for an answer that is older than what is known. */
+  take(id: string, envelope: Envelope, now: number): Change[] {
+    const before = this.#seen.get(id);
+    const status = statusOf(envelope);
+    if (before !== undefined && isStale(before, status)) return [];
+    const moved = before === undefined ? [] : movedSigners(before, envelope);
+    this.#seen.set(id, remember(before, envelope));
+    if (before?.status === status && moved.length === 0) return [];
+    const at = new Date(now).toISOString();
+    const from = before?.status ?? null;
+    // Several signers moved between two looks: a change each; the new status counts as reached by the last.
+    const movers = moved.length > 0 ? moved.map(addressOf) : [null];
+    return movers.map((signer, index) => {
+      const to = index === movers.length - 1 ? status : (from ?? status);
+      return { at, envelopeId: id, from, to, signer, envelope };
+    });
+  }
+}
+
+function statusOf(envelope: Envelope): string {
+  return envelope.status ?? 'UNKNOWN';
+}
+
+function rankOf(status: string): number | undefined {
+  return isTerminal(status) ? ENDED : RANK[status];
+}
+
+function isStale(before: Seen, status: string): boolean {
+  if (isTerminal(before.status)) return before.status !== status;
+  return (rankOf(status) ?? before.mark) < before.mark;
+}
+
+function remember(before: Seen | undefined, envelope: Envelope): Seen {
+  const status = statusOf(envelope);
+  const mark = Math.max(before?.mark ?? 0, rankOf(status) ?? 0);
+  if (!showsSigners(envelope)) return { status, mark, signers: before?.signers, item: undefined };
+  const signers = new Map(before?.signers);
+  for (const [key, one] of keyed(envelope)) {
+    const known = signers.get(key);
+    if (known === undefined || !goesBack(known, one.status ?? '')) signers.set(key, one.status ?? '');
+  }
+  return { status, mark, signers, item: undefined };
+}
+
+/** Those who did something since, in the order they did it where the service says when. */
+function movedSigners(before: Seen, envelope: Envelope): Signer[] {
+  if (!showsSigners(envelope)) return [];
+  const { signers } = before;
+  if (signers === undefined) return guessMoved(before, envelope);
+  return keyed(envelope)
+    .filter(([key, one]) => {
+      const known = signers.get(key);
+      return known !== one.status && !(known !== undefined && goesBack(known, one.status ?? ''));
+    })
+    .map(([, one]) => one)
+    .sort((a, b) => (actedAt(a) ?? 0) - (actedAt(b) ?? 0));
+}
+
+/** Where the signers were not shown before: nobody had acted while it was SENT; later the last one made the change. */
+function guessMoved(before: Seen, envelope: Envelope): Signer[] {
+  if (statusOf(envelope) === before.status) return [];
+  const acted = (envelope.signers ?? [])
+    .filter((one) => one.status === 'SIGNED' || one.status === 'DECLINED')
+    .sort((a, b) => (actedAt(a) ?? 0) - (actedAt(b) ?? 0));
+  if (before.mark <= 1) return acted;
+  const last = acted.at(-1);
+  const isTheirs = ['IN_PROGRESS', 'COMPLETED', 'DECLINED'].includes(statusOf(envelope));
+  return isTheirs && last !== undefined && actedAt(last) !== undefined ? [last] : [];
+}
+
+function goesBack(from: string, to: string): boolean {
+  const [before, after] = [SIGNER_RANK[from], SIGNER_RANK[to]];
+  if (before === 3) return true;
+  return before !== undefined && after !== undefined && after < before;
+}
+
+function actedAt(signer: Signer): number | undefined {
+  const at = Date.parse(signer.signedAt ?? signer.declinedAt ?? '');
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** Each signer under the address where that is theirs alone, since lists may lack ids. */
+function keyed(envelope: Envelope): [string, Signer][] {
+  const all = envelope.signers ?? [];
+  return all.map((one, index) => {
+    const isAlone = one.email && all.filter((other) => other.email === one.email).length === 1;
+    return [isAlone ? `${one.email}` : (one.id ?? `${index}`), one];
+  });
+}
+
+function addressOf(signer: Signer): string | null {
+  return signer.email ?? signer.id ?? signer.name ?? null;
+}

@@ -1,0 +1,77 @@
+/** A screen of its own on a terminal, on which only what differs is written. The shell's screen comes back on any end. */
+export interface LiveScreen {
+  readonly columns: number;
+  readonly rows: number;
+  /** Shows these lines, and of a line only what fits. */
+  draw(lines: readonly string[]): void;
+  /** Gives the shell its screen and cursor back. May be called again. */
+  close(): void;
+}
+
+const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J';
+const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
+const FALLBACK = { columns: 80, rows: 24 };
+
+/**
+ * Takes the terminal over: another screen, no cursor, no line wrap.
+ * @param redraw asked for when the size has changed or the process comes back from Ctrl-Z
+ */
+export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): LiveScreen {
+  let shown: readonly string[] = [];
+  let isOpen = true;
+  const enter = () => {
+    shown = [];
+    stream.write(ENTER);
+  };
+  const anew = () => {
+    shown = [];
+    stream.write('\u001b[2J');
+    redraw();
+  };
+  const onSuspend = () => {
+    stream.write(LEAVE);
+    process.kill(process.pid, 'SIGSTOP');
+  };
+  const onContinue = () => {
+    enter();
+    redraw();
+  };
+  const close = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    stream.off('resize', anew);
+    process.off('exit', close);
+    process.off('SIGTSTP', onSuspend);
+    process.off('SIGCONT', onContinue);
+    stream.write(LEAVE);
+  };
+  stream.on('resize', anew);
+  process.on('exit', close);
+  process.on('SIGTSTP', onSuspend);
+  process.on('SIGCONT', onContinue);
+  enter();
+  return {
+    get columns() {
+      return stream.columns || FALLBACK.columns;
+    },
+    get rows() {
+      return stream.rows || FALLBACK.rows;
+    },
+    draw(lines) {
+      if (!isOpen) return;
+      const fitting = lines.slice(0, this.rows);
+      stream.write(difference(shown, fitting));
+      shown = fitting;
+    },
+    close,
+  };
+}
+
+/** What turns one screen into another. */
+function difference(before: readonly string[], after: readonly string[]): string {
+  const changed = after.map((line, index) =>
+    line === before[index] ? '' : `\u001b[${index + 1};1H${line}\u001b[0m\u001b[K`,
+  );
+  const rest = before.length > after.length ? `\u001b[${after.length + 1};1H\u001b[J` : '';
+  return changed.join('') + rest;
+}

@@ -1,0 +1,313 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Envelope } from '../../src/api/schemas.ts';
+import {
+  type LookReport,
+  type WatchEvent,
+  type WatchOptions,
+  watchEnvelopes,
+} from '../../src/envelopes/watch.ts';
+import { idsOf, Model, type ModelOptions } from './watch-model.ts';
+
+interface Plot extends ModelOptions {
+  count: number;
+  /** How likely an envelope moves between two looks. */
+  likely?: number;
+  seed?: number;
+  /** Ends after so many looks. */
+  looks?: number;
+  /** Done before each pause. */
+  between?: (model: Model, look: number) => void;
+  watch?: Partial<WatchOptions>;
+}
+
+/** Numbers from 0 to 1 that are the same each time. */
+function dice(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+const ENOUGH = new Error('enough');
+
+/** Watches envelopes that move between looks, to the end or for so many looks. */
+async function watch(plot: Plot) {
+  const { count, likely = 0.5, looks: most = 2_000 } = plot;
+  const ids = idsOf(count);
+  const random = dice(plot.seed ?? 1);
+  const events: WatchEvent[] = [];
+  const looks: LookReport[] = [];
+  const enough = new AbortController();
+  const model: Model = new Model(ids, {
+    ...plot,
+    onSleep: () => {
+      for (const id of model.moves.keys()) if (random() < likely) model.advance(id);
+      plot.between?.(model, looks.length);
+      if (looks.length >= most) enough.abort(ENOUGH);
+    },
+  });
+  const options: WatchOptions = {
+    until: ['COMPLETED'],
+    intervalMs: 5_000,
+    random,
+    onLook: (look) => looks.push(look),
+    signal: enough.signal,
+    ...plot.watch,
+  };
+  try {
+    for await (const event of watchEnvelopes(model.client, plot.watch?.discover ? [] : ids, options))
+      events.push(event);
+  } catch (error) {
+    if (error !== ENOUGH) throw error;
+  }
+  return { events, looks, model, ids };
+}
+
+interface Told {
+  from: string | null;
+  to: string;
+  signer: string | null;
+  /** What the signer has done, as the envelope shows it. */
+  did: string | null;
+}
+
+function changesOf(events: readonly WatchEvent[]): Map<string, Told[]> {
+  const changes = new Map<string, Told[]>();
+  for (const event of events) {
+    if (event.type !== 'change') continue;
+    const { envelopeId, from, to, signer, envelope } = event.change;
+    const did = envelope.signers?.find((one) => one.email === signer)?.status ?? null;
+    changes.set(envelopeId, [...(changes.get(envelopeId) ?? []), { from, to, signer, did }]);
+  }
+  return changes;
+}
+
+/** Every move of the model was told once, in order, each from where the one before ended. */
+function expectWhole(events: readonly WatchEvent[], model: Model): void {
+  for (const [id, told] of changesOf(events)) {
+    const [first, ...rest] = told;
+    expect(first).toEqual({ from: null, to: 'SENT', signer: null, did: null });
+    expect(rest.map(({ to, signer }) => ({ status: to, signer }))).toEqual(model.moves.get(id));
+    expect(rest.map(({ from }) => from)).toEqual(told.slice(0, -1).map(({ to }) => to));
+  }
+}
+
+const most = (looks: readonly LookReport[]) => Math.max(...looks.map((look) => look.requests));
+
+describe('watching many', () => {
+  it('tells 10,000 moves each once, in order and with its signer, for at most 12 requests a look', async () => {
+    let told = 0;
+    for (const seed of [1, 2, 3]) {
+      const { events, looks, model } = await watch({ count: 1_000, likely: 0.3, seed });
+      expectWhole(events, model);
+      expect(changesOf(events).size).toBe(1_000);
+      expect(most(looks)).toBeLessThanOrEqual(12);
+      told += events.length;
+    }
+    expect(told).toBeGreaterThan(10_000);
+  });
+
+  it('reads the lists in flight where the account holds much more', async () => {
+    const { looks, events, model } = await watch({ count: 1_000, archived: 9_000, likely: 0, looks: 5 });
+    expect(changesOf(events).size).toBe(1_000);
+    expect(looks.map((look) => look.requests)).toEqual([11, 10, 10, 10, 10]);
+    expect(model.gets).toBe(0);
+  });
+
+  it('asks by itself for what has left the lists', async () => {
+    const { looks, events, model } = await watch({
+      count: 1_000,
+      archived: 9_000,
+      likely: 0,
+      looks: 4,
+      between: (all, look) => {
+        if (look === 1) for (let step = 0; step < 4; step++) all.advance('env_7');
+      },
+    });
+    expect(looks.map((look) => look.requests)).toEqual([11, 11, 10, 10]);
+    expect(model.gets).toBe(1);
+    expect(changesOf(events).get('env_7')?.at(-1)).toMatchObject({
+      to: 'COMPLETED',
+      signer: 's1@example.com',
+    });
+  });
+
+  it('asks one by one where lists are long, and knows better each time', async () => {
+    const { looks } = await watch({ count: 5, archived: 3_000, likely: 0, looks: 6 });
+    expect(looks[0]?.requests).toBe(5);
+    // The first list of those in flight turns out to be one page.
+    expect(looks.slice(2).map((look) => look.requests)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('costs one request for one envelope, and one list page for two', async () => {
+    expect(most((await watch({ count: 1, looks: 4, likely: 0 })).looks)).toBe(1);
+    const two = await watch({ count: 2, looks: 4, likely: 0 });
+    expect(two.looks.map((look) => look.requests)).toEqual([2, 1, 1, 1]);
+  });
+
+  it('finds the signers where lists do not show them', async () => {
+    const { events, model, looks } = await watch({ count: 1_000, likely: 0.05, seed: 4, lacking: true });
+    for (const [id, told] of changesOf(events)) {
+      const moves = model.moves.get(id) ?? [];
+      const statuses = (list: readonly { status: string }[]) => list.map((one) => one.status);
+      const seen = told.map(({ to }) => to);
+      // Somebody who only viewed may be passed over; a status never is, nor who brought it about.
+      expect([...new Set(seen)]).toEqual([...new Set(['SENT', ...statuses(moves)])]);
+      const isLast = told.at(-1);
+      expect(isLast).toMatchObject({ to: 'COMPLETED', signer: 's1@example.com' });
+      const started = told.find(({ from, to }) => from === 'SENT' && to === 'IN_PROGRESS');
+      expect(started?.signer).toBe('s0@example.com');
+      expect(new Set(told.map(({ to, signer }) => `${to} ${signer ?? ''}`)).size).toBe(told.length);
+    }
+    expect(looks[0]?.requests).toBeLessThanOrEqual(12);
+  });
+
+  it('looks at signers in turn where lists do not show them and nothing else moves', async () => {
+    const { looks, events } = await watch({
+      count: 100,
+      lacking: true,
+      likely: 0,
+      looks: 40,
+      between: (model, look) => {
+        // The first step of each is a view: the status stays.
+        if (look === 15) for (const id of model.moves.keys()) model.advance(id);
+      },
+    });
+    expect(most(looks)).toBeLessThanOrEqual(12);
+    const viewed = [...changesOf(events).values()].filter((told) => told.at(-1)?.signer === 's0@example.com');
+    expect(viewed).toHaveLength(100);
+  });
+
+  it.each([
+    ['ignores the status filter', { ignoresStatus: true }],
+    ['does not count its pages', { countless: true }],
+  ])('copes with a service that %s', async (_, quirk) => {
+    const { events, looks, model } = await watch({ count: 300, archived: 200, likely: 0.2, ...quirk });
+    expectWhole(events, model);
+    expect(changesOf(events).size).toBe(300);
+    expect(most(looks)).toBeLessThanOrEqual(16);
+  });
+
+  it('follows those in flight and picks up new ones, until stopped', async () => {
+    const { events, looks, model } = await watch({
+      count: 30,
+      archived: 50,
+      likely: 0.2,
+      looks: 120,
+      watch: { discover: ['SENT', 'IN_PROGRESS'], endless: true },
+      between: (all, look) => {
+        if (look === 60) all.add('env_new');
+      },
+    });
+    expectWhole(events, model);
+    expect([...changesOf(events).keys()].sort()).toEqual([...idsOf(30), 'env_new'].sort());
+    expect(most(looks)).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('whatever the service does', () => {
+  it('each change is told once and in order, and none goes backwards', async () => {
+    const plots = fc.record({
+      count: fc.integer({ min: 1, max: 40 }),
+      archived: fc.constantFrom(0, 150, 700),
+      likely: fc.double({ min: 0.05, max: 0.9, noNaN: true }),
+      seed: fc.integer({ min: 1, max: 1_000_000 }),
+      staleness: fc.constantFrom(0, 0, 0.3),
+      outages: fc.constantFrom(0, 0.2),
+      ignoresStatus: fc.boolean(),
+      countless: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(plots, async ({ staleness, outages, ...plot }) => {
+        const luck = dice(plot.seed + 7);
+        const { events, model } = await watch({
+          ...plot,
+          stale: () => luck() < staleness,
+          fails: () => (luck() < outages ? (luck() < 0.5 ? 'down' : 'busy') : undefined),
+        });
+        for (const [id, told] of changesOf(events)) {
+          const moves = (model.moves.get(id) ?? []).map(({ status, signer }) => `${status} ${signer ?? ''}`);
+          const places = told
+            .slice(1)
+            .map(({ signer }) => moves.findLastIndex((one) => one.endsWith(` ${signer ?? ''}`)));
+          expect(told.at(-1)?.to).toBe('COMPLETED');
+          expect(told[0]?.from).toBeNull();
+          expect(told.slice(1).map(({ from }) => from)).toEqual(told.slice(0, -1).map(({ to }) => to));
+          expect(new Set(told.map((one) => JSON.stringify(one))).size).toBe(told.length);
+          expect(places).not.toContain(-1);
+          const ranks = told.map(({ to }) => ['SENT', 'IN_PROGRESS', 'COMPLETED'].indexOf(to));
+          expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
+        }
+        if (staleness + outages === 0) expectWhole(events, model);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('an hour without the service: says so once it is away and once it is back', async () => {
+    let away = false;
+    const { events, model, looks } = await watch({
+      count: 1_000,
+      likely: 0,
+      fails: () => (away ? 'down' : undefined),
+      between: (all) => {
+        const minutes = (all.clock.time - Date.UTC(2026, 0, 2, 3, 4, 5)) / 60_000;
+        away = minutes > 2 && minutes < 62;
+        if (minutes > 65) all.finish();
+      },
+    });
+    const outages = events.filter((event) => event.type === 'outage');
+    expect(outages.map(({ failures }) => failures)).toEqual(outages.map((_, index) => index + 1));
+    expect(outages.length).toBeLessThan(75);
+    expect(events.filter((event) => event.type === 'recovered')).toHaveLength(1);
+    expect([...changesOf(events).values()].every((told) => told.at(-1)?.to === 'COMPLETED')).toBe(true);
+    expect(looks.filter(({ requests }) => requests > 12)).toEqual([]);
+    expect(model.gets).toBe(0);
+  });
+
+  it('waits for the rate window to open rather than asking again and again', async () => {
+    const { looks, events } = await watch({
+      count: 20,
+      likely: 1,
+      fails: (number) => (number === 3 ? 'busy' : undefined),
+    });
+    expect(events.find((event) => event.type === 'outage')).toMatchObject({
+      error: { code: 'RATE_LIMITED' },
+    });
+    expect(looks.map(({ nextMs }) => nextMs)).toContain(20_250);
+  });
+
+  it('envelopes that vanish are told, and the others watched on', async () => {
+    const { events, model } = await watch({
+      count: 300,
+      likely: 0.2,
+      between: (all, look) => {
+        if (look === 3) for (const id of ['env_3', 'env_299']) all.gone.add(id);
+      },
+    });
+    const gone = events.filter((event) => event.type === 'gone').map(({ id }) => id);
+    expect(gone.sort()).toEqual(['env_299', 'env_3']);
+    const completed = [...changesOf(events).values()].filter((told) => told.at(-1)?.to === 'COMPLETED');
+    expect(completed).toHaveLength(298);
+    expect(model.gets).toBeGreaterThanOrEqual(2);
+  });
+
+  it('statuses nobody knows are told and watched on', async () => {
+    const odd = (status: string): Envelope => ({ id: 'env_2', status, signers: [] });
+    const { events } = await watch({
+      count: 20,
+      likely: 0,
+      between: (all, look) => {
+        if (look === 2) all.set(odd('ON_HOLD'));
+        if (look === 6) all.set(odd('COMPLETED'));
+        if (look === 8) all.finish();
+      },
+    });
+    const told = changesOf(events)
+      .get('env_2')
+      ?.map(({ to }) => to);
+    expect(told).toEqual(['SENT', 'ON_HOLD', 'COMPLETED']);
+  });
+});
