@@ -43,21 +43,24 @@ export class PlanWriter {
 }
 
 /**
- * The rows of a plan, in order.
- * @throws UsageError at a line that is not as it was written.
+ * The rows of a plan, in order; none when it is not there and no total is wanted.
+ * @throws UsageError at a line that is not as it was written, or when there are fewer than the total.
  */
-export async function* readPlan(path: string): AsyncGenerator<BulkRow, void, undefined> {
+export async function* readPlan(path: string, total = 0): AsyncGenerator<BulkRow, void, undefined> {
   let number = 0;
   for await (const { text } of linesOf(path)) {
     number++;
     const row = readLine(text);
-    if (!isRow(row) || row.row !== number) {
-      throw new UsageError(`Row ${number} of ${path} is damaged, so the run can't go on.`, {
-        hint: 'Nothing was sent for it. Put the rows that are not done into a new file: `esign bulk export` shows them.',
-      });
-    }
+    if (!isRow(row) || row.row !== number) throw unusable(number, path, 'damaged');
     yield row;
   }
+  if (number < total) throw unusable(number + 1, path, 'missing');
+}
+
+function unusable(row: number, path: string, why: string): UsageError {
+  return new UsageError(`Row ${row} of ${path} is ${why}, so the run can't go on.`, {
+    hint: 'Put the rows that are not done into a new file: `esign bulk export` shows them.',
+  });
 }
 
 /** The checksum has shown that the line is as esign wrote it. */

@@ -101,7 +101,7 @@ class Crowd {
 
 /** The rows to work on, in order; the next ones are announced while these are worked on. */
 async function* announcedRows(session: Session): AsyncGenerator<BulkRow, void, undefined> {
-  const plan = readPlan(session.run.files.plan);
+  const plan = readPlan(session.run.files.plan, isSettled(session) ? 0 : session.run.state.head.total);
   try {
     let next = announce(session, plan);
     for (;;) {

@@ -21,6 +21,9 @@ export interface TemplateField {
   options?: string[];
 }
 
+/** A text box higher than this, in points, takes several lines. */
+export const TALL_TEXT = 30;
+
 export interface TemplateRecord {
   id: string;
   name: string;

@@ -1,4 +1,4 @@
-import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/bulk/entries.ts';
 import { filesOf, openRun, readRun, standingOf } from '../../src/bulk/runs.ts';
@@ -321,6 +321,15 @@ describe('the files of a run', () => {
     const { ending } = await runs.work(id);
     expect(ending).toMatchObject({ kind: 'stopped', error: { code: 'USAGE' } });
     expect(runs.service.mails.get('2')).toBeUndefined();
+    await rm(plan);
+    expect((await runs.work(id)).ending).toMatchObject({ kind: 'stopped', error: { code: 'USAGE' } });
+  });
+
+  it('of a finished run may be resumed: nothing is done', async () => {
+    const id = await runs.begin(2, 'two-step');
+    await runs.work(id);
+    expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
+    expect([runs.service.mails, runs.service.counts.creates]).toEqual([once(2), 2]);
   });
 
   it('have one runner at a time', async () => {

@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { holdingsOf, resumeThroughKills, rowsOf } from '../support/bulk-check.ts';
-import { Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
+import { COMMAND, Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
 
 const home = new Home();
 let sandbox: Sandbox;
@@ -294,6 +295,23 @@ describe('a bulk run', () => {
       0,
       expect.stringContaining('6 envelopes for 6 signers'),
     ]);
+  });
+
+  it('asks on a terminal: no sends nothing, yes sends and shows how it gets on', async () => {
+    await given('asked.csv', rowsOf(5));
+    const [program, ...before] = COMMAND;
+    const words = create(home.path('asked.csv'), '--template', 'tmpl_nda', '--send');
+    for (const [answer, mailed] of [
+      ['n', 0],
+      ['y', 5],
+    ] as const) {
+      const screen = openScreen(program, [...before, ...words], { env: home.env, columns: 120 });
+      await screen.shows('Send 5 envelopes to 5 signers?');
+      screen.type(`${answer}\r`);
+      expect((await screen.ended).code).toBe(answer === 'y' ? 0 : 2);
+      await screen.shows(answer === 'y' ? '5 envelopes sent.' : 'Not confirmed; nothing was sent.');
+      expect((await holdingsOf(sandbox)).mails.size).toBe(mailed);
+    }
   });
 
   it('says what it will do and what came of it, and a row a line in a pipe', async () => {

@@ -1,5 +1,5 @@
 import type { EnvelopeRecord, SignerRecord, TemplateField } from '../model.ts';
-import { fieldsOf, initials } from '../service/fields.ts';
+import { fieldsOf, initials, isSigningDate } from '../service/fields.ts';
 import { isoTime } from '../service/sandbox-clock.ts';
 import type { State } from '../service/state.ts';
 
@@ -10,22 +10,18 @@ export function fieldsFor(state: State, envelope: EnvelopeRecord, signer: Signer
   return fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x);
 }
 
-/** What can be filled in beforehand: the date, the initials and a name in print. A signature is left to the signer. */
+/** What can be filled in beforehand: the day of signing, the initials, a name in print. A signature is left to the signer. */
 export function prefilled(
   fields: readonly TemplateField[],
   signer: SignerRecord,
   now: number,
 ): Record<string, string> {
-  const known: Partial<Record<TemplateField['type'], string>> = {
-    DATE: isoTime(now).slice(0, 10),
-    INITIALS: initials(signer.name),
+  const known = (field: TemplateField): string => {
+    if (field.type === 'INITIALS') return initials(signer.name);
+    if (isSigningDate(field)) return isoTime(now).slice(0, 10);
+    return field.type === 'TEXT' && /name in print/i.test(field.label) ? signer.name : '';
   };
-  return Object.fromEntries(
-    fields.map((field) => [
-      field.fieldId,
-      known[field.type] ?? (/name in print/i.test(field.label) ? signer.name : ''),
-    ]),
-  );
+  return Object.fromEntries(fields.map((field) => [field.fieldId, known(field)]));
 }
 
 /** The values of a posted form, by field id; a checkbox that is not ticked is not posted. */

@@ -52,21 +52,26 @@ export async function page(
   });
 }
 
-/** A table, or a sentence when there is nothing. */
+/** A table, or a sentence when there is nothing. On a phone its rows stack as cards, for which each cell has its label. */
 export function table(head: readonly string[], rows: readonly (readonly unknown[])[], empty: string): Html {
   if (rows.length === 0) return html`<p class="quiet">${empty}</p>`;
   return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          ${head.map((text) => html`<th scope="col">${text}</th>`)}
+    <table role="table">
+      <thead role="rowgroup">
+        <tr role="row">
+          ${head.map((text) => html`<th role="columnheader" scope="col">${text}</th>`)}
         </tr>
       </thead>
-      <tbody>
-        ${rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}
+      <tbody role="rowgroup">
+        ${rows.map((row) => html`<tr role="row">${row.map((cell, index) => tableCell(cell, head[index] ?? ''))}</tr>`)}
       </tbody>
     </table>
   </div>`;
+}
+
+/** The roles stand here because a table shown as blocks has lost them. */
+function tableCell(cell: unknown, label: string): Html {
+  return html`<td role="cell" data-label="${label}"><div>${cell}</div></td>`;
 }
 
 /** A status as a word with its colour. */

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { EnvelopeRecord, SignerRecord, TemplateField } from '../model.ts';
+import { type EnvelopeRecord, type SignerRecord, TALL_TEXT, type TemplateField } from '../model.ts';
 import { state, time } from './layout.ts';
 
 export interface SigningView {
@@ -26,7 +26,7 @@ export function signingPage(view: SigningView) {
       <p><a href="${path}/document.pdf">Open the PDF</a></p>
       <section class="card" aria-labelledby="fields">
         <h2 id="fields">Your fields</h2>
-        ${fields.map((field) => fieldBlock(field, values[field.fieldId] ?? '', signer))}
+        ${fields.map((field) => fieldBlock(field, values[field.fieldId] ?? ''))}
       </section>
       <div class="card">
         <div class="field check">
@@ -61,16 +61,22 @@ function problemList(problems: readonly string[]) {
   </div>`;
 }
 
-function fieldBlock(field: TemplateField, value: string, signer: SignerRecord) {
+function fieldBlock(field: TemplateField, value: string) {
   const kind = field.type === 'CHECKBOX' ? 'field check' : 'field';
   const label = html`<label for="${field.fieldId}">${field.label}${field.required ? '' : ' (optional)'}</label>`;
-  const control = controlOf(field, value, signer);
+  const control = controlOf(field, value);
   return html`<div class="${kind}" data-page="${field.page}" data-x="${field.x}" data-y="${field.y}" data-width="${field.width}" data-height="${field.height}">
     ${field.type === 'CHECKBOX' ? html`${control}${label}` : html`${label}${control}`} <span class="hint">Page ${field.page}</span>
   </div>`;
 }
 
-function controlOf(field: TemplateField, value: string, signer: SignerRecord) {
+/** What to do, in plain letters: nothing that could be taken for a signature. */
+const HINTS: Partial<Record<TemplateField['type'], string>> = {
+  SIGNATURE: 'Type your name to sign',
+  INITIALS: 'Initials',
+};
+
+function controlOf(field: TemplateField, value: string) {
   const name = `f.${field.fieldId}`;
   const required = field.required ? 'required' : '';
   if (field.type === 'CHECKBOX') {
@@ -83,10 +89,14 @@ function controlOf(field: TemplateField, value: string, signer: SignerRecord) {
       ${options.map((option) => html`<option value="${option}" ${option === value ? 'selected' : ''}>${option}</option>`)}
     </select>`;
   }
+  if (field.type === 'TEXT' && field.height > TALL_TEXT) {
+    return html`<textarea id="${field.fieldId}" name="${name}" rows="3" maxlength="500" autocomplete="off" ${required}>
+${value}</textarea>`;
+  }
   const hand = field.type === 'SIGNATURE' || field.type === 'INITIALS';
   const type = field.type === 'DATE' ? 'date' : 'text';
-  const complete = field.type === 'SIGNATURE' ? signer.name : '';
-  return html`<input type="${type}" id="${field.fieldId}" name="${name}" value="${value}" class="${hand ? 'hand' : ''}" placeholder="${complete}" maxlength="500" autocomplete="off" ${required} />`;
+  const hint = HINTS[field.type] ?? '';
+  return html`<input type="${type}" id="${field.fieldId}" name="${name}" value="${value}" class="${hand ? 'hand' : ''}" placeholder="${hint}" maxlength="500" autocomplete="off" ${required} />`;
 }
 
 /** What the link shows when there is nothing to sign now, and the papers once they are there. */

@@ -11,6 +11,15 @@ export function fieldsOf(template: TemplateRecord, signer: SignerRecord): Templa
   return template.fields.filter((field) => field.role === signer.role);
 }
 
+/** A date that is the day of signing, by its label: `Date`, `Date signed`, `Signed on`; never one of birth or a start. */
+export function isSigningDate(field: TemplateField): boolean {
+  const label = field.label.trim();
+  return (
+    field.type === 'DATE' &&
+    /^((signing |signature )?date|date (signed|of signature|of signing)|signed( on)?)$/i.test(label)
+  );
+}
+
 /**
  * The values of a signature: what was entered, and for every other field something plausible.
  * Throws VALIDATION_ERROR for a field that is not the signer's, an unknown choice or a checkbox that is neither.

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/kernel/json.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts';
+import { textIn } from '../papers/reader.ts';
 
 let sandbox: Sandbox;
 let folder: string;
@@ -90,7 +91,7 @@ describe('the pages', () => {
     expect(refused.status).toBe(400);
     expect(text).toContain('Rent per month (page 1) is required.');
     expect(text).toContain('Tick that you have read');
-    expect(text).toContain('value="kept &amp; shown"');
+    expect(text).toContain('kept &amp; shown</textarea>');
     expect((await post(path, filled)).status).toBe(303);
     expect(await api(`/api/v1/esign/envelopes/${id}`)).toMatchObject({ status: 'IN_PROGRESS' });
     expect(await (await fetch(at(path))).text()).toContain('You have signed; others are still to sign');
@@ -112,6 +113,44 @@ describe('the pages', () => {
       expect(reply.headers.get('content-type')).toBe('application/pdf');
       expect((await reply.text()).slice(0, 5)).toBe('%PDF-');
     }
+  });
+
+  it('prefill the day of signing and no other date, leave the signature empty, and take several lines where there is room', async () => {
+    const patient = { email: 'p@x.org', name: 'Ada King Lovelace' };
+    const { links } = await sent([patient], { templateId: 'tmpl_intake' });
+    const text = await (await fetch(at(links[0] ?? ''))).text();
+    const control = (id: string) => new RegExp(`<(input|textarea)[^>]*id="${id}"[^>]*>`).exec(text)?.[0] ?? '';
+    expect(control('intake_birth')).toContain('value=""');
+    expect(control('intake_date')).toMatch(/value="\d{4}-\d\d-\d\d"/);
+    expect(control('intake_initials')).toContain('value="AKL"');
+    expect(control('intake_signature')).toContain('value=""');
+    expect(control('intake_signature')).toContain('placeholder="Type your name to sign"');
+    for (const tall of ['intake_address', 'intake_reason']) expect(control(tall)).toMatch(/^<textarea/);
+    expect(control('intake_phone')).toMatch(/^<input type="text"/);
+    const lease = await sent([landlord]);
+    expect(await (await fetch(at(lease.links[0] ?? ''))).text()).toMatch(/id="lease_start"[^>]*value=""/);
+  });
+
+  it('draw the lines of a tall text under each other', async () => {
+    const { id, links } = await sent([{ email: 'p@x.org', name: 'Ada' }], { templateId: 'tmpl_intake' });
+    const values = {
+      'f.intake_name': 'Ada',
+      'f.intake_insurance': 'Public',
+      'f.intake_initials': 'A',
+      'f.intake_consent': 'true',
+      'f.intake_signature': 'Ada',
+      'f.intake_date': '2026-01-02',
+      'f.intake_address': '1 Mill Lane\r\nSpringfield\r\nZ1 2AB',
+      consent: 'yes',
+    };
+    expect((await post(links[0] ?? '', values)).status).toBe(303);
+    const reply = await fetch(at(`${links[0] ?? ''}/signed.pdf`));
+    const pdf = new Uint8Array(await reply.arrayBuffer());
+    expect(await api(`/api/v1/esign/envelopes/${id}`)).toMatchObject({ status: 'COMPLETED' });
+    const box = { page: 1, x: 64, width: 222, height: 13 };
+    expect(textIn(pdf, { ...box, y: 267 })).toBe('1 Mill Lane');
+    expect(textIn(pdf, { ...box, y: 280 })).toBe('Springfield');
+    expect(textIn(pdf, { ...box, y: 292 })).toBe('Z1 2AB');
   });
 
   it('record that the document was viewed', async () => {

@@ -41,8 +41,11 @@ function placeFields(sheet, number, width) {
     const { x, y, width: fieldWidth, height } = field.dataset;
     const place = { left: x, top: y, width: fieldWidth, height };
     for (const [side, points] of Object.entries(place)) field.style[side] = `${Number(points) * scale}px`;
-    const control = field.querySelector('input, select');
-    control.style.fontSize = `${Math.min(18, Number(height) * scale * 0.6)}px`;
+    const control = field.querySelector('input, select, textarea');
+    const size = control.matches('.hand')
+      ? Math.min(40, Number(height) * scale * 0.5)
+      : Math.min(18, Math.min(Number(height), 22) * scale * 0.6);
+    control.style.fontSize = `${size}px`;
     sheet.append(field);
   }
 }

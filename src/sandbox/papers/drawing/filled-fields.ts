@@ -1,4 +1,4 @@
-import type { SignerRecord, TemplateField } from '../../model.ts';
+import { type SignerRecord, TALL_TEXT, type TemplateField } from '../../model.ts';
 import type { Sheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { oneLine, paragraphsOf, quoted } from '../text/untrusted.ts';
@@ -122,7 +122,7 @@ function drawValue(sheet: Sheet, type: Typesetter, box: Box, value: string): boo
   };
   const fitted = type.fit(paragraphsOf(value), 'text', options);
   const leading = fitted.size * options.leading;
-  const isTall = box.height > 30;
+  const isTall = box.height > TALL_TEXT;
   const height = leading * fitted.lines.length;
   const top = isTall ? box.y + 3 : box.y + (box.height - height) / 2;
   for (const [index, text] of fitted.lines.entries()) {
