@@ -64,8 +64,8 @@ export async function watchToTheEnd(
     for await (const event of events) await watching.take(event);
   } finally {
     deadline.stop();
-    await show.close();
     await watching.finish();
+    await show.close();
   }
   watching.judge();
 }

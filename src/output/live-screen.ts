@@ -1,3 +1,5 @@
+import { truncate, widthOf } from './text.ts';
+
 /** A screen of its own on a terminal, on which only what differs is written. The shell's screen comes back on any end. */
 export interface LiveScreen {
   readonly columns: number;
@@ -59,7 +61,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
     },
     draw(lines) {
       if (!isOpen) return;
-      const fitting = lines.slice(0, this.rows);
+      const fitting = lines.slice(0, this.rows).map((line) => clip(line, this.columns));
       stream.write(difference(shown, fitting));
       shown = fitting;
     },
@@ -70,8 +72,24 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
 /** What turns one screen into another. */
 function difference(before: readonly string[], after: readonly string[]): string {
   const changed = after.map((line, index) =>
-    line === before[index] ? '' : `\u001b[${index + 1};1H${line}\u001b[0m\u001b[K`,
+    line === before[index] ? '' : `\u001b[${index + 1};1H\u001b[2K${line}\u001b[0m`,
   );
   const rest = before.length > after.length ? `\u001b[${after.length + 1};1H\u001b[J` : '';
   return changed.join('') + rest;
+}
+
+const STYLE = /(\u001b\[[0-9;]*m)/;
+
+/** The line cut to the width; its colours take no room and are kept. */
+function clip(line: string, width: number): string {
+  if (widthOf(line) <= width) return line;
+  let room = width;
+  const parts = line.split(STYLE).map((part) => {
+    if (STYLE.test(part)) return part;
+    const shown = room > 0 ? truncate(part, room) : '';
+    // Nothing follows a part that was cut.
+    room = shown === part ? room - widthOf(shown) : 0;
+    return shown;
+  });
+  return parts.join('');
 }

@@ -1,6 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
 import type { Change } from '../envelopes/watch.ts';
 import { counted } from '../kernel/duration.ts';
+import { ENVELOPE_STATUSES } from '../kernel/vocabulary.ts';
 import { statusColour } from './status.ts';
 import { type Column, renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,12 +20,15 @@ interface Row {
   moved: number;
 }
 
+const ORDER: readonly string[] = ENVELOPE_STATUSES;
 /** Of those that have ended while others come, so many stay. */
 const KEPT = 500;
 /** Title, heading, and the line at the foot. */
 const AROUND = 3;
 /** From so many rows on there is room for blank lines. */
 const ROOMY = 10;
+/** On a narrower terminal ids are cut, so that the status has room. */
+const NARROW = 45;
 
 /** The table of what is watched: a row for each, in the order given; the last moved first when not all fit. */
 export class WatchTable {
@@ -81,7 +85,9 @@ export class WatchTable {
     const counts = new Map<string, number>();
     for (const { status } of this.#rows.values()) counts.set(status, (counts.get(status) ?? 0) + 1);
     counts.delete('');
+    const place = (status: string) => `${ORDER.indexOf(status)}${status}`;
     return [...counts]
+      .sort(([a], [b]) => (place(a) < place(b) ? -1 : 1))
       .map(([status, count]) => `${count.toLocaleString('en-US')} ${safeLine(words(status))}`)
       .join(', ');
   }
@@ -90,7 +96,9 @@ export class WatchTable {
     if (this.#rows.size === 0) return [terminal.style('dim', 'Nothing is in flight.')];
     const isWhole = this.#rows.size <= room;
     const shown = isWhole ? [...this.#rows.values()] : this.#latest(Math.max(1, room - 1));
-    const table = renderTable(shown, columnsAt(now), terminal).trimEnd().split('\n');
+    const table = renderTable(shown, columnsAt(now, terminal.columns >= NARROW), terminal)
+      .trimEnd()
+      .split('\n');
     const more = this.#rows.size - shown.length;
     return isWhole ? table : [...table, terminal.style('dim', `… and ${counted(more, 'other')}`)];
   }
@@ -100,9 +108,9 @@ export class WatchTable {
   }
 }
 
-function columnsAt(now: number): Column<Row>[] {
+function columnsAt(now: number, wholeId: boolean): Column<Row>[] {
   return [
-    { key: 'id', header: 'ID', value: (row) => row.id, fixed: true },
+    { key: 'id', header: 'ID', value: (row) => row.id, fixed: wholeId },
     {
       key: 'status',
       header: 'STATUS',

@@ -7,6 +7,9 @@ export interface Screen {
   /** Waits until the screen shows the text; fails with the screen when it does not. */
   shows(text: string): Promise<void>;
   text(): string;
+  /** The rows that are in sight. */
+  visible(): string[];
+  resize(columns: number, rows: number): void;
   /** Every byte that was written to it. */
   raw(): string;
   /** Hangs up, for a program that would not end by itself. */
@@ -22,7 +25,7 @@ export function openScreen(
 ): Screen {
   const { columns: cols = 80, rows = 24, env } = options;
   const terminal = new Terminal({ cols, rows, allowProposedApi: true });
-  const child = spawn(file, args, { cols, rows, env: { ...env, TERM: 'xterm-256color' } });
+  const child = spawn(file, args, { cols, rows, env: { TERM: 'xterm-256color', ...env } });
   let raw = '';
   child.onData((data) => {
     raw += data;
@@ -52,6 +55,17 @@ export function openScreen(
       }
     },
     text,
+    visible: () => {
+      const { active } = terminal.buffer;
+      return Array.from(
+        { length: terminal.rows },
+        (_, i) => active.getLine(active.viewportY + i)?.translateToString(true) ?? '',
+      );
+    },
+    resize(columns, lines) {
+      terminal.resize(columns, lines);
+      child.resize(columns, lines);
+    },
     raw: () => raw,
     hangUp: () => child.kill('SIGKILL'),
     ended,
