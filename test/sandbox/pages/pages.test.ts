@@ -119,7 +119,8 @@ describe('the pages', () => {
     const patient = { email: 'p@x.org', name: 'Ada King Lovelace' };
     const { links } = await sent([patient], { templateId: 'tmpl_intake' });
     const text = await (await fetch(at(links[0] ?? ''))).text();
-    const control = (id: string) => new RegExp(`<(input|textarea)[^>]*id="${id}"[^>]*>`).exec(text)?.[0] ?? '';
+    const control = (id: string) =>
+      new RegExp(`<(input|textarea)[^>]*id="${id}"[^>]*>`).exec(text)?.[0] ?? '';
     expect(control('intake_birth')).toContain('value=""');
     expect(control('intake_date')).toMatch(/value="\d{4}-\d\d-\d\d"/);
     expect(control('intake_initials')).toContain('value="AKL"');
