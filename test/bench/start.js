@@ -81,7 +81,7 @@ async function memoryRow(folder, env) {
   const file = join(folder, 'peak.cjs');
   await writeFile(
     file,
-    "process.on('exit', () => require('fs').writeSync(2, `peak ${process.resourceUsage().maxRSS}\\n`));",
+    "process.on('exit', () => require('fs').writeSync(2, 'peak ' + process.resourceUsage().maxRSS + '.'));",
   );
   const peak = async (...words) => {
     const seen = [];
