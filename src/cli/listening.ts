@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
-import { durationInWords } from '../kernel/duration.ts';
+import { durationInWords, grouped } from '../kernel/duration.ts';
 import {
   EndedOtherwiseError,
   messageOf,
@@ -10,15 +10,16 @@ import {
 } from '../kernel/errors.ts';
 import { stateDir } from '../kernel/paths.ts';
 import { isTerminal } from '../kernel/vocabulary.ts';
-import { deliveryLine, forwardLine, renderDelivery } from '../output/delivery-view.ts';
+import { deliveryLine, renderDelivery } from '../output/delivery-view.ts';
 import { jsonText, writeJsonLine } from '../output/json.ts';
-import { EventJournal, readEvents } from '../webhooks/event-journal.ts';
+import { EventJournal } from '../webhooks/event-journal.ts';
 import { recordOf } from '../webhooks/event-record.ts';
-import { Forwarder } from '../webhooks/forward.ts';
+import { FORWARDED_FOR_MS } from '../webhooks/forwarder.ts';
 import { type Delivery, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { downloadPapers } from './downloading.ts';
 import { eventNames } from './event-flags.ts';
 import { runCommand } from './exec-command.ts';
+import { Forwarding } from './listen-forwarding.ts';
 import { listenSecrets } from './listen-secrets.ts';
 import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -50,6 +51,7 @@ const LAST_MS = 3_000;
 const POLL_MS = 20;
 /** Repeats come within a day. */
 const REPEATS_MS = 86_400_000;
+const WOKEN = new Error('woken');
 
 export function eventsFolder(): string {
   return join(stateDir(), 'events');
@@ -62,6 +64,7 @@ export async function listenUntilStopped(flags: ListenFlags, around: Surrounding
   const receiver = await listener.start();
   try {
     await listener.announce(receiver.url);
+    await listener.goOn();
     await (flags.envelope === undefined
       ? untilAborted(around.signal)
       : listener.untilReached(flags.envelope));
@@ -85,12 +88,11 @@ class Listener {
   readonly #around: Surroundings;
   readonly #events: Set<string> | undefined;
   readonly #journal: EventJournal;
-  readonly #forwarder: Forwarder;
+  readonly #forwarding: Forwarding;
   readonly #count = { received: 0, verified: 0, refused: 0, duplicates: 0 };
   readonly #downloaded = new Set<string>();
   #work: Promise<void> = Promise.resolve();
   #wake: (() => void) | undefined;
-  #woken: Promise<void> = Promise.resolve();
   /** Events of the awaited envelope. */
   readonly #received = new Set<string>();
 
@@ -99,21 +101,19 @@ class Listener {
     this.#around = around;
     this.#events = eventNames(flags.events);
     this.#journal = new EventJournal(eventsFolder(), around.clock);
-    this.#forwarder = new Forwarder({
-      urls: flags['forward-to'] ?? [],
-      timeoutMs: flags['forward-timeout'] ?? DEFAULT_FORWARD_TIMEOUT_MS,
-      clock: around.clock,
-      onResult: (result) => void this.#write(forwardLine(result, around.terminal, around.json)),
-    });
+    const urls = [...new Set(flags['forward-to'])];
+    this.#forwarding = new Forwarding(
+      { urls, timeoutMs: flags['forward-timeout'] ?? DEFAULT_FORWARD_TIMEOUT_MS },
+      around,
+      { write: (text) => this.#write(text), warn: (message) => this.#warn(message) },
+    );
   }
 
   async start(): Promise<Receiver> {
     const { host, port, path, verify } = this.#flags;
     const { clock } = this.#around;
     const none = () => Promise.resolve({ secrets: [], others: [] });
-    const seen: string[] = [];
-    for await (const record of readEvents(eventsFolder(), { since: clock.now() - REPEATS_MS }))
-      if (record.reason === null) seen.push(record.id);
+    const seen = await this.#recall();
     return startReceiver({
       host,
       port,
@@ -122,9 +122,22 @@ class Listener {
       secretsFor: verify ? await listenSecrets(this.#flags['secret-file'], this.#around) : none,
       verify,
       clock,
-      seen: seen.reverse(),
+      seen,
       onDelivery: (delivery) => this.#take(delivery),
     });
+  }
+
+  /** Reads the journal: the ids received lately, the oldest first; and what is still to be forwarded. */
+  async #recall(): Promise<string[]> {
+    const now = this.#around.clock.now();
+    const span = this.#forwarding.targets.length > 0 ? 2 * FORWARDED_FOR_MS : REPEATS_MS;
+    const seen: { receivedAt: string; id: string }[] = [];
+    const recent = new Date(now - REPEATS_MS).toISOString();
+    await this.#forwarding.recall(this.#journal.name, eventsFolder(), now - span, (record) => {
+      const { reason, receivedAt, id } = record;
+      if (reason === null && receivedAt >= recent) seen.push({ receivedAt, id });
+    });
+    return seen.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1)).map(({ id }) => id);
   }
 
   async announce(url: string): Promise<void> {
@@ -142,6 +155,16 @@ class Listener {
       this.#around.notice('Signatures are not checked: anyone who reaches this address can make up events.');
   }
 
+  /** Forwards what an earlier run could not. */
+  async goOn(): Promise<void> {
+    const { backlog } = this.#forwarding;
+    if (backlog > 0 && this.#around.json)
+      await writeJsonLine({ type: 'backlog', pending: backlog }, this.#around.terminal);
+    else if (backlog > 0)
+      this.#around.notice(`Still to be forwarded from an earlier run: ${grouped(backlog)}.`);
+    this.#forwarding.start();
+  }
+
   /** Waits for the envelope: woken by its deliveries, and looking by itself from time to time. */
   async untilReached(id: string): Promise<void> {
     const { clock, signal } = this.#around;
@@ -150,9 +173,8 @@ class Listener {
     const deadline =
       this.#flags.wait === undefined ? Number.POSITIVE_INFINITY : clock.now() + this.#flags.wait;
     for (;;) {
-      this.#woken = new Promise((resolve) => {
-        this.#wake = resolve;
-      });
+      const early = new AbortController();
+      this.#wake = () => early.abort(WOKEN);
       const status = await this.#statusOf(client, id);
       if (status !== undefined && (until.includes(status) || isTerminal(status)))
         return this.#finish(id, status, until);
@@ -160,7 +182,11 @@ class Listener {
         throw new WaitTimeoutError(
           `${id} is still ${status ?? 'unknown'} after ${durationInWords(this.#flags.wait ?? 0)}.`,
         );
-      await Promise.race([this.#woken, clock.sleep(Math.min(LOOK_MS, deadline - clock.now()), signal)]);
+      await clock
+        .sleep(Math.min(LOOK_MS, deadline - clock.now()), AbortSignal.any([signal, early.signal]))
+        .catch((error: unknown) => {
+          if (error !== WOKEN) throw error;
+        });
     }
   }
 
@@ -191,9 +217,9 @@ class Listener {
 
   async stop(receiver: Receiver): Promise<void> {
     await receiver.close();
-    if (this.#forwarder.pending > 0 && !this.#around.json)
+    if (this.#forwarding.pending > 0 && !this.#around.json)
       this.#around.notice('Waiting for what is being forwarded.');
-    await this.#forwarder.drain(this.#flags.drain ?? DEFAULT_DRAIN_MS);
+    await this.#forwarding.stop(this.#flags.drain ?? DEFAULT_DRAIN_MS);
     await this.#work;
     await this.#journal.close();
     const { received, verified, refused } = this.#count;
@@ -203,20 +229,21 @@ class Listener {
 
   /** In the journal first: only then may the sender be told that it arrived. */
   async #take(delivery: Delivery): Promise<void> {
-    await this.#journal.append(recordOf(delivery));
+    const { reason, facts, duplicate } = delivery;
+    const isWanted = this.#events === undefined || this.#events.has(facts?.event ?? '');
+    const owedTo = reason === null && isWanted ? this.#forwarding.targets : [];
+    const place = await this.#journal.append(recordOf(delivery, owedTo));
     this.#count.received++;
     this.#count.verified += Number(delivery.verified);
     this.#count.refused += Number(delivery.reason !== null);
     this.#count.duplicates += Number(delivery.duplicate);
-    const { reason, facts, duplicate } = delivery;
-    const isWanted = this.#events === undefined || this.#events.has(facts?.event ?? '');
     if (reason !== null || isWanted) this.#show(delivery);
     if (reason !== null || !isWanted) return;
     if (facts?.envelopeId === this.#flags.envelope) {
       this.#received.add(facts?.event ?? '');
       this.#wake?.();
     }
-    this.#forwarder.take({ ...delivery, envelopeId: facts?.envelopeId ?? null });
+    this.#forwarding.take(delivery, place);
     if (!duplicate)
       this.#work = this.#work
         .then(() => this.#actOn(delivery))
