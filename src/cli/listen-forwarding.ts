@@ -2,13 +2,11 @@ import { join } from 'node:path';
 import { durationInWords, grouped } from '../kernel/duration.ts';
 import { messageOf } from '../kernel/errors.ts';
 import { stateDir } from '../kernel/paths.ts';
-import { forwardLine } from '../output/delivery-view.ts';
 import type { EventRecord } from '../webhooks/event-record.ts';
 import { type Forwardable, shownUrl } from '../webhooks/forward.ts';
 import { type ForwardEnd, ForwardLedger, type Owed } from '../webhooks/forward-ledger.ts';
-import { FORWARDED_FOR_MS, Forwarder } from '../webhooks/forwarder.ts';
+import { FORWARDED_FOR_MS, Forwarder, type ForwarderOptions } from '../webhooks/forwarder.ts';
 import type { Delivery } from '../webhooks/receiver.ts';
-import type { Surroundings } from './surroundings.ts';
 
 export function forwardsFolder(): string {
   return join(stateDir(), 'forwards');
@@ -16,10 +14,8 @@ export function forwardsFolder(): string {
 
 const DAY = durationInWords(FORWARDED_FOR_MS);
 
-/** How the listener speaks: lines of data, warnings. */
-export interface Voice {
-  write(text: string): Promise<void>;
-  warn(message: string): Promise<void>;
+export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd'> {
+  warn: (message: string) => Promise<void>;
 }
 
 /** Passes on what the listener takes, and what an earlier one with the same addresses still owed when it ended. */
@@ -28,20 +24,15 @@ export class Forwarding {
   backlog = 0;
   readonly #forwarder: Forwarder;
   readonly #ledger: ForwardLedger;
-  readonly #voice: Voice;
+  readonly #warn: ForwardingOptions['warn'];
   /** What waits for the start; undefined from then on. */
   #waiting: { owed: Owed; delivery?: Forwardable }[] | undefined = [];
   #recording: Promise<void> = Promise.resolve();
 
-  constructor(options: { urls: readonly string[]; timeoutMs: number }, around: Surroundings, voice: Voice) {
-    this.#voice = voice;
-    this.#ledger = new ForwardLedger(forwardsFolder(), around.clock);
-    this.#forwarder = new Forwarder({
-      ...options,
-      clock: around.clock,
-      onResult: (result) => void voice.write(forwardLine(result, around.terminal, around.json)),
-      onEnd: (owed, end, url) => this.#ended(owed, end, url),
-    });
+  constructor(options: ForwardingOptions) {
+    this.#warn = options.warn;
+    this.#ledger = new ForwardLedger(forwardsFolder(), options.clock);
+    this.#forwarder = new Forwarder({ ...options, onEnd: (owed, end, url) => this.#ended(owed, end, url) });
   }
 
   /** The addresses as a record in the journal names them. */
@@ -91,7 +82,7 @@ export class Forwarding {
     await this.#ledger.close();
     if (this.pending === 0) return;
     const what = this.pending === 1 ? '1 delivery is' : `${grouped(this.pending)} deliveries are`;
-    await this.#voice.warn(
+    await this.#warn(
       `${what} not forwarded yet. The next \`esign listen\` with the same --forward-to goes on, for ${DAY} after they came.`,
     );
   }
@@ -99,11 +90,11 @@ export class Forwarding {
   #ended(owed: Owed, end: ForwardEnd, url: string): void {
     const recorded = this.#ledger
       .settle(owed.deliveryId, owed.target, end)
-      .catch((error: unknown) => this.#voice.warn(messageOf(error)));
+      .catch((error: unknown) => this.#warn(messageOf(error)));
     this.#recording = this.#recording.then(() => recorded);
     if (end === 'taken') return;
     const why = end === 'refused' ? 'was refused again and again' : `was not taken within ${DAY}`;
-    void this.#voice.warn(
+    void this.#warn(
       `${owed.deliveryId} ${why} by ${shownUrl(url)} and is given up. Send it yourself: \`esign events replay ${owed.deliveryId} --to URL\`.`,
     );
   }

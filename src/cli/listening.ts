@@ -1,25 +1,20 @@
 import { join } from 'node:path';
-import type { Client } from '../api/client.ts';
-import { durationInWords, grouped } from '../kernel/duration.ts';
-import {
-  EndedOtherwiseError,
-  messageOf,
-  NetworkError,
-  UsageError,
-  WaitTimeoutError,
-} from '../kernel/errors.ts';
+import { counted, grouped } from '../kernel/duration.ts';
+import { messageOf, UsageError } from '../kernel/errors.ts';
 import { stateDir } from '../kernel/paths.ts';
-import { isTerminal } from '../kernel/vocabulary.ts';
-import { deliveryLine, renderDelivery } from '../output/delivery-view.ts';
+import { deliveryLine, forwardLine, renderDelivery } from '../output/delivery-view.ts';
 import { jsonText, writeJsonLine } from '../output/json.ts';
 import { EventJournal } from '../webhooks/event-journal.ts';
 import { recordOf } from '../webhooks/event-record.ts';
+import type { ForwardResult } from '../webhooks/forward.ts';
 import { FORWARDED_FOR_MS } from '../webhooks/forwarder.ts';
 import { type Delivery, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { removeOldDays } from '../webhooks/retention.ts';
 import { downloadPapers } from './downloading.ts';
 import { eventNames } from './event-flags.ts';
 import { runCommand } from './exec-command.ts';
-import { Forwarding } from './listen-forwarding.ts';
+import { AwaitedEnvelope } from './listen-awaiting.ts';
+import { Forwarding, forwardsFolder } from './listen-forwarding.ts';
 import { listenSecrets } from './listen-secrets.ts';
 import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -40,18 +35,13 @@ export interface ListenFlags {
   until?: string[] | undefined;
   wait?: number | undefined;
   download?: string | undefined;
+  keep?: number | undefined;
 }
 
 const DEFAULT_DRAIN_MS = 10_000;
 const DEFAULT_FORWARD_TIMEOUT_MS = 30_000;
-/** Deliveries can be lost: an awaited envelope is also looked at this often. */
-const LOOK_MS = 30_000;
-/** How long the last deliveries of an envelope may take once the service says that it is over. */
-const LAST_MS = 3_000;
-const POLL_MS = 20;
 /** Repeats come within a day. */
 const REPEATS_MS = 86_400_000;
-const WOKEN = new Error('woken');
 
 export function eventsFolder(): string {
   return join(stateDir(), 'events');
@@ -65,9 +55,9 @@ export async function listenUntilStopped(flags: ListenFlags, around: Surrounding
   try {
     await listener.announce(receiver.url);
     await listener.goOn();
-    await (flags.envelope === undefined
+    await (listener.awaited === undefined
       ? untilAborted(around.signal)
-      : listener.untilReached(flags.envelope));
+      : listener.untilReached(listener.awaited));
   } finally {
     await listener.stop(receiver);
   }
@@ -84,6 +74,7 @@ function checkFlags(flags: ListenFlags): void {
 }
 
 class Listener {
+  readonly awaited: AwaitedEnvelope | undefined;
   readonly #flags: ListenFlags;
   readonly #around: Surroundings;
   readonly #events: Set<string> | undefined;
@@ -91,40 +82,48 @@ class Listener {
   readonly #forwarding: Forwarding;
   readonly #count = { received: 0, verified: 0, refused: 0, duplicates: 0 };
   readonly #downloaded = new Set<string>();
+  readonly #ended = new AbortController();
+  #tidying: Promise<void> = Promise.resolve();
   #work: Promise<void> = Promise.resolve();
-  #wake: (() => void) | undefined;
-  /** Events of the awaited envelope. */
-  readonly #received = new Set<string>();
 
   constructor(flags: ListenFlags, around: Surroundings) {
     this.#flags = flags;
     this.#around = around;
     this.#events = eventNames(flags.events);
     this.#journal = new EventJournal(eventsFolder(), around.clock);
-    const urls = [...new Set(flags['forward-to'])];
-    this.#forwarding = new Forwarding(
-      { urls, timeoutMs: flags['forward-timeout'] ?? DEFAULT_FORWARD_TIMEOUT_MS },
-      around,
-      { write: (text) => this.#write(text), warn: (message) => this.#warn(message) },
-    );
+    const { envelope: id, until, wait: waitMs } = flags;
+    const warn = (message: string) => this.#warn(message);
+    if (id !== undefined) this.awaited = new AwaitedEnvelope({ id, until, waitMs }, around.clock, warn);
+    this.#forwarding = new Forwarding({
+      urls: [...new Set(flags['forward-to'])],
+      timeoutMs: flags['forward-timeout'] ?? DEFAULT_FORWARD_TIMEOUT_MS,
+      clock: around.clock,
+      onResult: (result) => this.#tellForward(result),
+      warn,
+    });
   }
 
   async start(): Promise<Receiver> {
     const { host, port, path, verify } = this.#flags;
     const { clock } = this.#around;
     const none = () => Promise.resolve({ secrets: [], others: [] });
-    const seen = await this.#recall();
-    return startReceiver({
-      host,
-      port,
-      path,
-      signatureHeader: this.#flags['signature-header'].toLowerCase(),
-      secretsFor: verify ? await listenSecrets(this.#flags['secret-file'], this.#around) : none,
-      verify,
-      clock,
-      seen,
-      onDelivery: (delivery) => this.#take(delivery),
-    });
+    const secretsFor = verify ? await listenSecrets(this.#flags['secret-file'], this.#around) : none;
+    try {
+      return await startReceiver({
+        host,
+        port,
+        path,
+        signatureHeader: this.#flags['signature-header'].toLowerCase(),
+        secretsFor,
+        verify,
+        clock,
+        seen: await this.#recall(),
+        onDelivery: (delivery) => this.#take(delivery),
+      });
+    } catch (error) {
+      await this.#forwarding.stop(0);
+      throw error;
+    }
   }
 
   /** Reads the journal: the ids received lately, the oldest first; and what is still to be forwarded. */
@@ -155,68 +154,40 @@ class Listener {
       this.#around.notice('Signatures are not checked: anyone who reaches this address can make up events.');
   }
 
-  /** Forwards what an earlier run could not. */
+  /** Forwards what an earlier run could not, and removes what is older than --keep. */
   async goOn(): Promise<void> {
-    const { backlog } = this.#forwarding;
-    if (backlog > 0 && this.#around.json)
-      await writeJsonLine({ type: 'backlog', pending: backlog }, this.#around.terminal);
-    else if (backlog > 0)
-      this.#around.notice(`Still to be forwarded from an earlier run: ${grouped(backlog)}.`);
+    if (this.#flags.keep !== undefined)
+      this.#tidying = removeOldDays({
+        eventsFolder: eventsFolder(),
+        forwardsFolder: forwardsFolder(),
+        keepMs: this.#flags.keep,
+        clock: this.#around.clock,
+        signal: this.#ended.signal,
+        onRemoved: (days) =>
+          void this.#tell({ type: 'removed', days }, `Removed ${counted(days, 'old day')} of webhooks.`),
+        onFailure: (error) => void this.#warn(messageOf(error)),
+      });
+    const { backlog: pending } = this.#forwarding;
+    if (pending > 0)
+      await this.#tell(
+        { type: 'backlog', pending },
+        `Still to be forwarded from an earlier run: ${grouped(pending)}.`,
+      );
     this.#forwarding.start();
   }
 
-  /** Waits for the envelope: woken by its deliveries, and looking by itself from time to time. */
-  async untilReached(id: string): Promise<void> {
-    const { clock, signal } = this.#around;
-    const until = this.#flags.until ?? ['COMPLETED'];
-    const client = await this.#around.client();
-    const deadline =
-      this.#flags.wait === undefined ? Number.POSITIVE_INFINITY : clock.now() + this.#flags.wait;
-    for (;;) {
-      const early = new AbortController();
-      this.#wake = () => early.abort(WOKEN);
-      const status = await this.#statusOf(client, id);
-      if (status !== undefined && (until.includes(status) || isTerminal(status)))
-        return this.#finish(id, status, until);
-      if (clock.now() >= deadline)
-        throw new WaitTimeoutError(
-          `${id} is still ${status ?? 'unknown'} after ${durationInWords(this.#flags.wait ?? 0)}.`,
-        );
-      await clock
-        .sleep(Math.min(LOOK_MS, deadline - clock.now()), AbortSignal.any([signal, early.signal]))
-        .catch((error: unknown) => {
-          if (error !== WOKEN) throw error;
-        });
-    }
-  }
-
-  /** The envelope is where it goes no further: its last deliveries may still be on their way. */
-  async #finish(id: string, status: string, until: readonly string[]): Promise<void> {
-    const last = `envelope.${status.toLowerCase()}`;
-    const { clock, signal } = this.#around;
-    for (const end = clock.now() + LAST_MS; !this.#received.has(last) && clock.now() < end; )
-      await clock.sleep(POLL_MS, signal);
+  /** Waits for the envelope, and fetches its papers once it is completed. */
+  async untilReached(awaited: AwaitedEnvelope): Promise<void> {
+    const status = await awaited.reached(await this.#around.client(), this.#around.signal);
     await this.#work;
-    if (!until.includes(status))
-      throw new EndedOtherwiseError(`${id} is ${status}, not ${until.join(' or ')}.`, {
-        hint: `See why: \`esign envelopes get ${id}\`.`,
-      });
-    if (status === 'COMPLETED') await this.#download(id);
-  }
-
-  /** Undefined while the service is away: deliveries may still come, and the next look may succeed. */
-  async #statusOf(client: Client, id: string): Promise<string | undefined> {
-    try {
-      return (await client.envelopes.get(id, this.#around.signal)).status ?? undefined;
-    } catch (error) {
-      if (!(error instanceof NetworkError) || this.#around.signal.aborted) throw error;
-      await this.#warn(error.message);
-      return undefined;
-    }
+    awaited.check(status);
+    if (status === 'COMPLETED') await this.#download(awaited.id);
   }
 
   async stop(receiver: Receiver): Promise<void> {
+    this.#ended.abort(new Error('stopped'));
     await receiver.close();
+    await this.#tidying;
     if (this.#forwarding.pending > 0 && !this.#around.json)
       this.#around.notice('Waiting for what is being forwarded.');
     await this.#forwarding.stop(this.#flags.drain ?? DEFAULT_DRAIN_MS);
@@ -239,10 +210,7 @@ class Listener {
     this.#count.duplicates += Number(delivery.duplicate);
     if (reason !== null || isWanted) this.#show(delivery);
     if (reason !== null || !isWanted) return;
-    if (facts?.envelopeId === this.#flags.envelope) {
-      this.#received.add(facts?.event ?? '');
-      this.#wake?.();
-    }
+    if (facts?.envelopeId === this.awaited?.id) this.awaited?.heard(facts?.event ?? '');
     this.#forwarding.take(delivery, place);
     if (!duplicate)
       this.#work = this.#work
@@ -276,14 +244,22 @@ class Listener {
     await downloadPapers(envelopeId, download, this.#around);
   }
 
+  #tellForward(result: ForwardResult): void {
+    void this.#write(forwardLine(result, this.#around.terminal, this.#around.json));
+  }
+
   #show(delivery: Delivery): void {
     const { json, terminal } = this.#around;
     void this.#write(json ? `${jsonText(deliveryLine(delivery))}\n` : renderDelivery(delivery, terminal));
   }
 
-  async #warn(message: string): Promise<void> {
-    if (!this.#around.json) return this.#around.notice(message);
-    await this.#write(`${jsonText({ type: 'warning', message })}\n`);
+  #warn(message: string): Promise<void> {
+    return this.#tell({ type: 'warning', message }, message);
+  }
+
+  async #tell(line: Record<string, unknown>, words: string): Promise<void> {
+    if (!this.#around.json) return this.#around.notice(words);
+    await this.#write(`${jsonText(line)}\n`);
   }
 
   #write(text: string): Promise<void> {

@@ -67,6 +67,11 @@ export default class Listen extends EsignCommand {
       description: 'fetch the papers of completed envelopes into this folder',
       helpValue: 'DIR',
     }),
+    keep: durationFlag({
+      description: 'remove received webhooks that are older, now and daily; without it all are kept',
+      helpValue: '30d',
+      least: 86_400_000,
+    }),
     verify: Flags.boolean({
       description: 'check signatures; --no-verify takes everything',
       default: true,

@@ -136,9 +136,11 @@ async function lockOrNot(path: string): Promise<(() => Promise<void>) | undefine
   }
 }
 
-/** Removes the days before that of a time (ms), and the locks that killed listeners have left. */
-export async function forgetForwards(folder: string, before: number): Promise<void> {
+/** Removes the days before that of a time (ms), and the locks that killed listeners have left whose events are gone. */
+export async function forgetForwards(folder: string, eventsFolder: string, before: number): Promise<void> {
   await forgetDays(folder, before);
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names) if (name.endsWith('.lock')) await (await lockOrNot(join(folder, name)))?.();
+  const listeners = new Set((await dayFiles(eventsFolder, 0)).flat().map(listenerOf));
+  for (const name of await readdir(folder).catch(() => []))
+    if (name.endsWith('.lock') && !listeners.has(name.split('.')[0] ?? ''))
+      await (await lockOrNot(join(folder, name)))?.();
 }
