@@ -18,6 +18,7 @@ import { Forwarding, forwardsFolder } from './listen-forwarding.ts';
 import { listenSecrets } from './listen-secrets.ts';
 import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';
+import { openTunnel, type Tunnel } from './tunnel.ts';
 
 export interface ListenFlags {
   port: number;
@@ -36,6 +37,7 @@ export interface ListenFlags {
   wait?: number | undefined;
   download?: string | undefined;
   keep?: number | undefined;
+  tunnel?: string | undefined;
 }
 
 const DEFAULT_DRAIN_MS = 10_000;
@@ -52,14 +54,17 @@ export async function listenUntilStopped(flags: ListenFlags, around: Surrounding
   checkFlags(flags);
   const listener = new Listener(flags, around);
   const receiver = await listener.start();
+  let tunnel: Tunnel | undefined;
   try {
     await listener.announce(receiver.url);
     await listener.goOn();
-    await (listener.awaited === undefined
-      ? untilAborted(around.signal)
-      : listener.untilReached(listener.awaited));
+    tunnel = await listener.expose(receiver.url);
+    const broken = tunnel?.broken ?? new AbortController().signal;
+    await listener.untilOver(AbortSignal.any([around.signal, broken]));
+    broken.throwIfAborted();
   } finally {
     await listener.stop(receiver);
+    await tunnel?.close();
   }
 }
 
@@ -147,9 +152,11 @@ class Listener {
       if (!verify) await writeJsonLine({ type: 'warning', message: 'Signatures are not checked.' }, terminal);
       return;
     }
-    this.#around.notice(
-      `Listening at ${url}. Give it as --webhook-url when you create an envelope. Ctrl-C stops.`,
-    );
+    const next =
+      this.#flags.tunnel === undefined
+        ? 'Give it as --webhook-url when you create an envelope.'
+        : 'Starting the tunnel.';
+    this.#around.notice(`Listening at ${url}. ${next} Ctrl-C stops.`);
     if (!verify)
       this.#around.notice('Signatures are not checked: anyone who reaches this address can make up events.');
   }
@@ -176,9 +183,21 @@ class Listener {
     this.#forwarding.start();
   }
 
-  /** Waits for the envelope, and fetches its papers once it is completed. */
-  async untilReached(awaited: AwaitedEnvelope): Promise<void> {
-    const status = await awaited.reached(await this.#around.client(), this.#around.signal);
+  /** Opens the tunnel, where one is asked for, and says where it begins. */
+  async expose(listensAt: string): Promise<Tunnel | undefined> {
+    const { clock, signal } = this.#around;
+    if (this.#flags.tunnel === undefined) return undefined;
+    const tunnel = await openTunnel(this.#flags.tunnel, { listensAt, clock, signal });
+    const { url } = tunnel;
+    await this.#tell({ type: 'tunnel', url }, `Reachable at ${url} from outside. Give it as --webhook-url.`);
+    return tunnel;
+  }
+
+  /** Waits for the signal; or for the envelope, and fetches its papers once it is completed. */
+  async untilOver(signal: AbortSignal): Promise<void> {
+    const { awaited } = this;
+    if (awaited === undefined) return untilAborted(signal);
+    const status = await awaited.reached(await this.#around.client(), signal);
     await this.#work;
     awaited.check(status);
     if (status === 'COMPLETED') await this.#download(awaited.id);
