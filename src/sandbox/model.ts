@@ -37,6 +37,15 @@ export interface TemplateRecord {
   updatedAt: string;
 }
 
+/** Bounds of a drawing: its range on either axis, and how much one may hold. */
+export const DRAWING = { range: 1_000, strokes: 120, points: 3_000 } as const;
+
+/**
+ * What was drawn by hand: strokes of whole numbers x, y, x, y … from the pad's top left corner. The pad is as wide as the
+ * range; y is in the same unit.
+ */
+export type Drawing = readonly (readonly number[])[];
+
 export type SignerStatus = 'PENDING' | 'SENT' | 'VIEWED' | 'SIGNED' | 'DECLINED';
 
 export interface SignerRecord {
@@ -60,6 +69,8 @@ export interface SignerRecord {
   signatureId: string;
   /** Field id to entered value. CHECKBOX: "true" or "false". SIGNATURE and INITIALS: the typed text. */
   values: Record<string, string>;
+  /** SIGNATURE and INITIALS that were drawn, by field id; their value is empty. Absent when nothing was drawn. */
+  drawings?: Record<string, Drawing>;
 }
 
 /** One line of an envelope's history, as the certificate prints it. */

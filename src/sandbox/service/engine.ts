@@ -3,7 +3,7 @@ import type { DeliveryRecord, EnvelopeRecord, PaperMaker, TemplateRecord } from 
 import type { Choices } from './choices.ts';
 import { draftEnvelope } from './draft.ts';
 import { invalidBody, invalidState, notFound } from './errors.ts';
-import { type EnteredValues, fillFields } from './fields.ts';
+import { type Entries, fillFields } from './fields.ts';
 import type { RandomId } from './keys.ts';
 import * as lifecycle from './lifecycle.ts';
 import { copyOf, outcomeOf } from './outcome.ts';
@@ -120,14 +120,20 @@ export class Engine {
   }
 
   /** Views first where that has not happened. Fields without an entered value get a plausible one. */
-  sign(id: string, who: string | null, values: EnteredValues, visitor: Visitor): Promise<EnvelopeRecord> {
+  sign(id: string, who: string | null, entries: Entries, visitor: Visitor): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) => {
       const signerId = pick(envelope, who);
       const seen = standing.signerOf(envelope, signerId).status === 'VIEWED';
       const first = seen ? unchanged(envelope) : lifecycle.view(envelope, signerId, now, this.#rules);
       return lifecycle.andThen(first, (viewed) => {
-        const filled = fillFields(this.#templateOf(viewed), standing.signerOf(viewed, signerId), values, now);
-        return lifecycle.sign(viewed, { signerId, values: filled, ...visitor }, now, this.#rules);
+        const filled = fillFields(
+          this.#templateOf(viewed),
+          standing.signerOf(viewed, signerId),
+          entries,
+          now,
+        );
+        const signature = { signerId, ...entries, values: filled, ...visitor };
+        return lifecycle.sign(viewed, signature, now, this.#rules);
       });
     });
   }

@@ -82,6 +82,7 @@ const signer = z.object({
   userAgent: maybe,
   signatureId: z.string(),
   values: z.record(z.string(), z.string()),
+  drawings: z.record(z.string(), z.array(z.array(z.number()))).exactOptional(),
 });
 
 const HISTORY = [

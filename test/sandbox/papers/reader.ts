@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PDF, PdfStream } from '@libpdf/core';
 
 /** True when poppler's programs are there to read papers back. They must be on CI. */
 export const canRead = spawnSync('pdftotext', ['-v']).error === undefined;
@@ -79,6 +80,25 @@ function pagesIn(html: string): string[] {
 
 function withoutMarks(text: string): string {
   return text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '');
+}
+
+/** The points of what is drawn on a page in the colour of the pen, in points from the top left. */
+export async function strokesIn(pdf: Uint8Array, page: number): Promise<{ x: number; y: number }[]> {
+  const paper = await PDF.load(pdf);
+  const sheet = paper.getPage(page - 1);
+  if (!sheet) throw new Error(`no page ${page}`);
+  const resolve = (ref: Parameters<typeof paper.context.resolve>[0]) => paper.context.resolve(ref);
+  const forms = sheet.getResources().getDict('XObject', resolve);
+  const contents = [...(forms?.keys() ?? [])].map((name) => {
+    const form = forms?.get(name, resolve);
+    return form instanceof PdfStream ? Buffer.from(form.getDecodedData()).toString('latin1') : '';
+  });
+  return contents
+    .join('\n')
+    .split('\n')
+    .filter((line) => line.startsWith('0.08 0.17 0.45 RG') && line.endsWith(' S'))
+    .flatMap((line) => [...line.replace(/^.* j /, '').matchAll(/(-?[\d.]+) (-?[\d.]+)(?= )/g)])
+    .map(([, x, y]) => ({ x: Number(x), y: sheet.height - Number(y) }));
 }
 
 /** The fields of pdfinfo; throws when it finds the file damaged. */

@@ -1,5 +1,7 @@
 // Draws the document's pages and, where there is room, moves the fields onto them. Without it the page is a plain form.
+
 import * as pdf from '/assets/pdf.min.mjs';
+import { padIn, preview, readStrokes } from './pad.js';
 
 pdf.GlobalWorkerOptions.workerSrc = '/assets/pdf.worker.min.mjs';
 const ROOM_FOR_OVERLAY = 700;
@@ -47,22 +49,75 @@ function placeFields(sheet, number, width) {
       : Math.min(18, Math.min(Number(height), 22) * scale * 0.6);
     control.style.fontSize = `${size}px`;
     sheet.append(field);
+    field.dispatchEvent(new Event('placed'));
   }
+}
+
+function drawingOf(field) {
+  return field.querySelector('input[name^="d."]');
+}
+
+/** A button to draw beside what is typed, and the drawing in its place once there is one. */
+function makeDrawable(field, pad) {
+  const typed = field.querySelector('.hand');
+  const drawing = drawingOf(field);
+  const name = field.querySelector('label').textContent;
+  const draw = button('pen', `Draw: ${name}`, 'Draw');
+  const shown = button('ink', `${name}, drawn: draw it again`);
+  const type = button('pen', `Type instead: ${name}`, 'Type');
+  const canvas = document.createElement('canvas');
+  shown.append(canvas);
+  typed.after(draw, shown, type);
+  const show = () => {
+    const isDrawn = drawing.value !== '';
+    typed.hidden = draw.hidden = isDrawn;
+    shown.hidden = type.hidden = !isDrawn;
+    if (isDrawn) preview(canvas, readStrokes(drawing.value));
+    countFields();
+  };
+  const ask = async () => {
+    const drawn = await pad.draw(`Draw: ${name}`, drawing.value);
+    if (drawn !== undefined) drawing.value = drawn;
+    show();
+    (shown.hidden ? draw : shown).focus();
+  };
+  draw.addEventListener('click', ask);
+  shown.addEventListener('click', ask);
+  type.addEventListener('click', () => {
+    drawing.value = '';
+    show();
+    typed.focus();
+  });
+  field.addEventListener('placed', show);
+  show();
+}
+
+function button(kind, label, text = '') {
+  const made = document.createElement('button');
+  made.type = 'button';
+  made.className = kind;
+  made.setAttribute('aria-label', label);
+  made.title = label;
+  made.textContent = text;
+  return made;
 }
 
 function countFields() {
   const required = [...form.querySelectorAll('.field [required]')];
-  const done = required.filter((control) =>
-    control.type === 'checkbox' ? control.checked : control.value.trim() !== '',
-  );
+  const done = required.filter((control) => {
+    if (control.type === 'checkbox') return control.checked;
+    return control.value.trim() !== '' || drawingOf(control.closest('.field'))?.value;
+  });
   progress.textContent = `${done.length} of ${required.length} required fields are filled in`;
 }
 
 if (form) {
   form.addEventListener('input', countFields);
   countFields();
+  const pad = padIn(document.querySelector('#pad'));
+  for (const hand of form.querySelectorAll('.hand')) makeDrawable(hand.closest('.field'), pad);
 }
-const dialog = document.querySelector('dialog');
+const dialog = document.querySelector('#decline');
 document.querySelector('[data-opens="decline"]')?.addEventListener('click', () => dialog.showModal());
 document.querySelector('[data-closes="decline"]')?.addEventListener('click', () => dialog.close());
 if (pages) drawPages().catch(() => pages.append('The pages could not be drawn here; open the PDF instead.'));
