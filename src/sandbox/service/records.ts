@@ -62,6 +62,12 @@ const template: z.ZodType<TemplateRecord> = z.object({
   active: z.boolean(),
   createdAt: z.string(),
   updatedAt: z.string(),
+  upload: z
+    .object({
+      orgId: z.string(),
+      pages: z.array(z.object({ width: z.number(), height: z.number() })),
+    })
+    .exactOptional(),
 });
 
 const signer = z.object({

@@ -1,40 +1,22 @@
 // Draws the document's pages and, where there is room, moves the fields onto them. Without it the page is a plain form.
 
-import * as pdf from '/assets/pdf.min.mjs';
 import { padIn, preview, readStrokes } from './pad.js';
+import { drawPages } from './sheets.js';
 
-pdf.GlobalWorkerOptions.workerSrc = '/assets/pdf.worker.min.mjs';
 const ROOM_FOR_OVERLAY = 700;
 
 const form = document.querySelector('form.signing');
 const pages = document.querySelector('.pages');
 const progress = document.querySelector('[role="status"]');
 
-async function drawPages() {
-  const file = await pdf.getDocument({ url: pages.dataset.document, isEvalSupported: false }).promise;
-  const overlay = pages.clientWidth >= ROOM_FOR_OVERLAY;
-  for (let number = 1; number <= file.numPages; number++) {
-    const page = await file.getPage(number);
-    const { width } = page.getViewport({ scale: 1 });
-    const sheet = document.createElement('div');
-    sheet.className = 'page';
-    sheet.setAttribute('aria-label', `Page ${number} of ${file.numPages}`);
-    pages.append(sheet);
-    await drawSheet(page, sheet, width);
-    if (overlay) placeFields(sheet, number, width);
-  }
+/** Where there is room, fields stand on their page; elsewhere they follow in a list. */
+async function drawDocument() {
+  const isRoomy = pages.clientWidth >= ROOM_FOR_OVERLAY;
+  await drawPages(pages, (sheet, number, { width }) => {
+    if (isRoomy) placeFields(sheet, number, width);
+  });
   const list = document.querySelector('#fields')?.closest('section');
   if (list && !list.querySelector('.field')) list.hidden = true;
-  pages.dataset.ready = 'true';
-}
-
-async function drawSheet(page, sheet, width) {
-  const viewport = page.getViewport({ scale: (sheet.clientWidth / width) * window.devicePixelRatio });
-  const canvas = document.createElement('canvas');
-  canvas.width = viewport.width;
-  canvas.height = viewport.height;
-  sheet.append(canvas);
-  await page.render({ canvas, viewport }).promise;
 }
 
 function placeFields(sheet, number, width) {
@@ -120,4 +102,5 @@ if (form) {
 const dialog = document.querySelector('#decline');
 document.querySelector('[data-opens="decline"]')?.addEventListener('click', () => dialog.showModal());
 document.querySelector('[data-closes="decline"]')?.addEventListener('click', () => dialog.close());
-if (pages) drawPages().catch(() => pages.append('The pages could not be drawn here; open the PDF instead.'));
+if (pages)
+  drawDocument().catch(() => pages.append('The pages could not be drawn here; open the PDF instead.'));
