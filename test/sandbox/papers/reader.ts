@@ -82,6 +82,18 @@ function withoutMarks(text: string): string {
   return text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '');
 }
 
+/** How many pixels of a rectangle are dark when a viewer shows the page at one pixel a point. */
+export function darkIn(
+  pdf: Uint8Array,
+  { page, x, y, width, height }: { page: number; x: number; y: number; width: number; height: number },
+): number {
+  const numbers = { f: page, l: page, x, y, W: width, H: height, r: 72 };
+  const options = Object.entries(numbers).flatMap(([name, value]) => [`-${name}`, String(Math.round(value))]);
+  const image = withFile(pdf, (path) => run('pdftoppm', ['-gray', '-cropbox', ...options, path], 'latin1'));
+  const pixels = image.slice(-Math.round(width) * Math.round(height));
+  return [...pixels].filter((pixel) => pixel.charCodeAt(0) < 140).length;
+}
+
 /** The points of what is drawn on a page in the colour of the pen, in points from the top left. */
 export async function strokesIn(pdf: Uint8Array, page: number): Promise<{ x: number; y: number }[]> {
   const paper = await PDF.load(pdf);
@@ -109,8 +121,8 @@ export function infoOf(pdf: Uint8Array): Map<string, string> {
   );
 }
 
-function run(program: string, parameters: string[]): string {
-  const { status, stdout, stderr } = spawnSync(program, parameters, { encoding: 'utf8', maxBuffer: 1e8 });
+function run(program: string, parameters: string[], encoding: 'utf8' | 'latin1' = 'utf8'): string {
+  const { status, stdout, stderr } = spawnSync(program, parameters, { encoding, maxBuffer: 1e8 });
   if (status !== 0 || stderr !== '') throw new Error(`${program}: ${stderr}`);
   return stdout;
 }
