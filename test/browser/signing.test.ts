@@ -1,15 +1,10 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { strokesIn, textIn } from '../sandbox/papers/reader.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
+import { launch, open, skip } from './rig.ts';
 
-/*
- * The pages as people use them, in Debian's Chromium. Without it the tests are skipped, visibly; not in CI.
- */
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = !existsSync(CHROMIUM) && !process.env.CI;
 const home = new Home();
 let browser: Browser;
 let sandbox: Sandbox;
@@ -17,15 +12,7 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   if (skip) return;
   sandbox = await home.sandbox();
-  const quiet = [
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ];
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...quiet] });
+  browser = await launch();
 });
 afterAll(async () => {
   if (!skip) await browser.close();
@@ -35,21 +22,6 @@ afterAll(async () => {
 async function sent(...signers: string[]): Promise<string> {
   const args = signers.flatMap((signer) => ['--signer', signer]);
   return String((await home.object(['envelopes', 'create', '--template', 'tmpl_nda', ...args, '--send'])).id);
-}
-
-/** A page that fails the test when anything goes wrong in it. */
-async function open(
-  options: { width?: number; height?: number } = {},
-): Promise<{ page: Page; errors: string[] }> {
-  const { width = 1280, height = 900 } = options;
-  const context = await browser.newContext({ viewport: { width, height }, acceptDownloads: true });
-  const page = await context.newPage();
-  const errors: string[] = [];
-  page.on('pageerror', (error) => errors.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
-  });
-  return { page, errors };
 }
 
 /** From the mailbox to the signing page, its pages drawn. */
@@ -83,7 +55,7 @@ describe.skipIf(skip)('in a browser', () => {
       'Łukasz Řehoř <lukasz@example.com>;role=Signer',
       '李小龍 <li@example.com>;role=Signer',
     );
-    const { page, errors } = await open();
+    const { page, errors } = await open(browser);
     for (const [address, name] of [
       ['lukasz@', 'Łukasz Řehoř'],
       ['li@', '李小龍'],
@@ -107,7 +79,7 @@ describe.skipIf(skip)('in a browser', () => {
 
   it('a signature is drawn with the mouse, undone, drawn again, and stands on the paper as lines', async () => {
     const id = await sent('Ada <ada-draws@example.com>');
-    const { page, errors } = await open();
+    const { page, errors } = await open(browser);
     await openLink(page, 'ada-draws@');
     await page.getByRole('button', { name: 'Draw: Signature' }).click();
     const pad = page.getByRole('dialog');
@@ -146,7 +118,7 @@ describe.skipIf(skip)('in a browser', () => {
 
   it('a signer declines with a reason', async () => {
     const id = await sent('Ada <ada@example.com>');
-    const { page, errors } = await open();
+    const { page, errors } = await open(browser);
     await openLink(page, 'ada@');
     await page.getByRole('button', { name: 'Decline…' }).click();
     await page.getByLabel(/Why/).fill('The rent is wrong');
@@ -158,7 +130,7 @@ describe.skipIf(skip)('in a browser', () => {
 
   it('a phone shows the pages and the fields below them, nothing wider than its screen; the keyboard is enough', async () => {
     await sent('Bo Li <bo@example.com>');
-    const { page, errors } = await open({ width: 360, height: 740 });
+    const { page, errors } = await open(browser, { width: 360, height: 740 });
     await openLink(page, 'bo@');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     await page.screenshot({ path: home.path('phone.png'), fullPage: true });
