@@ -3,7 +3,7 @@ import { SCOPES } from '../../kernel/vocabulary.ts';
 import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../model.ts';
 import type { State } from '../service/state.ts';
 import { uploadForm } from './editor.ts';
-import { state, table, time } from './layout.ts';
+import { state, table, time, when } from './layout.ts';
 
 const SHOWN = 50;
 
@@ -39,7 +39,7 @@ export function dashboard(records: State, facts: { origin: string; now: string; 
 
 function envelopeRow(one: EnvelopeRecord): unknown[] {
   const signers = one.signers.map((signer) => html`<div>${signer.name} ${state(signer.status)}</div>`);
-  return [time(one.createdAt), html`<code>${one.id}</code>`, state(one.status), one.subject, signers];
+  return [when(one.createdAt), html`<code>${one.id}</code>`, state(one.status), one.subject, signers];
 }
 
 function templateRow(one: TemplateRecord): unknown[] {
@@ -53,7 +53,7 @@ function deliveryRow(one: DeliveryRecord, token: string): unknown[] {
   const last = one.attempts.at(-1);
   const tries = `${one.attempts.length}${last ? ` (${last.status ?? last.error ?? ''})` : ''}`;
   return [
-    time(one.createdAt),
+    when(one.createdAt),
     one.event,
     html`<code>${one.envelopeId}</code>`,
     state(one.state),
@@ -64,13 +64,13 @@ function deliveryRow(one: DeliveryRecord, token: string): unknown[] {
 
 function keyRow(one: KeyRecord, token: string): unknown[] {
   const end = one.revokedAt === null ? action(`/keys/${one.id}/revoke`, 'Revoke', token) : 'revoked';
-  const expires = one.expiresAt === null ? 'never' : time(one.expiresAt);
+  const expires = one.expiresAt === null ? 'never' : when(one.expiresAt);
   return [
     one.name,
     html`<code>${one.prefix}…</code>`,
     one.scopes.join(', '),
-    time(one.createdAt),
-    time(one.lastUsedAt) || 'never',
+    when(one.createdAt),
+    when(one.lastUsedAt) || 'never',
     expires,
     end,
   ];
@@ -89,7 +89,7 @@ export function mailbox(mails: readonly MailRecord[], to: string) {
     .toReversed()
     .slice(0, 200);
   const rows = shown.map((mail) => [
-    time(mail.at),
+    when(mail.at),
     mail.to,
     html`<a href="/mailbox/${mail.id}">${mail.subject}</a>`,
   ]);

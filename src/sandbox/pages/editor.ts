@@ -198,13 +198,14 @@ function sizes({ upload }: TemplateRecord): string {
 }
 
 function endings({ template, token }: EditorView) {
+  if (template.fields.length === 0) return '';
   const path = `/templates/${template.id}`;
   const hidden = html`<input type="hidden" name="form" value="${token}" />`;
   const retire = template.active
     ? html`<button class="plain small" name="active" value="no">Take out of the list</button>`
     : html`<button class="plain small" name="active" value="yes">Put back into the list</button>`;
-  return html`<div class="row">
+  return html`<div class="row ending">
     <form method="post" action="${path}/copy">${hidden}<button class="plain small">Make a copy</button></form>
-    ${template.fields.length === 0 ? '' : html`<form method="post" action="${path}/active">${hidden}${retire}</form>`}
+    <form method="post" action="${path}/active">${hidden}${retire}</form>
   </div>`;
 }

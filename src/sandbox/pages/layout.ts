@@ -90,3 +90,9 @@ export function state(word: string): Html {
 export function time(iso: string | null): string {
   return iso === null ? '' : `${iso.slice(0, 19).replace('T', ' ')} UTC`;
 }
+
+/** The same for a column of a table: broken between day and hour where it must be. */
+export function when(iso: string | null): Html | string {
+  if (iso === null) return '';
+  return html`<span class="whole">${iso.slice(0, 10)}</span> <span class="whole">${iso.slice(11, 19)} UTC</span>`;
+}

@@ -142,13 +142,18 @@ function sentence(envelope: EnvelopeRecord, signer: SignerRecord): string {
     COMPLETED: 'Everyone has signed. The papers are ready.',
     CANCELLED: 'The sender has cancelled this request. There is nothing to sign.',
     EXPIRED: 'The time to sign is over.',
-    DECLINED: `This request was declined${reasonOf(envelope)}.`,
+    DECLINED: sentenceOf(`This request was declined${reasonOf(envelope)}`),
   };
   const ending = endings[envelope.status];
   if (ending !== undefined) return ending;
   if (signer.status === 'SIGNED')
     return `Thank you, ${signer.name}. You have signed; others are still to sign.`;
   return `It is not your turn yet, ${signer.name}. You will be mailed when it is.`;
+}
+
+/** A full stop, unless the signer's own words end in one. */
+function sentenceOf(text: string): string {
+  return /\p{Sentence_Terminal}$/u.test(text) ? text : `${text}.`;
 }
 
 function reasonOf(envelope: EnvelopeRecord): string {

@@ -26,13 +26,17 @@ function placeFields(sheet, number, width) {
     const place = { left: x, top: y, width: fieldWidth, height };
     for (const [side, points] of Object.entries(place)) field.style[side] = `${Number(points) * scale}px`;
     const control = field.querySelector('input, select, textarea');
-    const size = control.matches('.hand')
-      ? Math.min(40, Number(height) * scale * 0.5)
-      : Math.min(18, Math.min(Number(height), 22) * scale * 0.6);
-    control.style.fontSize = `${size}px`;
+    control.style.fontSize = `${sizeIn(control, Number(fieldWidth) * scale, Number(height) * scale, scale)}px`;
     sheet.append(field);
     field.dispatchEvent(new Event('placed'));
   }
+}
+
+/** As large as the field allows; a date needs room for its ten figures and the button of the calendar. */
+function sizeIn(control, width, height, scale) {
+  if (control.matches('.hand')) return Math.min(40, height * 0.5);
+  const size = Math.min(18, Math.min(height, 22 * scale) * 0.6);
+  return control.type === 'date' ? Math.min(size, width / 9) : size;
 }
 
 function drawingOf(field) {
