@@ -8,7 +8,8 @@ import type { ServiceContext, ServiceEnv } from '../service/web.ts';
 import { page } from './layout.ts';
 import type { PagesOptions } from './options.ts';
 
-const MAX_FORM_BYTES = 256 * 1024;
+/** Room for a signature and two dozen initials, all drawn as long as a drawing may be. */
+const MAX_FORM_BYTES = 1024 * 1024;
 /** The only form that takes a file. */
 export const UPLOAD_PATH = '/templates';
 

@@ -61,7 +61,7 @@ function padDialog() {
   return html`<dialog id="pad" aria-labelledby="pad-title">
     <form method="dialog">
       <h2 id="pad-title">Draw</h2>
-      <canvas class="pad"></canvas>
+      <canvas class="pad" role="img" aria-label="Where to draw"></canvas>
       <p class="quiet" role="status"></p>
       <div class="row">
         <button value="use">Use it</button>

@@ -24,6 +24,7 @@ export async function drawPages(pages, placed) {
     const { width, height } = page.getViewport({ scale: 1 });
     const sheet = document.createElement('div');
     sheet.className = 'page';
+    sheet.setAttribute('role', 'group');
     sheet.style.aspectRatio = `${width} / ${height}`;
     sheet.setAttribute('aria-label', `Page ${number} of ${file.numPages}`);
     pages.append(sheet);
