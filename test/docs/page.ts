@@ -69,7 +69,7 @@ function trimmed(lines: string[]): string[] {
     .join('\n')
     .replace(/^\n+|\s+$/g, '')
     .split('\n')
-    .filter((line, index, all) => all.length > 1 || line !== '');
+    .filter((line, _, all) => all.length > 1 || line !== '');
 }
 
 /** Each call of esign in a block of shell, cron or YAML: its words up to the end of the command. */

@@ -96,7 +96,8 @@ export class Session {
     const [first] = shown.output;
     const meanwhile = notes.get('meanwhile');
     if (meanwhile !== undefined && first !== undefined) {
-      await this.#until(screen, [first, '…']);
+      const missing = await this.#until(screen, ['…', first, '…']);
+      if (missing !== '') return missing;
       const done = await this.#bash(this.#text(meanwhile));
       if (done.code !== 0) return `meanwhile ended with ${done.code}: ${done.printed}`;
     }
