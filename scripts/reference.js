@@ -93,7 +93,7 @@ function section(id) {
 const note = '<!-- Made by `npm run docs:reference` from the commands themselves: change it there. -->\n';
 
 function topicPage(topic, ids) {
-  const about = oclif.topics[topic]?.description;
+  const about = oclif.topics[topic]?.description.replace('\n', '\n\n');
   const title = `# ${topic}\n\n${note}\n${about ? `${about}\n\n` : ''}`;
   const list = ids.map((id) => `- [esign ${words(id)}](#${anchor(id)}): ${commands[id].summary}\n`).join('');
   const all = 'Every command also has [these flags](README.md#flags-of-every-command).\n\n';

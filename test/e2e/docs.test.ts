@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { readCommandTree } from '../../src/completion/commands.ts';
-import { flagNamed, readLine } from '../../src/completion/line.ts';
+import { problemOf } from '../docs/calls.ts';
 import { callsOf, type Snippet, snippetsOf } from '../docs/page.ts';
 import { Session } from '../docs/session.ts';
 
@@ -24,27 +24,11 @@ const isRun = (one: Snippet) => isShell(one) && !one.notes.has('not run');
 const startsSandbox = ({ text, notes }: Snippet) =>
   text.includes('esign sandbox start') && notes.has('keeps running');
 
-/** What is wrong with a call, by the manifest: no such command, no such flag. */
-function problemOf(call: string): string {
-  const words = call.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
-  const line = readLine(tree, words);
-  if (words[0]?.startsWith('-') || words[0] === '…') return '';
-  if (line.command === undefined) return line.path === '' ? `no command: ${call}` : '';
-  const long = words.filter((one) => one.startsWith('--')).map((one) => one.slice(2).split('=')[0] ?? '');
-  const letters = words.filter((one) => /^-[a-zA-Z]$/.test(one)).map((one) => one.slice(1));
-  const chars = Object.values(line.command.flags).map((flag) => flag.char);
-  const unknown = [
-    ...long.filter((name) => name !== 'help' && flagNamed(line, name) === undefined),
-    ...letters.filter((letter) => !chars.includes(letter)),
-  ];
-  return unknown.length === 0 ? '' : `no flag ${unknown.join(', ')}: ${call}`;
-}
-
 describe('the pages', () => {
   it.each(pages)('$page calls what there is', ({ snippets }) => {
     const problems = snippets.flatMap((snippet) =>
       callsOf(snippet)
-        .map(problemOf)
+        .map((call) => problemOf(tree, call))
         .filter((problem) => problem !== '')
         .map((problem) => `${snippet.page}:${snippet.line}: ${problem}`),
     );
