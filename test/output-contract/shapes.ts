@@ -3,7 +3,8 @@ import { envelopeSchema, signerSchema, templateFieldSchema, templateSchema } fro
 
 /*
  * What each command prints with --json. The service's own resources are as the client reads them; the rest is
- * ours, written out by hand. contract/output/ is made from this.
+ * ours, written out by hand. contract/output/ is made from this: change it
+ * here, then `npx vitest run --project unit test/output-contract -u`.
  */
 const text = z.string();
 const maybe = z.nullable(z.string());
@@ -169,6 +170,7 @@ const profile = z.object({
   baseUrl: text,
   apiKey: maybe,
   apiKeyCommand: maybe,
+  apiKeyIn: z.nullable(z.enum(['file', 'command', 'keychain'])),
   storage: z.nullable(storage),
 });
 const sourced = z.object({ value: text, source: text });
@@ -176,7 +178,9 @@ const settings = z.object({
   file: text,
   profile: z.nullable(sourced),
   baseUrl: z.nullable(sourced),
-  apiKey: z.nullable(sourced),
+  apiKey: z.nullable(
+    z.object({ value: text, in: z.enum(['file', 'command', 'keychain', 'environment']), source: text }),
+  ),
   timeoutMs: z.object({ value: count, source: text }),
   storage: z.nullable(storage),
 });
