@@ -3,18 +3,16 @@
  * Callers ask only where `terminal.canAsk` says so.
  */
 
-const onStderr = { output: process.stderr, clearPromptOnDone: false };
-
 /** Yes or no; no is the default. */
 export async function confirm(question: string): Promise<boolean> {
   const { confirm: ask } = await import('@inquirer/prompts');
-  return ask({ message: question, default: false }, onStderr);
+  return withKeyboard((context) => ask({ message: question, default: false }, context));
 }
 
 /** A secret, not shown while it is typed. */
 export async function askSecret(question: string): Promise<string> {
   const { password } = await import('@inquirer/prompts');
-  const secret = await password({ message: question, mask: '•' }, onStderr);
+  const secret = await withKeyboard((context) => password({ message: question, mask: '•' }, context));
   return secret.trim();
 }
 
@@ -25,5 +23,24 @@ export async function choose(
   first: string | undefined,
 ): Promise<string> {
   const { select } = await import('@inquirer/prompts');
-  return select({ message: question, choices, ...(first === undefined ? {} : { default: first }) }, onStderr);
+  const start = first === undefined ? {} : { default: first };
+  return withKeyboard((context) => select({ message: question, choices, ...start }, context));
+}
+
+interface Context {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream;
+}
+
+async function withKeyboard<T>(ask: (context: Context) => Promise<T>): Promise<T> {
+  const [{ Keyboard, pasteAsOneLine }, { PromptScreen }] = await Promise.all([
+    import('./keyboard.ts'),
+    import('./prompt-screen.ts'),
+  ]);
+  const input = new Keyboard({ onPaste: pasteAsOneLine });
+  try {
+    return await ask({ input, output: new PromptScreen() });
+  } finally {
+    input.close();
+  }
 }

@@ -32,6 +32,21 @@ export function parseSigner(text: string): ParsedSigner {
   return { signer, nameIsAddress: name === '' };
 }
 
+/** The signer as `parseSigner` reads it. */
+export function signerText(signer: NewSigner): string {
+  const { email, name, role, order } = signer;
+  const mailbox = name === '' || name === email ? email : `${quotedIfNeeded(name)} <${email}>`;
+  const options = [
+    role === undefined ? '' : `;role=${quotedIfNeeded(role)}`,
+    order === undefined ? '' : `;order=${order}`,
+  ];
+  return `${mailbox}${options.join('')}`;
+}
+
+function quotedIfNeeded(text: string): string {
+  return /[;"<>\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : text;
+}
+
 function parseMailbox(mailbox: string, whole: string): { name: string; email: string } {
   const bracketed = /^(.*)<([^<>]*)>$/s.exec(mailbox);
   const email = (bracketed?.[2] ?? mailbox).trim();
