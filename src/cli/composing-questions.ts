@@ -153,29 +153,34 @@ function signerChoices(
   const kept = current !== undefined && fitsAll([current.email, current.name], typed) ? [current] : [];
   return [
     ...(isKnown ? [] : newSigner(typed)),
-    ...kept.map((signer) => ({ value: signer, name: signerLine(signer, role) })),
+    ...kept.map((signer) => signerChoice(signer, role)),
     ...(optional && typed === '' ? [{ value: NOBODY, name: 'nobody else' } as const] : []),
     ...candidates.map(acquaintanceChoice),
   ];
 }
 
 function acquaintanceChoice({ email, name, roles }: Acquaintance): Choice<NewSigner> {
-  const text = signerLine({ email, name }, undefined);
-  const description = roles.length > 0 ? oneLine(`signed as ${roles.map(safeLine).join(', ')} before`) : '';
-  return { value: { email, name }, name: text, ...(description === '' ? {} : { description }) };
+  const description = roles.length > 0 ? `signed as ${roles.map(safeLine).join(', ')} before` : undefined;
+  return signerChoice({ email, name }, undefined, description);
 }
 
-/** The signer as he would be typed; the role goes without saying. */
-function signerLine(signer: NewSigner, role: string | undefined): string {
+/** The signer as one would type it; the role that is asked for goes without saying. */
+function signerChoice(signer: NewSigner, role: string | undefined, description?: string): Choice<NewSigner> {
   const { role: own, ...rest } = signer;
-  return oneLine(safeLine(signerText(own === role ? rest : signer)));
+  const text = safeLine(signerText(own === role ? rest : signer));
+  return {
+    value: signer,
+    name: oneLine(text),
+    short: text,
+    ...(description === undefined ? {} : { description: oneLine(description) }),
+  };
 }
 
 /** What is typed, when it can be read as a signer nobody knows yet. */
 function newSigner(typed: string): Choice<NewSigner>[] {
   const parsed = tryParse(typed);
   if (parsed instanceof UsageError) return [];
-  return [{ value: parsed, name: signerLine(parsed, undefined), description: 'new here' }];
+  return [signerChoice(parsed, undefined, 'new here')];
 }
 
 function tryParse(typed: string): NewSigner | UsageError {

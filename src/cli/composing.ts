@@ -42,7 +42,7 @@ export async function compose(given: Given, around: Surroundings): Promise<NewEn
   for (;;) {
     const envelope = completed(given, composition);
     await showPreview(envelope, composition, given, around);
-    talk.begin();
+    await talk.begin();
     const decision = await talk.pick('What now?', decisions(envelope, given));
     if (decision === 'draft' || decision === 'send') return { ...envelope, send: decision === 'send' };
     if (decision === 'show') return envelope;

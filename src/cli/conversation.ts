@@ -1,7 +1,9 @@
 import { styleText } from 'node:util';
 import { wantsColour } from '../output/terminal.ts';
-import { Keyboard, type KeyboardOptions, pasteAsOneLine } from './keyboard.ts';
+import { forgetTypedAhead, Keyboard, type KeyboardOptions, pasteAsOneLine } from './keyboard.ts';
 import { PromptScreen, rowsOf } from './prompt-screen.ts';
+import { signals } from './run-state.ts';
+import { Interrupted } from './signals.ts';
 
 /** The answer of somebody who wants to go back to the question before. */
 export const BACK = Symbol('back');
@@ -49,9 +51,12 @@ export class Conversation {
     if (rows > 0) process.stderr.write(`\u001b[${rows}A\r\u001b[J`);
   }
 
-  /** Something else was written: what was answered so far stays on the screen. */
-  begin(): void {
+  /** Before a question that must not be answered by what was typed for an earlier one. What was answered so far stays on the screen. */
+  async begin(): Promise<void> {
     this.#answered.length = 0;
+    if (!(await forgetTypedAhead())) return;
+    signals.interrupt('SIGINT');
+    throw new Interrupted('SIGINT');
   }
 
   /** One of several. */

@@ -141,6 +141,24 @@ export class Keyboard extends PassThrough {
   }
 }
 
+/** How long what was typed so far takes to arrive. */
+const ARRIVAL_MS = 30;
+
+/** Reads and drops what was typed before now. True when Ctrl-C was among it. */
+export async function forgetTypedAhead(): Promise<boolean> {
+  const { stdin } = process;
+  let isInterrupted = false;
+  const drop = (chunk: Buffer | string) => {
+    isInterrupted ||= /[\u0003\u0004]/.test(String(chunk));
+  };
+  stdin.setRawMode(true);
+  stdin.on('data', drop).resume();
+  await new Promise((resolve) => setTimeout(resolve, ARRIVAL_MS));
+  stdin.off('data', drop).pause();
+  stdin.setRawMode(false);
+  return isInterrupted;
+}
+
 /** How many characters at the end of the text may be the beginning of the sequence. */
 function beginningAtTheEnd(text: string, sequence: string): number {
   for (let length = Math.min(sequence.length - 1, text.length); length > 0; length--) {

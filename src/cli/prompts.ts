@@ -1,12 +1,16 @@
+import type { KeyboardOptions } from './keyboard.ts';
+
 /*
  * Questions to the person at the terminal, on stderr. The library is loaded only when one is asked.
  * Callers ask only where `terminal.canAsk` says so.
  */
 
-/** Yes or no; no is the default. */
+/** Yes or no; no is the default, and nothing pasted is an answer. */
 export async function confirm(question: string): Promise<boolean> {
   const { confirm: ask } = await import('@inquirer/prompts');
-  return withKeyboard((context) => ask({ message: question, default: false }, context));
+  return withKeyboard((context) => ask({ message: question, default: false }, context), {
+    onPaste: () => '',
+  });
 }
 
 /** A secret, not shown while it is typed. */
@@ -32,12 +36,15 @@ interface Context {
   output: NodeJS.WritableStream;
 }
 
-async function withKeyboard<T>(ask: (context: Context) => Promise<T>): Promise<T> {
+async function withKeyboard<T>(
+  ask: (context: Context) => Promise<T>,
+  keys: Partial<KeyboardOptions> = {},
+): Promise<T> {
   const [{ Keyboard, pasteAsOneLine }, { PromptScreen }] = await Promise.all([
     import('./keyboard.ts'),
     import('./prompt-screen.ts'),
   ]);
-  const input = new Keyboard({ onPaste: pasteAsOneLine });
+  const input = new Keyboard({ onPaste: pasteAsOneLine, ...keys });
   try {
     return await ask({ input, output: new PromptScreen() });
   } finally {

@@ -4,7 +4,7 @@ import { signerText } from '../envelopes/signer-mailbox.ts';
 import { counted } from '../kernel/duration.ts';
 import { LINE_GOES_ON, shellWord } from './shell-words.ts';
 import type { Terminal } from './terminal.ts';
-import { safeLine, truncate, widthOf } from './text.ts';
+import { safeLine, widthOf, wrapped } from './text.ts';
 
 export interface Preview {
   envelope: NewEnvelope;
@@ -15,6 +15,8 @@ export interface Preview {
   options: readonly (readonly [string, string | true])[];
 }
 
+/** As wide as the longest label. */
+const LABEL = 8;
 const MESSAGE_LINES = 5;
 /** A longer message would hide the rest of the command. */
 const MESSAGE_IN_COMMAND = 200;
@@ -24,31 +26,32 @@ export function renderComposition(
   preview: Preview,
   { columns, style }: { columns: number; style: Terminal['style'] },
 ): string {
-  const rows = rowsOf(preview);
-  const label = Math.max(...rows.map(([name]) => name.length));
+  const rows = rowsOf(preview, columns - LABEL - 5);
   const lines = rows.flatMap(([name, texts]) =>
-    texts.map((text, index) => {
-      const shown = truncate(text, Math.max(20, columns - label - 5));
-      return `  ${style('dim', (index === 0 ? name : '').padEnd(label))}  ${shown}`.trimEnd();
-    }),
+    texts.map((text, index) =>
+      `  ${style('dim', (index === 0 ? name : '').padEnd(LABEL))}  ${text}`.trimEnd(),
+    ),
   );
   const command = wrapWords(equivalentWords(preview), columns - 4);
   return `\n${lines.join('\n')}\n\n${style('dim', 'The same as a command:')}\n${command.map((line) => `  ${line}`).join('\n')}\n\n`;
 }
 
-function rowsOf({ envelope, template, account }: Preview): [string, string[]][] {
+/** Labels, each with its lines. */
+function rowsOf({ envelope, template, account }: Preview, columns: number): [string, string[]][] {
   const { signers, signingOrder, subject, message, metadata, webhookUrl, expiresInDays } = envelope;
+  const room = Math.max(20, columns);
   const order = signingOrder === 'SEQUENTIAL' ? 'one after the other' : 'all at once';
+  const text = (value: string | undefined) => (value ? wrapped(safeLine(value), room) : []);
   const rows: [string, string[]][] = [
-    ['Template', [templateLine(template)]],
-    [signers.length === 1 ? 'Signer' : 'Signers', signerLines(envelope)],
+    ['Template', text(templateLine(template))],
+    [signers.length === 1 ? 'Signer' : 'Signers', signerLines(envelope, room)],
     ['Order', signers.length > 1 && signingOrder ? [order] : []],
-    ['Subject', subject ? [safeLine(subject)] : []],
-    ['Message', message ? messageLines(message) : []],
+    ['Subject', text(subject)],
+    ['Message', message ? messageLines(message, room) : []],
     ['Expires', expiresInDays === undefined ? [] : [`in ${counted(expiresInDays, 'day')}`]],
-    ['Metadata', Object.entries(metadata ?? {}).map(([key, value]) => safeLine(`${key}: ${plain(value)}`))],
-    ['Webhooks', webhookUrl ? [safeLine(webhookUrl)] : []],
-    ['Account', [account.map(safeLine).join(', ')]],
+    ['Metadata', Object.entries(metadata ?? {}).flatMap(([key, value]) => text(`${key}: ${plain(value)}`))],
+    ['Webhooks', text(webhookUrl)],
+    ['Account', text(account.join(', '))],
   ];
   return rows.filter(([, texts]) => texts.length > 0);
 }
@@ -56,11 +59,11 @@ function rowsOf({ envelope, template, account }: Preview): [string, string[]][] 
 function templateLine(template: Template | undefined): string {
   if (template === undefined) return '';
   const pages = template.pageCount ? `, ${counted(template.pageCount, 'page')}` : '';
-  return safeLine(`${template.name || template.id} (${template.id})${pages}`);
+  return `${template.name || template.id} (${template.id})${pages}`;
 }
 
-/** Address under address, role under role. */
-function signerLines({ signers, signingOrder }: NewEnvelope): string[] {
+/** Address under address, role under role; each signer in lines of their own where that is too wide. */
+function signerLines({ signers, signingOrder }: NewEnvelope, room: number): string[] {
   const cells = signers.map(({ name, email, role = '' }, index) => [
     signingOrder === 'SEQUENTIAL' && signers.length > 1 ? `${signers[index]?.order ?? index + 1}.` : '',
     name === email ? '' : safeLine(name),
@@ -68,6 +71,9 @@ function signerLines({ signers, signingOrder }: NewEnvelope): string[] {
     safeLine(role),
   ]);
   const widths = [0, 1, 2, 3].map((at) => Math.max(...cells.map((row) => widthOf(row[at] ?? ''))));
+  const width = widths.reduce((total, one) => total + (one > 0 ? one + 2 : 0), -2);
+  if (width > room)
+    return cells.flatMap((row) => wrapped(row.filter((text) => text !== '').join('  '), room));
   return cells.map((row) =>
     row
       .map((text, at) => text + ' '.repeat(Math.max(0, (widths[at] ?? 0) - widthOf(text))))
@@ -77,8 +83,8 @@ function signerLines({ signers, signingOrder }: NewEnvelope): string[] {
   );
 }
 
-function messageLines(message: string): string[] {
-  const lines = message.split(/\r\n|\n/).map(safeLine);
+function messageLines(message: string, room: number): string[] {
+  const lines = message.split(/\r\n|\n/).flatMap((line) => wrapped(safeLine(line), room));
   if (lines.length <= MESSAGE_LINES) return lines;
   return [
     ...lines.slice(0, MESSAGE_LINES - 1),
