@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { counted } from '../kernel/duration.ts';
 import { JournalError, messageOf, UnknownOutcomeError } from '../kernel/errors.ts';
 import { readPlan } from './plan.ts';
 import { cancelExtraDrafts, findEarlier, settleDoubtful } from './reconcile.ts';
@@ -161,9 +162,12 @@ async function leave(session: Session): Promise<Ending> {
   const open = state.head.total - state.count('done') - state.count('failed');
   return {
     kind: 'stopped',
-    error: new UnknownOutcomeError(`It is not known what became of ${open} rows: their replies were lost.`, {
-      hint: 'A resume looks for them first, and creates only what is not there.',
-    }),
+    error: new UnknownOutcomeError(
+      `It is not known what became of ${counted(open, 'row')}: the reply to each was lost.`,
+      {
+        hint: 'A resume looks for them first, and creates only what is not there.',
+      },
+    ),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Composition, Step } from '../envelopes/composition.ts';
 import { type NewSigner, parseSigner, signerText } from '../envelopes/signer-mailbox.ts';
 import { counted } from '../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../kernel/errors.ts';
-import { safeLine, truncate, widthOf } from '../output/text.ts';
+import { padded, safeLine, truncate, widthOf } from '../output/text.ts';
 import { sentRoles } from '../templates/roles.ts';
 import { BACK, type Back, type Choice, type Conversation } from './conversation.ts';
 import { MessageLine } from './message-line.ts';
@@ -80,7 +80,7 @@ function templateChoice(template: Template, width: number): Choice<Template> {
     .join('. ');
   return {
     value: template,
-    name: oneLine(`${name}${' '.repeat(Math.max(0, width - widthOf(name)))}  ${safeLine(template.id)}`),
+    name: oneLine(`${padded(name, width)}  ${safeLine(template.id)}`),
     short: `${nameOf(template)} (${safeLine(template.id)})`,
     ...(about === '' ? {} : { description: oneLine(about) }),
   };

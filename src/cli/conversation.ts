@@ -1,7 +1,6 @@
-import { styleText } from 'node:util';
-import { wantsColour } from '../output/terminal.ts';
 import { forgetTypedAhead, Keyboard, type KeyboardOptions, pasteAsOneLine } from './keyboard.ts';
 import { PromptScreen, rowsOf } from './prompt-screen.ts';
+import { calmTheme } from './prompt-theme.ts';
 import { signals } from './run-state.ts';
 import { Interrupted } from './signals.ts';
 
@@ -35,6 +34,8 @@ interface Context {
   readonly clearPromptOnDone: boolean;
 }
 
+const KEYS = '↑↓ move  ⏎ choose  Esc back';
+
 /** Questions that follow one another. Escape takes a question off the screen; its answer is BACK. */
 export class Conversation {
   /** The lines that each answered question left on the screen. */
@@ -64,7 +65,7 @@ export class Conversation {
     const { select } = await import('@inquirer/prompts');
     const start = first === undefined ? {} : { default: first };
     return this.#ask((context) =>
-      select({ message, choices, pageSize: 9, loop: false, theme: theme(), ...start }, context),
+      select({ message, choices, pageSize: 9, loop: false, theme: calmTheme(KEYS), ...start }, context),
     );
   }
 
@@ -75,7 +76,7 @@ export class Conversation {
     hint: (typed: string) => string,
   ): Promise<T | Back> {
     const { search } = await import('@inquirer/prompts');
-    const calm = theme();
+    const calm = calmTheme(KEYS);
     let typed = '';
     const source = (term: string | undefined) => {
       typed = term?.trim() ?? '';
@@ -91,7 +92,7 @@ export class Conversation {
     const { first, onPaste, refuse, show } = options;
     const config = {
       message,
-      theme: theme(),
+      theme: calmTheme(KEYS),
       validate: (line: string) => refuse?.(line) ?? true,
       ...(first ? ({ default: first, prefill: 'editable' } as const) : {}),
       ...(show === undefined ? {} : { transformer: show }),
@@ -125,15 +126,4 @@ export class Conversation {
       input.close();
     }
   }
-}
-
-const KEYS = '↑↓ move  ⏎ choose  Esc back';
-
-/** The library's look, dim where nothing asks for attention. */
-function theme() {
-  const isColoured = wantsColour(process.stderr.isTTY, process.env);
-  const paint = (format: Parameters<typeof styleText>[0]) => (text: string) =>
-    isColoured ? styleText(format, text, { validateStream: false }) : text;
-  const help = paint('dim');
-  return { style: { help, description: help, answer: paint('cyan'), keysHelpTip: () => help(KEYS) } };
 }

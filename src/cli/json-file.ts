@@ -11,6 +11,7 @@ export async function readText(path: string, what: string): Promise<string> {
   } catch (error) {
     throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
       cause: error,
+      hint: 'Check the path and who may read it.',
     });
   }
 }
@@ -22,6 +23,7 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
   } catch (error) {
     throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
       cause: error,
+      hint: 'Check the path and who may read it.',
     });
   }
 }
@@ -31,7 +33,9 @@ export async function readJsonObject(path: string, what: string): Promise<Record
   const content = await readText(path, what);
   const value = tryParse(content);
   if (isRecord(value)) return value;
-  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`);
+  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`, {
+    hint: 'Write it like {"name":"value"}.',
+  });
 }
 
 /** The text of a file or stdin, once it is known to be JSON. */

@@ -71,7 +71,10 @@ export async function listenUntilStopped(flags: ListenFlags, around: Surrounding
 }
 
 function checkFlags(flags: ListenFlags): void {
-  if (!flags.path.startsWith('/')) throw new UsageError(`--path "${flags.path}" must start with a slash.`);
+  if (!flags.path.startsWith('/'))
+    throw new UsageError(`--path "${flags.path}" must start with a slash.`, {
+      hint: 'Write it like --path /webhooks.',
+    });
   for (const url of flags['forward-to'] ?? []) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UsageError(`--forward-to "${url}" is not an http or https address.`, {
@@ -159,6 +162,9 @@ class Listener {
       if (clock.now() >= deadline)
         throw new WaitTimeoutError(
           `${id} is still ${status ?? 'unknown'} after ${durationInWords(this.#flags.wait ?? 0)}.`,
+          {
+            hint: `See where it stands: \`esign envelopes get ${id}\`. Wait longer with a larger --timeout.`,
+          },
         );
       await Promise.race([this.#woken, clock.sleep(Math.min(LOOK_MS, deadline - clock.now()), signal)]);
     }

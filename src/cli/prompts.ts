@@ -23,12 +23,16 @@ export async function askSecret(question: string): Promise<string> {
 /** One of several, by its value; the one `first` names is under the cursor. */
 export async function choose(
   question: string,
-  choices: readonly { value: string; name: string }[],
+  choices: readonly { value: string; name: string; short: string }[],
   first: string | undefined,
 ): Promise<string> {
-  const { select } = await import('@inquirer/prompts');
+  const [{ select }, { calmTheme }] = await Promise.all([
+    import('@inquirer/prompts'),
+    import('./prompt-theme.ts'),
+  ]);
+  const theme = calmTheme('↑↓ move  ⏎ choose');
   const start = first === undefined ? {} : { default: first };
-  return withKeyboard((context) => select({ message: question, choices, ...start }, context));
+  return withKeyboard((context) => select({ message: question, choices, theme, ...start }, context));
 }
 
 interface Context {

@@ -40,6 +40,7 @@ export async function readSecretFile(path: string, what: string): Promise<string
   } catch (error) {
     throw new UsageError(`Can't read the ${what} from ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
       cause: error,
+      hint: 'Check the path and who may read it.',
     });
   }
 }

@@ -17,5 +17,8 @@ const REASONS: Readonly<Record<string, string>> = {
 export function localError(error: unknown, path: string): EsignError {
   if (error instanceof EsignError) return error;
   const why = REASONS[codeOf(error) ?? ''] ?? messageOf(error);
-  return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${why}.`, { cause: error });
+  return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${why}.`, {
+    cause: error,
+    hint: 'Mend that, or give another --dir; run again, it goes on where it stopped.',
+  });
 }

@@ -134,7 +134,10 @@ async function takeTurn(folder: string, path: string, clock: Clock): Promise<() 
       return await lockFile(path, busy);
     } catch (error) {
       if (!(error instanceof UsageError))
-        throw new UsageError(`The log of reminders can't be written: ${messageOf(error)}.`, { cause: error });
+        throw new UsageError(`The log of reminders can't be written: ${messageOf(error)}.`, {
+          cause: error,
+          hint: 'Mend the folder it is in, or leave out --min-gap.',
+        });
       if (clock.now() >= deadline) throw error;
       await clock.sleep(POLL_MS);
     }

@@ -1,3 +1,4 @@
+import { counted } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 
@@ -112,7 +113,12 @@ export function parseSigners(texts: readonly string[]): ParsedSigner[] {
   if (texts.length === 0)
     throw new UsageError('An envelope needs at least one signer.', { hint: `Give --signer. ${EXAMPLE}` });
   if (texts.length > LIMITS.signers) {
-    throw new UsageError(`An envelope takes at most ${LIMITS.signers} signers; there are ${texts.length}.`);
+    throw new UsageError(
+      `An envelope takes at most ${counted(LIMITS.signers, 'signer')}; there are ${texts.length}.`,
+      {
+        hint: 'Take some out, or make several envelopes.',
+      },
+    );
   }
   return texts.map(parseSigner);
 }

@@ -4,7 +4,7 @@ import { signerText } from '../envelopes/signer-mailbox.ts';
 import { counted } from '../kernel/duration.ts';
 import { LINE_GOES_ON, shellWord } from './shell-words.ts';
 import type { Terminal } from './terminal.ts';
-import { safeLine, widthOf, wrapped } from './text.ts';
+import { padded, safeLine, widthOf, wrapped } from './text.ts';
 
 export interface Preview {
   envelope: NewEnvelope;
@@ -76,7 +76,7 @@ function signerLines({ signers, signingOrder }: NewEnvelope, room: number): stri
     return cells.flatMap((row) => wrapped(row.filter((text) => text !== '').join('  '), room));
   return cells.map((row) =>
     row
-      .map((text, at) => text + ' '.repeat(Math.max(0, (widths[at] ?? 0) - widthOf(text))))
+      .map((text, at) => padded(text, widths[at] ?? 0))
       .filter((_, at) => (widths[at] ?? 0) > 0)
       .join('  ')
       .trimEnd(),

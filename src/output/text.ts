@@ -62,6 +62,11 @@ export function widthOf(text: string): number {
   return stringWidth(text);
 }
 
+/** The text with blanks up to `width` columns. */
+export function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
+}
+
 /** Made when first needed: it costs more than all else at start-up. */
 let segmenter: Intl.Segmenter | undefined;
 

@@ -194,7 +194,7 @@ const WORDS: Readonly<Record<number, string>> = {
   404: 'not found',
   405: 'use POST',
   413: 'the body is larger than 1 MiB',
-  500: 'not recorded, please send again',
+  500: 'not recorded; send it again',
 };
 
 function answer(response: ServerResponse, status: number): void {
