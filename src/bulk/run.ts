@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
+import { diskReason } from '../kernel/disk-reason.ts';
 import { counted } from '../kernel/duration.ts';
-import { JournalError, messageOf, UnknownOutcomeError } from '../kernel/errors.ts';
+import { JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { readPlan } from './plan.ts';
 import { cancelExtraDrafts, findEarlier, settleDoubtful } from './reconcile.ts';
 import { writeResults } from './results.ts';
@@ -176,7 +177,7 @@ async function keepResults({ run, options }: Session): Promise<boolean> {
     await writeResults(run.state, run.files);
     return true;
   } catch (error) {
-    options.observer.says(`${run.files.results} can't be written: ${messageOf(error)}.`);
+    options.observer.says(`${run.files.results} can't be written: ${diskReason(error)}.`);
     return false;
   }
 }
