@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
+import { wantsColour } from '../output/terminal.ts';
 import { widthOf } from '../output/text.ts';
 
 /** What the prompt library writes before a frame: down to the last line of the one before, then erase line by line. */
@@ -8,6 +9,7 @@ const OVERWRITE = /^(?:\u001b\[\d+B)?(?:\u001b\[2K(?:\u001b\[1A)?)+\u001b\[G/;
 const PLACE_CURSOR = /(?:\u001b\[(\d+)A)?\u001b\[(\d+)G$/;
 /** What it writes when the question is over: below the last frame, or in its place. */
 const DONE = /^(?:\u001b\[\d+B)?(\n|(?:\u001b\[2K(?:\u001b\[1A)?)+\u001b\[G)\u001b\[\?25h$/;
+const COLOURS = /\u001b\[[\d;]*m/g;
 const SHOW_CURSOR = '\u001b[?25h';
 /** So wide that the library never wraps. */
 const UNBOUNDED = 10_000;
@@ -21,6 +23,8 @@ export class PromptScreen extends Writable {
   /** Read by the library. */
   readonly columns = UNBOUNDED;
   readonly #terminal: NodeJS.WriteStream;
+  /** The library has its own idea of when. */
+  readonly #isColoured: boolean;
   #lines: readonly string[] = [];
   /** Of the cursor, in the lines as they are when nothing wraps. */
   #line = 0;
@@ -29,6 +33,7 @@ export class PromptScreen extends Writable {
   constructor(terminal: NodeJS.WriteStream = process.stderr) {
     super({ decodeStrings: false });
     this.#terminal = terminal;
+    this.#isColoured = wantsColour(terminal.isTTY, process.env);
     terminal.on('resize', this.#onResize);
   }
 
@@ -61,7 +66,8 @@ export class PromptScreen extends Writable {
     const place = PLACE_CURSOR.exec(output);
     if (!place) return output;
     const erased = this.#erased();
-    const frame = output.slice(0, place.index).replace(OVERWRITE, '');
+    const painted = output.slice(0, place.index).replace(OVERWRITE, '');
+    const frame = this.#isColoured ? painted : painted.replace(COLOURS, '');
     if (frame !== '') this.#lines = frame.split('\n');
     if (frame !== '') this.#line = Math.max(0, this.#lines.length - 1 - Number(place[1] ?? 0));
     this.#column = Number(place[2]) - 1;
