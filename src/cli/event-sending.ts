@@ -37,6 +37,7 @@ export async function sendAll(
   if (deliveries.length === 1)
     throw new NetworkError('NETWORK', `${first.url} did not take it: ${first.error ?? ''}.`, {
       maybeReceived: true,
+      hint: 'Check that something listens at that address, then run it again.',
     });
   throw new PartialError(`${failed.length} of ${deliveries.length} were not taken; each is reported above.`);
 }
@@ -47,6 +48,7 @@ export function forwardable(record: EventRecord): Forwardable {
   if (raw.byteLength !== record.bytes)
     throw new UsageError(
       `${record.deliveryId} was refused, and only its first bytes were kept; it can't be sent again.`,
+      { hint: 'Have it delivered again, or make one up: `esign events trigger`.' },
     );
   return { deliveryId: record.deliveryId, envelopeId: record.envelopeId, headers: record.headers, raw };
 }

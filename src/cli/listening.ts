@@ -64,7 +64,10 @@ export async function listenUntilStopped(flags: ListenFlags, around: Surrounding
 }
 
 function checkFlags(flags: ListenFlags): void {
-  if (!flags.path.startsWith('/')) throw new UsageError(`--path "${flags.path}" must start with a slash.`);
+  if (!flags.path.startsWith('/'))
+    throw new UsageError(`--path "${flags.path}" must start with a slash.`, {
+      hint: 'Write it like --path /webhooks.',
+    });
   for (const url of flags['forward-to'] ?? []) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UsageError(`--forward-to "${url}" is not an http or https address.`, {

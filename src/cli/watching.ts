@@ -201,7 +201,7 @@ class Watching {
     if (gone !== undefined && this.#gone.length === count) throw gone;
     if (gone !== undefined)
       throw new PartialError(
-        `${this.#gone.length} of ${count} envelopes are not known to the service; each is reported above.`,
+        `${this.#gone.length} of ${counted(count, 'envelope')} unknown to the service; each is reported above.`,
       );
     if (failed > 0)
       throw new PartialError(`The command failed ${failed} of ${runs} times; each is reported above.`);
