@@ -19,6 +19,8 @@ const STAND_INS = {
   'cli-spinners': `module.exports = { dots: { frames: ['.'] }, dots2: { frames: ['.'] } };`,
   // Tables are coloured by our own hand.
   '@colors/colors/safe': `module.exports = {};`,
+  // For prompts in an editor; there are none. It carries the tables of a hundred character sets.
+  '@inquirer/external-editor': `exports.editAsync = () => { throw new Error('no editor prompts') };`,
   debug: `module.exports = () => Object.assign(() => {}, { enabled: false });`,
 };
 
@@ -40,6 +42,14 @@ const PARTS = [
   [/undici\/lib\/dispatcher\/client-h1\.js$/, '../web/fetch/body.js', `exports.extractBody = undefined;`],
 ];
 
+/** Messages of zod in forty languages, of which the sandbox asks for none. */
+const englishOnly = {
+  name: 'english-only',
+  setup(build) {
+    build.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({ contents: '' }));
+  },
+};
+
 /** esbuild plugin: the stand-ins for imports of exactly these packages from outside themselves. */
 export const slim = {
   name: 'slim',
@@ -57,6 +67,7 @@ export const slim = {
         bundle: true,
         format: 'esm',
         write: false,
+        plugins: [englishOnly],
       });
       return { contents: outputFiles[0].text, resolveDir };
     });

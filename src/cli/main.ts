@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Config } from '@oclif/core/config';
 import { codeOf, EsignError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
@@ -7,6 +8,9 @@ import { quickStart } from './quick-start.ts';
 import { keepNoted } from './recents.ts';
 import { errorText } from './report.ts';
 import { noted, redactor, signals } from './run-state.ts';
+
+// The V8 of Node 20 would go on optimizing undici's parser at the end of every short run (docs/decisions/0008).
+if (process.versions.v8.startsWith('11.')) setFlagsFromString('--liftoff-only');
 
 /**
  * Runs one command line. Our own runner instead of oclif's: one reporter, one exit code, and never

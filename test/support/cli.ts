@@ -14,6 +14,9 @@ export const COMMAND: readonly [string, ...string[]] = /\.[cm]?js$/.test(BIN)
   ? [process.execPath, BIN]
   : [BIN];
 
+/** The folder of the package under test; a standalone executable has none. */
+export const PACKAGE = COMMAND.length > 1 ? resolve(BIN, '../..') : undefined;
+
 /** Of the caller's environment only this reaches a command: no key, profile, proxy or colour of theirs. */
 const INHERITED = ['PATH', 'TMPDIR', 'LANG', 'SystemRoot', 'TEMP'];
 /** A process that ignores its signal for so long is killed. */
