@@ -38,7 +38,7 @@ const bundled = [
   'undici',
   'zod',
 ];
-const above = '^src/(commands|cli|client|output)/';
+const above = '^src/(commands|cli|client|output|standalone)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -100,6 +100,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/client/' },
       to: { path: '^src/', pathNot: '^src/(client|envelopes|api|kernel)/' },
+    },
+    {
+      name: 'standalone-only-carries',
+      comment: 'the executable runs the bundle; the bundle knows nothing of it',
+      severity: 'error',
+      from: { path: '^src/standalone/' },
+      to: { path: '^src/', pathNot: '^src/(standalone|kernel|cli/installation.ts)' },
     },
     {
       name: 'commands-are-thin',

@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+
 /*
  * What the packages we were asked to use load at start and this program never reaches, left out of the bundle
  * (docs/decisions/0008). Each stand-in says why nothing can miss what it replaces.
@@ -42,11 +45,42 @@ const PARTS = [
   [/undici\/lib\/dispatcher\/client-h1\.js$/, '../web/fetch/body.js', `exports.extractBody = undefined;`],
 ];
 
+/**
+ * harfbuzzjs compiles its WebAssembly with await at the top of a module, which no CommonJS can wait for, and the standalone
+ * executable is made of that. In Node it can be compiled at once: [in which file, what, by what].
+ */
+const AT_ONCE = [
+  ['index.mjs', 'init(await createHarfBuzz())', 'init(createHarfBuzz())'],
+  ['harfbuzz.js', 'async function createHarfBuzz(', 'function createHarfBuzz('],
+  [
+    'harfbuzz.js',
+    'const{createRequire}=await import("module")',
+    'const{createRequire}=process.getBuiltinModule("module")',
+  ],
+  ['harfbuzz.js', 'await createWasm()', 'createWasm()'],
+  ['harfbuzz.js', 'async function createWasm(', 'function createWasm('],
+  [
+    'harfbuzz.js',
+    'await instantiateAsync(wasmBinary,wasmBinaryFile,info)',
+    '{instance:new WebAssembly.Instance(new WebAssembly.Module(getBinarySync(wasmBinaryFile)),info)}',
+  ],
+];
+
+async function atOnce(path) {
+  let contents = await readFile(path, 'utf8');
+  for (const [file, what, by] of AT_ONCE) {
+    if (file !== basename(path)) continue;
+    if (!contents.includes(what)) throw new Error(`${path} has no "${what}" any more`);
+    contents = contents.replace(what, () => by);
+  }
+  return { contents };
+}
+
 /** Messages of zod in forty languages, of which the sandbox asks for none. */
 const englishOnly = {
   name: 'english-only',
   setup(build) {
-    build.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({ contents: '' }));
+    build.onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: '' }));
   },
 };
 
@@ -54,6 +88,9 @@ const englishOnly = {
 export const slim = {
   name: 'slim',
   setup(build) {
+    build.onLoad({ filter: /harfbuzzjs[\\/]dist[\\/](index\.mjs|harfbuzz\.js)$/ }, ({ path }) =>
+      atOnce(path),
+    );
     // Only the sandbox uses the whole of zod. As one module it shares nothing with zod/mini, of which the
     // commands then load no more than they use.
     build.onResolve({ filter: /^zod$/ }, ({ path, resolveDir }) => ({
