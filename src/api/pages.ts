@@ -40,15 +40,17 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
 /**
  * Walks every page of a list, each id once: when something is added during the walk, pages shift and
  * an item can come twice. Ends on the last page by the service's count, or on the first empty page.
+ * `first`: the first page, where it was read already.
  */
 export async function* walkPages<T extends { id: string }>(
   send: SendRequest,
   request: PageRequest,
   read: (item: unknown, status: number) => T,
+  first?: Page,
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
   for (let number = 1; ; number++) {
-    const page = await readPage(send, request, number);
+    const page = number === 1 && first ? first : await readPage(send, request, number);
     const before = seen.size;
     for (const raw of page.items) {
       const item = read(raw, page.status);

@@ -83,7 +83,7 @@ describe('envelopes', () => {
   it('that are recent come from the same list', async () => {
     const { envelopes } = await serviceWith(two);
     expect(await all(envelopes.recent(0))).toEqual(two.data);
-    expect(asked()).toContain('GET /api/v1/esign/envelopes page=1&pageSize=100');
+    expect(asked()).toEqual(['GET /api/v1/esign/envelopes page=1&pageSize=100']);
   });
 
   it('are acted on with a body only where there is something to say', async () => {
