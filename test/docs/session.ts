@@ -20,7 +20,7 @@ interface Ended {
   printed: string;
 }
 
-/** As wide as nobody's terminal need be: a shown line is never wrapped. */
+/** As wide as a page is. */
 const COLUMNS = 120;
 const ROWS = 60;
 const PATIENCE_MS = 20_000;
@@ -151,8 +151,7 @@ export class Session {
   }
 
   #linesOf(screen: Screen): string[] {
-    const all = screen.text().replaceAll(this.#home.folder, '~');
-    return all === '' ? [] : all.split('\n');
+    return screen.written().map((line) => line.replaceAll(this.#home.folder, '~'));
   }
 }
 
