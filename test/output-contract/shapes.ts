@@ -4,7 +4,7 @@ import { envelopeSchema, signerSchema, templateFieldSchema, templateSchema } fro
 /*
  * What each command prints with --json. The service's own resources are as the client reads them; the rest is
  * ours, written out by hand. contract/output/ is made from this: change it
- * here, then `npx vitest run --project unit test/output-contract -u`.
+ * here, then `npm run contract:update`.
  */
 const text = z.string();
 const maybe = z.nullable(z.string());
