@@ -36,6 +36,26 @@ describe('the redactor', () => {
     );
   });
 
+  it('knows thousands of secrets that begin alike, and removes each wherever it stands', () => {
+    const secrets = Array.from(
+      { length: 5_000 },
+      (_, n) => `whsec_${String(n).padStart(n % 7 === 0 ? 4 : 40, 'x')}`,
+    );
+    const redactor = createRedactor(secrets);
+    expect(redactor.redact('whsec_ is how they begin, as whsec_other does')).toBe(
+      'whsec_ is how they begin, as whsec_other does',
+    );
+    for (const secret of secrets.slice(0, 300))
+      expect(redactor.redact(`whsec_a ${secret}, ${secret}${secret}.`)).toBe(
+        'whsec_a [redacted], [redacted][redacted].',
+      );
+  });
+
+  it('leaves nothing of secrets that lie over each other', () => {
+    const redactor = createRedactor(['abcdefgh', 'defghijk', 'ghijklmnop']);
+    expect(redactor.redact('<abcdefghijklmnop> <defghijk>')).toBe('<[redacted]> <[redacted]>');
+  });
+
   it('shows a key by its first 8 characters, a short one not at all', () => {
     expect(maskKey('sk_live_0123456789')).toBe('sk_live_…');
     expect(maskKey('short')).toBe('…');
