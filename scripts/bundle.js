@@ -44,7 +44,7 @@ export async function bundle() {
     minify: true,
     // oclif looks for TypeScript only when it runs from sources, which the bundle never does;
     // harfbuzzjs loads its WebAssembly from beside its own file.
-    external: ['typescript', 'harfbuzzjs'],
+    external: ['typescript', 'harfbuzzjs', '@napi-rs/keyring'],
     legalComments: 'linked',
     logLevel: 'warning',
   });

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { JournalError, messageOf, UnknownOutcomeError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { readPlan } from './plan.ts';
 import { cancelExtraDrafts, findEarlier, settleDoubtful } from './reconcile.ts';
 import { writeResults } from './results.ts';
@@ -172,7 +173,7 @@ async function keepResults({ run, options }: Session): Promise<boolean> {
     await writeResults(run.state, run.files);
     return true;
   } catch (error) {
-    options.observer.says(`${run.files.results} can't be written: ${messageOf(error)}.`);
+    options.observer.says(`${run.files.results} can't be written: ${diskReason(error)}.`);
     return false;
   }
 }

@@ -7,8 +7,9 @@ import type { Mode } from '../bulk/entries.ts';
 import { requestsFor, timeByWindow } from '../bulk/estimate.ts';
 import { earlierRunOf } from '../bulk/history.ts';
 import { draftRun, type OpenRun, type RunDraft } from '../bulk/runs.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
 import { counted, grouped } from '../kernel/duration.ts';
-import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
+import { UsageError } from '../kernel/errors.ts';
 import { stateDir } from '../kernel/paths.ts';
 import { type Preflight, preflightText } from '../output/bulk-view.ts';
 import { safeBlock } from '../output/text.ts';
@@ -91,7 +92,7 @@ async function* bytesOf(path: string, name: string): AsyncGenerator<Uint8Array, 
     for await (const chunk of path === '-' ? process.stdin : createReadStream(path))
       yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
   } catch (error) {
-    throw new UsageError(`Can't read ${name} (${codeOf(error) ?? messageOf(error)}).`, { cause: error });
+    throw new UsageError(`Can't read ${name} (${diskReason(error)}).`, { cause: error });
   }
 }
 

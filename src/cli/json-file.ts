@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer, text } from 'node:stream/consumers';
-import { codeOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { UsageError } from '../kernel/errors.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 
 /** A text file the user named; without the byte order mark some editors put first. `-` is stdin. */
@@ -9,7 +10,7 @@ export async function readText(path: string, what: string): Promise<string> {
     const content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8');
     return content.replace(/^\uFEFF/, '');
   } catch (error) {
-    throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+    throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
       cause: error,
     });
   }
@@ -20,7 +21,7 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
     return await (path === '-' ? buffer(process.stdin) : readFile(path));
   } catch (error) {
-    throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+    throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
       cause: error,
     });
   }

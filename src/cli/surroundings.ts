@@ -8,7 +8,7 @@ import { configDir, stateDir } from '../kernel/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
 import { processTerminal, type Terminal } from '../output/terminal.ts';
 import { safeLine } from '../output/text.ts';
-import { keyFromCommand } from '../profiles/key-command.ts';
+import { presentKey } from '../profiles/key-place.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
@@ -145,7 +145,7 @@ export class Surroundings {
     timeoutMs: number,
     pacing: Pacing & { windowFolder?: string } = {},
   ): Promise<Client> {
-    const key = apiKey.kind === 'key' ? apiKey.value : await keyFromCommand(apiKey.value, this.signal);
+    const key = await presentKey(apiKey, this.signal);
     redactor.add(key);
     const { createClient } = await import('../api/client.ts');
     return createClient({

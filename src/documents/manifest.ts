@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { systemClock } from '../kernel/clock.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { writeFileAtomic } from '../kernel/files.ts';
 import { lockFile } from '../kernel/process-lock.ts';
@@ -46,7 +47,7 @@ export async function readManifest(dir: string): Promise<string[]> {
     return text.split(/\r?\n/).filter((line) => line !== '');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
-    throw new UsageError(`Can't read ${path} (${codeOf(error) ?? 'unknown reason'}).`, { cause: error });
+    throw new UsageError(`Can't read ${path} (${diskReason(error)}).`, { cause: error });
   }
 }
 

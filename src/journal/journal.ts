@@ -1,6 +1,7 @@
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf, JournalError, messageOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
 import { privateFolder, syncFolder } from '../kernel/files.ts';
 import { readLine, writeLine } from './line.ts';
 import { linesOf } from './lines.ts';
@@ -82,7 +83,7 @@ export class Journal<T> {
       return journal;
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      throw new UsageError(`Can't write the journal ${path}: ${messageOf(error)}.`, {
+      throw new UsageError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
         cause: error,
         hint: 'Without a journal nothing is sent. Make room or set ESIGN_STATE_DIR to a folder that can be written.',
       });
@@ -119,9 +120,9 @@ export class Journal<T> {
       try {
         if (this.#failure === undefined) await this.#write(batch.map(({ line }) => line));
       } catch (error) {
-        this.#failure = new JournalError(`Can't write the journal ${this.path}: ${messageOf(error)}.`, {
+        this.#failure = new JournalError(`Can't write the journal ${this.path}: ${diskReason(error)}.`, {
           cause: error,
-          hint: 'Make room on the disk. What was written before is safe.',
+          hint: 'Mend that and go on: what was written before is safe.',
         });
       }
       for (const { line, written, failed } of batch) {
