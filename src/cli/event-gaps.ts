@@ -1,9 +1,9 @@
 import { counted } from '../kernel/duration.ts';
 import { PartialError } from '../kernel/errors.ts';
+import { eventsDir } from '../kernel/paths.ts';
 import { gapList } from '../output/gap-view.ts';
 import { type ListFormat, writeList } from '../output/list.ts';
 import { findGaps } from '../webhooks/gaps.ts';
-import { eventsFolder } from './listening.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface GapFlags extends ListFormat {
@@ -22,7 +22,7 @@ const DEFAULT_GRACE_MS = 60_000;
 export async function reportGaps(flags: GapFlags, around: Surroundings): Promise<void> {
   const now = around.clock.now();
   const { envelopes } = await around.client();
-  const { gaps, checked } = await findGaps(envelopes, eventsFolder(), {
+  const { gaps, checked } = await findGaps(envelopes, eventsDir(), {
     since: flags.since ?? now - DEFAULT_SPAN_MS,
     now,
     graceMs: flags.grace ?? DEFAULT_GRACE_MS,

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { counted, grouped } from '../kernel/duration.ts';
 import { messageOf, UsageError } from '../kernel/errors.ts';
-import { stateDir } from '../kernel/paths.ts';
+import { eventsDir } from '../kernel/paths.ts';
 import { deliveryLine, forwardLine, renderDelivery } from '../output/delivery-view.ts';
 import { jsonText, writeJsonLine } from '../output/json.ts';
 import { EventJournal } from '../webhooks/event-journal.ts';
@@ -45,10 +44,6 @@ const DEFAULT_FORWARD_TIMEOUT_MS = 30_000;
 /** Repeats come within a day. */
 const REPEATS_MS = 86_400_000;
 
-export function eventsFolder(): string {
-  return join(stateDir(), 'events');
-}
-
 /** Receives webhooks until a signal comes, or until the awaited envelope has got there. */
 export async function listenUntilStopped(flags: ListenFlags, around: Surroundings): Promise<void> {
   checkFlags(flags);
@@ -69,7 +64,10 @@ export async function listenUntilStopped(flags: ListenFlags, around: Surrounding
 }
 
 function checkFlags(flags: ListenFlags): void {
-  if (!flags.path.startsWith('/')) throw new UsageError(`--path "${flags.path}" must start with a slash.`);
+  if (!flags.path.startsWith('/'))
+    throw new UsageError(`--path "${flags.path}" must start with a slash.`, {
+      hint: 'Write it like --path /webhooks.',
+    });
   for (const url of flags['forward-to'] ?? []) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UsageError(`--forward-to "${url}" is not an http or https address.`, {
@@ -97,7 +95,7 @@ class Listener {
     this.#flags = flags;
     this.#around = around;
     this.#events = eventNames(flags.events);
-    this.#journal = new EventJournal(eventsFolder(), around.clock);
+    this.#journal = new EventJournal(eventsDir(), around.clock);
     const { envelope: id, until, wait: waitMs } = flags;
     const warn = (message: string) => this.#warn(message);
     if (id !== undefined) this.awaited = new AwaitedEnvelope({ id, until, waitMs }, around.clock, warn);
@@ -139,7 +137,7 @@ class Listener {
     const span = this.#forwarding.targets.length > 0 ? 2 * FORWARDED_FOR_MS : REPEATS_MS;
     const seen: { receivedAt: string; id: string }[] = [];
     const recent = new Date(now - REPEATS_MS).toISOString();
-    await this.#forwarding.recall(this.#journal.name, eventsFolder(), now - span, (record) => {
+    await this.#forwarding.recall(this.#journal.name, eventsDir(), now - span, (record) => {
       const { reason, receivedAt, id } = record;
       if (reason === null && receivedAt >= recent) seen.push({ receivedAt, id });
     });
@@ -167,7 +165,7 @@ class Listener {
   async goOn(): Promise<void> {
     if (this.#flags.keep !== undefined)
       this.#tidying = removeOldDays({
-        eventsFolder: eventsFolder(),
+        eventsFolder: eventsDir(),
         forwardsFolder: forwardsFolder(),
         keepMs: this.#flags.keep,
         clock: this.#around.clock,

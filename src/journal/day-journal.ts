@@ -90,7 +90,8 @@ export async function forgetDays(folder: string, before: number): Promise<number
   return days.length;
 }
 
-function dayOf(ms: number): string {
+/** The name of the day of a time (ms). */
+export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 

@@ -1,4 +1,5 @@
 import { DayJournal, dayFiles, forgetDays, type Place, scanDays } from '../journal/day-journal.ts';
+import { followDays } from '../journal/follow.ts';
 import { readAt, scan } from '../journal/journal.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { EVENTS_FORMAT, type EventRecord } from './event-record.ts';
@@ -62,4 +63,13 @@ function fits(record: EventRecord, wanted: EventSelection): boolean {
 /** Removes the days before a time (ms). Returns how many. */
 export function forgetEvents(folder: string, before: number): Promise<number> {
   return forgetDays(folder, before);
+}
+
+/** What listeners of this machine take from now on. Ends when its signal aborts. */
+export async function* followEvents(
+  folder: string,
+  options: { clock: Clock; signal: AbortSignal },
+): AsyncGenerator<EventRecord, void, undefined> {
+  for await (const record of followDays(folder, EVENTS_FORMAT, options))
+    if (record.answer === 200) yield record;
 }

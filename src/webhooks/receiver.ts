@@ -201,7 +201,7 @@ const WORDS: Readonly<Record<number, string>> = {
   404: 'not found',
   405: 'use POST',
   413: 'the body is larger than 1 MiB',
-  500: 'not recorded, please send again',
+  500: 'not recorded; send it again',
   505: 'use HTTP/1.1',
 };
 
