@@ -5,9 +5,11 @@
 export interface Redactor {
   /** Remembers a secret, so that it is removed wherever it turns up. Values under 6 characters are ignored. */
   add(secret: string | undefined): void;
-  /** The text with each secret replaced by its first 8 characters (keys) or by `[redacted]`. */
+  /** The text with each secret replaced by `[redacted]`. */
   redact(text: string): string;
 }
+
+const REDACTED = '[redacted]';
 
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/(authorization["']?\s*[:=]\s*["']?(?:bearer|basic|aws4-hmac-sha256)\s+)[^\r\n"']+/gi, '$1[redacted]'],
@@ -16,7 +18,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
     '$1"[redacted]"',
   ],
   [/([?&](?:X-Amz-Signature|X-Amz-Credential|X-Amz-Security-Token|token)=)[^&\s"']+/gi, '$1[redacted]'],
-  [/(https?:\/\/[^\s/:@]+:)[^\s/@]+@/gi, '$1[redacted]@'],
+  [/(https?:\/\/[^\s/:@]*:)[^\s/?#"]+@/gi, '$1[redacted]@'],
 ];
 
 /** Secrets that begin alike, such as all those that are made here: thousands cost no more than one. */
@@ -27,14 +29,24 @@ interface Alike {
 }
 const BEGINNING = 6;
 
+/** A secret as it stands, in JSON, in a path and in a query. */
+function formsOf(secret: string): string[] {
+  const whole = Buffer.from(secret).toString();
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(whole),
+    new URLSearchParams([['', whole]]).toString().slice(1),
+  ];
+}
+
 /** A redactor that starts out knowing the given secrets. */
 export function createRedactor(secrets: readonly string[] = []): Redactor {
   const known = new Map<string, Alike>();
   const redactor: Redactor = {
     add(secret) {
       if (secret === undefined || secret.length < BEGINNING) return;
-      for (const form of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
-        remember(known, form);
+      for (const form of formsOf(secret)) remember(known, form);
     },
     redact(text) {
       let result = withoutKnown(text, known);
@@ -67,7 +79,7 @@ function withoutKnown(text: string, known: ReadonlyMap<string, Alike>): string {
   let end = 0;
   for (const span of found.sort((a, b) => a.start - b.start)) {
     // One that lies over another leaves nothing of either behind.
-    if (span.start >= end) result += `${text.slice(end, span.start)}[redacted]`;
+    if (span.start >= end) result += `${text.slice(end, span.start)}${REDACTED}`;
     end = Math.max(end, span.end);
   }
   return result + text.slice(end);
