@@ -168,9 +168,9 @@ async function costOf(pid) {
 
 async function delayOf(watch, id, env) {
   const signed = lineWith(createInterface({ input: watch.stdout }), id, '"to":"COMPLETED"');
-  const started = performance.now();
   await run(process.execPath, [BIN, 'sandbox', 'sign', id], { env });
-  return ((await signed) - started) / 1_000;
+  const after = performance.now();
+  return Math.max(0, (await signed) - after) / 1_000;
 }
 
 if (process.argv[1] === import.meta.filename)
