@@ -49,8 +49,8 @@ export async function* walkPages<T extends { id: string }>(
   first?: Page,
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
-  for (let number = 1; ; number++) {
-    const page = number === 1 && first ? first : await readPage(send, request, number);
+  let page = first ?? (await readPage(send, request, 1));
+  for (let number = 1; ; page = await readPage(send, request, ++number)) {
     const before = seen.size;
     for (const raw of page.items) {
       const item = read(raw, page.status);
