@@ -7,7 +7,7 @@ import { RateWindow, type RateWindowOptions } from '../../src/api/rate-window.ts
 import { WindowFile } from '../../src/api/window-file.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { ServiceError } from '../../src/kernel/errors.ts';
-import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { fakeClock } from '../support/clock.ts';
 
 let folder: string;
 let number = 0;
@@ -244,8 +244,7 @@ describe('a reset that moves', () => {
 
 describe('a new window', () => {
   it('is not held up by requests that nobody answers', async () => {
-    const { window, clock, resetAt }: { window: RateWindow; clock: FakeClock; resetAt: number } =
-      await usedUp(2);
+    const { window, clock, resetAt } = await usedUp(2);
     clock.time = resetAt + 100;
     for (let i = 0; i < 2; i++) await window.acquire();
     expect(clock.slept).toEqual([]);
