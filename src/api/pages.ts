@@ -55,8 +55,12 @@ export async function* walkPages<T extends { id: string }>(
       seen.add(item.id);
       yield item;
     }
-    if (page.items.length === 0 || number >= (page.totalPages ?? Number.POSITIVE_INFINITY)) return;
-    // A service that ignores `page` would send the same page for ever.
-    if (page.totalPages === undefined && seen.size === before) return;
+    if (isLast(page, number, seen.size > before)) return;
   }
+}
+
+function isLast({ items, totalPages }: Page, number: number, broughtNew: boolean): boolean {
+  if (totalPages !== undefined) return items.length === 0 || number >= totalPages;
+  // A service that ignores `page` would send the same page for ever.
+  return !broughtNew;
 }

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { diskReason } from '../kernel/disk-reason.ts';
+import { counted } from '../kernel/duration.ts';
 import { JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { readPlan } from './plan.ts';
 import { cancelExtraDrafts, findEarlier, settleDoubtful } from './reconcile.ts';
@@ -162,9 +163,12 @@ async function leave(session: Session): Promise<Ending> {
   const open = state.head.total - state.count('done') - state.count('failed');
   return {
     kind: 'stopped',
-    error: new UnknownOutcomeError(`It is not known what became of ${open} rows: their replies were lost.`, {
-      hint: 'A resume looks for them first, and creates only what is not there.',
-    }),
+    error: new UnknownOutcomeError(
+      `It is not known what became of ${counted(open, 'row')}: the reply to each was lost.`,
+      {
+        hint: 'A resume looks for them first, and creates only what is not there.',
+      },
+    ),
   };
 }
 

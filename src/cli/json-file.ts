@@ -12,6 +12,7 @@ export async function readText(path: string, what: string): Promise<string> {
   } catch (error) {
     throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
       cause: error,
+      hint: 'Check the path and who may read it.',
     });
   }
 }
@@ -23,6 +24,7 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
   } catch (error) {
     throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
       cause: error,
+      hint: 'Check the path and who may read it.',
     });
   }
 }
@@ -32,7 +34,9 @@ export async function readJsonObject(path: string, what: string): Promise<Record
   const content = await readText(path, what);
   const value = tryParse(content);
   if (isRecord(value)) return value;
-  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`);
+  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`, {
+    hint: 'Write it like {"name":"value"}.',
+  });
 }
 
 /** The text of a file or stdin, once it is known to be JSON. */

@@ -90,7 +90,10 @@ export async function readProfileChanges(
   options: { needsKey: boolean },
   surroundings: Surroundings,
 ): Promise<ProfileChanges> {
-  if (flags['api-key-command']?.trim() === '') throw new UsageError('--api-key-command is empty.');
+  if (flags['api-key-command']?.trim() === '')
+    throw new UsageError('--api-key-command is empty.', {
+      hint: 'Give the command that prints the key, such as "pass show esign".',
+    });
   return {
     baseUrl: flags['base-url'],
     insecureHttp: flags['insecure-http'],

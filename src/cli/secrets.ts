@@ -41,6 +41,7 @@ export async function readSecretFile(path: string, what: string): Promise<string
   } catch (error) {
     throw new UsageError(`Can't read the ${what} from ${path} (${diskReason(error)}).`, {
       cause: error,
+      hint: 'Check the path and who may read it.',
     });
   }
 }

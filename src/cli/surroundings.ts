@@ -23,6 +23,7 @@ export interface SurroundingsFlags {
   'base-url'?: string | undefined;
   timeout?: string | undefined;
   'no-input'?: boolean;
+  'no-spinner'?: boolean;
   'no-wait'?: boolean;
   debug?: boolean;
 }
@@ -55,7 +56,7 @@ export class Surroundings {
     this.flags = flags;
     this.version = version;
     this.json = flags.json ?? false;
-    this.terminal = processTerminal({ noInput: flags['no-input'] });
+    this.terminal = processTerminal({ noInput: flags['no-input'], noSpinner: flags['no-spinner'] });
   }
 
   /** A line on stderr for the person who watches: data never goes there, and it is said in pipes, too. */

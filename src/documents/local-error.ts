@@ -5,5 +5,8 @@ import { EsignError, StorageError } from '../kernel/errors.ts';
 export function localError(error: unknown, path: string): EsignError {
   if (error instanceof EsignError) return error;
   const why = diskReason(error);
-  return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${why}.`, { cause: error });
+  return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${why}.`, {
+    cause: error,
+    hint: 'Mend that, or give another --dir; run again, it goes on where it stopped.',
+  });
 }

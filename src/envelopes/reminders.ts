@@ -131,6 +131,7 @@ async function takeTurn(folder: string, path: string, clock: Clock): Promise<() 
       if (!(error instanceof UsageError))
         throw new UsageError(`The log of reminders can't be written: ${diskReason(error)}.`, {
           cause: error,
+          hint: 'Mend the folder it is in, or leave out --min-gap.',
         });
       if (clock.now() >= deadline) throw error;
       await clock.sleep(POLL_MS);

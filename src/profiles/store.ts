@@ -27,6 +27,7 @@ export async function readProfiles(folder: string): Promise<Profiles> {
     if (codeOf(error) === 'ENOENT') return { current: undefined, profiles: {} };
     throw new UsageError(`Can't read the profiles in ${path} (${diskReason(error)}).`, {
       cause: error,
+      hint: 'Check who may read it, or name another folder with ESIGN_CONFIG_DIR.',
     });
   }
   return parseStore(text, path);
@@ -73,7 +74,7 @@ export async function updateProfiles(
     .catch((error: unknown) => {
       throw new UsageError(
         `Can't change the profiles in ${folder}: ${codeOf(error) === 'ELOCKED' ? 'another esign is at it' : diskReason(error)}.`,
-        { cause: error },
+        { cause: error, hint: 'Run it again in a moment; check who may write there.' },
       );
     });
   try {
@@ -100,6 +101,7 @@ function unwritable(folder: string, error: unknown): UsageError {
     `Can't write the profiles in ${folder} (${diskReason(error)}). Nothing was changed.`,
     {
       cause: error,
+      hint: 'Check who may write there, or name another folder with ESIGN_CONFIG_DIR.',
     },
   );
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { safeBlock, safeJson, safeLine, truncate, widthOf } from '../../src/output/text.ts';
+import { padded, safeBlock, safeJson, safeLine, truncate, widthOf, wrapped } from '../../src/output/text.ts';
 
 describe('text from strangers', () => {
   it.each([
@@ -87,6 +87,45 @@ describe('text from strangers', () => {
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 40 }), (text, width) => {
         expect(widthOf(truncate(safeLine(text), width))).toBeLessThanOrEqual(width);
       }),
+    );
+  });
+});
+
+describe('text in columns', () => {
+  it('is filled up by columns, and never cut', () => {
+    expect(padded('ab', 4)).toBe('ab  ');
+    expect(padded('李小', 5)).toBe('李小 ');
+    expect(padded('too long', 4)).toBe('too long');
+  });
+
+  it.each([
+    ['one two three', 20, ['one two three']],
+    ['one two three', 13, ['one two three']],
+    ['one two three', 12, ['one two', 'three']],
+    ['one two three', 7, ['one two', 'three']],
+    ['one two three', 3, ['one', 'two', 'thr', 'ee']],
+    ['a longword', 6, ['a', 'longwo', 'rd']],
+    ['sixsix', 6, ['sixsix']],
+    ['李小龍 李小龍', 6, ['李小龍', '李小龍']],
+    ['李小龍', 5, ['李小', '龍']],
+    ['👩‍💻👩‍💻👩‍💻', 4, ['👩‍💻👩‍💻', '👩‍💻']],
+    ['', 4, ['']],
+  ])('is broken between words: %j at %i', (text, width, lines) => {
+    expect(wrapped(text, width)).toEqual(lines);
+  });
+
+  it('loses nothing in lines, and none is too long', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }), { maxLength: 8 }),
+        fc.integer({ min: 2, max: 20 }),
+        (words, width) => {
+          const text = safeLine(words.join(' '));
+          const lines = wrapped(text, width);
+          for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
+          expect(lines.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
+        },
+      ),
     );
   });
 });
