@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RateLimit } from '../../src/api/rate-limit.ts';
 import { RateWindow, type RateWindowOptions } from '../../src/api/rate-window.ts';
 import { WindowFile } from '../../src/api/window-file.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { abortReason, type Clock } from '../../src/kernel/clock.ts';
 import { ServiceError } from '../../src/kernel/errors.ts';
 import { fakeClock } from '../support/clock.ts';
 
@@ -36,6 +36,24 @@ const rateOf = (limit?: number, remaining?: number, resetAt?: number): RateLimit
   retryAfterMs: undefined,
 });
 
+/** A clock whose sleepers the test wakes. */
+function heldClock(): Clock & { sleepers: (() => void)[] } {
+  const sleepers: (() => void)[] = [];
+  let time = fakeClock().now();
+  return {
+    sleepers,
+    now: () => time,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        sleepers.push(() => {
+          time += ms;
+          resolve();
+        });
+        signal?.addEventListener('abort', () => reject(abortReason(signal)));
+      }),
+  };
+}
+
 /** Sends this many requests, one after the other; each reply has this rate. */
 async function send(window: RateWindow, rates: readonly RateLimit[]): Promise<void> {
   for (const rate of rates) window.observe(await window.acquire(), rate);
@@ -44,7 +62,7 @@ async function send(window: RateWindow, rates: readonly RateLimit[]): Promise<vo
 /** A window of `limit` requests, all used, that ends in 3 seconds. */
 async function usedUp(limit: number, options: Partial<RateWindowOptions> = {}) {
   const made = windowOf(options);
-  const resetAt = made.clock.now() + 3_000;
+  const resetAt = fakeClock().now() + 3_000;
   await send(
     made.window,
     Array.from({ length: limit }, (_, used) => rateOf(limit, limit - used - 1, resetAt)),
@@ -151,19 +169,20 @@ describe('the end of a window', () => {
   });
 
   it('is still waited for by the others when one gives up', async () => {
-    const { window } = windowOf({ clock: systemClock });
-    await send(window, [rateOf(1, 0, Date.now() + 400)]);
+    const clock = heldClock();
+    const { window } = await usedUp(2, { clock });
     const controller = new AbortController();
     const first = window.acquire(controller.signal);
-    const second = window.acquire(new AbortController().signal);
-    const third = window.acquire();
+    const others = [window.acquire(new AbortController().signal), window.acquire()];
+    await vi.waitFor(() => expect(clock.sleepers).toHaveLength(1));
     controller.abort(new Error('enough'));
     await expect(first).rejects.toThrow('enough');
-    // Only one goes ahead in the new window of one request; the other of them waits for its reply.
-    const through = await Promise.race([second, third]);
-    expect(through).toMatch(/^after-/);
-    window.observe(through, rateOf());
-    await Promise.all([second, third]);
+    await vi.waitFor(() => expect(clock.sleepers).toHaveLength(2));
+    clock.sleepers[1]?.();
+    expect(await Promise.all(others)).toEqual([
+      expect.stringMatching(/^after-/),
+      expect.stringMatching(/^after-/),
+    ]);
   });
 
   it('lets nobody through who gave up', async () => {
