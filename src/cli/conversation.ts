@@ -1,3 +1,4 @@
+import { input, search, select } from '@inquirer/prompts';
 import { forgetTypedAhead, Keyboard, type KeyboardOptions, pasteAsOneLine } from './keyboard.ts';
 import { PromptScreen, rowsOf } from './prompt-screen.ts';
 import { calmTheme } from './prompt-theme.ts';
@@ -62,7 +63,6 @@ export class Conversation {
 
   /** One of several. */
   async pick<T>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T | Back> {
-    const { select } = await import('@inquirer/prompts');
     const start = first === undefined ? {} : { default: first };
     return this.#ask((context) =>
       select({ message, choices, pageSize: 9, loop: false, theme: calmTheme(KEYS), ...start }, context),
@@ -75,7 +75,6 @@ export class Conversation {
     choicesFor: (typed: string) => Choice<T>[],
     hint: (typed: string) => string,
   ): Promise<T | Back> {
-    const { search } = await import('@inquirer/prompts');
     const calm = calmTheme(KEYS);
     let typed = '';
     const source = (term: string | undefined) => {
@@ -88,7 +87,6 @@ export class Conversation {
 
   /** A line of text, possibly empty. */
   async line(message: string, options: LineOptions = {}): Promise<string | Back> {
-    const { input } = await import('@inquirer/prompts');
     const { first, onPaste, refuse, show } = options;
     const config = {
       message,
@@ -105,12 +103,12 @@ export class Conversation {
     onPaste: KeyboardOptions['onPaste'] = pasteAsOneLine,
   ): Promise<T | Back> {
     const back = new AbortController();
-    const input = new Keyboard({ onPaste, onEscape: () => back.abort() });
+    const keys = new Keyboard({ onPaste, onEscape: () => back.abort() });
     const output = new PromptScreen();
     const { signal } = back;
     try {
       const answer = await question({
-        input,
+        input: keys,
         output,
         signal,
         get clearPromptOnDone() {
@@ -123,7 +121,7 @@ export class Conversation {
       if (signal.aborted) return BACK;
       throw error;
     } finally {
-      input.close();
+      keys.close();
     }
   }
 }

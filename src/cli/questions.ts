@@ -1,0 +1,47 @@
+import { password, select, confirm as yesOrNo } from '@inquirer/prompts';
+import { Keyboard, type KeyboardOptions, pasteAsOneLine } from './keyboard.ts';
+import { PromptScreen } from './prompt-screen.ts';
+import { calmTheme } from './prompt-theme.ts';
+
+/* The questions of prompts.ts, with the library that asks them. */
+
+/** Yes or no; no is the default, and nothing pasted is an answer. */
+export async function confirm(question: string): Promise<boolean> {
+  return withKeyboard((context) => yesOrNo({ message: question, default: false }, context), {
+    onPaste: () => '',
+  });
+}
+
+/** A secret, not shown while it is typed. */
+export async function askSecret(question: string): Promise<string> {
+  const secret = await withKeyboard((context) => password({ message: question, mask: '•' }, context));
+  return secret.trim();
+}
+
+/** One of several, by its value; the one `first` names is under the cursor. */
+export async function choose(
+  question: string,
+  choices: readonly { value: string; name: string; short: string }[],
+  first: string | undefined,
+): Promise<string> {
+  const theme = calmTheme('↑↓ move  ⏎ choose');
+  const start = first === undefined ? {} : { default: first };
+  return withKeyboard((context) => select({ message: question, choices, theme, ...start }, context));
+}
+
+interface Context {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream;
+}
+
+async function withKeyboard<T>(
+  ask: (context: Context) => Promise<T>,
+  keys: Partial<KeyboardOptions> = {},
+): Promise<T> {
+  const input = new Keyboard({ onPaste: pasteAsOneLine, ...keys });
+  try {
+    return await ask({ input, output: new PromptScreen() });
+  } finally {
+    input.close();
+  }
+}
