@@ -13,7 +13,32 @@ const capabilities = [
 ];
 // Arrows between capabilities, by name: sending in bulk is sending, and names roles of templates; the doctor looks at the settings a command would use.
 const arrows = { bulk: ['envelopes', 'templates'], doctor: ['profiles'] };
-const above = '^src/(commands|cli|output)/';
+// What the bundle carries: no package is installed with esign-cli (docs/packaging.md). Others are tools.
+const bundled = [
+  '@aws-sdk/client-s3',
+  '@aws-sdk/s3-request-presigner',
+  '@hono/node-server',
+  '@inquirer/prompts',
+  '@libpdf/core',
+  '@oclif/core',
+  'asn1js',
+  'bidi-js',
+  'cli-table3',
+  'conf',
+  'csv-parse',
+  'csv-stringify',
+  'fastest-levenshtein',
+  'harfbuzzjs',
+  'hono',
+  'hpagent',
+  'ora',
+  'pkijs',
+  'proper-lockfile',
+  'string-width',
+  'undici',
+  'zod',
+];
+const above = '^src/(commands|cli|client|output|standalone)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -70,6 +95,20 @@ module.exports = {
       to: { path: '^src/commands/' },
     },
     {
+      name: 'client-door-is-for-programs',
+      comment: 'the commands have doors of their own, and a program has no terminal',
+      severity: 'error',
+      from: { path: '^src/client/' },
+      to: { path: '^src/', pathNot: '^src/(client|envelopes|api|kernel)/' },
+    },
+    {
+      name: 'standalone-only-carries',
+      comment: 'the executable runs the bundle; the bundle knows nothing of it',
+      severity: 'error',
+      from: { path: '^src/standalone/' },
+      to: { path: '^src/', pathNot: '^src/(standalone|kernel|cli/installation.ts)' },
+    },
+    {
       name: 'commands-are-thin',
       comment: 'flags, one call, one render: no HTTP, no files, no other command',
       severity: 'error',
@@ -103,10 +142,10 @@ module.exports = {
       to: { path: 'node_modules/@aws-sdk' },
     },
     {
-      name: 'not-to-dev-dependencies',
+      name: 'only-bundled-packages',
       severity: 'error',
       from: { path: '^src/' },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm'] },
+      to: { path: '^node_modules/', pathNot: `^node_modules/(${bundled.join('|')})/` },
     },
   ],
   options: {

@@ -16,7 +16,7 @@ const __dirname = __toPath(new URL('.', import.meta.url));`;
 
 /** One entry per command, so that a command loads its own code only; what they share is split off. */
 export async function bundle() {
-  for (const part of ['chunks', 'cli', 'commands', 'documents'])
+  for (const part of ['chunks', 'cli', 'client', 'commands', 'documents'])
     await rm(join(root, 'dist', part), { recursive: true, force: true });
   const commands = (await readdir(join(root, 'src/commands'), { recursive: true })).filter((file) =>
     file.endsWith('.ts'),
@@ -27,6 +27,7 @@ export async function bundle() {
       'src/cli/main.ts',
       'src/cli/complete.ts',
       'src/cli/help.ts',
+      'src/client/client.ts',
       // A thread's own program.
       'src/documents/hash-worker.ts',
       ...commands.map((file) => join('src/commands', file)),
@@ -43,11 +44,13 @@ export async function bundle() {
     banner: { js: banner },
     minify: true,
     // oclif looks for TypeScript only when it runs from sources, which the bundle never does;
-    // harfbuzzjs loads its WebAssembly from beside its own file.
-    external: ['typescript', 'harfbuzzjs', '@napi-rs/keyring'],
+    // the keychain's package holds machine code.
+    external: ['typescript', '@napi-rs/keyring'],
     legalComments: 'linked',
     logLevel: 'warning',
   });
+  // harfbuzzjs loads its WebAssembly from beside its own file.
+  await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(root, 'dist/chunks/harfbuzz.wasm'));
 }
 
 /** What the sandbox's web pages load: their own style and script, the PDF viewer, the font of signatures. */

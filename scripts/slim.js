@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+
 /*
  * What the packages we were asked to use load at start and this program never reaches, left out of the bundle
  * (docs/decisions/0008). Each stand-in says why nothing can miss what it replaces.
@@ -19,6 +22,8 @@ const STAND_INS = {
   'cli-spinners': `module.exports = { dots: { frames: ['.'] }, dots2: { frames: ['.'] } };`,
   // Tables are coloured by our own hand.
   '@colors/colors/safe': `module.exports = {};`,
+  // For prompts in an editor; there are none. It carries the tables of a hundred character sets.
+  '@inquirer/external-editor': `exports.editAsync = () => { throw new Error('no editor prompts') };`,
   debug: `module.exports = () => Object.assign(() => {}, { enabled: false });`,
 };
 
@@ -40,10 +45,52 @@ const PARTS = [
   [/undici\/lib\/dispatcher\/client-h1\.js$/, '../web/fetch/body.js', `exports.extractBody = undefined;`],
 ];
 
+/**
+ * harfbuzzjs compiles its WebAssembly with await at the top of a module, which no CommonJS can wait for, and the standalone
+ * executable is made of that. In Node it can be compiled at once: [in which file, what, by what].
+ */
+const AT_ONCE = [
+  ['index.mjs', 'init(await createHarfBuzz())', 'init(createHarfBuzz())'],
+  ['harfbuzz.js', 'async function createHarfBuzz(', 'function createHarfBuzz('],
+  [
+    'harfbuzz.js',
+    'const{createRequire}=await import("module")',
+    'const{createRequire}=process.getBuiltinModule("module")',
+  ],
+  ['harfbuzz.js', 'await createWasm()', 'createWasm()'],
+  ['harfbuzz.js', 'async function createWasm(', 'function createWasm('],
+  [
+    'harfbuzz.js',
+    'await instantiateAsync(wasmBinary,wasmBinaryFile,info)',
+    '{instance:new WebAssembly.Instance(new WebAssembly.Module(getBinarySync(wasmBinaryFile)),info)}',
+  ],
+];
+
+async function atOnce(path) {
+  let contents = await readFile(path, 'utf8');
+  for (const [file, what, by] of AT_ONCE) {
+    if (file !== basename(path)) continue;
+    if (!contents.includes(what)) throw new Error(`${path} has no "${what}" any more`);
+    contents = contents.replace(what, () => by);
+  }
+  return { contents };
+}
+
+/** Messages of zod in forty languages, of which the sandbox asks for none. */
+const englishOnly = {
+  name: 'english-only',
+  setup(build) {
+    build.onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: '' }));
+  },
+};
+
 /** esbuild plugin: the stand-ins for imports of exactly these packages from outside themselves. */
 export const slim = {
   name: 'slim',
   setup(build) {
+    build.onLoad({ filter: /harfbuzzjs[\\/]dist[\\/](index\.mjs|harfbuzz\.js)$/ }, ({ path }) =>
+      atOnce(path),
+    );
     // Only the sandbox uses the whole of zod. As one module it shares nothing with zod/mini, of which the
     // commands then load no more than they use.
     build.onResolve({ filter: /^zod$/ }, ({ path, resolveDir }) => ({
@@ -57,6 +104,7 @@ export const slim = {
         bundle: true,
         format: 'esm',
         write: false,
+        plugins: [englishOnly],
       });
       return { contents: outputFiles[0].text, resolveDir };
     });

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
 import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
@@ -58,9 +57,6 @@ export interface HttpOptions {
 }
 
 export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
-
-// The V8 of Node 20 would go on optimizing undici's parser at the end of every short run (docs/decisions/0008).
-if (process.versions.v8.startsWith('11.')) setFlagsFromString('--liftoff-only');
 
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isSea } from 'node:sea';
 import { childCommandLine } from '../demo/child-command-line.ts';
 import { type DemoStep, type DemoSummary, runDemo } from '../demo/demo.ts';
 import { renderDemoEnd, renderDemoStep } from '../output/demo-view.ts';
@@ -14,7 +15,7 @@ export async function showDemo(dir: string | undefined, around: Surroundings): P
   await mkdir(folder, { recursive: true });
   const own = await mkdtemp(join(tmpdir(), 'esign-demo-own-'));
   const env = { ESIGN_CONFIG_DIR: own, ESIGN_STATE_DIR: own };
-  const cli = childCommandLine([process.execPath, process.argv[1] ?? ''], env, around.signal);
+  const cli = childCommandLine(ownProgram(), env, around.signal);
   const steps = runDemo(cli, folder, own);
   const spinner = await startSpinner('Starting', around.terminal, around.json);
   try {
@@ -30,6 +31,11 @@ export async function showDemo(dir: string | undefined, around: Surroundings): P
     await steps.return(noSummary);
     await rm(own, { recursive: true, force: true });
   }
+}
+
+/** A standalone executable is its own script. */
+function ownProgram(): string[] {
+  return isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
 }
 
 const noSummary: DemoSummary = {

@@ -54,6 +54,9 @@ export class AwaitedEnvelope {
       if (this.#clock.now() >= deadline)
         throw new WaitTimeoutError(
           `${this.id} is still ${status ?? 'unknown'} after ${durationInWords(this.#waitMs ?? 0)}.`,
+          {
+            hint: `See where it stands: \`esign envelopes get ${this.id}\`. Wait longer with a larger --timeout.`,
+          },
         );
       const ms = Math.min(LOOK_MS, deadline - this.#clock.now());
       await this.#clock.sleep(ms, AbortSignal.any([signal, early.signal])).catch((error: unknown) => {

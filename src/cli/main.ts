@@ -1,48 +1,58 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Config } from '@oclif/core/config';
 import { codeOf, EsignError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
+import { folderInstallation, type Installation } from './installation.ts';
 import { isAbortedPrompt, translate } from './oclif-errors.ts';
 import { quickStart } from './quick-start.ts';
 import { keepNoted } from './recents.ts';
 import { errorText } from './report.ts';
 import { noted, redactor, signals } from './run-state.ts';
 
+// The V8 of Node 20 would go on optimizing undici's parser at the end of every short run (docs/decisions/0008).
+if (process.versions.v8.startsWith('11.')) setFlagsFromString('--liftoff-only');
+
 /**
  * Runs one command line. Our own runner instead of oclif's: one reporter, one exit code, and never
  * process.exit with output pending; the process ends by itself when everything is written.
  */
 export async function main(argv: string[], root: string): Promise<void> {
+  await runInstalled(argv, folderInstallation(root));
+}
+
+/** The same, wherever the program's parts are. */
+export async function runInstalled(argv: string[], installed: Installation): Promise<void> {
   endQuietlyWhenThePipeCloses();
   // oclif would read this variable as a request for JSON of its own kind.
   delete process.env.ESIGN_CONTENT_TYPE;
   // NO_COLOR wins over it; of the two together Node would warn.
   if (process.env.NO_COLOR) delete process.env.FORCE_COLOR;
   try {
-    if (!(await quickStart(argv, root))) await runWithOclif(argv, root);
+    if (!(await quickStart(argv, installed))) await runWithOclif(argv, installed);
   } catch (error) {
-    await report(error, argv, root);
+    await report(error, argv, installed);
   }
   await keepNoted(noted);
   signals.finish();
 }
 
 /** Help, and words that name no command. */
-async function runWithOclif(argv: string[], root: string): Promise<void> {
+async function runWithOclif(argv: string[], installed: Installation): Promise<void> {
   const { run } = await import('./oclif.ts');
-  await run(argv, await loadConfig(root));
+  await run(argv, await loadConfig(installed));
 }
 
-async function loadConfig(root: string): Promise<Config> {
+async function loadConfig(installed: Installation): Promise<Config> {
   const { Config } = await import('./oclif.ts');
-  return Config.load({ root });
+  return Config.load({ root: installed.root() });
 }
 
-async function report(error: unknown, argv: readonly string[], root: string): Promise<void> {
+async function report(error: unknown, argv: readonly string[], installed: Installation): Promise<void> {
   if (isAbortedPrompt(error)) signals.interrupt('SIGINT');
   if (isInterruption(error)) return;
   // Only what oclif reports needs its list of commands for a hint.
-  const config = error instanceof EsignError ? undefined : await loadConfig(root).catch(() => undefined);
+  const config = error instanceof EsignError ? undefined : await loadConfig(installed).catch(() => undefined);
   const known = translate(error, config, argv);
   const terminal = processTerminal({});
   const json = wantsJson(argv);

@@ -1,7 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { isRecord, parseJson } from '../kernel/json.ts';
+import type { Installation } from './installation.ts';
 
 /** What a command asks of oclif's Config; making a whole one takes longer than most commands. */
 interface QuickConfig {
@@ -19,25 +16,28 @@ const HELP = new Set(['--help', '-h', '--version', '-V']);
  * Runs the command that the first words name, without oclif's search for plugins and commands.
  * Returns false, having done nothing, for everything else: help, the version, words that name no command.
  */
-export async function quickStart(argv: readonly string[], root: string): Promise<boolean> {
+export async function quickStart(argv: readonly string[], installed: Installation): Promise<boolean> {
   const end = argv.indexOf('--');
   if ((end < 0 ? argv : argv.slice(0, end)).some((word) => HELP.has(word))) return false;
-  const found = findCommand(argv, join(root, 'dist', 'commands'));
+  const found = findCommand(argv, installed);
   if (found === undefined) return false;
-  const loaded: unknown = await import(pathToFileURL(found.path).href);
+  const loaded = await found.load();
   const command = typeof loaded === 'object' && loaded && 'default' in loaded ? loaded.default : undefined;
   if (!isCommand(command)) return false;
-  await new command(argv.slice(found.words), quickConfig(root)).run();
+  await new command(argv.slice(found.words), quickConfig(installed)).run();
   return true;
 }
 
-/** The file of the command that the longest run of first words names. */
-function findCommand(argv: readonly string[], folder: string): { path: string; words: number } | undefined {
+/** The command that the longest run of first words names. */
+function findCommand(
+  argv: readonly string[],
+  installed: Installation,
+): { load: () => Promise<unknown>; words: number } | undefined {
   for (const words of [2, 1]) {
     const parts = argv.slice(0, words);
     if (parts.length < words || !parts.every((part) => WORD.test(part))) continue;
-    const path = `${join(folder, ...parts)}.js`;
-    if (existsSync(path)) return { path, words };
+    const load = installed.command(parts);
+    if (load) return { load, words };
   }
   return undefined;
 }
@@ -46,8 +46,10 @@ function isCommand(value: unknown): value is QuickCommand {
   return typeof value === 'function' && 'baseFlags' in value;
 }
 
-function quickConfig(root: string): QuickConfig {
-  const file = parseJson(readFileSync(join(root, 'package.json'), 'utf8'));
-  const version = isRecord(file) && typeof file.version === 'string' ? file.version : '';
-  return { bin: 'esign', version, runHook: () => Promise.resolve({ successes: [], failures: [] }) };
+function quickConfig(installed: Installation): QuickConfig {
+  return {
+    bin: 'esign',
+    version: installed.version(),
+    runHook: () => Promise.resolve({ successes: [], failures: [] }),
+  };
 }

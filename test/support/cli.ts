@@ -14,8 +14,13 @@ export const COMMAND: readonly [string, ...string[]] = /\.[cm]?js$/.test(BIN)
   ? [process.execPath, BIN]
   : [BIN];
 
+/** The folder of the package under test; a standalone executable has none. */
+export const PACKAGE = COMMAND.length > 1 ? resolve(BIN, '../..') : undefined;
+
 /** Of the caller's environment only this reaches a command: no key, profile, proxy or colour of theirs. */
 const INHERITED = ['PATH', 'TMPDIR', 'LANG', 'SystemRoot', 'TEMP'];
+/** One for all homes: what it holds makes commands start faster and changes nothing else. */
+const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/e2e');
 /** A process that ignores its signal for so long is killed. */
 const PATIENCE_MS = 10_000;
 
@@ -44,6 +49,7 @@ export class Home {
     this.env = {
       ...inherited(),
       HOME: this.folder,
+      XDG_CACHE_HOME: CACHE,
       ESIGN_CONFIG_DIR: join(this.folder, 'config'),
       ESIGN_STATE_DIR: join(this.folder, 'state'),
       ...env,

@@ -1,0 +1,214 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ensureBuilt } from './ensure.js';
+
+// Makes dist/man: esign(1), a page for each topic and one for each command, out of the manifest that the build writes.
+const root = join(import.meta.dirname, '..');
+const folder = join(root, 'dist/man');
+const ENVIRONMENT = [
+  ['ESIGN_PROFILE', 'The profile to use.'],
+  ['ESIGN_BASE_URL', 'The base URL of the API, instead of that of the profile.'],
+  ['ESIGN_API_KEY', 'The API key, instead of that of the profile.'],
+  ['ESIGN_TIMEOUT', 'How long a request may take, such as 30s.'],
+  ['ESIGN_WEBHOOK_SECRET', 'The secret webhooks are signed with.'],
+  ['ESIGN_CONFIG_DIR', 'The folder of profiles.'],
+  ['ESIGN_STATE_DIR', 'The folder of journals and of the data of the sandbox.'],
+  ['ESIGN_NO_UPDATE_NOTICE', 'If set, nothing is said of newer versions.'],
+  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'Proxies for requests to the service.'],
+  ['NO_COLOR', 'If set, nothing is coloured.'],
+];
+
+await ensureBuilt();
+const { commands } = JSON.parse(await readFile(join(root, 'oclif.manifest.json'), 'utf8'));
+const { version, description, oclif } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const made = process.env.SOURCE_DATE_EPOCH ? Number(process.env.SOURCE_DATE_EPOCH) * 1000 : Date.now();
+const date = new Date(made).toISOString().slice(0, 10);
+const shown = Object.values(commands)
+  .filter(({ hidden }) => !hidden)
+  .sort((one, other) => (one.id < other.id ? -1 : 1));
+await rm(folder, { recursive: true, force: true });
+await mkdir(folder, { recursive: true });
+await write([], await mainPage());
+for (const [name, topic] of Object.entries(oclif.topics)) await write([name], topicPage(name, topic));
+for (const command of shown) await write(command.id.split(':'), commandPage(command));
+
+async function write(words, lines) {
+  const name = pageName(words);
+  const title = `.TH "${name.toUpperCase()}" "1" "${date}" "esign ${version}" "esign"`;
+  await writeFile(join(folder, `${name}.1`), `${[title, '.nh', '.ad l', ...lines].join('\n')}\n`);
+}
+
+async function mainPage() {
+  return [
+    ...nameSection([], description),
+    '.SH SYNOPSIS',
+    synopsis('esign', '\\fICOMMAND\\fR [\\fIOPTIONS\\fR]'),
+    '.SH DESCRIPTION',
+    roff(description),
+    '.PP',
+    'Every command takes \\fB\\-\\-help\\fR. Data goes to standard output, all else to standard error.',
+    '.SH COMMANDS',
+    ...shown.flatMap(({ id, summary }) => item(bold(words(id)), plain(summary))),
+    '.SH OPTIONS',
+    ...item('\\fB\\-h\\fR, \\fB\\-\\-help\\fR', 'Show what a command does and takes.'),
+    ...item('\\fB\\-V\\fR, \\fB\\-\\-version\\fR', 'Show the version.'),
+    '.SH "EXIT STATUS"',
+    ...(await exitCodes()),
+    '.SH ENVIRONMENT',
+    ...ENVIRONMENT.flatMap(([name, says]) => item(bold(name), says)),
+    '.SH FILES',
+    ...item('\\fI~/.config/esign\\fR', 'Profiles and settings.'),
+    ...item(
+      '\\fI~/.local/state/esign\\fR',
+      'Journals of bulk runs, webhooks and reminders; the data of the sandbox.',
+    ),
+    ...item('\\fI~/.cache/esign\\fR', 'What makes commands start faster. It may be deleted at any time.'),
+    ...seeAlso([...Object.keys(oclif.topics).map((name) => [name]), ...topLevel().map(({ id }) => [id])]),
+  ];
+}
+
+function topicPage(name, topic) {
+  const own = shown.filter(({ id }) => id.startsWith(`${name}:`));
+  return [
+    ...nameSection([name], topic.description),
+    '.SH SYNOPSIS',
+    synopsis(`esign ${name}`, '\\fICOMMAND\\fR [\\fIOPTIONS\\fR]'),
+    '.SH COMMANDS',
+    ...own.flatMap(({ id, summary }) => item(bold(words(id)), plain(summary))),
+    ...seeAlso([[], ...own.map(({ id }) => id.split(':'))]),
+  ];
+}
+
+function commandPage(command) {
+  const args = Object.values(command.args).filter(({ hidden }) => !hidden);
+  const flags = Object.values(command.flags).filter(({ hidden }) => !hidden);
+  const own = flags.filter(({ helpGroup }) => helpGroup !== 'GLOBAL');
+  const global = flags.filter(({ helpGroup }) => helpGroup === 'GLOBAL');
+  const parts = command.id.split(':');
+  return [
+    ...nameSection(parts, command.summary),
+    '.SH SYNOPSIS',
+    synopsis(`esign ${words(command.id)}`, [...args.map(argument(command)), '[\\fIOPTIONS\\fR]'].join(' ')),
+    '.SH DESCRIPTION',
+    ...paragraphs([command.summary, command.description].filter(Boolean).join('\n\n')),
+    ...section('ARGUMENTS', args, (arg) => item(italic(arg.name.toUpperCase()), choices(arg))),
+    ...section('OPTIONS', own, (flag) => item(flagNames(flag), choices(flag))),
+    ...section('GLOBAL OPTIONS', global, (flag) => item(flagNames(flag), choices(flag))),
+    ...section('EXAMPLES', command.examples ?? [], example),
+    ...seeAlso(parts.length > 1 ? [[], [parts[0]]] : [[]]),
+  ];
+}
+
+function nameSection(parts, says) {
+  return ['.SH NAME', `${roff(pageName(parts))} \\- ${roff(says.replace(/\.$/, ''))}`];
+}
+
+function synopsis(name, rest) {
+  return `${bold(name)} ${rest}`;
+}
+
+function argument({ strict }) {
+  return ({ name, required }) => {
+    const shownAs = `${italic(name.toUpperCase())}${strict === false ? ' ...' : ''}`;
+    return required ? shownAs : `[${shownAs}]`;
+  };
+}
+
+function flagNames({ name, char, type, helpValue, allowNo, options }) {
+  const long = bold(`--${allowNo ? '[no-]' : ''}${name}`);
+  const value = type === 'option' ? ` ${italic(helpValue ?? options?.join('|') ?? 'VALUE')}` : '';
+  return `${char ? `${bold(`-${char}`)}, ` : ''}${long}${value}`;
+}
+
+function choices({ description: says = '', options, default: preset, multiple }) {
+  const more = [
+    options?.length ? `One of: ${options.join(', ')}.` : '',
+    typeof preset === 'string' || typeof preset === 'number' ? `Default: ${preset}.` : '',
+    multiple ? 'May be repeated.' : '',
+  ];
+  return plain([/[.!?]$/.test(says) ? says : `${says}.`, ...more].filter(Boolean).join(' '));
+}
+
+function example(one, index) {
+  const command = typeof one === 'string' ? one : one.command;
+  const lines = typeof one === 'string' ? [] : [plain(one.description)];
+  return [...(index === 0 ? [] : ['.PP']), ...lines, '.RS 4', '.nf', roff(filled(command)), '.fi', '.RE'];
+}
+
+function section(title, list, lines) {
+  return list.length === 0 ? [] : [`.SH "${title}"`, ...list.flatMap((one, index) => lines(one, index))];
+}
+
+function seeAlso(pages) {
+  const names = pages.map((parts) => `\\fB${roff(pageName(parts))}\\fR(1)`);
+  return ['.SH "SEE ALSO"', names.join(',\n')];
+}
+
+function topLevel() {
+  return shown.filter(({ id }) => !id.includes(':'));
+}
+
+/** The table of docs/scripting.md, which a test keeps complete. */
+async function exitCodes() {
+  const text = await readFile(join(root, 'docs/scripting.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| ([\d, ]+) \| ([^|]+) \|/gm)];
+  return rows.flatMap(([, codes, says]) => item(bold(codes), plain(says.replaceAll('`', ''))));
+}
+
+function item(head, says) {
+  return ['.TP', head, says];
+}
+
+function paragraphs(text) {
+  return filled(text)
+    .split(/\n{2,}/)
+    .flatMap((part, index) => [...(index === 0 ? [] : ['.PP']), plain(part)]);
+}
+
+function pageName(parts) {
+  return ['esign', ...parts].join('-');
+}
+
+function words(id) {
+  return id.replaceAll(':', ' ');
+}
+
+function bold(text) {
+  return `\\fB${roff(text)}\\fR`;
+}
+
+function italic(text) {
+  return `\\fI${roff(text)}\\fR`;
+}
+
+/** One paragraph, broken where a line would be long. */
+function plain(text) {
+  const broken = filled(text)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/(.{1,72})(?: |$)/g, '$1\n')
+    .trimEnd();
+  return roff(broken);
+}
+
+function filled(text) {
+  return text.replaceAll(/<%= ?(config\.bin|command\.id) ?%>/g, 'esign');
+}
+
+/** Text in which roff finds nothing to do: hyphens that can be copied, and no line that looks like a request. */
+function roff(text) {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll('"', '\\(dq')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('^', '\\(ha')
+    .replaceAll('~', '\\(ti')
+    .replaceAll('`', '\\(ga')
+    .replaceAll('…', '...')
+    .replaceAll('–', '\\(en')
+    .replaceAll(/^\./gm, '\\&.')
+    .replaceAll(
+      /[^\x00-\x7f]/gu,
+      (one) => `\\[u${one.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}]`,
+    );
+}

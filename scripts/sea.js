@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { step } from './ensure.js';
+
+const root = join(import.meta.dirname, '..');
+/** The line of Node that executables are made of when the build itself runs on an older one. */
+const LINE = 24;
+const POSTJECT = 'postject@1.0.0-alpha.6';
+/** Node's own mark for the place of what is injected. */
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+/** The Node an executable is made of: the running one, if it is new enough, or the package of one. */
+export async function baseNode() {
+  if (Number(process.versions.node.split('.')[0]) >= LINE) return process.execPath;
+  const system = process.platform === 'win32' ? 'win' : process.platform;
+  const name = `node-${system}-${process.arch}`;
+  const folder = join(root, 'node_modules/.cache', `node-${LINE}`);
+  const node = join(folder, 'node_modules', name, 'bin', system === 'win' ? 'node.exe' : 'node');
+  if (!existsSync(node)) {
+    await mkdir(folder, { recursive: true });
+    const install = [
+      'install',
+      '--prefix',
+      folder,
+      '--no-save',
+      '--no-audit',
+      '--no-fund',
+      `${name}@${LINE}`,
+    ];
+    await step(`Fetching Node ${LINE}`, 'npm', [...install, '--loglevel=error']);
+  }
+  return node;
+}
+
+/** Puts a script and its assets into a copy of Node. */
+export async function inject({ node, main, assets, folder, target }) {
+  const blob = join(folder, 'parts/sea.blob');
+  const config = join(folder, 'parts/sea.json');
+  await writeFile(
+    config,
+    JSON.stringify({
+      main,
+      output: blob,
+      disableExperimentalSEAWarning: true,
+      useCodeCache: true,
+      // Options of Node are for programs that run on Node; this one only happens to.
+      execArgvExtension: 'none',
+      assets,
+    }),
+  );
+  await step('Packing the parts', node, ['--experimental-sea-config', config]);
+  await copyFile(node, target);
+  await chmod(target, 0o755);
+  await withoutSymbols(target);
+  const place = ['NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE];
+  const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
+  await step('Joining them with Node', 'npx', ['--yes', POSTJECT, target, ...place, ...segment]);
+  if (process.platform === 'darwin') await step('Signing', 'codesign', ['--sign', '-', target]);
+}
+
+/** Names of functions in Node's own code: 20 MB that nobody reads. A signature would no longer be true. */
+async function withoutSymbols(target) {
+  if (process.platform === 'darwin') await step('Unsigning', 'codesign', ['--remove-signature', target]);
+  if (process.platform !== 'linux' || !existsSync('/usr/bin/strip')) return;
+  await step('Leaving symbols out', 'strip', [target]);
+}

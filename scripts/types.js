@@ -1,0 +1,60 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import ts from 'typescript';
+
+const root = join(import.meta.dirname, '..');
+const door = join(root, 'src/client/client.ts');
+
+/**
+ * dist/types: the declarations of `esign-cli/client` and of what they refer to, and nothing else. They stand alone: a
+ * package behind them or an `any` in them fails the build.
+ */
+export async function types() {
+  const emitted = emit();
+  const folder = join(root, 'dist/types');
+  await rm(folder, { recursive: true, force: true });
+  const wanted = [declarationOf(door)];
+  for (const file of wanted) {
+    const text = emitted.get(file);
+    if (text === undefined) throw new Error(`${file} was not emitted`);
+    for (const name of importsOf(text)) {
+      if (!name.startsWith('.')) throw new Error(`the types of the client need ${name}`);
+      const next = declarationOf(join(dirname(file), name));
+      if (!wanted.includes(next)) wanted.push(next);
+    }
+    if (/\bany\b/.test(withoutComments(text)))
+      throw new Error(`the types of the client have an any: ${file}`);
+    const target = join(folder, relative(join(root, 'src'), file));
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, text.replace(/(from '\.[^']*)\.ts'/g, "$1.js'"));
+  }
+}
+
+function emit() {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
+  const program = ts.createProgram([door], {
+    ...options,
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    incremental: false,
+    tsBuildInfoFile: undefined,
+  });
+  const emitted = new Map();
+  const { diagnostics } = program.emit(undefined, (file, text) => emitted.set(file, text), undefined, true);
+  if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost({})));
+  return emitted;
+}
+
+function declarationOf(file) {
+  return file.replace(/\.ts$/, '.d.ts');
+}
+
+function importsOf(text) {
+  return ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
+}
+
+function withoutComments(text) {
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+}

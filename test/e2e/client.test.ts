@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { Home, PACKAGE } from '../support/cli.ts';
+import { json, loseReply } from '../support/server.ts';
+import { answerPage, fakeService, KEY } from './fake-service.ts';
+
+/* `esign-cli/client` of the package under test, by its name, in a process that knows nothing of the tests. */
+const run = promisify(execFile);
+
+async function program(source: string, env: Record<string, string>): Promise<string> {
+  const cwd = PACKAGE ?? '';
+  const args = ['--input-type=module', '--eval', source];
+  const { stdout } = await run(process.execPath, args, { cwd, env: { PATH: process.env.PATH, ...env } });
+  return stdout;
+}
+
+/** What a program prints as JSON when it is given a client. */
+async function told(source: string, env: Record<string, string>): Promise<unknown> {
+  const whole = `
+    import { createClient } from 'esign-cli/client';
+    const esign = createClient({ baseUrl: process.env.ESIGN_BASE_URL, apiKey: process.env.ESIGN_API_KEY });
+    const told = await (async () => { ${source} })();
+    console.log(JSON.stringify(told));`;
+  return parseJson(await program(whole, env));
+}
+
+// A standalone executable has no package.
+describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
+  const home = new Home();
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    const { baseUrl, apiKey } = await home.sandbox();
+    env = { ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
+  });
+  afterAll(() => home.close());
+
+  it('does what its page shows', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/client.md'), 'utf8');
+    const examples = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+    const printed = [];
+    for (const example of examples) printed.push(await program(example, env));
+    expect(printed).toHaveLength(4);
+    expect(printed[0]).toContain('tmpl_nda');
+    expect(printed[1]).toMatch(/^\d+ waiting\n$/);
+    expect(printed[2]).toBe('SENT reply\n');
+    expect(printed[3]).toBe('no such envelope\n');
+    expect(await program(examples[2] ?? '', env)).toBe('SENT earlier\n');
+  });
+
+  it('takes an envelope from draft to cancelled, each step with its outcome', async () => {
+    const steps = await told(
+      `const signers = [{ name: 'Ada', email: 'ada@example.com' }];
+       const made = await esign.envelopes.create({ templateId: 'tmpl_nda', signers });
+       const { id } = made.envelope;
+       const sent = await esign.envelopes.send(id);
+       const reminded = await esign.envelopes.remind(id, { signer: 'ada@example.com' });
+       const cancelled = await esign.envelopes.cancel(id, { reason: 'a test' });
+       const read = await esign.envelopes.get(id);
+       return [made, sent, reminded, cancelled].map((one) => [one.kind, one.by]).concat([[read.status, made.requestId.length]]);`,
+      env,
+    );
+    expect(steps).toEqual([...Array<string[]>(4).fill(['settled', 'reply']), ['CANCELLED', 36]]);
+  });
+
+  it('reads no further page than is asked for', async () => {
+    const service = await fakeService((request, response) =>
+      answerPage(request, response, 1_000, (index) => ({ id: `env_${index}` })),
+    );
+    const ids = await told(
+      `const ids = [];
+       for await (const { id } of esign.envelopes.list({ pageSize: 10 })) if (ids.push(id) === 15) break;
+       return ids;`,
+      service.env,
+    );
+    await service.server.close();
+    expect(ids).toHaveLength(15);
+    expect(service.server.seen.map(({ query }) => query.get('page'))).toEqual(['1', '2']);
+    expect(service.server.seen[0]?.headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      'user-agent': 'esign-cli-client',
+    });
+  });
+
+  it('answers "unknown" when a reply is lost and looking finds nothing, and creates only once', async () => {
+    const service = await fakeService((request, response) =>
+      request.method === 'POST' ? loseReply(response) : answerPage(request, response, 0, () => undefined),
+    );
+    const signers = `[{ name: 'Ada', email: 'ada@example.com' }]`;
+    const outcome = await told(
+      `const { kind, error, requestId } =
+         await esign.envelopes.create({ templateId: 't', signers: ${signers} }, { requestId: 'mine' });
+       return { kind, code: error.code, requestId };`,
+      service.env,
+    );
+    await service.server.close();
+    expect(outcome).toEqual({ kind: 'unknown', code: 'NETWORK', requestId: 'mine' });
+    expect(service.server.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it('refuses what it can not use before anything is sent, and never shows the key', async () => {
+    const service = await fakeService((_request, response) =>
+      json(response, 401, { error: { code: 'UNAUTHORIZED', message: 'no' } }),
+    );
+    const refusals = await told(
+      `const { createClient: make, UsageError } = await import('esign-cli/client');
+       const base = process.env.ESIGN_BASE_URL;
+       const tries = [{ baseUrl: 'http://example.com', apiKey: 'k' }, { baseUrl: base, apiKey: 'sk_\\nx' }, { baseUrl: base, apiKey: '' }];
+       return tries.map((options) => { try { make(options); } catch (error) { return error instanceof UsageError; } });`,
+      service.env,
+    );
+    const error = await told(
+      `try { await esign.templates.get('t'); } catch (error) { return { ...error, name: error.name, stack: error.stack }; }`,
+      service.env,
+    );
+    await service.server.close();
+    expect(refusals).toEqual([true, true, true]);
+    if (!isRecord(error)) throw new Error('no error');
+    expect(error).toMatchObject({ name: 'ServiceError', code: 'UNAUTHORIZED', status: 401 });
+    expect(JSON.stringify(error)).not.toContain(KEY);
+  });
+});
