@@ -27,6 +27,7 @@ export async function bundle() {
       'src/cli/main.ts',
       'src/cli/complete.ts',
       'src/cli/help.ts',
+      'src/cli/update-check.ts',
       'src/client/client.ts',
       // A thread's own program.
       'src/documents/hash-worker.ts',
