@@ -44,8 +44,9 @@ export async function bundle() {
     plugins: [slim],
     banner: { js: banner },
     minify: true,
-    // oclif looks for TypeScript only when it runs from sources, which the bundle never does.
-    external: ['typescript'],
+    // oclif looks for TypeScript only when it runs from sources, which the bundle never does;
+    // the keychain's package holds machine code.
+    external: ['typescript', '@napi-rs/keyring'],
     legalComments: 'linked',
     logLevel: 'warning',
   });

@@ -180,7 +180,10 @@ async function readText(body: AsyncIterable<Uint8Array>, status: number): Promis
   for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > MAX_REPLY_BYTES) {
-      throw new BadResponseError('The reply is larger than 64 MiB and was not read to its end.', { status });
+      throw new BadResponseError('The reply is larger than 64 MiB and was not read to its end.', {
+        status,
+        hint: 'Check that the base URL is the API of the e-sign service: `esign profiles show`.',
+      });
     }
     chunks.push(chunk);
   }

@@ -1,3 +1,4 @@
+import { counted } from '../kernel/duration.ts';
 import { codeOf, messageOf, NetworkError } from '../kernel/errors.ts';
 
 /** Failures that happen before a byte of the request is sent: the service surely never saw it. */
@@ -44,7 +45,7 @@ export function networkError(
   if (facts.timedOut || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return new NetworkError(
       'TIMEOUT',
-      `${origin} did not answer within ${facts.timeoutMs / 1_000} seconds.`,
+      `${origin} did not answer within ${counted(facts.timeoutMs / 1_000, 'second')}.`,
       {
         cause: error,
         maybeReceived: true,

@@ -1,6 +1,7 @@
 import type { NewEnvelope } from '../envelopes/create.ts';
 import { REQUEST_ID_KEY } from '../envelopes/settle.ts';
 import { isEmailAddress, type NewSigner } from '../envelopes/signer-mailbox.ts';
+import { counted } from '../kernel/duration.ts';
 import { isList, isRecord } from '../kernel/json.ts';
 import { nearest } from '../kernel/nearest.ts';
 import { LIMITS, SIGNING_ORDERS } from '../kernel/vocabulary.ts';
@@ -119,7 +120,10 @@ function readSigners(value: unknown, complain: Complain): { signers: NewSigner[]
     return { signers: [], unnamed: 0 };
   }
   if (value.length > LIMITS.signers)
-    complain('signers', `the row has ${value.length} signers; an envelope takes at most ${LIMITS.signers}`);
+    complain(
+      'signers',
+      `the row has ${counted(value.length, 'signer')}; an envelope takes at most ${LIMITS.signers}`,
+    );
   let unnamed = 0;
   const seen = new Set<string>();
   const signers = value.map((item, index) => {

@@ -1,5 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { JournalError, messageOf, UnknownOutcomeError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { counted } from '../kernel/duration.ts';
+import { JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { readPlan } from './plan.ts';
 import { cancelExtraDrafts, findEarlier, settleDoubtful } from './reconcile.ts';
 import { writeResults } from './results.ts';
@@ -161,9 +163,12 @@ async function leave(session: Session): Promise<Ending> {
   const open = state.head.total - state.count('done') - state.count('failed');
   return {
     kind: 'stopped',
-    error: new UnknownOutcomeError(`It is not known what became of ${open} rows: their replies were lost.`, {
-      hint: 'A resume looks for them first, and creates only what is not there.',
-    }),
+    error: new UnknownOutcomeError(
+      `It is not known what became of ${counted(open, 'row')}: the reply to each was lost.`,
+      {
+        hint: 'A resume looks for them first, and creates only what is not there.',
+      },
+    ),
   };
 }
 
@@ -172,7 +177,7 @@ async function keepResults({ run, options }: Session): Promise<boolean> {
     await writeResults(run.state, run.files);
     return true;
   } catch (error) {
-    options.observer.says(`${run.files.results} can't be written: ${messageOf(error)}.`);
+    options.observer.says(`${run.files.results} can't be written: ${diskReason(error)}.`);
     return false;
   }
 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Journal, scan } from '../journal/journal.ts';
-import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { UsageError } from '../kernel/errors.ts';
 import { privateFolder, syncFolder } from '../kernel/files.ts';
 import { isLocked, lockFile } from '../kernel/process-lock.ts';
 import { type Entry, RUN_FORMAT, type RunHead } from './entries.ts';
@@ -221,6 +222,6 @@ function noSuchRun(id: string): UsageError {
 
 function cannotKeep(error: unknown, folder: string): Error {
   if (error instanceof UsageError) return error;
-  const why = codeOf(error) === 'ENOSPC' ? 'the disk is full' : messageOf(error);
+  const why = diskReason(error);
   return new UsageError(`The run can't be written to ${folder}: ${why}.`, { cause: error, hint: ROOM });
 }

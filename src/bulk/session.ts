@@ -118,7 +118,12 @@ export class Session {
   spend(requests: number): boolean {
     const { maxRequests } = this.options;
     if (maxRequests !== undefined && this.#spent + requests > maxRequests) {
-      this.close(new StoppedError('MAX_REQUESTS', `There were ${maxRequests} requests to make, as wished.`));
+      this.close(
+        new StoppedError(
+          'MAX_REQUESTS',
+          `--max-requests allows ${counted(maxRequests, 'request')}, and no more.`,
+        ),
+      );
       return false;
     }
     this.#spent += requests;

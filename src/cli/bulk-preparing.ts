@@ -7,8 +7,9 @@ import type { Mode } from '../bulk/entries.ts';
 import { requestsFor, timeByWindow } from '../bulk/estimate.ts';
 import { earlierRunOf } from '../bulk/history.ts';
 import { draftRun, type OpenRun, type RunDraft } from '../bulk/runs.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
 import { counted, grouped } from '../kernel/duration.ts';
-import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
+import { UsageError } from '../kernel/errors.ts';
 import { stateDir } from '../kernel/paths.ts';
 import { type Preflight, preflightText } from '../output/bulk-view.ts';
 import { safeBlock } from '../output/text.ts';
@@ -78,8 +79,8 @@ async function examine(
   if (report.warnings.count > 0)
     around.terminal.err(safeBlock(`Look again at these:\n${linesOf(report.warnings, name).join('\n')}\n`));
   if (report.unnamed > 0) {
-    const who = report.unnamed === 1 ? '1 signer has' : `${report.unnamed} signers have`;
-    around.notice(`${who} no name; the address is used as the name.`);
+    const have = report.unnamed === 1 ? 'has' : 'have';
+    around.notice(`${counted(report.unnamed, 'signer')} ${have} no name; the address is used as the name.`);
   }
   if (report.problems.count === 0) await checkTemplates(await client(), report, around.signal);
   if (report.problems.count > 0) throw refused(report);
@@ -91,7 +92,10 @@ async function* bytesOf(path: string, name: string): AsyncGenerator<Uint8Array, 
     for await (const chunk of path === '-' ? process.stdin : createReadStream(path))
       yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
   } catch (error) {
-    throw new UsageError(`Can't read ${name} (${codeOf(error) ?? messageOf(error)}).`, { cause: error });
+    throw new UsageError(`Can't read ${name} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Check the path and who may read it; - reads stdin.',
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RunState } from '../bulk/run-state.ts';
 import { type Progress, progressText } from '../output/bulk-view.ts';
 import { startCountdown } from '../output/countdown.ts';
+import { plainLines, type Spinner } from '../output/spinner.ts';
 import { truncate } from '../output/text.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -8,7 +9,7 @@ const TICK_MS = 200;
 /** Shorter waits are not worth a word. */
 const WORTH_SAYING_MS = 1_000;
 
-/** The live line of a run on a terminal's stderr; elsewhere waits and outages are said, a line each. */
+/** The live line of a run on a terminal's stderr; elsewhere waits and outages are said, a line each, and now and then how far it is. */
 export class BulkProgress {
   readonly #around: Surroundings;
   readonly #live: boolean;
@@ -16,12 +17,14 @@ export class BulkProgress {
   #startedAt = 0;
   #before = 0;
   #timer: NodeJS.Timeout | undefined;
+  #lines: Spinner | undefined;
   #waiting: Progress['waiting'];
   #byWindow: (rows: number) => number = () => 0;
 
   constructor(around: Surroundings) {
     this.#around = around;
-    this.#live = around.terminal.errIsTty && !around.json && Boolean(process.stderr.columns);
+    const { errIsTty, still } = around.terminal;
+    this.#live = errIsTty && !still && !around.json && Boolean(process.stderr.columns);
   }
 
   /** `byWindow`: how long the rate window makes so many rows take, in ms. */
@@ -31,6 +34,7 @@ export class BulkProgress {
     this.#startedAt = performance.now();
     this.#before = state.count('done') + state.count('failed');
     if (this.#live) this.#timer = setInterval(() => this.#draw(), TICK_MS).unref();
+    else if (!this.#around.json) this.#sayNowAndThen();
   }
 
   /** The rate window or the service makes all requests wait so many ms. */
@@ -55,7 +59,14 @@ export class BulkProgress {
 
   end(): void {
     clearInterval(this.#timer);
+    this.#lines?.stop();
     this.#clear();
+  }
+
+  #sayNowAndThen(): void {
+    const lines = plainLines(this.#text(), this.#around.terminal);
+    this.#lines = lines;
+    this.#timer = setInterval(() => lines.text(this.#text()), TICK_MS).unref();
   }
 
   #draw(): void {

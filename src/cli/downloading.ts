@@ -10,6 +10,7 @@ import { HashThread } from '../documents/hash-thread.ts';
 import { Ledger } from '../documents/ledger.ts';
 import { type NameTemplate, parseNameTemplate } from '../documents/name-template.ts';
 import { wishesOfIds } from '../documents/wishes.ts';
+import { counted } from '../kernel/duration.ts';
 import { type EsignError, PartialError, UsageError } from '../kernel/errors.ts';
 import { mapAhead } from '../kernel/streams.ts';
 import { renderFile } from '../output/file-view.ts';
@@ -187,7 +188,9 @@ async function fetchAll(
   if (first === undefined) return;
   throw progress.failed === wishes.length
     ? first
-    : new PartialError(`${progress.failed} of ${wishes.length} files failed; each is reported above.`);
+    : new PartialError(
+        `${progress.failed} of ${counted(wishes.length, 'file')} failed; each is reported above.`,
+      );
 }
 
 function startOf(files: number): Progress {

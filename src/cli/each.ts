@@ -97,7 +97,7 @@ export async function confirmMany(
       hint: 'Add --yes to the command. Nothing was sent.',
     });
   }
-  if (!(await confirm(question))) throw new UsageError('Not confirmed; nothing was sent.');
+  if (!(await confirm(question))) throw new UsageError('Not confirmed; nothing was sent or changed.');
 }
 
 /** What --dry-run says: the ids that would be acted on, and nothing else happens. */

@@ -1,9 +1,9 @@
 import { NetworkError, PartialError, UsageError } from '../kernel/errors.ts';
+import { eventsDir } from '../kernel/paths.ts';
 import { forwardLine } from '../output/delivery-view.ts';
 import { readEvents } from '../webhooks/event-journal.ts';
 import type { EventRecord } from '../webhooks/event-record.ts';
 import { type Forwardable, type ForwardResult, forwardOnce } from '../webhooks/forward.ts';
-import { eventsFolder } from './listening.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -37,6 +37,7 @@ export async function sendAll(
   if (deliveries.length === 1)
     throw new NetworkError('NETWORK', `${first.url} did not take it: ${first.error ?? ''}.`, {
       maybeReceived: true,
+      hint: 'Check that something listens at that address, then run it again.',
     });
   throw new PartialError(`${failed.length} of ${deliveries.length} were not taken; each is reported above.`);
 }
@@ -47,6 +48,7 @@ export function forwardable(record: EventRecord): Forwardable {
   if (raw.byteLength !== record.bytes)
     throw new UsageError(
       `${record.deliveryId} was refused, and only its first bytes were kept; it can't be sent again.`,
+      { hint: 'Have it delivered again, or make one up: `esign events trigger`.' },
     );
   return { deliveryId: record.deliveryId, envelopeId: record.envelopeId, headers: record.headers, raw };
 }
@@ -54,7 +56,7 @@ export function forwardable(record: EventRecord): Forwardable {
 /** The record of a delivery id, or of the start of one. @throws UsageError when there is none. */
 export async function findEvent(id: string): Promise<EventRecord> {
   if (id !== '')
-    for await (const record of readEvents(eventsFolder()))
+    for await (const record of readEvents(eventsDir()))
       if (record.deliveryId.startsWith(id) || record.id === id) return record;
   throw new UsageError(`There is no delivery ${id} in the journal of this machine.`, {
     hint: 'See `esign events list`.',

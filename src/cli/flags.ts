@@ -22,6 +22,10 @@ export const commonFlags = {
     helpValue: '30s',
   }),
   'no-input': Flags.boolean({ description: 'never ask anything', helpGroup: 'GLOBAL' }),
+  'no-spinner': Flags.boolean({
+    description: 'plain lines instead of what moves on the screen; or ESIGN_NO_SPINNER=1',
+    helpGroup: 'GLOBAL',
+  }),
   'no-wait': Flags.boolean({
     description: 'end with 7 instead of waiting for the rate limit to reset',
     helpGroup: 'GLOBAL',

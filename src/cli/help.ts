@@ -1,5 +1,6 @@
 import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
+import { exampleLines } from './example-lines.ts';
 
 /** Groups of flags as they are listed; what every command has comes last. */
 const GROUPS = ['FILTER', 'OUTPUT', 'KEY', 'STORAGE', 'GLOBAL'];
@@ -20,8 +21,19 @@ class EsignCommandHelp extends CommandHelp {
     return [this.command.id, ...words, ...flags, '[FLAGS]'].join(' ');
   }
 
+  /** The summary stands at the top already. */
+  protected override description(): string | undefined {
+    const { description } = this.command;
+    return description === undefined ? undefined : this.wrap(this.render(description));
+  }
+
   protected override examples(examples: Command.Example[] | string | undefined): string | undefined {
-    return super.examples(examples)?.replaceAll('\n\n', '\n');
+    const width = this.opts.maxWidth - this.indentSpacing;
+    return [examples ?? []]
+      .flat()
+      .map((one) => this.render(typeof one === 'string' ? one : one.command))
+      .map((command) => exampleLines(`$ ${command}`, width))
+      .join('\n');
   }
 
   protected override groupFlags(flags: Command.Flag.Any[]): ReturnType<CommandHelp['groupFlags']> {
@@ -39,17 +51,19 @@ class EsignCommandHelp extends CommandHelp {
   }
 }
 
-const START = `See it all in one go:            esign demo
-Run the service on this machine: esign sandbox start
-Use the real service:            esign profiles add NAME --base-url URL
-Send a contract:                 esign envelopes create --template ID --signer a@b.c --send
-Something does not work:         esign doctor`;
+const START = `See it all:       esign demo
+Run it here:      esign sandbox start
+The real one:     esign profiles add NAME --base-url URL
+Send a contract:  esign envelopes create --template ID --signer a@b.c --send
+Something fails:  esign doctor`;
 
 /** Help as this tool gives it. */
 export default class EsignHelp extends Help {
   protected override CommandHelpClass = EsignCommandHelp;
 
   override formatRoot(): string {
-    return `${super.formatRoot()}\n\n${this.section('START HERE', START)}`;
+    // Pages are written at the build: nothing of the machine that built them.
+    const root = super.formatRoot().replace(this.config.userAgent, `esign ${this.config.version}`);
+    return `${root}\n\n${this.section('START HERE', START)}`;
   }
 }

@@ -25,9 +25,14 @@ export async function readIds(
   }
   const fromStdin = words.includes('-');
   if (words.length === 0) {
-    throw new UsageError(`Give at least one ${what}, or - to read them from stdin.`);
+    throw new UsageError(`Give at least one ${what}, or - to read them from stdin.`, {
+      hint: 'Ids are what the list commands print with -q.',
+    });
   }
-  if (ids.length === 0 && !fromStdin) throw new UsageError(`The ${what} is empty.`);
+  if (ids.length === 0 && !fromStdin)
+    throw new UsageError(`The ${what} is empty.`, {
+      hint: 'Name one, or give - to read several from stdin.',
+    });
   const unique = [...new Set(ids)];
   return { ids: unique, stream: fromStdin || unique.length > 1 };
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer, text } from 'node:stream/consumers';
-import { codeOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { UsageError } from '../kernel/errors.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 
 /** A text file the user named; without the byte order mark some editors put first. `-` is stdin. */
@@ -9,8 +10,9 @@ export async function readText(path: string, what: string): Promise<string> {
     const content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8');
     return content.replace(/^\uFEFF/, '');
   } catch (error) {
-    throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+    throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
       cause: error,
+      hint: 'Check the path and who may read it.',
     });
   }
 }
@@ -20,8 +22,9 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
     return await (path === '-' ? buffer(process.stdin) : readFile(path));
   } catch (error) {
-    throw new UsageError(`Can't read the ${what} ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+    throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
       cause: error,
+      hint: 'Check the path and who may read it.',
     });
   }
 }
@@ -31,7 +34,9 @@ export async function readJsonObject(path: string, what: string): Promise<Record
   const content = await readText(path, what);
   const value = tryParse(content);
   if (isRecord(value)) return value;
-  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`);
+  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`, {
+    hint: 'Write it like {"name":"value"}.',
+  });
 }
 
 /** The text of a file or stdin, once it is known to be JSON. */

@@ -26,7 +26,8 @@ export async function listenSecrets(
     given.push(await readSecret({ what: 'webhook secret', hint }, around));
   }
   for (const secret of given) {
-    if (secret === '') throw new UsageError('A webhook secret is empty.');
+    if (secret === '')
+      throw new UsageError('A webhook secret is empty.', { hint: 'Make one: `esign events secret > FILE`.' });
     around.redactor.add(secret);
   }
   return async (envelopeId) => {

@@ -1,27 +1,23 @@
-import { join } from 'node:path';
-import type { Client } from '../api/client.ts';
-import { durationInWords } from '../kernel/duration.ts';
-import {
-  EndedOtherwiseError,
-  messageOf,
-  NetworkError,
-  UsageError,
-  WaitTimeoutError,
-} from '../kernel/errors.ts';
-import { stateDir } from '../kernel/paths.ts';
-import { isTerminal } from '../kernel/vocabulary.ts';
+import { counted, grouped } from '../kernel/duration.ts';
+import { messageOf, UsageError } from '../kernel/errors.ts';
+import { eventsDir } from '../kernel/paths.ts';
 import { deliveryLine, forwardLine, renderDelivery } from '../output/delivery-view.ts';
 import { jsonText, writeJsonLine } from '../output/json.ts';
-import { EventJournal, readEvents } from '../webhooks/event-journal.ts';
+import { EventJournal } from '../webhooks/event-journal.ts';
 import { recordOf } from '../webhooks/event-record.ts';
-import { Forwarder } from '../webhooks/forward.ts';
+import type { ForwardResult } from '../webhooks/forward.ts';
+import { FORWARDED_FOR_MS } from '../webhooks/forwarder.ts';
 import { type Delivery, type Receiver, startReceiver } from '../webhooks/receiver.ts';
+import { removeOldDays } from '../webhooks/retention.ts';
 import { downloadPapers } from './downloading.ts';
 import { eventNames } from './event-flags.ts';
 import { runCommand } from './exec-command.ts';
+import { AwaitedEnvelope } from './listen-awaiting.ts';
+import { Forwarding, forwardsFolder } from './listen-forwarding.ts';
 import { listenSecrets } from './listen-secrets.ts';
 import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';
+import { openTunnel, type Tunnel } from './tunnel.ts';
 
 export interface ListenFlags {
   port: number;
@@ -39,39 +35,39 @@ export interface ListenFlags {
   until?: string[] | undefined;
   wait?: number | undefined;
   download?: string | undefined;
+  keep?: number | undefined;
+  tunnel?: string | undefined;
 }
 
 const DEFAULT_DRAIN_MS = 10_000;
 const DEFAULT_FORWARD_TIMEOUT_MS = 30_000;
-/** Deliveries can be lost: an awaited envelope is also looked at this often. */
-const LOOK_MS = 30_000;
-/** How long the last deliveries of an envelope may take once the service says that it is over. */
-const LAST_MS = 3_000;
-const POLL_MS = 20;
 /** Repeats come within a day. */
 const REPEATS_MS = 86_400_000;
-
-export function eventsFolder(): string {
-  return join(stateDir(), 'events');
-}
 
 /** Receives webhooks until a signal comes, or until the awaited envelope has got there. */
 export async function listenUntilStopped(flags: ListenFlags, around: Surroundings): Promise<void> {
   checkFlags(flags);
   const listener = new Listener(flags, around);
   const receiver = await listener.start();
+  let tunnel: Tunnel | undefined;
   try {
     await listener.announce(receiver.url);
-    await (flags.envelope === undefined
-      ? untilAborted(around.signal)
-      : listener.untilReached(flags.envelope));
+    await listener.goOn();
+    tunnel = await listener.expose(receiver.url);
+    const broken = tunnel?.broken ?? new AbortController().signal;
+    await listener.untilOver(AbortSignal.any([around.signal, broken]));
+    broken.throwIfAborted();
   } finally {
     await listener.stop(receiver);
+    await tunnel?.close();
   }
 }
 
 function checkFlags(flags: ListenFlags): void {
-  if (!flags.path.startsWith('/')) throw new UsageError(`--path "${flags.path}" must start with a slash.`);
+  if (!flags.path.startsWith('/'))
+    throw new UsageError(`--path "${flags.path}" must start with a slash.`, {
+      hint: 'Write it like --path /webhooks.',
+    });
   for (const url of flags['forward-to'] ?? []) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UsageError(`--forward-to "${url}" is not an http or https address.`, {
@@ -81,29 +77,32 @@ function checkFlags(flags: ListenFlags): void {
 }
 
 class Listener {
+  readonly awaited: AwaitedEnvelope | undefined;
   readonly #flags: ListenFlags;
   readonly #around: Surroundings;
   readonly #events: Set<string> | undefined;
   readonly #journal: EventJournal;
-  readonly #forwarder: Forwarder;
+  readonly #forwarding: Forwarding;
   readonly #count = { received: 0, verified: 0, refused: 0, duplicates: 0 };
   readonly #downloaded = new Set<string>();
+  readonly #ended = new AbortController();
+  #tidying: Promise<void> = Promise.resolve();
   #work: Promise<void> = Promise.resolve();
-  #wake: (() => void) | undefined;
-  #woken: Promise<void> = Promise.resolve();
-  /** Events of the awaited envelope. */
-  readonly #received = new Set<string>();
 
   constructor(flags: ListenFlags, around: Surroundings) {
     this.#flags = flags;
     this.#around = around;
     this.#events = eventNames(flags.events);
-    this.#journal = new EventJournal(eventsFolder(), around.clock);
-    this.#forwarder = new Forwarder({
-      urls: flags['forward-to'] ?? [],
+    this.#journal = new EventJournal(eventsDir(), around.clock);
+    const { envelope: id, until, wait: waitMs } = flags;
+    const warn = (message: string) => this.#warn(message);
+    if (id !== undefined) this.awaited = new AwaitedEnvelope({ id, until, waitMs }, around.clock, warn);
+    this.#forwarding = new Forwarding({
+      urls: [...new Set(flags['forward-to'])],
       timeoutMs: flags['forward-timeout'] ?? DEFAULT_FORWARD_TIMEOUT_MS,
       clock: around.clock,
-      onResult: (result) => void this.#write(forwardLine(result, around.terminal, around.json)),
+      onResult: (result) => this.#tellForward(result),
+      warn,
     });
   }
 
@@ -111,20 +110,36 @@ class Listener {
     const { host, port, path, verify } = this.#flags;
     const { clock } = this.#around;
     const none = () => Promise.resolve({ secrets: [], others: [] });
-    const seen: string[] = [];
-    for await (const record of readEvents(eventsFolder(), { since: clock.now() - REPEATS_MS }))
-      if (record.reason === null) seen.push(record.id);
-    return startReceiver({
-      host,
-      port,
-      path,
-      signatureHeader: this.#flags['signature-header'].toLowerCase(),
-      secretsFor: verify ? await listenSecrets(this.#flags['secret-file'], this.#around) : none,
-      verify,
-      clock,
-      seen: seen.reverse(),
-      onDelivery: (delivery) => this.#take(delivery),
+    const secretsFor = verify ? await listenSecrets(this.#flags['secret-file'], this.#around) : none;
+    try {
+      return await startReceiver({
+        host,
+        port,
+        path,
+        signatureHeader: this.#flags['signature-header'].toLowerCase(),
+        secretsFor,
+        verify,
+        clock,
+        seen: await this.#recall(),
+        onDelivery: (delivery) => this.#take(delivery),
+      });
+    } catch (error) {
+      await this.#forwarding.stop(0);
+      throw error;
+    }
+  }
+
+  /** Reads the journal: the ids received lately, the oldest first; and what is still to be forwarded. */
+  async #recall(): Promise<string[]> {
+    const now = this.#around.clock.now();
+    const span = this.#forwarding.targets.length > 0 ? 2 * FORWARDED_FOR_MS : REPEATS_MS;
+    const seen: { receivedAt: string; id: string }[] = [];
+    const recent = new Date(now - REPEATS_MS).toISOString();
+    await this.#forwarding.recall(this.#journal.name, eventsDir(), now - span, (record) => {
+      const { reason, receivedAt, id } = record;
+      if (reason === null && receivedAt >= recent) seen.push({ receivedAt, id });
     });
+    return seen.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1)).map(({ id }) => id);
   }
 
   async announce(url: string): Promise<void> {
@@ -135,65 +150,64 @@ class Listener {
       if (!verify) await writeJsonLine({ type: 'warning', message: 'Signatures are not checked.' }, terminal);
       return;
     }
-    this.#around.notice(
-      `Listening at ${url}. Give it as --webhook-url when you create an envelope. Ctrl-C stops.`,
-    );
+    const next =
+      this.#flags.tunnel === undefined
+        ? 'Give it as --webhook-url when you create an envelope.'
+        : 'Starting the tunnel.';
+    this.#around.notice(`Listening at ${url}. ${next} Ctrl-C stops.`);
     if (!verify)
       this.#around.notice('Signatures are not checked: anyone who reaches this address can make up events.');
   }
 
-  /** Waits for the envelope: woken by its deliveries, and looking by itself from time to time. */
-  async untilReached(id: string): Promise<void> {
-    const { clock, signal } = this.#around;
-    const until = this.#flags.until ?? ['COMPLETED'];
-    const client = await this.#around.client();
-    const deadline =
-      this.#flags.wait === undefined ? Number.POSITIVE_INFINITY : clock.now() + this.#flags.wait;
-    for (;;) {
-      this.#woken = new Promise((resolve) => {
-        this.#wake = resolve;
+  /** Forwards what an earlier run could not, and removes what is older than --keep. */
+  async goOn(): Promise<void> {
+    if (this.#flags.keep !== undefined)
+      this.#tidying = removeOldDays({
+        eventsFolder: eventsDir(),
+        forwardsFolder: forwardsFolder(),
+        keepMs: this.#flags.keep,
+        clock: this.#around.clock,
+        signal: this.#ended.signal,
+        onRemoved: (days) =>
+          void this.#tell({ type: 'removed', days }, `Removed ${counted(days, 'old day')} of webhooks.`),
+        onFailure: (error) => void this.#warn(messageOf(error)),
       });
-      const status = await this.#statusOf(client, id);
-      if (status !== undefined && (until.includes(status) || isTerminal(status)))
-        return this.#finish(id, status, until);
-      if (clock.now() >= deadline)
-        throw new WaitTimeoutError(
-          `${id} is still ${status ?? 'unknown'} after ${durationInWords(this.#flags.wait ?? 0)}.`,
-        );
-      await Promise.race([this.#woken, clock.sleep(Math.min(LOOK_MS, deadline - clock.now()), signal)]);
-    }
+    const { backlog: pending } = this.#forwarding;
+    if (pending > 0)
+      await this.#tell(
+        { type: 'backlog', pending },
+        `Still to be forwarded from an earlier run: ${grouped(pending)}.`,
+      );
+    this.#forwarding.start();
   }
 
-  /** The envelope is where it goes no further: its last deliveries may still be on their way. */
-  async #finish(id: string, status: string, until: readonly string[]): Promise<void> {
-    const last = `envelope.${status.toLowerCase()}`;
+  /** Opens the tunnel, where one is asked for, and says where it begins. */
+  async expose(listensAt: string): Promise<Tunnel | undefined> {
     const { clock, signal } = this.#around;
-    for (const end = clock.now() + LAST_MS; !this.#received.has(last) && clock.now() < end; )
-      await clock.sleep(POLL_MS, signal);
+    if (this.#flags.tunnel === undefined) return undefined;
+    const tunnel = await openTunnel(this.#flags.tunnel, { listensAt, clock, signal });
+    const { url } = tunnel;
+    await this.#tell({ type: 'tunnel', url }, `Reachable at ${url} from outside. Give it as --webhook-url.`);
+    return tunnel;
+  }
+
+  /** Waits for the signal; or for the envelope, and fetches its papers once it is completed. */
+  async untilOver(signal: AbortSignal): Promise<void> {
+    const { awaited } = this;
+    if (awaited === undefined) return untilAborted(signal);
+    const status = await awaited.reached(await this.#around.client(), signal);
     await this.#work;
-    if (!until.includes(status))
-      throw new EndedOtherwiseError(`${id} is ${status}, not ${until.join(' or ')}.`, {
-        hint: `See why: \`esign envelopes get ${id}\`.`,
-      });
-    if (status === 'COMPLETED') await this.#download(id);
-  }
-
-  /** Undefined while the service is away: deliveries may still come, and the next look may succeed. */
-  async #statusOf(client: Client, id: string): Promise<string | undefined> {
-    try {
-      return (await client.envelopes.get(id, this.#around.signal)).status ?? undefined;
-    } catch (error) {
-      if (!(error instanceof NetworkError) || this.#around.signal.aborted) throw error;
-      await this.#warn(error.message);
-      return undefined;
-    }
+    awaited.check(status);
+    if (status === 'COMPLETED') await this.#download(awaited.id);
   }
 
   async stop(receiver: Receiver): Promise<void> {
+    this.#ended.abort(new Error('stopped'));
     await receiver.close();
-    if (this.#forwarder.pending > 0 && !this.#around.json)
+    await this.#tidying;
+    if (this.#forwarding.pending > 0 && !this.#around.json)
       this.#around.notice('Waiting for what is being forwarded.');
-    await this.#forwarder.drain(this.#flags.drain ?? DEFAULT_DRAIN_MS);
+    await this.#forwarding.stop(this.#flags.drain ?? DEFAULT_DRAIN_MS);
     await this.#work;
     await this.#journal.close();
     const { received, verified, refused } = this.#count;
@@ -203,20 +217,18 @@ class Listener {
 
   /** In the journal first: only then may the sender be told that it arrived. */
   async #take(delivery: Delivery): Promise<void> {
-    await this.#journal.append(recordOf(delivery));
+    const { reason, facts, duplicate } = delivery;
+    const isWanted = this.#events === undefined || this.#events.has(facts?.event ?? '');
+    const owedTo = reason === null && isWanted ? this.#forwarding.targets : [];
+    const place = await this.#journal.append(recordOf(delivery, owedTo));
     this.#count.received++;
     this.#count.verified += Number(delivery.verified);
     this.#count.refused += Number(delivery.reason !== null);
     this.#count.duplicates += Number(delivery.duplicate);
-    const { reason, facts, duplicate } = delivery;
-    const isWanted = this.#events === undefined || this.#events.has(facts?.event ?? '');
     if (reason !== null || isWanted) this.#show(delivery);
     if (reason !== null || !isWanted) return;
-    if (facts?.envelopeId === this.#flags.envelope) {
-      this.#received.add(facts?.event ?? '');
-      this.#wake?.();
-    }
-    this.#forwarder.take({ ...delivery, envelopeId: facts?.envelopeId ?? null });
+    if (facts?.envelopeId === this.awaited?.id) this.awaited?.heard(facts?.event ?? '');
+    this.#forwarding.take(delivery, place);
     if (!duplicate)
       this.#work = this.#work
         .then(() => this.#actOn(delivery))
@@ -249,14 +261,22 @@ class Listener {
     await downloadPapers(envelopeId, download, this.#around);
   }
 
+  #tellForward(result: ForwardResult): void {
+    void this.#write(forwardLine(result, this.#around.terminal, this.#around.json));
+  }
+
   #show(delivery: Delivery): void {
     const { json, terminal } = this.#around;
     void this.#write(json ? `${jsonText(deliveryLine(delivery))}\n` : renderDelivery(delivery, terminal));
   }
 
-  async #warn(message: string): Promise<void> {
-    if (!this.#around.json) return this.#around.notice(message);
-    await this.#write(`${jsonText({ type: 'warning', message })}\n`);
+  #warn(message: string): Promise<void> {
+    return this.#tell({ type: 'warning', message }, message);
+  }
+
+  async #tell(line: Record<string, unknown>, words: string): Promise<void> {
+    if (!this.#around.json) return this.#around.notice(words);
+    await this.#write(`${jsonText(line)}\n`);
   }
 
   #write(text: string): Promise<void> {

@@ -26,6 +26,8 @@ export async function runInstalled(argv: string[], installed: Installation): Pro
   endQuietlyWhenThePipeCloses();
   // oclif would read this variable as a request for JSON of its own kind.
   delete process.env.ESIGN_CONTENT_TYPE;
+  // NO_COLOR wins over it; of the two together Node would warn.
+  if (process.env.NO_COLOR) delete process.env.FORCE_COLOR;
   try {
     if (!(await quickStart(argv, installed))) await runWithOclif(argv, installed);
   } catch (error) {

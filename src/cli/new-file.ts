@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { codeOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { UsageError } from '../kernel/errors.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Writes a file that is not there yet, or stdout for `-`. */
@@ -13,7 +14,7 @@ export async function writeNewFile(
   try {
     await writeFile(path, text, { flag: force ? 'w' : 'wx' });
   } catch (error) {
-    const why = codeOf(error) === 'EEXIST' ? 'it is there already' : (codeOf(error) ?? 'unknown reason');
+    const why = diskReason(error);
     throw new UsageError(`Can't write ${path}: ${why}.`, {
       cause: error,
       hint: 'Give another name, or --force.',

@@ -15,7 +15,10 @@ export function readPairs(pairs: readonly string[] | undefined, what: string): R
 export function readPairList(pairs: readonly string[] | undefined, what: string): [string, string][] {
   return (pairs ?? []).map((pair) => {
     const equals = pair.indexOf('=');
-    if (equals < 1) throw new UsageError(`The ${what} "${pair}" is not of the form name=value.`);
+    if (equals < 1)
+      throw new UsageError(`The ${what} "${pair}" is not of the form name=value.`, {
+        hint: 'Write it like deal=4711.',
+      });
     return [pair.slice(0, equals), pair.slice(equals + 1)];
   });
 }

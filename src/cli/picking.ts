@@ -1,6 +1,6 @@
 import { NoProfileError, UsageError } from '../kernel/errors.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { safeLine } from '../output/text.ts';
+import { padded, safeLine, widthOf } from '../output/text.ts';
 import type { Profiles } from '../profiles/profile.ts';
 import { choose } from './prompts.ts';
 
@@ -20,9 +20,11 @@ export async function pickProfile(store: Profiles, terminal: Terminal): Promise<
       hint: `There is: ${profiles.map(([name]) => name).join(', ')}.`,
     });
   }
+  const width = Math.max(...profiles.map(([name]) => widthOf(safeLine(name))));
   const choices = profiles.map(([name, { baseUrl }]) => ({
     value: name,
-    name: safeLine(`${name}  ${baseUrl}${name === store.current ? '  (current)' : ''}`),
+    name: `${padded(safeLine(name), width)}  ${safeLine(baseUrl)}${name === store.current ? '  (current)' : ''}`,
+    short: safeLine(name),
   }));
   return choose('Which profile?', choices, store.current);
 }

@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { UsageError } from '../kernel/errors.ts';
 import type { ProfileChanges } from '../profiles/edit.ts';
+import type { Placed } from '../profiles/key-place.ts';
 import { readSecret } from './secrets.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -21,6 +22,12 @@ export const profileFlags = {
     helpGroup: 'KEY',
     helpValue: 'CMD',
     exclusive: ['api-key-file'],
+  }),
+  keychain: Flags.boolean({
+    description: "keep the API key in the system's keychain instead of the profiles file",
+    helpGroup: 'KEY',
+    allowNo: true,
+    exclusive: ['api-key-command'],
   }),
   'insecure-http': Flags.boolean({ description: 'accept a plain http base URL on another machine' }),
   bucket: Flags.string({
@@ -83,7 +90,10 @@ export async function readProfileChanges(
   options: { needsKey: boolean },
   surroundings: Surroundings,
 ): Promise<ProfileChanges> {
-  if (flags['api-key-command']?.trim() === '') throw new UsageError('--api-key-command is empty.');
+  if (flags['api-key-command']?.trim() === '')
+    throw new UsageError('--api-key-command is empty.', {
+      hint: 'Give the command that prints the key, such as "pass show esign".',
+    });
   return {
     baseUrl: flags['base-url'],
     insecureHttp: flags['insecure-http'],
@@ -97,6 +107,12 @@ export async function readProfileChanges(
     accessKeyId: flags['access-key-id'],
     secretAccessKey: await readStorageSecret(flags, surroundings),
   };
+}
+
+/** Says when a key that was meant for the keychain is kept in the file. */
+export function notePlace({ refused }: Placed, surroundings: Surroundings): void {
+  if (refused)
+    surroundings.notice(`${refused.message} The key is kept in the profiles file, readable by you alone.`);
 }
 
 async function readKey(

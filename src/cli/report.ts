@@ -37,6 +37,7 @@ const HINTS: Readonly<Record<string, string>> = {
   NOT_FOUND: 'Check the id. A key sees only its own organisation: `esign profiles show`.',
   INVALID_STATE: 'See where it stands: `esign envelopes get ID`.',
   QUOTA_EXCEEDED: "The organisation's monthly envelope limit is reached; it resets with the month.",
+  NETWORK: 'See what stands in the way: `esign doctor`.',
   RATE_LIMITED: 'Wait for the rate window to reset, or send fewer requests.',
 };
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { codeOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { UsageError } from '../kernel/errors.ts';
 import { askSecret } from './prompts.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -38,8 +39,9 @@ export async function readSecretFile(path: string, what: string): Promise<string
   try {
     return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
   } catch (error) {
-    throw new UsageError(`Can't read the ${what} from ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+    throw new UsageError(`Can't read the ${what} from ${path} (${diskReason(error)}).`, {
       cause: error,
+      hint: 'Check the path and who may read it.',
     });
   }
 }

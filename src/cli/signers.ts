@@ -60,10 +60,13 @@ async function readCsvSigners(text: string, path: string): Promise<unknown[]> {
 const COLUMNS = ['email', 'name', 'role', 'order'];
 
 function toMailbox(row: unknown, where: string): string {
-  if (!isRecord(row) || typeof row.email !== 'string') throw new UsageError(`${where} has no email.`);
+  if (!isRecord(row) || typeof row.email !== 'string')
+    throw new UsageError(`${where} has no email.`, { hint: `The columns are ${COLUMNS.join(', ')}.` });
   const unknown = Object.keys(row).find((key) => !COLUMNS.includes(key));
   if (unknown !== undefined)
-    throw new UsageError(`${where}: "${unknown}" is unknown; there are ${COLUMNS.join(', ')}.`);
+    throw new UsageError(`${where}: "${unknown}" is no column of signers.`, {
+      hint: `The columns are ${COLUMNS.join(', ')}.`,
+    });
   const quote = (value: unknown) => `"${String(value).replace(/["\\]/g, '\\$&')}"`;
   const options = ['role', 'order'].flatMap((key) =>
     row[key] === undefined || row[key] === '' ? [] : [`;${key}=${quote(row[key])}`],

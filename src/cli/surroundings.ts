@@ -8,7 +8,7 @@ import { configDir, stateDir } from '../kernel/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
 import { processTerminal, type Terminal } from '../output/terminal.ts';
 import { safeLine } from '../output/text.ts';
-import { keyFromCommand } from '../profiles/key-command.ts';
+import { presentKey } from '../profiles/key-place.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
@@ -23,6 +23,7 @@ export interface SurroundingsFlags {
   'base-url'?: string | undefined;
   timeout?: string | undefined;
   'no-input'?: boolean;
+  'no-spinner'?: boolean;
   'no-wait'?: boolean;
   debug?: boolean;
 }
@@ -55,7 +56,7 @@ export class Surroundings {
     this.flags = flags;
     this.version = version;
     this.json = flags.json ?? false;
-    this.terminal = processTerminal({ noInput: flags['no-input'] });
+    this.terminal = processTerminal({ noInput: flags['no-input'], noSpinner: flags['no-spinner'] });
   }
 
   /** A line on stderr for the person who watches: data never goes there, and it is said in pipes, too. */
@@ -145,7 +146,7 @@ export class Surroundings {
     timeoutMs: number,
     pacing: Pacing & { windowFolder?: string } = {},
   ): Promise<Client> {
-    const key = apiKey.kind === 'key' ? apiKey.value : await keyFromCommand(apiKey.value, this.signal);
+    const key = await presentKey(apiKey, this.signal);
     redactor.add(key);
     const { createClient } = await import('../api/client.ts');
     return createClient({

@@ -38,7 +38,7 @@ const GATHER_MS = 40;
 export function openShow(options: ShowOptions, around: Surroundings): Promise<WatchShow> {
   const { terminal, json } = around;
   if (json) return Promise.resolve(jsonShow(around));
-  const isLive = terminal.outIsTty && process.env.TERM !== 'dumb' && Boolean(process.stdout.columns);
+  const isLive = terminal.outIsTty && !terminal.still && Boolean(process.stdout.columns);
   return isLive ? Promise.resolve(liveShow(options, around)) : lineShow(options, around);
 }
 

@@ -1,3 +1,4 @@
+import type { Wakeup } from '../envelopes/wakeups.ts';
 import { type Change, isOver, type WatchEvent, watchEnvelopes } from '../envelopes/watch.ts';
 import { counted, durationInWords } from '../kernel/duration.ts';
 import {
@@ -8,6 +9,8 @@ import {
   UsageError,
   WaitTimeoutError,
 } from '../kernel/errors.ts';
+import { eventsDir } from '../kernel/paths.ts';
+import { followEvents } from '../webhooks/event-journal.ts';
 import { readIds } from './ids.ts';
 import type { Surroundings } from './surroundings.ts';
 import { Notifier, ReachedCommand } from './watch-hooks.ts';
@@ -51,6 +54,7 @@ export async function watchToTheEnd(
     ...(discover ? ['--status', discover.join(',')] : []),
   ]);
   const show = await openShow({ ids, until, title: titleOf(ids, flags) }, around);
+  const over = new AbortController();
   const watching = new Watching(show, { until, single: ids.length === 1 }, flags, around);
   try {
     const events = watchEnvelopes(client, ids, {
@@ -59,15 +63,26 @@ export async function watchToTheEnd(
       quietMs: interval === undefined ? QUIET_MS : interval,
       discover,
       endless: discover !== undefined && flags.until === undefined,
+      wakeups: wakeups(around, over.signal),
       signal: AbortSignal.any([around.signal, deadline.signal]),
     });
     for await (const event of events) await watching.take(event);
   } finally {
+    over.abort();
     deadline.stop();
     await watching.finish();
     await show.close();
   }
   watching.judge();
+}
+
+/** The envelopes that a listener on this machine hears of. */
+async function* wakeups(
+  { clock }: Surroundings,
+  signal: AbortSignal,
+): AsyncGenerator<Wakeup, void, undefined> {
+  for await (const { envelopeId } of followEvents(eventsDir(), { clock, signal }))
+    if (envelopeId !== null) yield { envelopeId };
 }
 
 async function readSubject(words: readonly string[], { status }: WatchFlags): Promise<string[]> {
@@ -186,7 +201,7 @@ class Watching {
     if (gone !== undefined && this.#gone.length === count) throw gone;
     if (gone !== undefined)
       throw new PartialError(
-        `${this.#gone.length} of ${count} envelopes are not known to the service; each is reported above.`,
+        `${this.#gone.length} of ${counted(count, 'envelope')} unknown to the service; each is reported above.`,
       );
     if (failed > 0)
       throw new PartialError(`The command failed ${failed} of ${runs} times; each is reported above.`);

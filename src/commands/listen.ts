@@ -12,6 +12,7 @@ export default class Listen extends EsignCommand {
     '<%= config.bin %> listen --secret-file webhook.secret',
     '<%= config.bin %> listen --secret-file new.secret --secret-file old.secret --port 8080 --path /hooks',
     '<%= config.bin %> listen --forward-to http://localhost:3000/webhooks',
+    "<%= config.bin %> listen --tunnel 'cloudflared tunnel --url {url}'",
     '<%= config.bin %> listen --envelope env_123 --until COMPLETED --timeout 2h --download papers',
     '<%= config.bin %> listen --no-verify --events envelope.completed --json | jq .envelopeId',
   ];
@@ -66,6 +67,15 @@ export default class Listen extends EsignCommand {
     download: Flags.string({
       description: 'fetch the papers of completed envelopes into this folder',
       helpValue: 'DIR',
+    }),
+    tunnel: Flags.string({
+      description: 'start this to be reachable from outside; {port} and {url} stand for where it listens',
+      helpValue: 'CMD',
+    }),
+    keep: durationFlag({
+      description: 'remove received webhooks that are older, now and daily; without it all are kept',
+      helpValue: '30d',
+      least: 86_400_000,
     }),
     verify: Flags.boolean({
       description: 'check signatures; --no-verify takes everything',

@@ -47,7 +47,8 @@ export function readCommandTree(root: string): CommandTree {
   const { commands } = manifestSchema.parse(read(root, 'oclif.manifest.json'));
   const { topics } = topicsSchema.parse(read(root, 'package.json')).oclif;
   const described: Record<string, string> = {};
-  for (const [name, { description }] of Object.entries(topics)) described[name] = description ?? '';
+  for (const [name, { description }] of Object.entries(topics))
+    described[name] = description?.split('\n')[0] ?? '';
   return { commands, topics: described };
 }
 

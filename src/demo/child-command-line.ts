@@ -100,5 +100,6 @@ function exitOf(child: ChildProcess): Promise<number> {
 function failed(args: readonly string[], stderr: string): EsignError {
   return new UsageError(
     `\`esign ${args.slice(0, 2).join(' ')}\` failed: ${stderr.trim().replace(/^Error: /, '')}`,
+    { hint: 'Run that command by itself with --debug to see why.' },
   );
 }

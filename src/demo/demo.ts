@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { counted } from '../kernel/duration.ts';
 import type { CommandLine, Running } from './command-line.ts';
 
 /** One step as it happens: what is done and why, the command that does it, and what came of it. */
@@ -162,7 +163,7 @@ async function* showTemplates(cli: CommandLine) {
   yield {
     title: 'What envelopes can be made from',
     command: 'esign templates list',
-    outcome: templates.map((one) => `${one.id.padEnd(16)} ${one.name}, ${one.pageCount} pages`),
+    outcome: templates.map((one) => `${one.id.padEnd(16)} ${one.name}, ${counted(one.pageCount, 'page')}`),
   };
 }
 
@@ -239,7 +240,10 @@ async function* collectWebhooks(listener: Running) {
   yield {
     title: 'What the receiver got',
     command: '',
-    outcome: [`${deliveries.length} webhooks, ${verified} with a good signature:`, events.join(', ')],
+    outcome: [
+      `${counted(deliveries.length, 'webhook')}, ${verified} with a good signature:`,
+      events.join(', '),
+    ],
   };
   return { received: deliveries.length, verified, events };
 }

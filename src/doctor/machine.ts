@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
 import type { Patient } from './patient.ts';
@@ -60,7 +61,7 @@ export async function checkState({ stateDir }: Patient): Promise<Finding> {
   } catch (error) {
     return failed(
       'state',
-      new UsageError(`Can't write in ${stateDir} (${codeOf(error) ?? 'unknown reason'}).`, { cause: error }),
+      new UsageError(`Can't write in ${stateDir} (${diskReason(error)}).`, { cause: error }),
       'Mend its permissions, or name another folder: ESIGN_STATE_DIR=/path.',
     );
   }

@@ -42,10 +42,8 @@ export async function checkKey(patient: Patient, { apiKey, profileName }: Settin
   } catch (error) {
     return failed(name, error);
   }
-  return ok(
-    name,
-    apiKey.kind === 'key' ? `${maskKey(apiKey.value)} (${from})` : `printed by a command (${from})`,
-  );
+  const words = { key: maskKey(apiKey.value), command: 'printed by a command', keychain: 'in the keychain' };
+  return ok(name, `${words[apiKey.kind]} (${from})`);
 }
 
 interface Answer {

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { abortReason } from '../kernel/clock.ts';
+import { counted } from '../kernel/duration.ts';
 import { StorageError } from '../kernel/errors.ts';
 import { type BucketExchange, type ConnectOptions, connect } from './connection.ts';
 import { factsOf, type ObjectFacts, type ObjectReply, replyOf } from './object-facts.ts';
@@ -188,7 +189,7 @@ async function* bytesOf(body: unknown, stallMs: number): AsyncGenerator<Uint8Arr
   if (!(body instanceof Readable)) return;
   const watch = () =>
     setTimeout(
-      () => body.destroy(new Error(`no byte came for ${Math.round(stallMs / 1_000)} seconds`)),
+      () => body.destroy(new Error(`no byte came for ${counted(Math.round(stallMs / 1_000), 'second')}`)),
       stallMs,
     );
   let timer = watch();

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { systemClock } from '../kernel/clock.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { writeFileAtomic } from '../kernel/files.ts';
 import { lockFile } from '../kernel/process-lock.ts';
@@ -46,7 +47,10 @@ export async function readManifest(dir: string): Promise<string[]> {
     return text.split(/\r?\n/).filter((line) => line !== '');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
-    throw new UsageError(`Can't read ${path} (${codeOf(error) ?? 'unknown reason'}).`, { cause: error });
+    throw new UsageError(`Can't read ${path} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Check the path and who may read it.',
+    });
   }
 }
 
@@ -80,7 +84,10 @@ const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 async function turn(dir: string): Promise<() => Promise<void>> {
   const path = join(dir, `.${MANIFEST_NAME}.lock`);
-  const taken = (pid: string) => new UsageError(`Another esign (process ${pid}) keeps ${path}.`);
+  const taken = (pid: string) =>
+    new UsageError(`Another esign (process ${pid}) keeps ${path}.`, {
+      hint: 'Wait until it has ended, or give another --dir.',
+    });
   for (let tries = 0; ; tries++) {
     try {
       return await lockFile(path, taken);

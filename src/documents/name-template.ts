@@ -42,7 +42,9 @@ export function parseNameTemplate(text: string, of: 'envelope' | 'key'): NameTem
     const found = /^\{([^{}:]*)(?::([^{}]*))?\}/.exec(rest);
     if (found) segments.push(fieldOf(found[1] ?? '', found[2], of));
     else if (/^[{}]/.test(rest))
-      throw new UsageError(`The name template "${text}" has a brace without its other half.`);
+      throw new UsageError(`The name template "${text}" has a brace without its other half.`, {
+        hint: 'Write fields like {envelopeId}.{what}.pdf.',
+      });
     const literal = found ? '' : (/^[^{}]+/.exec(rest)?.[0] ?? '');
     if (literal !== '') segments.push(literal);
     rest = rest.slice(found ? found[0].length : literal.length);

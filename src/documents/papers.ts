@@ -54,7 +54,10 @@ export function paperName(envelopeId: string, what: Paper): string {
 export function fileOfKey(key: string): WantedFile {
   const parts = key.split('/');
   const last = parts.at(-1) ?? '';
-  if (last === '') throw new UsageError(`The key "${key}" names a folder, not a file.`);
+  if (last === '')
+    throw new UsageError(`The key "${key}" names a folder, not a file.`, {
+      hint: 'Give the key of a file; `esign envelopes get ID` shows them.',
+    });
   const what = PAPERS.find((paper) => last === `${paper}.pdf`) ?? null;
   const envelopeId = parts.at(-2) ?? '';
   if (what !== null && envelopeId.startsWith('env_')) {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { codeOf, UsageError } from '../kernel/errors.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { blocksOf } from './digest.ts';
 import type { FileResult } from './download.ts';
@@ -40,7 +41,7 @@ async function verifyLine(dir: string, line: string, signal: AbortSignal | undef
     return { ...failed(path, `${name} is not what was downloaded: its SHA-256 is another.`), bytes, sha256 };
   } catch (error) {
     const missing = codeOf(error) === 'ENOENT';
-    const why = missing ? 'is missing' : `can't be read (${codeOf(error) ?? messageOf(error)})`;
+    const why = missing ? 'is missing' : `can't be read (${diskReason(error)})`;
     return failed(path, `${name} ${why}.`);
   }
 }

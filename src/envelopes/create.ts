@@ -26,6 +26,7 @@ export function createBody(wanted: NewEnvelope, requestId: string): CreateEnvelo
   if (wanted.webhookSecret !== undefined && wanted.webhookSecret.length < LIMITS.webhookSecret) {
     throw new UsageError(
       `The webhook secret is too short: it needs at least ${LIMITS.webhookSecret} characters.`,
+      { hint: 'Make one: `esign events secret > FILE`.' },
     );
   }
   if (wanted.webhookSecret !== undefined && wanted.webhookUrl === undefined) {

@@ -4,14 +4,9 @@ import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { Journal } from '../journal/journal.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
 import { durationInWords } from '../kernel/duration.ts';
-import {
-  messageOf,
-  NetworkError,
-  RemindedRecentlyError,
-  ServiceError,
-  UsageError,
-} from '../kernel/errors.ts';
+import { NetworkError, RemindedRecentlyError, ServiceError, UsageError } from '../kernel/errors.ts';
 import { privateFolder } from '../kernel/files.ts';
 import { lockFile } from '../kernel/process-lock.ts';
 import { remindEnvelope } from './actions.ts';
@@ -134,7 +129,10 @@ async function takeTurn(folder: string, path: string, clock: Clock): Promise<() 
       return await lockFile(path, busy);
     } catch (error) {
       if (!(error instanceof UsageError))
-        throw new UsageError(`The log of reminders can't be written: ${messageOf(error)}.`, { cause: error });
+        throw new UsageError(`The log of reminders can't be written: ${diskReason(error)}.`, {
+          cause: error,
+          hint: 'Mend the folder it is in, or leave out --min-gap.',
+        });
       if (clock.now() >= deadline) throw error;
       await clock.sleep(POLL_MS);
     }

@@ -1,3 +1,4 @@
+import { counted } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 
@@ -30,6 +31,21 @@ export function parseSigner(text: string): ParsedSigner {
   const signer: NewSigner = { email, name: name || email };
   for (const option of options) applyOption(signer, option, text);
   return { signer, nameIsAddress: name === '' };
+}
+
+/** The signer as `parseSigner` reads it. */
+export function signerText(signer: NewSigner): string {
+  const { email, name, role, order } = signer;
+  const mailbox = name === '' || name === email ? email : `${quotedIfNeeded(name)} <${email}>`;
+  const options = [
+    role === undefined ? '' : `;role=${quotedIfNeeded(role)}`,
+    order === undefined ? '' : `;order=${order}`,
+  ];
+  return `${mailbox}${options.join('')}`;
+}
+
+function quotedIfNeeded(text: string): string {
+  return /[;"<>\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : text;
 }
 
 function parseMailbox(mailbox: string, whole: string): { name: string; email: string } {
@@ -97,7 +113,12 @@ export function parseSigners(texts: readonly string[]): ParsedSigner[] {
   if (texts.length === 0)
     throw new UsageError('An envelope needs at least one signer.', { hint: `Give --signer. ${EXAMPLE}` });
   if (texts.length > LIMITS.signers) {
-    throw new UsageError(`An envelope takes at most ${LIMITS.signers} signers; there are ${texts.length}.`);
+    throw new UsageError(
+      `An envelope takes at most ${counted(LIMITS.signers, 'signer')}; there are ${texts.length}.`,
+      {
+        hint: 'Take some out, or make several envelopes.',
+      },
+    );
   }
   return texts.map(parseSigner);
 }

@@ -1,6 +1,7 @@
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { JournalError, messageOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
 import { privateFolder, syncFolder } from '../kernel/files.ts';
 import { readLine, writeLine } from './line.ts';
 import { linesOf } from './lines.ts';
@@ -28,9 +29,16 @@ export interface JournalState {
   skipped: number;
 }
 
+/** Where an entry stands in its file, in bytes: from the start of its line to behind its line break. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
 interface Waiting {
   line: string;
-  settle: (failure?: Error) => void;
+  written: (span: Span) => void;
+  failed: (failure: Error) => void;
 }
 
 /**
@@ -75,7 +83,7 @@ export class Journal<T> {
       return journal;
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      throw new UsageError(`Can't write the journal ${path}: ${messageOf(error)}.`, {
+      throw new UsageError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
         cause: error,
         hint: 'Without a journal nothing is sent. Make room or set ESIGN_STATE_DIR to a folder that can be written.',
       });
@@ -88,13 +96,10 @@ export class Journal<T> {
   }
 
   /** Resolves when the entry is on disk. @throws JournalError when it can't be; so will every later one. */
-  append(entry: T): Promise<void> {
+  append(entry: T): Promise<Span> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
-      this.#queue.push({
-        line: writeLine(entry),
-        settle: (failure) => (failure ? reject(failure) : resolve()),
-      });
+      this.#queue.push({ line: writeLine(entry), written: resolve, failed: reject });
       this.#writing ??= this.#writeAll().finally(() => {
         this.#writing = undefined;
       });
@@ -111,15 +116,21 @@ export class Journal<T> {
     while (this.#queue.length > 0) {
       const batch = this.#queue;
       this.#queue = [];
+      let start = this.#size;
       try {
         if (this.#failure === undefined) await this.#write(batch.map(({ line }) => line));
       } catch (error) {
-        this.#failure = new JournalError(`Can't write the journal ${this.path}: ${messageOf(error)}.`, {
+        this.#failure = new JournalError(`Can't write the journal ${this.path}: ${diskReason(error)}.`, {
           cause: error,
-          hint: 'Make room on the disk. What was written before is safe.',
+          hint: 'Mend that and go on: what was written before is safe.',
         });
       }
-      for (const { settle } of batch) settle(this.#failure);
+      for (const { line, written, failed } of batch) {
+        const end = start + Buffer.byteLength(line);
+        if (this.#failure === undefined) written({ start, end });
+        else failed(this.#failure);
+        start = end;
+      }
     }
   }
 
@@ -137,12 +148,13 @@ export class Journal<T> {
  */
 export async function scan<T>(
   reading: JournalReading<T>,
-  take: (entry: T) => void,
+  take: (entry: T, span: Span) => void,
   from = 0,
 ): Promise<JournalState> {
   const state = { size: from, skipped: 0 };
   let bad: number | undefined;
   let number = 0;
+  let start = from;
   for await (const { text, end } of linesOf(reading.path, from)) {
     number++;
     // The last line may be torn; only a bad line that others follow is damage.
@@ -153,11 +165,32 @@ export async function scan<T>(
     else {
       const entry = reading.format.read(value);
       if (entry === undefined) bad = number;
-      else take(entry);
+      else take(entry, { start, end });
     }
+    start = end;
     if (bad === undefined) state.size = end;
   }
   return state;
+}
+
+/** The entry that stands there, or undefined when it does not any more. */
+export async function readAt<T>(
+  path: string,
+  { start, end }: Span,
+  format: JournalFormat<T>,
+): Promise<T | undefined> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+      return format.read(readLine(buffer.toString('utf8', 0, bytesRead - 1)));
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 function passOver(line: number, reading: JournalReading<unknown>): number {

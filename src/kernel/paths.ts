@@ -18,3 +18,8 @@ export function stateDir(env: Environment = process.env): string {
     return join(env.LOCALAPPDATA ?? join(homedir(), 'AppData', 'Local'), 'esign');
   return join(env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'esign');
 }
+
+/** Where listeners of this machine keep what they received. */
+export function eventsDir(): string {
+  return join(stateDir(), 'events');
+}

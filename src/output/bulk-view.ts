@@ -4,6 +4,7 @@ import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../bu
 import { counted, durationInWords, grouped } from '../kernel/duration.ts';
 import { writeJson } from './json.ts';
 import type { ListView } from './list.ts';
+import { behind, indented } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
 import { relativeTime } from './time.ts';
@@ -141,12 +142,21 @@ export function renderRun(run: RunDetails, failures: readonly RowResult[], termi
     run.drafts > 0 ? `${counted(run.drafts, 'draft')} to send` : '',
     run.unknown > 0 ? `${grouped(run.unknown)} to look for` : '',
   ].filter((part) => part !== '');
+  const counts = [
+    `${grouped(run.done)} of ${grouped(run.total)} done`,
+    `${grouped(run.failed)} failed`,
+    ...open,
+  ].join(', ');
   const lines = [
-    `${terminal.style('bold', run.id)}: ${terminal.style(stateColour(run), run.state)}, ${grouped(run.done)} of ${grouped(run.total)} done, ${grouped(run.failed)} failed${open.length > 0 ? `, ${open.join(', ')}` : ''}`,
-    safeLine(`${run.file}, ${HOW[run.mode] ?? run.mode}, started ${run.createdAt}`),
+    behind(
+      `${terminal.style('bold', run.id)}: ${terminal.style(stateColour(run), run.state)},`,
+      counts,
+      terminal,
+    ),
+    indented(safeLine(`${run.file}, ${HOW[run.mode] ?? run.mode}, started ${run.createdAt}`), 2, terminal),
     ...failures.map(
       (result) =>
-        `  row ${result.row} (${safeLine(result.requestId ?? '')}): ${safeLine(errorInWords(result.error))}`,
+        `  ${indented(safeLine(`row ${result.row} (${result.requestId ?? ''}): ${errorInWords(result.error)}`), 4, terminal)}`,
     ),
   ];
   if (run.state === 'interrupted') lines.push(terminal.style('dim', `Go on:  esign bulk resume ${run.id}`));

@@ -10,7 +10,7 @@ const TICK_MS = 1_000;
  */
 export function startCountdown(why: string, ms: number, terminal: Terminal): () => void {
   const line = (left: number) => `${safeLine(why)} Going on in ${durationInWords(left)}.`;
-  if (!terminal.errIsTty || !process.stderr.columns) {
+  if (!terminal.errIsTty || terminal.still || !process.stderr.columns) {
     terminal.err(`${line(ms)}\n`);
     return () => undefined;
   }

@@ -4,6 +4,7 @@ import { jsonText } from './json.ts';
 import type { ListView } from './list.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
+import { relativeTime } from './time.ts';
 
 /** A delivery as a JSON line: the body as received, in base64 when it is not JSON text. */
 export function deliveryLine(delivery: Delivery): Record<string, unknown> {
@@ -66,23 +67,30 @@ export function forwardLine(result: ForwardResult, terminal: Terminal, json: boo
 }
 
 /** The deliveries a sandbox made. */
-export const sandboxDeliveryList: ListView<Record<string, unknown>> = {
-  id: (one) => text(one.id),
-  empty: 'The sandbox has sent no webhooks. Create an envelope with --webhook-url.',
-  columns: [
-    { key: 'id', header: 'ID', value: (one) => text(one.id), fixed: true },
-    { key: 'createdAt', header: 'CREATED', value: (one) => text(one.createdAt) },
-    { key: 'event', header: 'EVENT', value: (one) => text(one.event), fixed: true },
-    { key: 'envelopeId', header: 'ENVELOPE', value: (one) => text(one.envelopeId), fixed: true },
-    { key: 'state', header: 'STATE', value: (one) => text(one.state), fixed: true },
-    {
-      key: 'attempts',
-      header: 'TRIES',
-      value: (one) => (Array.isArray(one.attempts) ? String(one.attempts.length) : ''),
-    },
-    { key: 'url', header: 'URL', value: (one) => text(one.url) },
-  ],
-};
+export function sandboxDeliveryList(now: number): ListView<Record<string, unknown>> {
+  return {
+    id: (one) => text(one.id),
+    empty: 'The sandbox has sent no webhooks. Create an envelope with --webhook-url.',
+    columns: [
+      { key: 'id', header: 'ID', value: (one) => text(one.id), fixed: true },
+      {
+        key: 'createdAt',
+        header: 'CREATED',
+        value: (one) => text(one.createdAt),
+        show: (one) => relativeTime(text(one.createdAt), now),
+      },
+      { key: 'event', header: 'EVENT', value: (one) => text(one.event), fixed: true },
+      { key: 'envelopeId', header: 'ENVELOPE', value: (one) => text(one.envelopeId), fixed: true },
+      { key: 'state', header: 'STATE', value: (one) => text(one.state), fixed: true },
+      {
+        key: 'attempts',
+        header: 'TRIES',
+        value: (one) => (Array.isArray(one.attempts) ? String(one.attempts.length) : ''),
+      },
+      { key: 'url', header: 'URL', value: (one) => text(one.url) },
+    ],
+  };
+}
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : '';

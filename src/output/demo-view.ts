@@ -1,4 +1,5 @@
 import type { DemoStep, DemoSummary } from '../demo/demo.ts';
+import { counted } from '../kernel/duration.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
 
@@ -15,7 +16,7 @@ export function renderDemoEnd(summary: DemoSummary, terminal: Terminal): string 
   const open = { darwin: 'open', win32: 'start' }[String(process.platform)] ?? 'xdg-open';
   const signed = summary.files.find((file) => file.what === 'signed')?.path ?? summary.folder;
   return [
-    `${terminal.style('green', '✓')} From template to signed paper in ${summary.seconds} seconds.\n\n`,
+    `${terminal.style('green', '✓')} From template to signed paper in ${counted(summary.seconds, 'second')}.\n\n`,
     `Look at it:           ${open} ${safeLine(signed)}\n`,
     'Try it yourself:      esign sandbox start\n',
     'Use the real service: esign profiles add NAME --base-url URL\n',

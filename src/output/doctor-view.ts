@@ -1,4 +1,5 @@
 import type { Check, CheckStatus } from '../doctor/finding.ts';
+import { indented } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
 
@@ -29,9 +30,12 @@ const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length)) + 
 export function renderCheck(check: Check, terminal: Terminal): string {
   const [mark, colour] = MARKS[check.status];
   const label = (LABELS[check.name] ?? check.name).padEnd(WIDTH);
-  const line = `${terminal.style(colour, mark)} ${label}${safeLine(check.message)}\n`;
+  const message = indented(safeLine(check.message), WIDTH + 2, terminal);
+  const line = `${terminal.style(colour, mark)} ${label}${message}\n`;
   if (check.fix === null) return line;
-  const fix = check.fix.split('\n').map((part) => `  ${' '.repeat(WIDTH)}→ ${safeLine(part)}\n`);
+  const fix = check.fix
+    .split('\n')
+    .map((part) => `  ${' '.repeat(WIDTH)}→ ${indented(safeLine(part), WIDTH + 4, terminal)}\n`);
   return `${line}${fix.join('')}`;
 }
 

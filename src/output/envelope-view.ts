@@ -3,7 +3,7 @@ import { counted } from '../kernel/duration.ts';
 import { writeJson } from './json.ts';
 import type { ListView } from './list.ts';
 import { signerMark, statusColour } from './status.ts';
-import { type Column, renderPairs } from './table.ts';
+import { behind, type Column, indented, renderPairs } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { safeBlock, safeLine } from './text.ts';
 import { exactTime, relativeTime } from './time.ts';
@@ -55,8 +55,9 @@ export function renderEnvelope(envelope: Envelope, terminal: Terminal, now: numb
   const colour = statusColour(status);
   const title = safeLine(envelope.subject || envelope.templateName || '');
   const shown = colour ? terminal.style(colour, safeLine(status)) : safeLine(status);
+  const head = `${terminal.style('bold', safeLine(envelope.id))}  ${shown}`;
   const parts = [
-    `${terminal.style('bold', safeLine(envelope.id))}  ${shown}${title ? `  ${title}` : ''}\n${standingLine(envelope, now)}`,
+    `${behind(head, title && ` ${title}`, terminal).trimEnd()}\n${standingLine(envelope, terminal, now)}`,
     renderPairs(facts(envelope, now), terminal, '  '),
     signersBlock(envelope, terminal, now),
     section('Files', files(envelope), terminal),
@@ -66,10 +67,13 @@ export function renderEnvelope(envelope: Envelope, terminal: Terminal, now: numb
   return parts.filter((part) => part !== '').join('\n');
 }
 
+/** Of a signer's name: after the mark. */
+const SIGNER_INDENT = 4;
+
 /** Where it stands, in a sentence. */
-function standingLine(envelope: Envelope, now: number): string {
+function standingLine(envelope: Envelope, terminal: Terminal, now: number): string {
   const sentence = standing(envelope, now);
-  return sentence === '' ? '' : `${safeLine(sentence)}\n`;
+  return sentence === '' ? '' : `${indented(safeLine(sentence), 0, terminal)}\n`;
 }
 
 function standing(envelope: Envelope, now: number): string {
@@ -78,7 +82,7 @@ function standing(envelope: Envelope, now: number): string {
   const done = people.filter((one) => one.status === 'SIGNED').length;
   if (status === 'DRAFT') return 'Not sent yet.';
   if (status === 'COMPLETED')
-    return `All ${counted(people.length, 'signer')} signed, ${relativeTime(completedAt, now)}.`;
+    return `${people.length === 1 ? people.map(nameOf).join('') : `All ${counted(people.length, 'signer')}`} signed, ${relativeTime(completedAt, now)}.`;
   const decliner = people.find((one) => one.status === 'DECLINED');
   if (decliner)
     return `${nameOf(decliner)} declined${decliner.declineReason ? `: ${decliner.declineReason}` : ''}.`;
@@ -141,7 +145,10 @@ function signersBlock(envelope: Envelope, terminal: Terminal, now: number): stri
   const signers = envelope.signers ?? [];
   if (signers.length === 0) return '';
   const done = signers.filter((one) => one.status === 'SIGNED').length;
-  const lines = signers.map((one) => `  ${signerMark(one.status)} ${signerLine(one, now)}\n`);
+  const lines = signers.map((one) => {
+    const text = indented(signerLine(one, now), SIGNER_INDENT, terminal);
+    return `  ${signerMark(one.status)} ${text}\n`;
+  });
   return `${terminal.style('bold', 'Signers')}  ${done} of ${signers.length} signed\n${lines.join('')}`;
 }
 

@@ -8,7 +8,7 @@ import { exactTime, relativeTime } from './time.ts';
 
 /** A record as JSON has it: the body as received, in base64 when it is not JSON. */
 export function eventJson(record: EventRecord): Record<string, unknown> {
-  const { bodyBase64, ...rest } = record;
+  const { bodyBase64, owedTo, ...rest } = record;
   const body = bodyOf(record);
   return { ...rest, ...(body === undefined ? { bodyBase64 } : { body }) };
 }

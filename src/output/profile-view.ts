@@ -21,8 +21,16 @@ export function publicProfile({ name, current, profile }: NamedProfile) {
     baseUrl: profile.baseUrl,
     apiKey: profile.apiKey === undefined ? null : maskKey(profile.apiKey),
     apiKeyCommand: profile.apiKeyCommand ?? null,
+    apiKeyIn: placeOf(profile),
     storage: publicStorage(profile.storage),
   };
+}
+
+/** Where the key is kept. */
+function placeOf(profile: Profile): 'file' | 'command' | 'keychain' | null {
+  if (profile.apiKey !== undefined) return 'file';
+  if (profile.apiKeyCommand !== undefined) return 'command';
+  return profile.apiKeyKeychain === undefined ? null : 'keychain';
 }
 export type PublicProfile = ReturnType<typeof publicProfile>;
 
@@ -49,7 +57,7 @@ export const profileList: ListView<PublicProfile> = {
     {
       key: 'apiKey',
       header: 'KEY',
-      value: (one) => one.apiKey ?? (one.apiKeyCommand === null ? '' : 'command'),
+      value: (one) => one.apiKey ?? one.apiKeyIn ?? '',
       fixed: true,
     },
     { key: 'bucket', header: 'BUCKET', value: (one) => one.storage?.bucket ?? '' },
@@ -73,7 +81,11 @@ export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
   const title = `${terminal.style('bold', safeLine(one.name))}${one.current ? ' (current)' : ''}\n`;
   const pairs: [string, string | null][] = [
     ['Base URL', one.baseUrl],
-    ['API key', one.apiKey ?? `printed by: ${one.apiKeyCommand ?? 'nothing'}`],
+    [
+      'API key',
+      one.apiKey ??
+        (one.apiKeyIn === 'keychain' ? 'in the keychain' : `printed by: ${one.apiKeyCommand ?? 'nothing'}`),
+    ],
     ['Bucket', one.storage?.bucket ?? null],
     ['Endpoint', one.storage?.endpoint ?? null],
     ['Region', one.storage?.region ?? null],
@@ -83,12 +95,20 @@ export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
   return `${title}${renderPairs(present(pairs), terminal, '  ')}`;
 }
 
+const PLACES = { key: 'file', command: 'command', keychain: 'keychain' } as const;
+
+function shownKey({ kind, value }: NonNullable<Settings['apiKey']>): string {
+  if (kind === 'key') return maskKey(value);
+  return kind === 'keychain' ? 'in the keychain' : value;
+}
+
 /** What a command would use, each value with its source. */
 export function publicSettings(settings: Settings, file: string) {
   const { profileName, baseUrl, apiKey, timeoutMs, storage } = settings;
   const key = apiKey && {
-    value: apiKey.kind === 'key' ? maskKey(apiKey.value) : apiKey.value,
+    value: shownKey(apiKey),
     source: apiKey.source,
+    in: apiKey.source === 'environment' ? 'environment' : PLACES[apiKey.kind],
   };
   return {
     file,

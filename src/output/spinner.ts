@@ -1,7 +1,7 @@
-import type { Terminal } from './terminal.ts';
+import { type Terminal, wantsColour } from './terminal.ts';
 import { safeLine } from './text.ts';
 
-/** A sign of life on stderr while something takes its time; nothing at all off a terminal. */
+/** A sign of life on stderr while something takes its time: what moves on a terminal, elsewhere a line now and then. */
 export interface Spinner {
   text(text: string): void;
   /** Takes the spinner off the screen while something else is written. */
@@ -17,17 +17,22 @@ const silent: Spinner = {
   stop: () => undefined,
 };
 
-/** Starts a spinner where stderr is a terminal; ora is loaded only then. */
+const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
+
+/** Starts a spinner where stderr is a terminal on which things may move; ora is loaded only then. */
 export async function startSpinner(text: string, terminal: Terminal, quiet = false): Promise<Spinner> {
   // A terminal without columns (some CI systems have one) would make ora clear lines for ever.
-  if (!terminal.errIsTty || quiet || !process.stderr.columns) return silent;
+  if (quiet) return silent;
+  if (!terminal.errIsTty || terminal.still || !process.stderr.columns) return plainLines(text, terminal);
   const { default: ora } = await import('ora');
   // ora would take stdin to itself, and Ctrl-C with it.
   const spinner = ora({
     text: safeLine(text),
     stream: process.stderr,
     discardStdin: false,
-    color: 'cyan',
+    // Its own idea of colour knows no NO_COLOR.
+    color: wantsColour(true, process.env) ? 'cyan' : false,
+    spinner: { interval: 80, frames: FRAMES },
   }).start();
   return {
     text: (next) => {
@@ -41,5 +46,30 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
     stop: () => {
       spinner.stop();
     },
+  };
+}
+
+/** How often progress is said: to a person who listens, and to a log. In ms. */
+const SAID_EVERY = { terminal: 10_000, elsewhere: 30_000 };
+
+/** Progress as lines: at once on a terminal, and again when it has changed after a while. */
+export function plainLines(first: string, terminal: Terminal): Spinner {
+  let text = first;
+  let said: string | undefined;
+  const say = () => {
+    if (text !== said) terminal.err(`${safeLine(text)}\n`);
+    said = text;
+  };
+  if (terminal.errIsTty) say();
+  else said = first;
+  const timer = setInterval(say, terminal.errIsTty ? SAID_EVERY.terminal : SAID_EVERY.elsewhere).unref();
+  return {
+    text: (next) => {
+      text = next;
+    },
+    aside: async (write) => {
+      await write();
+    },
+    stop: () => clearInterval(timer),
   };
 }

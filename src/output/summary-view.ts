@@ -1,7 +1,7 @@
 import type { Standout, Summary } from '../envelopes/summary.ts';
 import { counted, durationInWords, grouped } from '../kernel/duration.ts';
 import { statusColour } from './status.ts';
-import { renderPairs } from './table.ts';
+import { indented, renderPairs } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine, truncate } from './text.ts';
 import { relativeTime } from './time.ts';
@@ -23,7 +23,7 @@ export function renderSummary(summary: Summary, terminal: Terminal, now: number)
   const times =
     medianMs === null || p90Ms === null
       ? ''
-      : `\n${counted(count, 'envelope')} completed: half within ${durationInWords(medianMs)}, nine of ten within ${durationInWords(p90Ms)}\n`;
+      : `\n${indented(`${counted(count, 'envelope')} completed: half within ${durationInWords(medianMs)}, nine of ten within ${durationInWords(p90Ms)}`, 2, terminal)}\n`;
   const parts = [
     `${terminal.style('bold', counted(summary.total, 'envelope'))}\n${renderPairs(bars, terminal, '  ')}`,
     standouts('Waiting longest', summary.waitingLongest, terminal, now),
@@ -33,11 +33,21 @@ export function renderSummary(summary: Summary, terminal: Terminal, now: number)
   return `${parts.filter((part) => part !== '').join('\n')}${times}`;
 }
 
+const MOST = 80;
+
+/** What is left of a line beside an id. */
+function roomFor(id: string, terminal: Terminal): number {
+  return Math.max(20, Math.min(MOST, terminal.columns - id.length - 4));
+}
+
 function standouts(title: string, list: readonly Standout[], terminal: Terminal, now: number): string {
   if (list.length === 0) return '';
   const rows = list.map(({ id, at, waitingFor, subject }): [string, string] => {
     const whom = waitingFor.length > 0 ? `, for ${waitingFor.join(', ')}` : '';
-    return [safeLine(id), safeLine(truncate(`${relativeTime(at, now)}${whom}  ${subject ?? ''}`, 80))];
+    return [
+      safeLine(id),
+      truncate(safeLine(`${relativeTime(at, now)}${whom}  ${subject ?? ''}`), roomFor(id, terminal)),
+    ];
   });
   return `${terminal.style('bold', title)}\n${renderPairs(rows, terminal, '  ')}`;
 }

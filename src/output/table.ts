@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import type { Terminal } from './terminal.ts';
-import { safeLine, truncate, widthOf } from './text.ts';
+import { safeLine, truncate, widthOf, wrapped } from './text.ts';
 
 /** A column of a list: exact values for programs, and what a person sees where that differs. */
 export interface Column<T> {
@@ -42,18 +42,36 @@ export function renderTable<T>(
   return `${trimLines(table.toString())}\n`;
 }
 
-/** Two columns, label and text, as in the view of one thing. */
+/** Two columns, label and text, as in the view of one thing; long text goes on in the next line, nothing is cut. */
 export function renderPairs(
   pairs: readonly (readonly [string, string])[],
   terminal: Terminal,
   indent = '',
 ): string {
+  if (pairs.length === 0) return '';
   const labels = Math.max(0, ...pairs.map(([label]) => widthOf(label)));
   const room = Math.max(20, terminal.columns - labels - indent.length - GAP);
   const table = plainTable();
-  for (const [label, text] of pairs) table.push([terminal.style('dim', label), truncate(text, room)]);
+  for (const [label, text] of pairs) table.push([terminal.style('dim', label), fitted(text, room)]);
   const lines = trimLines(table.toString()).split('\n');
   return `${lines.map((line) => `${indent}${line}`).join('\n')}\n`;
+}
+
+/** Text that stands `indent` columns in: lines after the first begin there, too. */
+export function indented(text: string, indent: number, terminal: Terminal): string {
+  return fitted(text, Math.max(20, terminal.columns - indent)).replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
+
+/** A text behind a head, or below it where both do not fit on a line. */
+export function behind(head: string, text: string, terminal: Terminal): string {
+  const line = `${head} ${text}`;
+  return widthOf(line) <= terminal.columns
+    ? line
+    : `${head.trimEnd()}\n  ${indented(text.trimStart(), 2, terminal)}`;
+}
+
+function fitted(text: string, room: number): string {
+  return widthOf(text) <= room ? text : wrapped(text, room).join('\n');
 }
 
 function plainTable(): InstanceType<typeof Table> {

@@ -1,7 +1,7 @@
 import type { Template, TemplateField } from '../api/schemas.ts';
 import { counted } from '../kernel/duration.ts';
 import type { ListView } from './list.ts';
-import { renderPairs } from './table.ts';
+import { indented, renderPairs } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
 import { relativeTime } from './time.ts';
@@ -36,7 +36,7 @@ export function renderTemplate(
   const shownRoles = roles.names.length > 0 ? `${roles.names.join(', ')}${from}` : 'the service does not say';
   const parts = [
     `${terminal.style('bold', safeLine(template.id))}  ${safeLine(template.name ?? '')}\n`,
-    template.description ? `  ${safeLine(template.description)}\n` : '',
+    template.description ? `  ${indented(safeLine(template.description), 2, terminal)}\n` : '',
     `${renderPairs(
       [
         ['Pages', String(template.pageCount ?? '')],

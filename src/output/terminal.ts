@@ -8,6 +8,8 @@ export interface Terminal {
   outIsTty: boolean;
   /** stderr is a terminal: spinners and progress. */
   errIsTty: boolean;
+  /** Nothing on the screen may move: progress is said in lines. */
+  still: boolean;
   /** Questions may be asked. */
   canAsk: boolean;
   /** Columns of the terminal; unbounded in a pipe. */
@@ -23,9 +25,9 @@ export interface Terminal {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The process's own streams. `--no-input` and CI switch questions off. */
+/** The process's own streams. `--no-input` and CI switch questions off; `--no-spinner` and a dumb terminal, what moves. */
 export function processTerminal(
-  options: { noInput?: boolean | undefined },
+  options: { noInput?: boolean | undefined; noSpinner?: boolean | undefined },
   env: Environment = process.env,
 ): Terminal {
   const { stdout, stderr, stdin } = process;
@@ -34,6 +36,7 @@ export function processTerminal(
   return {
     outIsTty: stdout.isTTY,
     errIsTty: stderr.isTTY,
+    still: Boolean(options.noSpinner || env.ESIGN_NO_SPINNER) || env.TERM === 'dumb',
     canAsk: stdin.isTTY && stderr.isTTY && !options.noInput && !env.CI,
     get columns() {
       return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
@@ -52,7 +55,7 @@ function paint(format: Format, text: string): string {
 }
 
 /** NO_COLOR and FORCE_COLOR count when they are not empty; TERM=dumb has no colour. */
-function wantsColour(isTty: boolean, env: Environment): boolean {
+export function wantsColour(isTty: boolean, env: Environment): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
   return isTty && env.TERM !== 'dumb';

@@ -62,20 +62,45 @@ export function widthOf(text: string): number {
   return stringWidth(text);
 }
 
+/** The text with blanks up to `width` columns. */
+export function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
+}
+
 /** Made when first needed: it costs more than all else at start-up. */
 let segmenter: Intl.Segmenter | undefined;
+
+/** What a reader sees as one character each. */
+function segmentsOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
+}
 
 /** The text cut to at most `width` columns, with an ellipsis where something is missing. */
 export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let result = '';
   let used = 0;
-  segmenter ??= new Intl.Segmenter();
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of segmentsOf(text)) {
     const size = widthOf(segment);
     if (used + size > width - 1) break;
     result += segment;
     used += size;
   }
   return `${result}…`;
+}
+
+/** The text in lines of at most `width` columns, broken between words where that goes. */
+export function wrapped(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(/(?<= )/)) {
+    const line = lines.at(-1) ?? '';
+    if (line !== '' && widthOf(line) + widthOf(word.trimEnd()) > width) lines.push('');
+    for (const { segment } of widthOf(word) > width ? segmentsOf(word) : [{ segment: word }]) {
+      const last = lines.at(-1) ?? '';
+      if (widthOf(last) + widthOf(segment.trimEnd()) > width) lines.push(segment);
+      else lines[lines.length - 1] = `${last}${segment}`;
+    }
+  }
+  return lines.map((line) => line.trimEnd());
 }

@@ -8,6 +8,7 @@ export interface ProfileChanges {
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
   apiKeyCommand?: string | undefined;
+  apiKeyKeychain?: string | undefined;
   insecureHttp?: boolean | undefined;
   bucket?: string | undefined;
   region?: string | undefined;
@@ -18,6 +19,7 @@ export interface ProfileChanges {
   secretAccessKey?: string | undefined;
 }
 
+const KEY_PLACES = ['apiKey', 'apiKeyCommand', 'apiKeyKeychain'] as const;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** @throws UsageError for a name that would not survive a shell or a file system. */
@@ -39,18 +41,19 @@ export function applyChanges(profile: Profile | undefined, changes: ProfileChang
     throw new UsageError('A profile needs --base-url.', { hint: 'Such as https://api.example.com/api/v1.' });
   const next: Profile = { ...profile, baseUrl: normalizeBaseUrl(baseUrl, { insecureHttp }) };
   if (insecureHttp) next.insecureHttp = true;
-  if (changes.apiKey !== undefined) setKey(next, 'apiKey', changes.apiKey);
-  if (changes.apiKeyCommand !== undefined) setKey(next, 'apiKeyCommand', changes.apiKeyCommand);
+  for (const place of KEY_PLACES) {
+    const value = changes[place];
+    if (value !== undefined) setKey(next, place, value);
+  }
   const storage = changedStorage(profile?.storage, changes);
   if (Object.keys(storage).length > 0) next.storage = storage;
   else delete next.storage;
   return next;
 }
 
-function setKey(profile: Profile, kind: 'apiKey' | 'apiKeyCommand', value: string): void {
-  delete profile.apiKey;
-  delete profile.apiKeyCommand;
-  profile[kind] = value;
+function setKey(profile: Profile, place: (typeof KEY_PLACES)[number], value: string): void {
+  for (const other of KEY_PLACES) delete profile[other];
+  profile[place] = value;
 }
 
 function changedStorage(

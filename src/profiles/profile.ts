@@ -12,11 +12,13 @@ export const storageSchema = z.looseObject({
 });
 export type StorageSettings = z.infer<typeof storageSchema>;
 
-/** A stored key and where to use it. Exactly one of apiKey and apiKeyCommand is set. */
+/** A key, or where it is kept, and where to use it. Exactly one of the three apiKey… is set. */
 export const profileSchema = z.looseObject({
   baseUrl: z.string(),
   apiKey: z.optional(z.string()),
   apiKeyCommand: z.optional(z.string()),
+  /** The account of the keychain that has the key. */
+  apiKeyKeychain: z.optional(z.string()),
   insecureHttp: z.optional(z.boolean()),
   storage: z.optional(storageSchema),
 });

@@ -25,8 +25,8 @@ export interface Settings {
   profileName: Sourced<string> | undefined;
   profile: Profile | undefined;
   baseUrl: Sourced<string> | undefined;
-  /** The key itself, or the command that prints it. */
-  apiKey: (Sourced<string> & { kind: 'key' | 'command' }) | undefined;
+  /** The key itself, the command that prints it, or the account of the keychain that has it. */
+  apiKey: (Sourced<string> & { kind: 'key' | 'command' | 'keychain' }) | undefined;
   timeoutMs: Sourced<number>;
   storage: StorageSettings;
   insecureHttp: boolean;
@@ -89,6 +89,8 @@ function apiKeyOf(env: ResolveInput['env'], profile: Profile | undefined): Setti
   if (profile?.apiKey !== undefined) return { value: profile.apiKey, source: 'profile', kind: 'key' };
   if (profile?.apiKeyCommand !== undefined)
     return { value: profile.apiKeyCommand, source: 'profile', kind: 'command' };
+  if (profile?.apiKeyKeychain !== undefined)
+    return { value: profile.apiKeyKeychain, source: 'profile', kind: 'keychain' };
   return undefined;
 }
 

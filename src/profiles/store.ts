@@ -1,5 +1,6 @@
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { privateFolder } from '../kernel/files.ts';
 import { parseJson } from '../kernel/json.ts';
@@ -24,8 +25,9 @@ export async function readProfiles(folder: string): Promise<Profiles> {
     text = await readFile(path, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return { current: undefined, profiles: {} };
-    throw new UsageError(`Can't read the profiles in ${path} (${codeOf(error) ?? 'unknown reason'}).`, {
+    throw new UsageError(`Can't read the profiles in ${path} (${diskReason(error)}).`, {
       cause: error,
+      hint: 'Check who may read it, or name another folder with ESIGN_CONFIG_DIR.',
     });
   }
   return parseStore(text, path);
@@ -71,8 +73,8 @@ export async function updateProfiles(
     })
     .catch((error: unknown) => {
       throw new UsageError(
-        `Can't change the profiles in ${folder}: ${codeOf(error) ?? 'another esign is at it'}.`,
-        { cause: error },
+        `Can't change the profiles in ${folder}: ${codeOf(error) === 'ELOCKED' ? 'another esign is at it' : diskReason(error)}.`,
+        { cause: error, hint: 'Run it again in a moment; check who may write there.' },
       );
     });
   try {
@@ -96,9 +98,10 @@ export async function updateProfiles(
 
 function unwritable(folder: string, error: unknown): UsageError {
   return new UsageError(
-    `Can't write the profiles in ${folder} (${codeOf(error) ?? 'unknown reason'}). Nothing was changed.`,
+    `Can't write the profiles in ${folder} (${diskReason(error)}). Nothing was changed.`,
     {
       cause: error,
+      hint: 'Check who may write there, or name another folder with ESIGN_CONFIG_DIR.',
     },
   );
 }

@@ -24,6 +24,18 @@ export interface TemplateField {
 /** A text box higher than this, in points, takes several lines. */
 export const TALL_TEXT = 30;
 
+/** Bounds of an uploaded PDF: bytes, pages, and the sides of a page in points. */
+export const UPLOAD = { bytes: 10_000_000, pages: 100, shortest: 72, longest: 5_000 } as const;
+
+/** The size of a page as a viewer shows it, in points. */
+export interface PageSize {
+  width: number;
+  height: number;
+}
+
+/** The pages of a PDF, or why no template can be made from it, as a sentence. */
+export type Inspection = { pages: PageSize[] } | { problem: string };
+
 export interface TemplateRecord {
   id: string;
   name: string;
@@ -35,7 +47,18 @@ export interface TemplateRecord {
   active: boolean;
   createdAt: string;
   updatedAt: string;
+  /** Whose PDF its pages are, and how large they are; absent where the sandbox draws them for everybody. */
+  upload?: { orgId: string; pages: PageSize[] };
 }
+
+/** Bounds of a drawing: its range on either axis, and how much one may hold. */
+export const DRAWING = { range: 1_000, strokes: 120, points: 3_000 } as const;
+
+/**
+ * What was drawn by hand: strokes of whole numbers x, y, x, y … from the pad's top left corner. The pad is as wide as the
+ * range; y is in the same unit.
+ */
+export type Drawing = readonly (readonly number[])[];
 
 export type SignerStatus = 'PENDING' | 'SENT' | 'VIEWED' | 'SIGNED' | 'DECLINED';
 
@@ -60,6 +83,8 @@ export interface SignerRecord {
   signatureId: string;
   /** Field id to entered value. CHECKBOX: "true" or "false". SIGNATURE and INITIALS: the typed text. */
   values: Record<string, string>;
+  /** SIGNATURE and INITIALS that were drawn, by field id; their value is empty. Absent when nothing was drawn. */
+  drawings?: Record<string, Drawing>;
 }
 
 /** One line of an envelope's history, as the certificate prints it. */
@@ -179,8 +204,10 @@ export interface CertificateInput {
 
 /** The drawing of papers, handed to the service so that it knows no PDF library. */
 export interface PaperMaker {
-  /** The template's own pages, fields empty: document.pdf. */
-  document(template: TemplateRecord): Promise<Uint8Array>;
+  /** Whether a template can be made from a file. */
+  inspect(file: Uint8Array): Promise<Inspection>;
+  /** The template's own pages, fields empty: document.pdf. `upload` is the PDF of a template that has one. */
+  document(template: TemplateRecord, upload?: Uint8Array): Promise<Uint8Array>;
   signed(input: SignedInput): Promise<Uint8Array>;
   certificate(input: CertificateInput): Promise<Uint8Array>;
   /** The templates every new sandbox starts with. */

@@ -25,6 +25,8 @@ export const eventRecordSchema = z.object({
   /** The bytes in base64; of a refused delivery only the first, since anybody can send those. */
   bodyBase64: z.string(),
   bytes: z.number(),
+  /** The addresses it is to be passed on to, by the names that the forward journal gives them. */
+  owedTo: z.optional(z.array(z.string())),
 });
 export type EventRecord = z.infer<typeof eventRecordSchema>;
 
@@ -39,7 +41,8 @@ export const EVENTS_FORMAT: JournalFormat<EventRecord> = {
 
 const KEPT_OF_REFUSED = 4_096;
 
-export function recordOf(delivery: Delivery): EventRecord {
+/** @param owedTo the addresses it is to be passed on to */
+export function recordOf(delivery: Delivery, owedTo: readonly string[] = []): EventRecord {
   const { facts, raw, headers, deliveryId, id, receivedAt, verified, duplicate, reason, answer } = delivery;
   const kept = reason === null ? raw : raw.subarray(0, KEPT_OF_REFUSED);
   return {
@@ -57,5 +60,6 @@ export function recordOf(delivery: Delivery): EventRecord {
     headers,
     bodyBase64: kept.toString('base64'),
     bytes: raw.byteLength,
+    ...(owedTo.length > 0 ? { owedTo: [...owedTo] } : {}),
   };
 }

@@ -34,7 +34,12 @@ const HOP_BY_HOP = new Set([
   ],
   ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect'],
 ]);
-const PAUSES_MS = [500, 2_000, 5_000, 15_000];
+
+/** An address without what may be secret in it: user and query. */
+export function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
 
 /**
  * Sends a delivery on once: the exact bytes and the original headers. Redirects are not followed.
@@ -43,13 +48,13 @@ const PAUSES_MS = [500, 2_000, 5_000, 15_000];
 export function forwardOnce(
   delivery: Forwardable,
   url: string,
-  options: { attempt: number; timeoutMs: number; clock: Clock },
+  options: { attempt: number; timeoutMs: number; clock: Clock; signal?: AbortSignal | undefined },
 ): Promise<ForwardResult> {
   const target = new URL(url);
   const started = options.clock.now();
   const result = (status: number | null, error: string | null): ForwardResult => ({
     id: delivery.deliveryId,
-    url: `${target.origin}${target.pathname}`,
+    url: shownUrl(url),
     attempt: options.attempt,
     status,
     ms: options.clock.now() - started,
@@ -66,7 +71,13 @@ export function forwardOnce(
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
     const request = send(
       target,
-      { method: 'POST', headers: headers.flat(), timeout: options.timeoutMs, agent: false },
+      {
+        method: 'POST',
+        headers: headers.flat(),
+        timeout: options.timeoutMs,
+        agent: false,
+        signal: options.signal,
+      },
       (response) => {
         response.resume();
         const status = response.statusCode ?? 0;
@@ -80,59 +91,4 @@ export function forwardOnce(
     request.on('error', (error) => resolve(result(null, codeOf(error) ?? messageOf(error))));
     request.end(delivery.raw);
   });
-}
-
-export interface ForwarderOptions {
-  urls: readonly string[];
-  timeoutMs: number;
-  clock: Clock;
-  onResult: (result: ForwardResult) => void;
-}
-
-/** Passes deliveries on behind the back of whoever sent them: tried again with pauses, in order for each envelope. */
-export class Forwarder {
-  readonly #options: ForwarderOptions;
-  readonly #lines = new Map<string, Promise<void>>();
-  readonly #stop = new AbortController();
-
-  constructor(options: ForwarderOptions) {
-    this.#options = options;
-  }
-
-  /** How many lines are not empty yet. */
-  get pending(): number {
-    return this.#lines.size;
-  }
-
-  /** Takes a delivery over and returns at once. */
-  take(delivery: Forwardable): void {
-    for (const url of this.#options.urls) {
-      const line = `${url}\n${delivery.envelopeId ?? delivery.deliveryId}`;
-      const before = this.#lines.get(line) ?? Promise.resolve();
-      const after = before
-        .then(() => this.#deliver(delivery, url))
-        .finally(() => {
-          if (this.#lines.get(line) === after) this.#lines.delete(line);
-        });
-      this.#lines.set(line, after);
-    }
-  }
-
-  /** Waits for what is under way, at most so many ms; then gives up. */
-  async drain(ms: number): Promise<void> {
-    const all = Promise.allSettled([...this.#lines.values()]);
-    await Promise.race([all, this.#options.clock.sleep(ms, this.#stop.signal).catch(() => undefined)]);
-    this.#stop.abort(new Error('stopped'));
-  }
-
-  async #deliver(delivery: Forwardable, url: string): Promise<void> {
-    const { clock, timeoutMs, onResult } = this.#options;
-    for (let attempt = 1; !this.#stop.signal.aborted; attempt++) {
-      const result = await forwardOnce(delivery, url, { attempt, timeoutMs, clock });
-      onResult(result);
-      const pause = PAUSES_MS[attempt - 1];
-      if (result.error === null || pause === undefined) return;
-      await clock.sleep(pause, this.#stop.signal).catch(() => undefined);
-    }
-  }
 }

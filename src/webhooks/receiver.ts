@@ -54,6 +54,8 @@ export interface Receiver {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
+/** The first two are looked after as often as the third says. */
+const TIME_LIMITS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 /** Enough to recognise repeats of a day, without growing for ever. */
 const REMEMBERED_IDS = 100_000;
 
@@ -63,11 +65,9 @@ const REMEMBERED_IDS = 100_000;
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const seen = new Set<string>(options.seen);
-  const server = createServer((request, response) => {
+  const server = createServer(TIME_LIMITS, (request, response) => {
     void handle(request, response, options, seen).catch(() => answer(response, 500));
   });
-  server.headersTimeout = 5_000;
-  server.requestTimeout = 10_000;
   server.maxConnections = 2_000;
   await listen(server, options);
   const address = server.address();
@@ -105,6 +105,8 @@ async function handle(
   options: ReceiverOptions,
   seen: Set<string>,
 ): Promise<void> {
+  // The parser takes any digits for a version.
+  if (!/^1\.[01]$/.test(request.httpVersion)) return answer(response, 505);
   const path = (request.url ?? '').split('?')[0];
   if (path !== options.path) return answer(response, 404);
   if (request.method !== 'POST') return answer(response, 405);
@@ -194,7 +196,8 @@ const WORDS: Readonly<Record<number, string>> = {
   404: 'not found',
   405: 'use POST',
   413: 'the body is larger than 1 MiB',
-  500: 'not recorded, please send again',
+  500: 'not recorded; send it again',
+  505: 'use HTTP/1.1',
 };
 
 function answer(response: ServerResponse, status: number): void {

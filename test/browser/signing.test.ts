@@ -1,14 +1,10 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { strokesIn, textIn } from '../sandbox/papers/reader.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
+import { launch, open, skip } from './rig.ts';
 
-/*
- * The pages as people use them, in Debian's Chromium. Without it the tests are skipped, visibly; not in CI.
- */
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const skip = !existsSync(CHROMIUM) && !process.env.CI;
 const home = new Home();
 let browser: Browser;
 let sandbox: Sandbox;
@@ -16,15 +12,7 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   if (skip) return;
   sandbox = await home.sandbox();
-  const quiet = [
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ];
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...quiet] });
+  browser = await launch();
 });
 afterAll(async () => {
   if (!skip) await browser.close();
@@ -34,21 +22,6 @@ afterAll(async () => {
 async function sent(...signers: string[]): Promise<string> {
   const args = signers.flatMap((signer) => ['--signer', signer]);
   return String((await home.object(['envelopes', 'create', '--template', 'tmpl_nda', ...args, '--send'])).id);
-}
-
-/** A page that fails the test when anything goes wrong in it. */
-async function open(
-  options: { width?: number; height?: number } = {},
-): Promise<{ page: Page; errors: string[] }> {
-  const { width = 1280, height = 900 } = options;
-  const context = await browser.newContext({ viewport: { width, height }, acceptDownloads: true });
-  const page = await context.newPage();
-  const errors: string[] = [];
-  page.on('pageerror', (error) => errors.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
-  });
-  return { page, errors };
 }
 
 /** From the mailbox to the signing page, its pages drawn. */
@@ -62,25 +35,39 @@ async function openLink(page: Page, address: string): Promise<void> {
   await page.waitForSelector('.pages[data-ready]');
 }
 
+/** A wave across the pad, with the mouse. */
+async function drawOn(page: Page): Promise<void> {
+  const box = await page.locator('.pad').boundingBox();
+  if (!box) throw new Error('no pad');
+  const at = (part: number): [number, number] => [
+    box.x + box.width * (0.1 + 0.8 * part),
+    box.y + box.height * (0.5 + 0.3 * Math.sin(part * 12)),
+  ];
+  await page.mouse.move(...at(0));
+  await page.mouse.down();
+  for (let step = 1; step <= 40; step++) await page.mouse.move(...at(step / 40));
+  await page.mouse.up();
+}
+
 describe.skipIf(skip)('in a browser', () => {
   it('both signers sign, and the papers can be downloaded', async () => {
     const id = await sent(
       'Łukasz Řehoř <lukasz@example.com>;role=Signer',
       '李小龍 <li@example.com>;role=Signer',
     );
-    const { page, errors } = await open();
+    const { page, errors } = await open(browser);
     for (const [address, name] of [
       ['lukasz@', 'Łukasz Řehoř'],
       ['li@', '李小龍'],
     ] as const) {
       await openLink(page, address);
-      expect(await page.locator('.page canvas').count()).toBe(2);
-      await page.getByRole('button', { name: 'Sign' }).click();
+      expect(await page.locator('.page > canvas').count()).toBe(2);
+      await page.getByRole('button', { name: 'Sign', exact: true }).click();
       expect(await page.getByRole('alert').innerText()).toContain('Signature (page 2) is required.');
       await page.waitForSelector('.pages[data-ready]');
-      await page.getByLabel('Signature').fill(name);
+      await page.getByRole('textbox', { name: 'Signature' }).fill(name);
       await page.getByLabel('I have read the document').check();
-      await page.getByRole('button', { name: 'Sign' }).click();
+      await page.getByRole('button', { name: 'Sign', exact: true }).click();
       await page.waitForSelector('text=/You have signed|Everyone has signed/');
     }
     expect(await home.object(['envelopes', 'get', id])).toMatchObject({ status: 'COMPLETED' });
@@ -90,9 +77,48 @@ describe.skipIf(skip)('in a browser', () => {
     expect(errors.filter((text) => !text.includes('400'))).toEqual([]);
   });
 
+  it('a signature is drawn with the mouse, undone, drawn again, and stands on the paper as lines', async () => {
+    const id = await sent('Ada <ada-draws@example.com>');
+    const { page, errors } = await open(browser);
+    await openLink(page, 'ada-draws@');
+    await page.getByRole('button', { name: 'Draw: Signature' }).click();
+    const pad = page.getByRole('dialog');
+    expect(await pad.getByRole('button', { name: 'Use it' }).isDisabled()).toBe(true);
+    await drawOn(page);
+    await drawOn(page);
+    await pad.getByRole('button', { name: 'Undo' }).click();
+    await pad.getByRole('button', { name: 'Use it' }).click();
+    const shown = page.getByRole('button', { name: 'Signature, drawn: draw it again' });
+    await shown.waitFor();
+    expect(await page.getByRole('textbox', { name: 'Signature' }).isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Sign', exact: true }).click();
+    await page.waitForSelector('text=Tick that you have read');
+    await page.waitForSelector('.pages[data-ready]');
+    expect(await page.getByRole('button', { name: 'Signature, drawn: draw it again' }).isVisible()).toBe(
+      true,
+    );
+    await page.getByLabel('I have read the document').check();
+    await page.getByRole('button', { name: 'Sign', exact: true }).click();
+    const url = await page.getByRole('link', { name: 'Signed document' }).getAttribute('href');
+    const reply = await page.request.get(new URL(url ?? '', sandbox.baseUrl).href);
+    const pdf = new Uint8Array(await reply.body());
+    const box = { page: 2, x: 64, y: 530, width: 222, height: 58 };
+    const points = await strokesIn(pdf, 2);
+    expect(points.length).toBeGreaterThan(20);
+    for (const { x, y } of points) {
+      expect(x).toBeGreaterThan(box.x);
+      expect(x).toBeLessThan(box.x + box.width);
+      expect(y).toBeGreaterThan(box.y);
+      expect(y).toBeLessThan(box.y + box.height);
+    }
+    expect(textIn(pdf, box)).toContain('Signed by Ada');
+    expect(await home.object(['envelopes', 'get', id])).toMatchObject({ status: 'COMPLETED' });
+    expect(errors.filter((text) => !text.includes('400'))).toEqual([]);
+  });
+
   it('a signer declines with a reason', async () => {
     const id = await sent('Ada <ada@example.com>');
-    const { page, errors } = await open();
+    const { page, errors } = await open(browser);
     await openLink(page, 'ada@');
     await page.getByRole('button', { name: 'Decline…' }).click();
     await page.getByLabel(/Why/).fill('The rent is wrong');
@@ -104,12 +130,12 @@ describe.skipIf(skip)('in a browser', () => {
 
   it('a phone shows the pages and the fields below them, nothing wider than its screen; the keyboard is enough', async () => {
     await sent('Bo Li <bo@example.com>');
-    const { page, errors } = await open({ width: 360, height: 740 });
+    const { page, errors } = await open(browser, { width: 360, height: 740 });
     await openLink(page, 'bo@');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     await page.screenshot({ path: home.path('phone.png'), fullPage: true });
     expect((await readFile(home.path('phone.png'))).byteLength).toBeGreaterThan(10_000);
-    await page.getByLabel('Signature').focus();
+    await page.getByRole('textbox', { name: 'Signature' }).focus();
     await page.keyboard.type('Bo Li');
     await page.getByLabel('I have read the document').focus();
     await page.keyboard.press('Space');

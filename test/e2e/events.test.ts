@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -94,6 +94,23 @@ describe('the journal of webhooks', () => {
         expect((await stat(`${folder}/${day}/${name}`)).mode & 0o077).toBe(0);
         expect(await readFile(`${folder}/${day}/${name}`, 'utf8')).not.toContain(SECRET);
       }
+  });
+});
+
+describe('listen --keep', () => {
+  it('removes the days before, and says so', async () => {
+    const old = home.path('state', 'events', '2020-01-01');
+    await mkdir(old, { recursive: true });
+    const all = home.start(['listen', '--port', '0', '--json'], { env });
+    await all.object();
+    await all.stop();
+    expect(await readdir(old)).toEqual([]);
+    const listening = home.start(['listen', '--port', '0', '--json', '--keep', '30d'], { env });
+    expect(await listening.object()).toMatchObject({ type: 'ready' });
+    expect(await listening.object()).toEqual({ type: 'removed', days: 1 });
+    await listening.stop();
+    expect(await readdir(home.path('state', 'events'))).not.toContain('2020-01-01');
+    expect((await home.run(['listen', '--port', '0', '--keep', '1h'], { env })).code).toBe(2);
   });
 });
 

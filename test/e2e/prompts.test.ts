@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 
+const DOWN = '\u001b[B';
 const key = 'sk_canary_0123456789abcdef';
 let folder: string;
 
@@ -47,6 +48,64 @@ describe('questions on a terminal', () => {
     expect(await store()).toContain(key);
   });
 
+  it('takes a pasted key as one line, whatever the paste has around it', async () => {
+    const add = ['profiles', 'add', 'pasted', '--base-url', 'https://api.example.com/api/v1', '--no-verify'];
+    const twoLines = run(add);
+    await twoLines.shows('API key:');
+    twoLines.type(`\u001b[200~${key}\nsecond line\n\u001b[201~\r`);
+    expect((await twoLines.ended).code).toBe(2);
+    await twoLines.shows('The API key must be one word on one line.');
+    const screen = run(add);
+    await screen.shows('API key:');
+    screen.resize(50, 20);
+    screen.type(`\u001b[200~ ${key}\r\n\u001b[201~`);
+    screen.type('\r');
+    expect((await screen.ended).code).toBe(0);
+    expect(screen.text()).not.toContain('0123456789abcdef');
+    expect(await store()).toContain(`"apiKey": "${key}"\n\t\t}\n\t}`);
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('stores nothing when the key is not given: %s', async (_, keys) => {
+    const screen = run(['profiles', 'add', 'left', '--base-url', 'https://api.example.com/api/v1']);
+    await screen.shows('API key:');
+    screen.type(`sk_half${keys}`);
+    expect(await screen.ended).toMatchObject({ signal: 2 });
+    expect(await store()).not.toContain('left');
+  });
+
+  it('asks which profile to use, the current one first', async () => {
+    const screen = run(['profiles', 'use']);
+    await screen.shows('Which profile?');
+    await screen.shows('❯ acme');
+    screen.resize(60, 24);
+    screen.type(`${DOWN}`);
+    await screen.shows('❯ pasted');
+    screen.type('\r');
+    expect((await screen.ended).code).toBe(0);
+    await screen.shows('pasted is now the current profile.');
+    const again = run(['profiles', 'use']);
+    await again.shows('❯ pasted');
+    again.type('\u0003');
+    expect(await again.ended).toMatchObject({ signal: 2 });
+  });
+
+  it('mails several only on a yes; pasted text and a plain Enter are none', async () => {
+    const env = { ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: key };
+    const keys = ['\r', '\u001b[200~y\nyes\n\u001b[201~\r', '\u0003'];
+    for (const [index, typed] of keys.entries()) {
+      const screen = run(['envelopes', 'remind', 'env_1', 'env_2'], env);
+      await screen.shows('Mail reminders for 2 envelopes?');
+      if (index === 0) screen.resize(40, 20);
+      screen.type(typed);
+      const { code, signal } = await screen.ended;
+      expect(index === 2 ? signal : code).toBe(2);
+      if (index < 2) await screen.shows('Not confirmed; nothing was');
+    }
+  });
+
   it('removes nothing on a plain Enter: no is the default', async () => {
     const screen = run(['profiles', 'remove', 'acme']);
     await screen.shows('Remove acme and its key?');
@@ -82,6 +141,6 @@ describe('questions on a terminal', () => {
     await screen.shows('Remove acme and its key?');
     screen.type('y\r');
     expect((await screen.ended).code).toBe(0);
-    expect(await store()).not.toContain(key);
+    expect(await store()).not.toContain('acme');
   });
 });

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { json } from '../support/server.ts';
@@ -156,5 +157,25 @@ describe('what a watch takes', () => {
     expect(jsonLines(stdout)).toHaveLength(total);
     expect(server.seen.length).toBeLessThanOrEqual(20);
     await server.close();
+  });
+});
+
+describe('with a listener on this machine', () => {
+  it('a webhook wakes a watch that would look again only in an hour', async () => {
+    await writeFile(home.path('secret'), 'whsec_0123456789abcdef\n');
+    const listen = home.start(['listen', '--port', '0', '--json', '--secret-file', 'secret']);
+    const { url } = await listen.object();
+    const own = ['--webhook-url', String(url), '--webhook-secret-file', 'secret'];
+    const created = await home.object([
+      ...['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'woken@example.com', '--send'],
+      ...own,
+    ]);
+    const id = String(created.id);
+    const watch = home.start(['envelopes', 'watch', id, '--json', '--interval', '1h', '--timeout', '30s']);
+    expect(await watch.object()).toMatchObject({ from: null, to: 'SENT' });
+    await home.run(['sandbox', 'sign', id]);
+    expect(await watch.object()).toMatchObject({ envelopeId: id, to: 'COMPLETED' });
+    expect((await watch.ended).code).toBe(0);
+    await listen.stop();
   });
 });

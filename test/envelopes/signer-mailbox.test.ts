@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSigner, parseSigners } from '../../src/envelopes/signer-mailbox.ts';
+import { parseSigner, parseSigners, signerText } from '../../src/envelopes/signer-mailbox.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 
 describe('a signer on the command line', () => {
@@ -66,5 +66,31 @@ describe('a signer on the command line', () => {
     expect(parseSigners(many)).toHaveLength(20);
     expect(() => parseSigners([])).toThrow('at least one signer');
     expect(() => parseSigners([...many, 'x@example.com'])).toThrow('at most 20');
+  });
+});
+
+describe('a signer as text', () => {
+  it('is read as the same signer', () => {
+    const word = fc
+      .string({ unit: fc.constantFrom(...`Ada ;"<>\\'=,é漢`), minLength: 1 })
+      .map((text) => text.trim());
+    const signers = fc.record(
+      {
+        email: fc.constantFrom('a@b.c', 'ada@example.com'),
+        name: word.filter((text) => text !== ''),
+        role: word.filter((text) => text !== ''),
+        order: fc.integer({ min: 0, max: 9_999 }),
+      },
+      { requiredKeys: ['email', 'name'] },
+    );
+    fc.assert(
+      fc.property(signers, (signer) => {
+        expect(parseSigner(signerText(signer)).signer).toEqual(signer);
+      }),
+    );
+  });
+
+  it('is the address alone where that is the name', () => {
+    expect(signerText({ email: 'a@b.c', name: 'a@b.c' })).toBe('a@b.c');
   });
 });

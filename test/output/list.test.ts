@@ -29,6 +29,7 @@ async function write(format: ListFormat, columns = Number.POSITIVE_INFINITY): Pr
   const terminal: Terminal = {
     outIsTty: Number.isFinite(columns),
     errIsTty: false,
+    still: false,
     canAsk: false,
     columns,
     out: (text) => {

@@ -35,6 +35,8 @@ export interface RunOptions {
   env?: Record<string, string>;
   input?: string;
   cwd?: string;
+  /** The words of a program that runs the command, such as strace. */
+  under?: readonly string[];
 }
 
 /** A home of its own for a test file: settings, state and files in one folder that goes away. */
@@ -118,7 +120,7 @@ export class Home {
   }
 
   private spawn(args: readonly string[], options: RunOptions): ChildProcess {
-    const [file, ...before] = COMMAND;
+    const [file = '', ...before] = [...(options.under ?? []), ...COMMAND];
     const env = { ...this.env, ...options.env };
     return spawn(file, [...before, ...args], { env, cwd: options.cwd ?? this.folder, stdio: 'pipe' });
   }

@@ -8,7 +8,8 @@ export default class DocumentsVerify extends EsignCommand {
     'Nothing is fetched. Ends with 9 when a file is missing or changed, each of which is named.';
   static override examples = [
     '<%= config.bin %> documents verify archive',
-    '<%= config.bin %> documents verify archive --json',
+    '<%= config.bin %> documents verify archive --json | jq -r \'select(.status == "failed") | .path\'',
+    '<%= config.bin %> documents verify && tar -czf papers.tgz .',
   ];
   static override args = {
     dir: Args.string({ description: 'the folder', default: '.', ignoreStdin: true }),

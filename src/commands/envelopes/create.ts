@@ -1,10 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag } from '../../cli/flags.ts';
-import { readText } from '../../cli/json-file.ts';
+import { readNewEnvelope } from '../../cli/new-envelope.ts';
 import { withOwnSecret } from '../../cli/own-secret.ts';
-import { readWebhookSecret } from '../../cli/secrets.ts';
-import { readMetadata, readSigners } from '../../cli/signers.ts';
 import { createBody, createEnvelope, newRequestId } from '../../envelopes/create.ts';
 import { explainCreated, renderCreated } from '../../output/created-view.ts';
 import { writeJson } from '../../output/json.ts';
@@ -14,6 +12,7 @@ export default class EnvelopesCreate extends EsignCommand {
   static override description =
     "A signer is a mailbox with options: a@b.c, 'Ada Lovelace <a@b.c>', or 'Ada Lovelace <a@b.c>;role=Tenant;order=1'. A run with the same --request-id never creates a second envelope.";
   static override examples = [
+    '<%= config.bin %> envelopes create',
     '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c',
     "<%= config.bin %> envelopes create --template tmpl_lease --signer 'Ada Lovelace <ada@example.com>;role=Tenant' --signer 'Bo Li <bo@example.com>;role=Landlord' --send",
     '<%= config.bin %> envelopes create --template tmpl_nda --signers-file signers.csv --metadata deal=4711 --request-id deal-4711',
@@ -21,7 +20,7 @@ export default class EnvelopesCreate extends EsignCommand {
     '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c --dry-run',
   ];
   static override flags = {
-    template: Flags.string({ description: 'template to make it from', required: true, helpValue: 'ID' }),
+    template: Flags.string({ description: 'template to make it from', helpValue: 'ID' }),
     signer: Flags.string({
       description: 'a signer; repeat for more, up to 20',
       multiple: true,
@@ -73,21 +72,7 @@ export default class EnvelopesCreate extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(EnvelopesCreate);
     const around = this.surroundings(flags);
-    const wanted = {
-      templateId: flags.template,
-      signers: await readSigners(flags, around),
-      subject: flags.subject,
-      message:
-        flags['message-file'] === undefined
-          ? flags.message
-          : await readText(flags['message-file'], 'message file'),
-      metadata: await readMetadata(flags.metadata, flags['metadata-file']),
-      webhookUrl: flags['webhook-url'],
-      webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], flags['webhook-url'], around),
-      expiresInDays: flags['expires-in-days'],
-      signingOrder: flags['signing-order']?.toUpperCase(),
-      send: flags.send,
-    };
+    const wanted = await readNewEnvelope(flags, around);
     const requestId = flags['request-id'] ?? newRequestId();
     if (flags['dry-run'])
       return writeJson({ dryRun: true, body: createBody(wanted, requestId) }, around.hidingSecrets());

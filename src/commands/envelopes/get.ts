@@ -1,6 +1,8 @@
 import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { forEachId } from '../../cli/each.ts';
+import { Histories } from '../../cli/history.ts';
 import { readIds } from '../../cli/ids.ts';
 import { renderEnvelope } from '../../output/envelope-view.ts';
 
@@ -8,6 +10,7 @@ export default class EnvelopesGet extends EsignCommand {
   static override summary = 'Show where an envelope stands: status, signers, dates, files.';
   static override examples = [
     '<%= config.bin %> envelopes get env_123',
+    '<%= config.bin %> envelopes get env_123 --history',
     '<%= config.bin %> envelopes get env_123 --json | jq -r .status',
     '<%= config.bin %> envelopes list -q | <%= config.bin %> envelopes get - --json',
   ];
@@ -15,17 +18,29 @@ export default class EnvelopesGet extends EsignCommand {
   static override args = {
     id: Args.string({ description: 'ids, or - to read them from stdin', ignoreStdin: true }),
   };
+  static override flags = {
+    history: Flags.boolean({
+      description: 'also what `listen` received for it on this machine, event by event',
+    }),
+  };
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesGet);
     const around = this.surroundings(flags);
     const ids = await readIds(argv.map(String), 'envelope id');
     const client = await around.client();
+    const history = flags.history ? new Histories(ids.ids) : undefined;
     await forEachId(
       {
         ids,
-        act: async (id) => ({ envelope: await client.envelopes.get(id, around.signal) }),
-        show: (envelope) => renderEnvelope(envelope, around.terminal, around.clock.now()),
+        act: async (id) => {
+          const envelope = await client.envelopes.get(id, around.signal);
+          return { envelope: (await history?.addedTo(envelope)) ?? envelope };
+        },
+        show: (envelope) => {
+          const shown = renderEnvelope(envelope, around.terminal, around.clock.now());
+          return `${shown}${history?.render(envelope, around) ?? ''}`;
+        },
       },
       around,
     );

@@ -11,8 +11,7 @@ import { renderSummary } from '../../output/summary-view.ts';
 const SOON_MS = 3 * 86_400_000;
 
 export default class EnvelopesSummary extends EsignCommand {
-  static override summary =
-    'Show where all envelopes stand: counts, what waits longest, what expires, what is stuck.';
+  static override summary = 'Show where all envelopes stand: counts, waits, what expires, what is stuck.';
   static override examples = [
     '<%= config.bin %> envelopes summary',
     '<%= config.bin %> envelopes summary --since 30d --html report.html',

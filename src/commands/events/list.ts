@@ -3,7 +3,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { eventNames } from '../../cli/event-flags.ts';
 import { listFlags, sinceFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/limited.ts';
-import { eventsFolder } from '../../cli/listening.ts';
+import { eventsDir } from '../../kernel/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
 import { eventJson, eventList } from '../../output/event-view.ts';
 import { writeList } from '../../output/list.ts';
@@ -33,7 +33,7 @@ export default class EventsList extends EsignCommand {
     const { flags } = await this.parse(EventsList);
     const around = this.surroundings(flags);
     const verified = flags.verified ? true : flags.unverified ? false : undefined;
-    const records = readEvents(eventsFolder(), {
+    const records = readEvents(eventsDir(), {
       events: eventNames(flags.events),
       envelopeId: flags.envelope,
       since: flags.since,

@@ -4,8 +4,8 @@ import { EsignCommand } from '../../cli/command.ts';
 import { findEvent, forwardable, sendAll, targetUrl } from '../../cli/event-sending.ts';
 import { sinceFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/ids.ts';
-import { eventsFolder } from '../../cli/listening.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { eventsDir } from '../../kernel/paths.ts';
 import { readEvents } from '../../webhooks/event-journal.ts';
 import type { EventRecord } from '../../webhooks/event-record.ts';
 
@@ -35,7 +35,7 @@ export default class EventsReplay extends EsignCommand {
       for (const id of (await readIds(argv.map(String), 'delivery id')).ids)
         records.push(await findEvent(id));
     else
-      for await (const record of readEvents(eventsFolder(), {
+      for await (const record of readEvents(eventsDir(), {
         envelopeId: flags.envelope,
         since: flags.since,
       }))

@@ -9,7 +9,7 @@ export default class EventsShow extends EsignCommand {
   static override examples = [
     '<%= config.bin %> events show dlv_0123',
     '<%= config.bin %> events show dlv_0123 --json | jq .body',
-    '<%= config.bin %> events list -q -L 1 | xargs <%= config.bin %> events show',
+    '<%= config.bin %> events show "$(<%= config.bin %> events list -q -L 1)"',
   ];
   static override args = {
     id: Args.string({ description: 'delivery id, or its beginning', required: true, ignoreStdin: true }),

@@ -1,10 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { profileFlags, readProfileChanges } from '../../cli/profile-flags.ts';
+import { notePlace, profileFlags, readProfileChanges } from '../../cli/profile-flags.ts';
 import { configDir } from '../../kernel/paths.ts';
 import { renderProfile, writeProfile } from '../../output/profile-view.ts';
 import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
+import { forgetKey, placeKey } from '../../profiles/key-place.ts';
 import { readProfiles, updateProfiles } from '../../profiles/store.ts';
 import { verifyKey } from '../../profiles/verify.ts';
 
@@ -16,6 +17,7 @@ export default class ProfilesAdd extends EsignCommand {
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1',
     'pass show esign | <%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-stdin',
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-command "op read op://team/esign/key"',
+    '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --keychain',
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --bucket contracts --region eu-central-1',
   ];
   static override args = {
@@ -37,9 +39,17 @@ export default class ProfilesAdd extends EsignCommand {
       args.name,
       applyChanges(undefined, { baseUrl: flags['base-url'], insecureHttp: flags['insecure-http'] }),
     );
-    const profile = applyChanges(undefined, await readProfileChanges(flags, { needsKey: true }, around));
-    if (flags.verify) await verifyKey(await around.clientOf(profile), around.signal);
-    const store = await updateProfiles(folder, (profiles) => addProfile(profiles, args.name, profile));
+    const changes = await readProfileChanges(flags, { needsKey: true }, around);
+    if (flags.verify) await verifyKey(await around.clientOf(applyChanges(undefined, changes)), around.signal);
+    const placed = await placeKey(changes, undefined, flags.keychain, around.signal);
+    notePlace(placed, around);
+    const profile = applyChanges(undefined, placed.changes);
+    const store = await updateProfiles(folder, (profiles) => addProfile(profiles, args.name, profile)).catch(
+      async (error: unknown) => {
+        await forgetKey(profile, undefined);
+        throw error;
+      },
+    );
     const shown = { name: args.name, current: store.current === args.name, profile };
     await writeProfile(shown, around, () => renderProfile(shown, around.terminal));
   }

@@ -1,10 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { profileFlags, readProfileChanges } from '../../cli/profile-flags.ts';
+import { notePlace, profileFlags, readProfileChanges } from '../../cli/profile-flags.ts';
 import { configDir } from '../../kernel/paths.ts';
 import { renderProfile, writeProfile } from '../../output/profile-view.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
+import { forgetKey, placeKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
 import { verifyKey } from '../../profiles/verify.ts';
 
@@ -14,6 +15,7 @@ export default class ProfilesEdit extends EsignCommand {
     '<%= config.bin %> profiles edit acme --bucket contracts --region eu-central-1',
     '<%= config.bin %> profiles edit acme --endpoint https://minio.example.com --access-key-id AKID',
     '<%= config.bin %> profiles edit acme --endpoint "" # removes the setting',
+    '<%= config.bin %> profiles edit acme --keychain # moves the key into the keychain of the system',
     'cat new.key | <%= config.bin %> profiles edit acme --api-key-stdin',
   ];
   static override args = {
@@ -34,12 +36,19 @@ export default class ProfilesEdit extends EsignCommand {
     const folder = configDir();
     const before = profileNamed(await readProfiles(folder), args.name);
     const changes = await readProfileChanges(flags, { needsKey: false }, around);
-    const after = applyChanges(before, changes);
     const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
-    if (flags.verify && reached !== undefined) await verifyKey(await around.clientOf(after), around.signal);
+    if (flags.verify && reached !== undefined)
+      await verifyKey(await around.clientOf(applyChanges(before, changes)), around.signal);
+    const placed = await placeKey(changes, before, flags.keychain, around.signal);
+    notePlace(placed, around);
+    const after = applyChanges(before, placed.changes);
     const store = await updateProfiles(folder, (profiles) => {
-      putProfile(profiles, args.name, applyChanges(profileNamed(profiles, args.name), changes));
+      putProfile(profiles, args.name, applyChanges(profileNamed(profiles, args.name), placed.changes));
+    }).catch(async (error: unknown) => {
+      await forgetKey(after, before);
+      throw error;
     });
+    if (!(await forgetKey(before, after))) around.notice('The earlier key is still in the keychain.');
     const shown = { name: args.name, current: store.current === args.name, profile: after };
     await writeProfile(shown, around, () => renderProfile(shown, around.terminal));
   }

@@ -6,6 +6,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/paths.ts';
 import { writeProfile } from '../../output/profile-view.ts';
 import { removeProfile } from '../../profiles/edit.ts';
+import { forgetKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
 
 export default class ProfilesRemove extends EsignCommand {
@@ -28,6 +29,8 @@ export default class ProfilesRemove extends EsignCommand {
     if (ask && !(await confirm(`Remove ${args.name} and its key?`)))
       throw new UsageError('Not confirmed; nothing was removed.');
     const store = await updateProfiles(configDir(), (profiles) => removeProfile(profiles, args.name));
+    if (!(await forgetKey(profile, undefined)))
+      around.notice('The key is still in the keychain, which did not answer.');
     const next = store.current === undefined ? ' Choose another with `esign profiles use NAME`.' : '';
     await writeProfile(
       { name: args.name, current: false, profile },

@@ -20,7 +20,9 @@ export default class ProfilesShow extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ProfilesShow);
     if (args.name !== undefined && flags.profile !== undefined)
-      throw new UsageError('Name the profile once: NAME or --profile.');
+      throw new UsageError('Name the profile once: NAME or --profile.', {
+        hint: 'Leave one of the two out.',
+      });
     const around = this.surroundings({ ...flags, profile: args.name ?? flags.profile });
     const settings = publicSettings(await around.settings(), storePath(configDir()));
     if (around.json) return writeJson(settings, around.terminal);

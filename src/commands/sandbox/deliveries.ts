@@ -24,7 +24,7 @@ export default class SandboxDeliveries extends EsignCommand {
     const sandbox = await around.sandbox();
     await writeList(
       await sandbox.deliveries(flags.envelope, around.signal),
-      sandboxDeliveryList,
+      sandboxDeliveryList(around.clock.now()),
       flags,
       around.terminal,
     );

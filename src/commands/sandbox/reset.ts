@@ -5,8 +5,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class SandboxReset extends EsignCommand {
-  static override summary =
-    'Empty the sandbox: no envelopes, the first templates, the clock back; its key stays.';
+  static override summary = 'Make the sandbox as new: no envelopes, the clock back; its key stays.';
   static override examples = [
     '<%= config.bin %> sandbox reset',
     '<%= config.bin %> sandbox reset --yes',

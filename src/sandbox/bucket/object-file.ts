@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { renameSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, renameSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
@@ -40,6 +40,8 @@ const LENGTH_BYTES = 4;
 /** Enough for the facts of nearly every object in one read. */
 const TAIL_BYTES = 4_096;
 const READ_BYTES = 256 * 1024;
+/** For one read at a time that nobody can come between. */
+const SCRATCH = Buffer.alloc(TAIL_BYTES);
 
 /** How a temporary file is named: whatever is left of one at a start can go. */
 export const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
@@ -97,7 +99,7 @@ export async function openObjectFile(path: string): Promise<StoredObject> {
     return { facts, read: (start, end) => readRange(file, start, end), close: () => file.close() };
   } catch (error) {
     await file.close();
-    throw new Error(`the stored object ${path} cannot be read`, { cause: error });
+    throw unreadable(path, error);
   }
 }
 
@@ -106,6 +108,27 @@ export async function readObjectFacts(path: string): Promise<ObjectFacts> {
   const object = await openObjectFile(path);
   await object.close();
   return object.facts;
+}
+
+/** The same, without giving others their turn: at a start, with thousands to read, many times as fast. */
+export function readObjectFactsAtOnce(path: string): ObjectFacts {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const tail = (wanted: number) => {
+      const length = Math.min(size, wanted);
+      const bytes = length <= SCRATCH.length ? SCRATCH.subarray(0, length) : Buffer.alloc(length);
+      readSync(file, bytes, 0, bytes.length, size - bytes.length);
+      return bytes;
+    };
+    const last = tail(TAIL_BYTES);
+    const length = factsLength(last);
+    return decodeFacts(length <= last.length ? last : tail(length), length, size);
+  } catch (error) {
+    throw unreadable(path, error);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** What follows the bytes in the file. */
@@ -118,13 +141,26 @@ export function encodeFacts(facts: ObjectFacts): Buffer {
 
 async function readFacts(file: FileHandle): Promise<ObjectFacts> {
   const { size } = await file.stat();
-  const tail = await readTail(file, size, TAIL_BYTES);
-  if (tail.length < LENGTH_BYTES) throw new Error('the file is too short');
-  const length = tail.readUInt32BE(tail.length - LENGTH_BYTES) + LENGTH_BYTES;
-  const encoded = length <= tail.length ? tail.subarray(-length) : await readTail(file, size, length);
-  const facts = factsSchema.parse(parseJson(encoded.toString('utf8', 0, encoded.length - LENGTH_BYTES)));
+  const last = await readTail(file, size, TAIL_BYTES);
+  const length = factsLength(last);
+  return decodeFacts(length <= last.length ? last : await readTail(file, size, length), length, size);
+}
+
+/** How many bytes at the end of the file are not the object's. */
+function factsLength(last: Buffer): number {
+  if (last.length < LENGTH_BYTES) throw new Error('the file is too short');
+  return last.readUInt32BE(last.length - LENGTH_BYTES) + LENGTH_BYTES;
+}
+
+function decodeFacts(last: Buffer, length: number, size: number): ObjectFacts {
+  const json = last.toString('utf8', last.length - length, last.length - LENGTH_BYTES);
+  const facts = factsSchema.parse(parseJson(json));
   if (facts.size !== size - length) throw new Error('the file is not as long as it says');
   return facts;
+}
+
+function unreadable(path: string, cause: unknown): Error {
+  return new Error(`the stored object ${path} cannot be read`, { cause });
 }
 
 /** The file's last bytes, all of them when it has fewer. */

@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../kernel/errors.ts';
 import { syncFolder } from '../../kernel/files.ts';
-import { mapInOrder } from '../../kernel/streams.ts';
 import type { Body } from './checksums.ts';
 import { KeyIndex } from './key-index.ts';
 import {
   type ObjectFacts,
   openObjectFile,
-  readObjectFacts,
+  readObjectFactsAtOnce,
   type StoredObject,
   TEMPORARY,
   writeObjectFile,
@@ -37,7 +36,6 @@ export interface PutOptions {
 
 const BUCKET_NAME = /^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const OBJECT_FILE = /^[0-9a-f]{64}$/;
-const OPEN_AT_ONCE = 32;
 /** Others get their turn after so many. */
 const REMOVED_AT_ONCE = 64;
 const MAX_KEY_BYTES = 1024;
@@ -179,10 +177,8 @@ export class ObjectStore {
     const folder = join(this.folder, bucket);
     const names = await readdir(folder);
     for (const name of names.filter((one) => TEMPORARY.test(one))) await rm(join(folder, name));
-    const objects: ObjectFacts[] = [];
     const files = names.filter((name) => OBJECT_FILE.test(name));
-    for await (const facts of mapInOrder(files, OPEN_AT_ONCE, (name) => readObjectFacts(join(folder, name))))
-      objects.push(facts);
+    const objects = files.map((name) => readObjectFactsAtOnce(join(folder, name)));
     this.indexes.set(bucket, new KeyIndex(objects));
   }
 

@@ -7,6 +7,9 @@ import { fontFolder } from '../papers/text/folder.ts';
 const TYPES: Readonly<Record<string, string>> = {
   'style.css': 'text/css; charset=utf-8',
   'sign.js': 'text/javascript; charset=utf-8',
+  'edit.js': 'text/javascript; charset=utf-8',
+  'sheets.js': 'text/javascript; charset=utf-8',
+  'pad.js': 'text/javascript; charset=utf-8',
   'pdf.min.mjs': 'text/javascript; charset=utf-8',
   'pdf.worker.min.mjs': 'text/javascript; charset=utf-8',
   'hand.ttf': 'font/ttf',

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
 import { SCOPES } from '../../kernel/vocabulary.ts';
-import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord } from '../model.ts';
+import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../model.ts';
 import type { State } from '../service/state.ts';
-import { state, table, time } from './layout.ts';
+import { uploadForm } from './editor.ts';
+import { state, table, time, when } from './layout.ts';
 
 const SHOWN = 50;
 
@@ -19,16 +20,8 @@ export function dashboard(records: State, facts: { origin: string; now: string; 
     <h2>Envelopes</h2>
     ${table(['Created', 'Envelope', 'Status', 'Subject', 'Signers'], envelopes.map(envelopeRow), 'None yet. Create one with the command above.')}
     <h2>Templates</h2>
-    ${table(
-      ['Id', 'Name', 'Pages', 'Roles'],
-      [...records.templates.values()].map((one) => [
-        html`<code>${one.id}</code>`,
-        one.name,
-        one.pageCount,
-        one.roles.join(', '),
-      ]),
-      'None.',
-    )}
+    ${table(['Id', 'Name', 'Pages', 'Roles', 'State'], records.templatesOf(records.orgId).map(templateRow), 'None.')}
+    ${uploadForm(facts.form)}
     <h2>Webhooks</h2>
     ${table(
       ['Created', 'Event', 'Envelope', 'State', 'Tries', ''],
@@ -46,14 +39,21 @@ export function dashboard(records: State, facts: { origin: string; now: string; 
 
 function envelopeRow(one: EnvelopeRecord): unknown[] {
   const signers = one.signers.map((signer) => html`<div>${signer.name} ${state(signer.status)}</div>`);
-  return [time(one.createdAt), html`<code>${one.id}</code>`, state(one.status), one.subject, signers];
+  return [when(one.createdAt), html`<code>${one.id}</code>`, state(one.status), one.subject, signers];
+}
+
+function templateRow(one: TemplateRecord): unknown[] {
+  const { id, name, pageCount, roles, fields, active, upload } = one;
+  const standing = active ? 'listed' : fields.length === 0 ? 'no fields yet' : 'not listed';
+  const link = upload === undefined ? name : html`<a href="/templates/${id}">${name}</a>`;
+  return [html`<code>${id}</code>`, link, pageCount, roles.join(', '), standing];
 }
 
 function deliveryRow(one: DeliveryRecord, token: string): unknown[] {
   const last = one.attempts.at(-1);
   const tries = `${one.attempts.length}${last ? ` (${last.status ?? last.error ?? ''})` : ''}`;
   return [
-    time(one.createdAt),
+    when(one.createdAt),
     one.event,
     html`<code>${one.envelopeId}</code>`,
     state(one.state),
@@ -64,13 +64,13 @@ function deliveryRow(one: DeliveryRecord, token: string): unknown[] {
 
 function keyRow(one: KeyRecord, token: string): unknown[] {
   const end = one.revokedAt === null ? action(`/keys/${one.id}/revoke`, 'Revoke', token) : 'revoked';
-  const expires = one.expiresAt === null ? 'never' : time(one.expiresAt);
+  const expires = one.expiresAt === null ? 'never' : when(one.expiresAt);
   return [
     one.name,
     html`<code>${one.prefix}…</code>`,
     one.scopes.join(', '),
-    time(one.createdAt),
-    time(one.lastUsedAt) || 'never',
+    when(one.createdAt),
+    when(one.lastUsedAt) || 'never',
     expires,
     end,
   ];
@@ -89,7 +89,7 @@ export function mailbox(mails: readonly MailRecord[], to: string) {
     .toReversed()
     .slice(0, 200);
   const rows = shown.map((mail) => [
-    time(mail.at),
+    when(mail.at),
     mail.to,
     html`<a href="/mailbox/${mail.id}">${mail.subject}</a>`,
   ]);

@@ -1,7 +1,8 @@
-import type { EnvelopeRecord, SignerRecord, TemplateField } from '../model.ts';
+import type { Drawing, EnvelopeRecord, SignerRecord, TemplateField } from '../model.ts';
 import { fieldsOf, initials, isSigningDate } from '../service/fields.ts';
 import { isoTime } from '../service/sandbox-clock.ts';
 import type { State } from '../service/state.ts';
+import { readDrawing } from './strokes.ts';
 
 /** The signer's fields in reading order: page, then from top to bottom, then from left to right. */
 export function fieldsFor(state: State, envelope: EnvelopeRecord, signer: SignerRecord): TemplateField[] {
@@ -24,33 +25,62 @@ export function prefilled(
   return Object.fromEntries(fields.map((field) => [field.fieldId, known(field)]));
 }
 
-/** The values of a posted form, by field id; a checkbox that is not ticked is not posted. */
-export function entered(
-  fields: readonly TemplateField[],
-  body: Readonly<Record<string, unknown>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    fields.map((field) => {
-      const value = body[`f.${field.fieldId}`];
-      const text = typeof value === 'string' ? value.trim().slice(0, 500) : '';
-      return [field.fieldId, field.type === 'CHECKBOX' ? String(text === 'true') : text];
-    }),
-  );
+/** What a posted form holds, and why it can't be signed yet. */
+export interface Posted {
+  values: Record<string, string>;
+  drawings: Record<string, Drawing>;
+  /** The drawings as the texts they came as. */
+  drawn: Record<string, string>;
+  consent: boolean;
+  /** Sentences; none when it can be signed. */
+  problems: string[];
 }
 
-/** Why the form can't be signed yet, in words; nothing when it can. */
-export function problemsWith(
+/** Signatures and initials are drawn or typed. */
+export function isHandwritten(field: TemplateField): boolean {
+  return field.type === 'SIGNATURE' || field.type === 'INITIALS';
+}
+
+/** Reads a posted form: per field `f.ID` is what was typed or chosen, `d.ID` what was drawn instead. */
+export function readPosted(
   fields: readonly TemplateField[],
-  values: Readonly<Record<string, string>>,
-  consent: boolean,
-): string[] {
-  const problems = fields.flatMap((field) => {
-    const value = values[field.fieldId] ?? '';
-    if (field.required && (value === '' || value === 'false'))
-      return [`${field.label} (page ${field.page}) is required.`];
-    if (field.type === 'DROPDOWN' && value !== '' && field.options?.includes(value) === false)
-      return [`${field.label} must be one of the choices.`];
-    return [];
-  });
-  return consent ? problems : [...problems, 'Tick that you have read the document and agree.'];
+  body: Readonly<Record<string, unknown>>,
+): Posted {
+  const consent = body.consent === 'yes';
+  const posted: Posted = { values: {}, drawings: {}, drawn: {}, consent, problems: [] };
+  for (const field of fields) {
+    const { fieldId } = field;
+    const text = isHandwritten(field) ? textIn(body[`d.${fieldId}`]) : '';
+    const drawing = text === '' ? undefined : readDrawing(text);
+    posted.values[fieldId] = drawing === undefined ? typedIn(field, body[`f.${fieldId}`]) : '';
+    if (drawing !== undefined) {
+      posted.drawings[fieldId] = drawing;
+      posted.drawn[fieldId] = text;
+    } else if (text !== '') {
+      posted.problems.push(`${placeOf(field)} is not a drawing that can be kept; draw it again or type it.`);
+    } else posted.problems.push(...problemsWith(field, posted.values[fieldId]));
+  }
+  if (!consent) posted.problems.push('Tick that you have read the document and agree.');
+  return posted;
+}
+
+/** A checkbox that is not ticked is not posted. */
+function typedIn(field: TemplateField, posted: unknown): string {
+  const text = textIn(posted).trim().slice(0, 500);
+  return field.type === 'CHECKBOX' ? String(text === 'true') : text;
+}
+
+function textIn(posted: unknown): string {
+  return typeof posted === 'string' ? posted : '';
+}
+
+function problemsWith(field: TemplateField, value: string): string[] {
+  if (field.required && (value === '' || value === 'false')) return [`${placeOf(field)} is required.`];
+  if (field.type === 'DROPDOWN' && value !== '' && field.options?.includes(value) === false)
+    return [`${field.label} must be one of the choices.`];
+  return [];
+}
+
+function placeOf({ label, page }: TemplateField): string {
+  return `${label} (page ${page})`;
 }

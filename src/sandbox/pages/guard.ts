@@ -1,13 +1,17 @@
 import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import { html } from 'hono/html';
-import { ApiError, asApiError } from '../service/errors.ts';
+import { UPLOAD } from '../model.ts';
+import { ApiError, asApiError, invalidBody } from '../service/errors.ts';
 import { isLocalHost } from '../service/host-check.ts';
 import type { ServiceContext, ServiceEnv } from '../service/web.ts';
 import { page } from './layout.ts';
 import type { PagesOptions } from './options.ts';
 
-const MAX_FORM_BYTES = 256 * 1024;
+/** Room for a signature and two dozen initials, all drawn as long as a drawing may be. */
+const MAX_FORM_BYTES = 1024 * 1024;
+/** The only form that takes a file. */
+export const UPLOAD_PATH = '/templates';
 
 export function nothingThere(c: ServiceContext) {
   const body = html`<h1>There is nothing here</h1>
@@ -37,18 +41,32 @@ export async function requireForm(c: ServiceContext, form: string): Promise<Reco
   return body;
 }
 
+/** A file that is refused. */
+export function refusedFile(reason: string): ApiError {
+  return invalidBody({ pdf: [reason] }, 'The file was not taken');
+}
+
+export function fileTooLarge(): ApiError {
+  return refusedFile(`A PDF may have at most ${UPLOAD.bytes / 1_000_000} MB.`);
+}
+
 /** No name that an attacker makes point here opens these pages, and no form is larger than forms are. */
 export function ownAddressOnly({ host, engine }: PagesOptions) {
-  const limit = bodyLimit({
-    maxSize: MAX_FORM_BYTES,
-    onError: () => {
-      throw new ApiError('VALIDATION_ERROR', 'The form is too large');
-    },
-  });
+  const forms = limitOf(MAX_FORM_BYTES, () => new ApiError('VALIDATION_ERROR', 'The form is too large'));
+  const uploads = limitOf(UPLOAD.bytes + MAX_FORM_BYTES, fileTooLarge);
   return createMiddleware<ServiceEnv>(async (c, next) => {
     if (!isLocalHost(c.env.incoming, host))
       throw new ApiError('FORBIDDEN', 'This page is shown only under its own address');
     await engine.catchUp();
-    return limit(c, next);
+    return c.req.path === UPLOAD_PATH ? uploads(c, next) : forms(c, next);
+  });
+}
+
+function limitOf(maxSize: number, refusal: () => ApiError) {
+  return bodyLimit({
+    maxSize,
+    onError: () => {
+      throw refusal();
+    },
   });
 }

@@ -7,8 +7,9 @@ import { errorPage, ownAddressOnly } from './guard.ts';
 import { signingPages } from './links.ts';
 import type { PagesOptions } from './options.ts';
 import { recordPages } from './records.ts';
+import { templatePages } from './templates.ts';
 
-const OWN_PATHS = ['/', '/mailbox/*', '/sign/*', '/keys/*', '/deliveries/*', '/assets/*'];
+const OWN_PATHS = ['/', '/mailbox/*', '/sign/*', '/keys/*', '/deliveries/*', '/templates/*', '/assets/*'];
 
 /** The pages made for people: dashboard, mailbox, and the signing page behind each link. */
 export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
@@ -17,7 +18,9 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   const local = ownAddressOnly(options);
   for (const path of OWN_PATHS) pages.use(path, local);
   // Forms of the dashboard carry it: a page elsewhere on the web can post here, but cannot know it.
-  recordPages(pages, options, randomBytes(16).toString('hex'));
+  const token = randomBytes(16).toString('hex');
+  recordPages(pages, options, token);
+  templatePages(pages, options, token);
   signingPages(pages, options);
   pages.get('/assets/:name', async (c) => {
     const asset = await readAsset(c.req.param('name'));

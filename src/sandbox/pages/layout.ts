@@ -21,7 +21,14 @@ const POLICY = [
 /** A whole page. Everything put in by `html` templates is escaped. */
 export async function page(
   c: ServiceContext,
-  content: { title: string; body: Html | Promise<Html>; script?: string; status?: ContentfulStatusCode },
+  content: {
+    title: string;
+    body: Html | Promise<Html>;
+    script?: string;
+    /** Uses more of a large screen. */
+    isWide?: boolean;
+    status?: ContentfulStatusCode;
+  },
 ): Promise<Response> {
   const script =
     content.script === undefined ? '' : html`<script type="module" src="/assets/${content.script}"></script>`;
@@ -35,7 +42,7 @@ export async function page(
         <link rel="stylesheet" href="/assets/style.css" />
         ${script}
       </head>
-      <body>
+      <body class="${content.isWide === true ? 'wide' : ''}">
         <header>
           <span class="mark">SANDBOX</span>
           <nav aria-label="Sandbox"><a href="/">Dashboard</a> <a href="/mailbox">Mailbox</a></nav>
@@ -82,4 +89,10 @@ export function state(word: string): Html {
 /** `2026-11-21 09:05:12 UTC`. */
 export function time(iso: string | null): string {
   return iso === null ? '' : `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** The same for a column of a table: broken between day and hour where it must be. */
+export function when(iso: string | null): Html | string {
+  if (iso === null) return '';
+  return html`<span class="whole">${iso.slice(0, 10)}</span> <span class="whole">${iso.slice(11, 19)} UTC</span>`;
 }

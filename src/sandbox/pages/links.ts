@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { hasTurn, isActive } from '../service/standing.ts';
 import type { ServiceContext, ServiceEnv } from '../service/web.ts';
-import { entered, fieldsFor, prefilled, problemsWith } from './entries.ts';
+import { fieldsFor, type Posted, prefilled, readPosted } from './entries.ts';
 import { nothingThere } from './guard.ts';
 import { page } from './layout.ts';
 import type { PagesOptions } from './options.ts';
@@ -19,7 +19,7 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
     if (!canSign(found))
       return page(c, { title: found.envelope.subject, body: standingPage(found.envelope, found.signer) });
     await engine.view(found.envelope.id, found.signer.id);
-    return signing(c, options, found, { consent: false, problems: [] });
+    return signing(c, options, found);
   });
   app.post('/sign/:token', async (c) => {
     const token = c.req.param('token');
@@ -29,11 +29,11 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
     const { envelope, signer } = found;
     const body = await c.req.parseBody();
     const fields = fieldsFor(store.state, envelope, signer);
-    const values = entered(fields, body);
-    const consent = body.consent === 'yes';
-    const problems = problemsWith(fields, values, consent);
-    if (problems.length > 0) return signing(c, options, found, { values, consent, problems });
-    await engine.sign(envelope.id, signer.id, values, visitor(c));
+    const posted = readPosted(fields, body);
+    if (posted.problems.length > 0) return signing(c, options, found, posted);
+    const { values, drawings } = posted;
+    const entries = Object.keys(drawings).length > 0 ? { values, drawings } : { values };
+    await engine.sign(envelope.id, signer.id, entries, visitor(c));
     return c.redirect(`/sign/${token}`, 303);
   });
   app.post('/sign/:token/decline', async (c) => {
@@ -57,18 +57,12 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
   });
 }
 
-/** What stands in the form: nothing yet, or what was posted and refused. */
-interface Entries {
-  values?: Record<string, string>;
-  consent: boolean;
-  problems: string[];
-}
-
-function signing(c: ServiceContext, options: PagesOptions, { envelope, signer }: Bearer, entries: Entries) {
-  const { consent, problems } = entries;
+/** The form as it is opened, or with what was posted and refused. */
+function signing(c: ServiceContext, options: PagesOptions, { envelope, signer }: Bearer, refused?: Posted) {
   const fields = fieldsFor(options.store.state, envelope, signer);
-  const values = entries.values ?? prefilled(fields, signer, options.clock.now());
-  const body = signingPage({ envelope, signer, fields, values, consent, problems });
+  const values = prefilled(fields, signer, options.clock.now());
+  const { problems = [], ...filled } = refused ?? { values, drawn: {}, consent: false };
+  const body = signingPage({ envelope, signer, fields, ...filled, problems });
   return page(c, {
     title: envelope.subject,
     body,

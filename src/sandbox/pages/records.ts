@@ -13,7 +13,7 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: 
   const { store, engine, clock, origin } = options;
   app.get('/', (c) => {
     const body = dashboard(store.state, { origin: origin(), now: isoTime(clock.now()), form });
-    return page(c, { title: 'Dashboard', body });
+    return page(c, { title: 'Dashboard', body, isWide: true });
   });
   app.get('/mailbox', (c) =>
     page(c, { title: 'Mailbox', body: mailbox(store.state.mails, c.req.query('to') ?? '') }),

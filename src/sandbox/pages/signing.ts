@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { type EnvelopeRecord, type SignerRecord, TALL_TEXT, type TemplateField } from '../model.ts';
+import { isHandwritten } from './entries.ts';
 import { state, time } from './layout.ts';
 
 export interface SigningView {
@@ -9,13 +10,15 @@ export interface SigningView {
   fields: readonly TemplateField[];
   /** What was entered or is prefilled, by field id. */
   values: Readonly<Record<string, string>>;
+  /** What was drawn instead, as texts, by field id. */
+  drawn: Readonly<Record<string, string>>;
   consent: boolean;
   problems: readonly string[];
 }
 
 /** The page on which a signer reads, fills in and signs. */
 export function signingPage(view: SigningView) {
-  const { envelope, signer, fields, values, problems } = view;
+  const { envelope, signer, fields, values, drawn, problems } = view;
   const path = `/sign/${signer.token}`;
   return html`<h1>${envelope.subject}</h1>
     <p class="quiet">For ${signer.name} (${signer.role}), to be signed by ${time(envelope.expiresAt)}</p>
@@ -26,7 +29,7 @@ export function signingPage(view: SigningView) {
       <p><a href="${path}/document.pdf">Open the PDF</a></p>
       <section class="card" aria-labelledby="fields">
         <h2 id="fields">Your fields</h2>
-        ${fields.map((field) => fieldBlock(field, values[field.fieldId] ?? ''))}
+        ${fields.map((field) => fieldBlock(field, values[field.fieldId] ?? '', drawn[field.fieldId] ?? ''))}
       </section>
       <div class="card">
         <div class="field check">
@@ -40,7 +43,8 @@ export function signingPage(view: SigningView) {
         <span role="status" class="quiet"></span>
       </div>
     </form>
-    <dialog aria-labelledby="decline-title">
+    ${padDialog()}
+    <dialog id="decline" aria-labelledby="decline-title">
       <form method="post" action="${path}/decline">
         <h2 id="decline-title">Decline to sign</h2>
         <div class="field">
@@ -52,6 +56,23 @@ export function signingPage(view: SigningView) {
     </dialog>`;
 }
 
+/** Where signatures are drawn; opened by the script, which also puts a button for it beside each field. */
+function padDialog() {
+  return html`<dialog id="pad" aria-labelledby="pad-title">
+    <form method="dialog">
+      <h2 id="pad-title">Draw</h2>
+      <canvas class="pad" role="img" aria-label="Where to draw"></canvas>
+      <p class="quiet" role="status"></p>
+      <div class="row">
+        <button value="use">Use it</button>
+        <button type="button" class="plain" data-pad="undo">Undo</button>
+        <button type="button" class="plain" data-pad="clear">Clear</button>
+        <button class="plain" value="">Cancel</button>
+      </div>
+    </form>
+  </dialog>`;
+}
+
 function problemList(problems: readonly string[]) {
   return html`<div class="card problems" role="alert">
     <h2>Not signed yet</h2>
@@ -61,12 +82,15 @@ function problemList(problems: readonly string[]) {
   </div>`;
 }
 
-function fieldBlock(field: TemplateField, value: string) {
+function fieldBlock(field: TemplateField, value: string, drawing: string) {
   const kind = field.type === 'CHECKBOX' ? 'field check' : 'field';
   const label = html`<label for="${field.fieldId}">${field.label}${field.required ? '' : ' (optional)'}</label>`;
   const control = controlOf(field, value);
+  const drawn = isHandwritten(field)
+    ? html`<input type="hidden" name="d.${field.fieldId}" value="${drawing}" />`
+    : '';
   return html`<div class="${kind}" data-page="${field.page}" data-x="${field.x}" data-y="${field.y}" data-width="${field.width}" data-height="${field.height}">
-    ${field.type === 'CHECKBOX' ? html`${control}${label}` : html`${label}${control}`} <span class="hint">Page ${field.page}</span>
+    ${field.type === 'CHECKBOX' ? html`${control}${label}` : html`${label}${control}${drawn}`} <span class="hint">Page ${field.page}</span>
   </div>`;
 }
 
@@ -93,10 +117,9 @@ function controlOf(field: TemplateField, value: string) {
     return html`<textarea id="${field.fieldId}" name="${name}" rows="3" maxlength="500" autocomplete="off" ${required}>
 ${value}</textarea>`;
   }
-  const hand = field.type === 'SIGNATURE' || field.type === 'INITIALS';
   const type = field.type === 'DATE' ? 'date' : 'text';
   const hint = HINTS[field.type] ?? '';
-  return html`<input type="${type}" id="${field.fieldId}" name="${name}" value="${value}" class="${hand ? 'hand' : ''}" placeholder="${hint}" maxlength="500" autocomplete="off" ${required} />`;
+  return html`<input type="${type}" id="${field.fieldId}" name="${name}" value="${value}" class="${isHandwritten(field) ? 'hand' : ''}" placeholder="${hint}" maxlength="500" autocomplete="off" ${required} />`;
 }
 
 /** What the link shows when there is nothing to sign now, and the papers once they are there. */
@@ -119,13 +142,18 @@ function sentence(envelope: EnvelopeRecord, signer: SignerRecord): string {
     COMPLETED: 'Everyone has signed. The papers are ready.',
     CANCELLED: 'The sender has cancelled this request. There is nothing to sign.',
     EXPIRED: 'The time to sign is over.',
-    DECLINED: `This request was declined${reasonOf(envelope)}.`,
+    DECLINED: sentenceOf(`This request was declined${reasonOf(envelope)}`),
   };
   const ending = endings[envelope.status];
   if (ending !== undefined) return ending;
   if (signer.status === 'SIGNED')
     return `Thank you, ${signer.name}. You have signed; others are still to sign.`;
   return `It is not your turn yet, ${signer.name}. You will be mailed when it is.`;
+}
+
+/** A full stop, unless the signer's own words end in one. */
+function sentenceOf(text: string): string {
+  return /\p{Sentence_Terminal}$/u.test(text) ? text : `${text}.`;
 }
 
 function reasonOf(envelope: EnvelopeRecord): string {

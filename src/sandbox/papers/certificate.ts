@@ -25,7 +25,7 @@ export async function drawCertificate(input: CertificateInput): Promise<Uint8Arr
   flow.title(TITLE, 'A record of how the envelope below was sent, viewed and signed');
   drawEnvelope(flow, input);
   drawDigests(flow, input);
-  drawSignerTable(flow, signers);
+  drawSignerTable(flow, signers, input.template.fields);
   drawHistoryTable(flow, envelope.history, signers);
 
   for (const [index, sheet] of paper.sheets.entries()) {

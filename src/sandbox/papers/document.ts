@@ -1,8 +1,8 @@
 import type { TemplateField, TemplateRecord } from '../model.ts';
 import { drawRegion } from './drawing/blocks.ts';
-import { drawEmptyField } from './drawing/empty-fields.ts';
+import { drawEmptyField, drawFieldPlace } from './drawing/empty-fields.ts';
 import { COLORS, drawFitted, drawLine, STYLES } from './drawing/pen.ts';
-import { createPaper } from './pdf/paper.ts';
+import { createPaper, openPaper, type PaperInfo } from './pdf/paper.ts';
 import type { Sheet } from './pdf/sheet.ts';
 import { BUILT_IN } from './templates/all.ts';
 import { PAGE, type Region } from './templates/design.ts';
@@ -25,12 +25,21 @@ export async function drawDocument(template: TemplateRecord): Promise<Uint8Array
     for (const field of fieldsOn(template, page)) drawEmptyField(sheet, type, field);
     drawFooter(sheet, type, template.name, `Page ${page} of ${count}`);
   }
-  return paper.save({
-    title: plain(template.name),
-    subject: plain(template.description),
-    keywords: [template.id],
-    at: template.createdAt,
-  });
+  return paper.save(infoOf(template));
+}
+
+/** document.pdf of an uploaded template: its own pages, with the places of the fields on them. */
+export async function drawOver(template: TemplateRecord, upload: Uint8Array): Promise<Uint8Array> {
+  const paper = await openPaper(upload);
+  for (const field of template.fields) {
+    const sheet = paper.sheets[field.page - 1];
+    if (sheet) drawFieldPlace(sheet, field);
+  }
+  return paper.save(infoOf(template));
+}
+
+function infoOf({ id, name, description, createdAt }: TemplateRecord): PaperInfo {
+  return { title: plain(name), subject: plain(description), keywords: [id], at: createdAt };
 }
 
 function fieldsOn(template: TemplateRecord, page: number): TemplateField[] {

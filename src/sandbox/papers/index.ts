@@ -10,9 +10,13 @@ export function createPaperMaker(options: { sealFolder?: string } = {}): PaperMa
   const { sealFolder } = options;
   let sealKey: Promise<SealKey> | undefined;
   return {
-    async document(template) {
-      const { drawDocument } = await import('./document.ts');
-      return drawDocument(template);
+    async inspect(file) {
+      const { inspectPdf } = await import('./inspect.ts');
+      return inspectPdf(file);
+    },
+    async document(template, upload) {
+      const { drawDocument, drawOver } = await import('./document.ts');
+      return upload === undefined ? drawDocument(template) : drawOver(template, upload);
     },
     async signed(input) {
       const { drawSigned } = await import('./signed.ts');

@@ -1,5 +1,5 @@
-import type { SignedInput, SignerRecord, TemplateField, TemplateRecord } from '../model.ts';
-import { drawFilledField, drawSignature, fieldValue } from './drawing/filled-fields.ts';
+import type { Drawing, SignedInput, SignerRecord, TemplateField, TemplateRecord } from '../model.ts';
+import { drawFilledField, drawnSignature, drawSignature, fieldValue } from './drawing/filled-fields.ts';
 import { createFlow, drawFlowFooter, FLOW, type Flow } from './drawing/flow.ts';
 import { baseline, COLORS, drawFitted, STYLES } from './drawing/pen.ts';
 import { drawSandboxMark } from './drawing/sandbox-mark.ts';
@@ -11,7 +11,7 @@ import { paragraphsOf, plain, quoted } from './text/untrusted.ts';
 interface Entry {
   signer: SignerRecord;
   label: string;
-  value: string;
+  value: string | Drawing;
 }
 
 /**
@@ -65,7 +65,8 @@ function drawFields(
     if (!signer) return [];
     const sheet = paper.sheets[field.page - 1];
     if (sheet && drawFilledField(sheet, type, field, signer)) return [];
-    return [{ signer, label: field.label, value: fieldValue(field, signer) }];
+    const value = signer.drawings?.[field.fieldId] ?? fieldValue(field, signer);
+    return [{ signer, label: field.label, value }];
   });
 }
 
@@ -74,10 +75,12 @@ function entriesOf(fields: readonly TemplateField[], signer: SignerRecord): Entr
   return fields
     .filter((field) => field.type !== 'SIGNATURE')
     .map((field) => ({ signer, label: field.label, value: shownValue(field, signer) }))
-    .filter(({ value }) => value.trim() !== '');
+    .filter(({ value }) => typeof value !== 'string' || value.trim() !== '');
 }
 
-function shownValue(field: TemplateField, signer: SignerRecord): string {
+function shownValue(field: TemplateField, signer: SignerRecord): string | Drawing {
+  const drawn = signer.drawings?.[field.fieldId];
+  if (drawn !== undefined) return drawn;
   const value = signer.values[field.fieldId] ?? '';
   if (field.type !== 'CHECKBOX') return value;
   return value === 'true' ? 'Yes' : '';
@@ -105,7 +108,8 @@ function drawAppendix(
       flow.top += style.leading + 2;
       last = signer;
     }
-    flow.fact(quoted(label), paragraphsOf(value));
+    if (typeof value === 'string') flow.fact(quoted(label), paragraphsOf(value));
+    else flow.ink(quoted(label), value);
   }
 }
 
@@ -144,7 +148,9 @@ function drawSignatures(
   }
 }
 
-function signatureOf(fields: readonly TemplateField[], signer: SignerRecord): string {
+function signatureOf(fields: readonly TemplateField[], signer: SignerRecord): string | Drawing {
+  const drawn = drawnSignature(fields, signer);
+  if (drawn !== undefined) return drawn;
   const typed = fields
     .filter(({ type }) => type === 'SIGNATURE')
     .map(({ fieldId }) => signer.values[fieldId] ?? '');

@@ -67,8 +67,8 @@ function signerRoutes(app: Hono<ServiceEnv>, { engine, choices }: ControlOptions
     const { signer, values = {}, all } = parseBody(bodies.controlSign, await readJson(c.env.incoming));
     if (all && (signer !== undefined || Object.keys(values).length > 0))
       throw invalidBody({ all: ['Goes without signer and values'] });
-    let envelope = await engine.sign(id, signer ?? null, values, visitorOf(c));
-    while (all && nextSigner(envelope)) envelope = await engine.sign(id, null, {}, visitorOf(c));
+    let envelope = await engine.sign(id, signer ?? null, { values }, visitorOf(c));
+    while (all && nextSigner(envelope)) envelope = await engine.sign(id, null, { values: {} }, visitorOf(c));
     return reply(c, { data: envelopeView(envelope, choices.rules) });
   });
   app.post('/envelopes/:id/view', async (c) => {

@@ -3,14 +3,14 @@ import type { DeliveryRecord, EnvelopeRecord, PaperMaker, TemplateRecord } from 
 import type { Choices } from './choices.ts';
 import { draftEnvelope } from './draft.ts';
 import { invalidBody, invalidState, notFound } from './errors.ts';
-import { type EnteredValues, fillFields } from './fields.ts';
+import { type Entries, fillFields } from './fields.ts';
 import type { RandomId } from './keys.ts';
 import * as lifecycle from './lifecycle.ts';
 import { copyOf, outcomeOf } from './outcome.ts';
 import type { PaperShelf } from './paper-shelf.ts';
 import type { Quota } from './quota.ts';
 import type { Change } from './records.ts';
-import { ResetGate } from './reset-gate.ts';
+import type { ResetGate } from './reset-gate.ts';
 import { Alarm, isoTime, type SandboxClock } from './sandbox-clock.ts';
 import * as standing from './standing.ts';
 import type { Store } from './store.ts';
@@ -26,6 +26,7 @@ export interface EngineOptions {
   sender: WebhookSender;
   papers: PaperMaker;
   shelf: PaperShelf;
+  resets: ResetGate;
   randomId: RandomId;
   quota: Quota;
   choices: Choices;
@@ -49,7 +50,6 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #turns = new Turns();
   readonly #alarm: Alarm;
-  readonly #resets = new ResetGate();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -83,7 +83,7 @@ export class Engine {
 
   /** A new envelope, its document.pdf in the bucket before it exists; sent at once where asked. */
   async create(orgId: string, body: CreateBody): Promise<EnvelopeRecord> {
-    const template = this.#state.templates.get(body.templateId);
+    const template = this.#state.template(body.templateId, orgId);
     if (!template) throw notFound('Template');
     if (!template.active) throw invalidBody({ templateId: ['The template is not active'] });
     const now = this.#options.clock.now();
@@ -92,9 +92,13 @@ export class Engine {
     const draft = draftEnvelope(orgId, template, body, now, { randomId, rules });
     const release = this.#options.quota.reserve(orgId, now, draft.signers.length);
     try {
-      await this.#resets.put(() => this.#options.shelf.putDocument(template, draft));
+      await this.#options.resets.put(() => this.#options.shelf.putDocument(template, draft));
     } finally {
       release();
+    }
+    if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt) {
+      await this.#options.shelf.clear(draft);
+      throw notFound('Template');
     }
     return this.#commit(body.sendImmediately ? lifecycle.send(draft, now, rules) : unchanged(draft));
   }
@@ -120,14 +124,20 @@ export class Engine {
   }
 
   /** Views first where that has not happened. Fields without an entered value get a plausible one. */
-  sign(id: string, who: string | null, values: EnteredValues, visitor: Visitor): Promise<EnvelopeRecord> {
+  sign(id: string, who: string | null, entries: Entries, visitor: Visitor): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) => {
       const signerId = pick(envelope, who);
       const seen = standing.signerOf(envelope, signerId).status === 'VIEWED';
       const first = seen ? unchanged(envelope) : lifecycle.view(envelope, signerId, now, this.#rules);
       return lifecycle.andThen(first, (viewed) => {
-        const filled = fillFields(this.#templateOf(viewed), standing.signerOf(viewed, signerId), values, now);
-        return lifecycle.sign(viewed, { signerId, values: filled, ...visitor }, now, this.#rules);
+        const filled = fillFields(
+          this.#templateOf(viewed),
+          standing.signerOf(viewed, signerId),
+          entries,
+          now,
+        );
+        const signature = { signerId, ...entries, values: filled, ...visitor };
+        return lifecycle.sign(viewed, signature, now, this.#rules);
       });
     });
   }
@@ -182,7 +192,7 @@ export class Engine {
 
   /** Back to the first day: the templates, the key of that hash and what others put into the bucket remain. */
   reset(keptKeyHash: string): Promise<void> {
-    return this.#resets.reset(() => this.#reset(keptKeyHash));
+    return this.#options.resets.reset(() => this.#reset(keptKeyHash));
   }
 
   async #reset(keptKeyHash: string): Promise<void> {

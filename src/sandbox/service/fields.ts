@@ -1,10 +1,16 @@
 import type { ErrorDetails } from '../../kernel/errors.ts';
-import type { SignerRecord, TemplateField, TemplateRecord } from '../model.ts';
+import type { Drawing, SignerRecord, TemplateField, TemplateRecord } from '../model.ts';
 import { invalidBody } from './errors.ts';
 import { isoTime } from './sandbox-clock.ts';
 
 /** What a caller may enter into fields, by field id. */
 export type EnteredValues = Record<string, string | boolean | number>;
+
+/** What a signer hands in: values, and drawings in place of typed signatures and initials, by field id. */
+export interface Entries {
+  values: EnteredValues;
+  drawings?: Record<string, Drawing>;
+}
 
 /** The fields a signer fills: those of the signer's role. */
 export function fieldsOf(template: TemplateRecord, signer: SignerRecord): TemplateField[] {
@@ -21,29 +27,33 @@ export function isSigningDate(field: TemplateField): boolean {
 }
 
 /**
- * The values of a signature: what was entered, and for every other field something plausible.
- * Throws VALIDATION_ERROR for a field that is not the signer's, an unknown choice or a checkbox that is neither.
+ * The values of a signature: what was entered, nothing where something was drawn, and for every other field something
+ * plausible. Throws VALIDATION_ERROR for a field that is not the signer's, an unknown choice or a checkbox that is neither.
  */
 export function fillFields(
   template: TemplateRecord,
   signer: SignerRecord,
-  entered: EnteredValues,
+  { values, drawings = {} }: Entries,
   now: number,
 ): Record<string, string> {
   const fields = fieldsOf(template, signer);
-  const given = new Map(Object.entries(entered).map(([fieldId, value]) => [fieldId, String(value)]));
+  const given = new Map(Object.entries(values).map(([fieldId, value]) => [fieldId, String(value)]));
   const details: [string, string[]][] = [];
   for (const fieldId of given.keys()) {
     if (!fields.some((field) => field.fieldId === fieldId))
       details.push([`values.${fieldId}`, [`Not a field of ${signer.role}`]]);
   }
+  const isDrawn = ({ fieldId }: TemplateField) => Object.hasOwn(drawings, fieldId);
   for (const field of fields) {
-    const problem = problemWith(field, given.get(field.fieldId));
+    const problem = isDrawn(field) ? undefined : problemWith(field, given.get(field.fieldId));
     if (problem) details.push([`values.${field.fieldId}`, [problem]]);
   }
   if (details.length > 0) throw invalidBody(Object.fromEntries(details) satisfies ErrorDetails);
   return Object.fromEntries(
-    fields.map((field) => [field.fieldId, given.get(field.fieldId) ?? plausible(field, signer, now)]),
+    fields.map((field) => [
+      field.fieldId,
+      isDrawn(field) ? '' : (given.get(field.fieldId) ?? plausible(field, signer, now)),
+    ]),
   );
 }
 

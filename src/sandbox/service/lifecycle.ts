@@ -1,5 +1,5 @@
 import type { Paper } from '../../kernel/vocabulary.ts';
-import type { EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord } from '../model.ts';
+import type { Drawing, EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord } from '../model.ts';
 import { DEFAULT_RULES, type Rules } from './choices.ts';
 import { invalidState } from './errors.ts';
 import { completedEvent, type EventDraft, envelopeEvent, signedEvent } from './payloads.ts';
@@ -34,6 +34,7 @@ export interface MailDraft {
 export interface Signature {
   signerId: string;
   values: Record<string, string>;
+  drawings?: Record<string, Drawing>;
   ip: string | null;
   userAgent: string | null;
 }
@@ -168,6 +169,7 @@ export function sign(
     ip: signature.ip,
     userAgent: signature.userAgent,
     values: signature.values,
+    ...(signature.drawings === undefined ? {} : { drawings: signature.drawings }),
   };
   const after: EnvelopeRecord = {
     ...replaceSigner(envelope, signed),

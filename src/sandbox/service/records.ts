@@ -62,6 +62,12 @@ const template: z.ZodType<TemplateRecord> = z.object({
   active: z.boolean(),
   createdAt: z.string(),
   updatedAt: z.string(),
+  upload: z
+    .object({
+      orgId: z.string(),
+      pages: z.array(z.object({ width: z.number(), height: z.number() })),
+    })
+    .exactOptional(),
 });
 
 const signer = z.object({
@@ -82,6 +88,7 @@ const signer = z.object({
   userAgent: maybe,
   signatureId: z.string(),
   values: z.record(z.string(), z.string()),
+  drawings: z.record(z.string(), z.array(z.array(z.number()))).exactOptional(),
 });
 
 const HISTORY = [

@@ -45,7 +45,7 @@ function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   app.get('/esign/templates', read, (c) => {
     const { rules } = choices;
     const { page, pageSize } = parseListQuery(c.req.query(), rules);
-    const active = [...state.templates.values()].filter((template) => template.active);
+    const active = state.templatesOf(c.var.key.orgId).filter((template) => template.active);
     return reply(
       c,
       pageView(active, page, pageSize, (one) => templateView(one, rules)),
@@ -54,7 +54,7 @@ function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   app.all('/esign/templates', wrongMethod('GET, HEAD'));
 
   app.get('/esign/templates/:id', read, (c) => {
-    const template = state.templates.get(c.req.param('id'));
+    const template = state.template(c.req.param('id'), c.var.key.orgId);
     if (!template) throw notFound('Template');
     return reply(c, { data: templateView(template, choices.rules) });
   });

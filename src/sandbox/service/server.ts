@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Clock } from '../../kernel/clock.ts';
@@ -18,9 +19,12 @@ import { readContract } from './openapi.ts';
 import { PaperShelf } from './paper-shelf.ts';
 import { Quota } from './quota.ts';
 import { RateWindow } from './rate-window.ts';
+import { ResetGate } from './reset-gate.ts';
 import { apiRoutes, type RouteOptions } from './routes.ts';
 import { SandboxClock } from './sandbox-clock.ts';
 import { Store } from './store.ts';
+import { TemplateDesk } from './template-desk.ts';
+import { Uploads } from './uploads.ts';
 import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './web.ts';
 import { WebhookSender } from './webhooks.ts';
 
@@ -76,19 +80,23 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const clock = new SandboxClock(options.clock);
     clock.offsetMs = store.state.clockOffsetMs;
     await seedTemplates(store, options.papers);
+    const uploads = new Uploads(join(options.dataDir, 'templates'));
+    await uploads.sweep(store.state.templates.keys());
     const apiKey = await openDefaultKey(store, options.dataDir, clock.now(), randomId);
-    const common = { store, clock, realClock: options.clock, choices, faults, randomId };
+    const { papers } = options;
+    const resets = new ResetGate();
+    const common = { store, clock, realClock: options.clock, choices, faults, randomId, papers, resets };
     sender = new WebhookSender(common);
     engine = new Engine({
       ...common,
       sender,
-      papers: options.papers,
-      shelf: new PaperShelf(options.papers, objects),
+      shelf: new PaperShelf(papers, objects, uploads),
       quota: new Quota(store.state, options.quota, choices),
       origin: () => originOf(server, options.host),
     });
     const rates = new RateWindow(options.rateLimit);
-    const app = webApp(server, { ...common, engine, rates, apiKey, host: options.host, objects });
+    const desk = new TemplateDesk({ ...common, uploads });
+    const app = webApp(server, { ...common, engine, desk, rates, apiKey, host: options.host, objects });
     attach(server, (request, env) =>
       answerWithFaults(request, env, {
         faults,
@@ -118,6 +126,7 @@ function webApp(
     apiKey: string;
     host: string;
     faults: Faults;
+    desk: TemplateDesk;
     objects: ObjectWriter;
   },
 ): Hono<ServiceEnv> {

@@ -29,6 +29,7 @@ export class State {
   readonly #keyIdByHash = new Map<string, string>();
   readonly #envelopeIdsByOrg = new Map<string, string[]>();
   readonly #createdByMonth = new Map<string, Created>();
+  readonly #usedTemplates = new Set<string>();
 
   apply(change: Change): void {
     switch (change.kind) {
@@ -74,6 +75,22 @@ export class State {
     for (const value of this.#audit) yield { kind: 'audit', value };
   }
 
+  /** A template that an organisation sees: an uploaded one is seen by its own alone. */
+  template(id: string, orgId: string): TemplateRecord | undefined {
+    const template = this.templates.get(id);
+    return template !== undefined && isSeenBy(template, orgId) ? template : undefined;
+  }
+
+  /** In the order in which they were made. */
+  templatesOf(orgId: string): TemplateRecord[] {
+    return [...this.templates.values()].filter((one) => isSeenBy(one, orgId));
+  }
+
+  /** True when an envelope was made from the template. */
+  isUsed(templateId: string): boolean {
+    return this.#usedTemplates.has(templateId);
+  }
+
   keyByHash(hash: string): KeyRecord | undefined {
     const id = this.#keyIdByHash.get(hash);
     return id === undefined ? undefined : this.keys.get(id);
@@ -102,6 +119,7 @@ export class State {
   #putEnvelope(envelope: EnvelopeRecord): void {
     const before = this.envelopes.get(envelope.id);
     this.envelopes.set(envelope.id, envelope);
+    this.#usedTemplates.add(envelope.templateId);
     if (isActive(envelope) && !(before && isActive(before)))
       this.expiries.push(Date.parse(envelope.expiresAt), envelope.id);
     if (isFinalising(envelope) && !(before && isFinalising(before)))
@@ -131,9 +149,14 @@ export class State {
     this.clockOffsetMs = 0;
     for (const map of [this.templates, this.envelopes, this.keys, this.deliveries]) map.clear();
     for (const map of [this.#keyIdByHash, this.#envelopeIdsByOrg, this.#createdByMonth]) map.clear();
+    this.#usedTemplates.clear();
     this.mails.length = 0;
     this.#audit = [];
     this.expiries.clear();
     this.finalisations.clear();
   }
+}
+
+function isSeenBy({ upload }: TemplateRecord, orgId: string): boolean {
+  return upload === undefined || upload.orgId === orgId;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/kernel/json.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts';
-import { textIn } from '../papers/reader.ts';
+import { strokesIn, textIn } from '../papers/reader.ts';
 
 let sandbox: Sandbox;
 let folder: string;
@@ -152,6 +152,53 @@ describe('the pages', () => {
     expect(textIn(pdf, { ...box, y: 267 })).toBe('1 Mill Lane');
     expect(textIn(pdf, { ...box, y: 280 })).toBe('Springfield');
     expect(textIn(pdf, { ...box, y: 292 })).toBe('Z1 2AB');
+  });
+
+  it('take a drawn signature in place of a typed one, keep it while something is missing, and refuse other text', async () => {
+    const { id, links } = await sent([landlord]);
+    const [path = ''] = links;
+    const zigzag = '0,0 250,300 500,0;500,500';
+    const typed = { ...filled, 'f.lease_landlord_signature': '' };
+    const bad = [
+      '1',
+      '1,2 3',
+      '1,2;;3,4',
+      '1001,2',
+      '-1,2',
+      '1e3,2',
+      '<svg>',
+      '1,2 '.repeat(4_000),
+      `${'0,0;'.repeat(200)}0,0`,
+    ];
+    for (const drawing of bad) {
+      const refused = await post(path, { ...typed, 'd.lease_landlord_signature': drawing });
+      expect(refused.status, drawing).toBe(400);
+      const text = await refused.text();
+      expect(text).toMatch(/Signature \(page \d\) is not a drawing that can be kept/);
+      expect(text).not.toContain('<svg>');
+    }
+    const agreed = { ...typed, 'd.lease_landlord_signature': zigzag };
+    const { consent, ...unticked } = agreed;
+    const kept = await (await post(path, unticked)).text();
+    expect(kept).toContain(`name="d.lease_landlord_signature" value="${zigzag}"`);
+    expect(kept).not.toContain('is required');
+    expect((await post(path, agreed)).status).toBe(303);
+    expect(await api(`/api/v1/esign/envelopes/${id}`)).toMatchObject({ status: 'COMPLETED' });
+    const [signed, certificate] = await Promise.all(
+      ['signed', 'certificate'].map(
+        async (paper) => new Uint8Array(await (await fetch(at(`${path}/${paper}.pdf`))).arrayBuffer()),
+      ),
+    );
+    const strokes = (await strokesIn(signed ?? new Uint8Array(), 4)).length;
+    expect(strokes).toBe(7);
+    expect(await strokesIn(certificate ?? new Uint8Array(), 1)).toHaveLength(7);
+  });
+
+  it('take drawings only where something is written by hand', async () => {
+    const { links } = await sent([landlord]);
+    const { 'f.lease_address': _address, ...rest } = filled;
+    const refused = await post(links[0] ?? '', { ...rest, 'd.lease_address': '0,0 1,1' });
+    expect(await refused.text()).toContain('is required');
   });
 
   it('record that the document was viewed', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../src/sandbox/model.ts';
 import { hashChain } from '../../../src/sandbox/papers/history.ts';
-import { canRead, infoOf, pagesOf, prepareFonts, textIn, textOf } from './reader.ts';
+import { canRead, infoOf, pagesOf, prepareFonts, strokesIn, textIn, textOf } from './reader.ts';
 import { certificate, envelope, signer, template } from './samples.ts';
 
 beforeAll(prepareFonts);
@@ -49,6 +49,23 @@ describe.skipIf(!canRead)('certificate.pdf', () => {
     ]) {
       expect(text).toContain(fact);
     }
+  });
+
+  it('shows a drawn signature beside its signer', async () => {
+    const drawings = { nda_signature: [[0, 0, 500, 200, 900, 0]] };
+    const [drawn, typed] = [
+      await certificate(nda, [signer(1, { drawings })]),
+      await certificate(nda, [signer(1)]),
+    ];
+    expect(await strokesIn(typed, 1)).toEqual([]);
+    const points = await strokesIn(drawn, 1);
+    expect(points).toHaveLength(5);
+    for (const { x, y } of points) {
+      expect(x).toBeGreaterThan(372);
+      expect(x).toBeLessThan(531);
+      expect(y).toBeLessThan(774);
+    }
+    expect(textOf(drawn)).toContain(signer(1).signatureId);
   });
 
   it('lists each signer with times, address, device and signature ID', async () => {

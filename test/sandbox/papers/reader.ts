@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PDF, PdfStream } from '@libpdf/core';
 
 /** True when poppler's programs are there to read papers back. They must be on CI. */
 export const canRead = spawnSync('pdftotext', ['-v']).error === undefined;
@@ -81,6 +82,37 @@ function withoutMarks(text: string): string {
   return text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '');
 }
 
+/** How many pixels of a rectangle are dark when a viewer shows the page at one pixel a point. */
+export function darkIn(
+  pdf: Uint8Array,
+  { page, x, y, width, height }: { page: number; x: number; y: number; width: number; height: number },
+): number {
+  const numbers = { f: page, l: page, x, y, W: width, H: height, r: 72 };
+  const options = Object.entries(numbers).flatMap(([name, value]) => [`-${name}`, String(Math.round(value))]);
+  const image = withFile(pdf, (path) => run('pdftoppm', ['-gray', '-cropbox', ...options, path], 'latin1'));
+  const pixels = image.slice(-Math.round(width) * Math.round(height));
+  return [...pixels].filter((pixel) => pixel.charCodeAt(0) < 140).length;
+}
+
+/** The points of what is drawn on a page in the colour of the pen, in points from the top left. */
+export async function strokesIn(pdf: Uint8Array, page: number): Promise<{ x: number; y: number }[]> {
+  const paper = await PDF.load(pdf);
+  const sheet = paper.getPage(page - 1);
+  if (!sheet) throw new Error(`no page ${page}`);
+  const resolve = (ref: Parameters<typeof paper.context.resolve>[0]) => paper.context.resolve(ref);
+  const forms = sheet.getResources().getDict('XObject', resolve);
+  const contents = [...(forms?.keys() ?? [])].map((name) => {
+    const form = forms?.get(name, resolve);
+    return form instanceof PdfStream ? Buffer.from(form.getDecodedData()).toString('latin1') : '';
+  });
+  return contents
+    .join('\n')
+    .split('\n')
+    .filter((line) => line.startsWith('0.08 0.17 0.45 RG') && line.endsWith(' S'))
+    .flatMap((line) => [...line.replace(/^.* j /, '').matchAll(/(-?[\d.]+) (-?[\d.]+)(?= )/g)])
+    .map(([, x, y]) => ({ x: Number(x), y: sheet.height - Number(y) }));
+}
+
 /** The fields of pdfinfo; throws when it finds the file damaged. */
 export function infoOf(pdf: Uint8Array): Map<string, string> {
   const lines = withFile(pdf, (path) => run('pdfinfo', [path])).split('\n');
@@ -89,8 +121,8 @@ export function infoOf(pdf: Uint8Array): Map<string, string> {
   );
 }
 
-function run(program: string, parameters: string[]): string {
-  const { status, stdout, stderr } = spawnSync(program, parameters, { encoding: 'utf8', maxBuffer: 1e8 });
+function run(program: string, parameters: string[], encoding: 'utf8' | 'latin1' = 'utf8'): string {
+  const { status, stdout, stderr } = spawnSync(program, parameters, { encoding, maxBuffer: 1e8 });
   if (status !== 0 || stderr !== '') throw new Error(`${program}: ${stderr}`);
   return stdout;
 }

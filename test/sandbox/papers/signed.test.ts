@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { SignerRecord, TemplateField, TemplateRecord } from '../../../src/sandbox/model.ts';
-import { canRead, infoOf, pagesOf, prepareFonts, textIn, textOf } from './reader.ts';
+import { canRead, infoOf, pagesOf, prepareFonts, strokesIn, textIn, textOf } from './reader.ts';
 import { envelope, maker, signedPaper, signer, template } from './samples.ts';
 
 beforeAll(prepareFonts);
@@ -29,6 +29,10 @@ function sample(field: TemplateField): string {
     case 'DROPDOWN':
       return field.options?.[1] ?? '';
   }
+}
+
+function inside(point: { x: number; y: number }, { x, y, width, height }: TemplateField): boolean {
+  return point.x > x && point.x < x + width && point.y > y && point.y < y + height;
 }
 
 describe.skipIf(!canRead)('signed.pdf', () => {
@@ -82,6 +86,38 @@ describe.skipIf(!canRead)('signed.pdf', () => {
     expect(inField('intake_date')).toBe('2026-01-02');
     expect(inField('intake_birth')).toBe('');
     expect(inField('intake_address')).toBe('');
+  });
+
+  it('draws what was drawn by hand as lines within the box, and no typed name there', async () => {
+    const of = template('tmpl_intake');
+    const zigzag = [0, 0, 250, 1000, 500, 0, 750, 1000, 1000, 0];
+    const drawings = { intake_signature: [zigzag, [500, 500]], intake_initials: [zigzag] };
+    const values = { intake_signature: '', intake_initials: '' };
+    const patient = signer(1, { role: 'Patient', values, drawings });
+    const pdf = await signedPaper(of, [patient]);
+    for (const id of ['intake_signature', 'intake_initials']) {
+      const field = of.fields.find(({ fieldId }) => fieldId === id);
+      if (!field) throw new Error('no field');
+      const curves = (await strokesIn(pdf, field.page)).filter((point) => inside(point, field));
+      expect(curves.length, id).toBe(id === 'intake_signature' ? 13 : 11);
+      expect(textIn(pdf, field).includes('Person Number 1')).toBe(id === 'intake_signature');
+    }
+    const elsewhere = (await strokesIn(pdf, 2)).filter(
+      (point) => !of.fields.some((field) => inside(point, field)),
+    );
+    expect(elsewhere).toEqual([]);
+    expect(textOf(pdf).split('Person Number 1')).toHaveLength(2);
+    expect(Buffer.compare(pdf, await signedPaper(of, [patient]))).toBe(0);
+  });
+
+  it('puts drawings of signers without fields of their own on the appended page', async () => {
+    const of = template('tmpl_intake');
+    const drawings = { intake_signature: [[0, 0, 400, 300]], intake_initials: [[0, 0, 100, 100]] };
+    const other = signer(2, { role: 'Patient', drawings });
+    const pdf = await signedPaper(of, [signer(1, { role: 'Patient' }), other]);
+    expect([...(await strokesIn(pdf, 1)), ...(await strokesIn(pdf, 2))]).toEqual([]);
+    expect(await strokesIn(pdf, 3)).toHaveLength(4);
+    expect(pagesOf(pdf, '-layout')[2]).toContain('Initials');
   });
 
   it('draws a tick only where the box was ticked', async () => {

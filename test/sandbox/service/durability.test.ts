@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { PaperMaker } from '../../../src/sandbox/model.ts';
 import { Store } from '../../../src/sandbox/service/store.ts';
 import { startReceiver } from './receiver.ts';
-import { DAY, deliveriesOf, listIn, mailsOf, type Rig, startRig, tempFolder } from './rig.ts';
+import { DAY, deliveriesOf, listIn, mailsOf, plainPapers, type Rig, startRig, tempFolder } from './rig.ts';
 
 async function everything(rig: Rig): Promise<unknown[]> {
   const envelopes = listIn(await rig.api('GET', '/esign/envelopes?pageSize=100'));
@@ -41,6 +42,43 @@ test('A restart keeps everything: envelopes, mails, deliveries, keys, audit log,
   expect((await second.api('GET', '/esign/templates', undefined, revoked.key)).status).toBe(401);
   const { data } = listIn(await second.control('GET', '/audit?pageSize=100'));
   expect(data.filter((entry) => entry.keyId === keyId && entry.action === 'api.request')).toHaveLength(2);
+});
+
+test('A drawn signature is kept over a restart, for the papers that are drawn when the last signer signs', async () => {
+  const seen: unknown[] = [];
+  const papers: PaperMaker = {
+    ...plainPapers,
+    signed: (input) => {
+      seen.push(input.envelope.signers.map(({ drawings }) => drawings));
+      return plainPapers.signed(input);
+    },
+  };
+  const first = await startRig({ papers });
+  const { id } = await first.create({ sendImmediately: true });
+  const link = /http:\S+\/sign\/\S+/.exec((await mailsOf(first, id))[0]?.text ?? '')?.[0] ?? '';
+  const typed = { 'f.tenant_date': '2026-01-01', 'f.tenant_email': 'a@b.cc', 'f.tenant_agrees': 'true' };
+  const body = new URLSearchParams({
+    ...typed,
+    'f.tenant_term': '1 year',
+    'f.tenant_initials': 'A',
+    'd.tenant_sig': '1,2 3,4;5,6',
+    consent: 'yes',
+  });
+  expect((await fetch(link, { method: 'POST', body, redirect: 'manual' })).status).toBe(303);
+  await first.service.close();
+  const second = await startRig({ dataDir: first.dataDir, papers });
+  expect((await second.act(id, 'sign', {})).status).toBe('COMPLETED');
+  expect(seen).toEqual([
+    [
+      {
+        tenant_sig: [
+          [1, 2, 3, 4],
+          [5, 6],
+        ],
+      },
+      undefined,
+    ],
+  ]);
 });
 
 test('The key is kept in a 0600 file, and the journal holds only its hash', async () => {

@@ -120,6 +120,7 @@ const pdf = (text: string) => Promise.resolve(Buffer.from(`%PDF-1.7 ${text}`));
 /** Papers whose text shows what they were made from. */
 export const plainPapers: PaperMaker = {
   templates: () => [lease, ...others],
+  inspect: () => Promise.resolve({ pages: [{ width: 600, height: 800 }] }),
   document: (template) => pdf(`document of ${template.id}`),
   signed: ({ envelope, document }) =>
     pdf(

@@ -29,6 +29,12 @@ export function drawEmptyField(sheet: Sheet, type: Typesetter, field: TemplateFi
   }
 }
 
+/** The place of a field on pages of somebody else's, who have their own words and lines around it: a thin outline. */
+export function drawFieldPlace(sheet: Sheet, { x, y, width, height, type }: TemplateField): void {
+  const dash = type === 'CHECKBOX' ? [] : [2, 2];
+  sheet.box(x, y, width, height, { stroke: COLORS.faint, width: 0.5, dash });
+}
+
 function drawLabel(sheet: Sheet, type: Typesetter, field: TemplateField): void {
   const text = quoted(field.label);
   if (field.type === 'CHECKBOX') {

@@ -1,7 +1,8 @@
-import { type SignerRecord, TALL_TEXT, type TemplateField } from '../../model.ts';
+import { type Drawing, type SignerRecord, TALL_TEXT, type TemplateField } from '../../model.ts';
 import type { Sheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { oneLine, paragraphsOf, quoted } from '../text/untrusted.ts';
+import { drawInk } from './ink.ts';
 import { COLORS, drawFitted, drawLine, STYLES } from './pen.ts';
 import { dayOf, inUtc } from './times.ts';
 
@@ -14,6 +15,12 @@ export function fieldValue(field: TemplateField, signer: SignerRecord): string {
   return field.type === 'DATE' && signer.signedAt !== null ? dayOf(signer.signedAt) : '';
 }
 
+/** The first signature that was drawn, of a signer who drew one. */
+export function drawnSignature(fields: readonly TemplateField[], signer: SignerRecord): Drawing | undefined {
+  const field = fields.find(({ type, fieldId }) => type === 'SIGNATURE' && signer.drawings?.[fieldId]);
+  return field && signer.drawings?.[field.fieldId];
+}
+
 /** Draws a value into its field. False when only a part of it had room. */
 export function drawFilledField(
   sheet: Sheet,
@@ -21,6 +28,8 @@ export function drawFilledField(
   field: TemplateField,
   signer: SignerRecord,
 ): boolean {
+  const drawn = signer.drawings?.[field.fieldId];
+  if (drawn !== undefined) return drawByHand(sheet, type, field, signer, drawn);
   const value = fieldValue(field, signer);
   if (field.type === 'CHECKBOX') {
     if (value === 'true') drawTick(sheet, field);
@@ -45,26 +54,46 @@ export function drawFilledField(
   }
 }
 
+function drawByHand(
+  sheet: Sheet,
+  type: Typesetter,
+  field: TemplateField,
+  signer: SignerRecord,
+  drawn: Drawing,
+): boolean {
+  if (field.type === 'SIGNATURE') return drawSignature(sheet, type, field, signer, drawn);
+  const inset = Math.min(3, field.height * 0.1);
+  drawInk(sheet, drawn, {
+    x: field.x + inset,
+    y: field.y + inset,
+    width: field.width - 2 * inset,
+    height: field.height - 2 * inset,
+  });
+  return true;
+}
+
 type Box = Pick<TemplateField, 'x' | 'y' | 'width' | 'height'>;
 
-/** A typed signature, and below it who signed when under which ID. */
+/** A signature, typed or drawn, and below it who signed when under which ID. */
 export function drawSignature(
   sheet: Sheet,
   type: Typesetter,
   box: Box,
   signer: SignerRecord,
-  typed: string,
+  hand: string | Drawing,
 ): boolean {
   const inset = Math.min(16, box.width * 0.08);
   const width = box.width - inset - 4;
-  const complete = drawHandwriting(sheet, type, typed, {
-    x: box.x + inset,
-    y: box.y + box.height * 0.56,
-    width,
-    size: Math.min(27, box.height * 0.44),
-  });
+  const x = box.x + inset;
+  let complete = true;
+  if (typeof hand === 'string') {
+    const size = Math.min(27, box.height * 0.44);
+    complete = drawHandwriting(sheet, type, hand, { x, y: box.y + box.height * 0.56, width, size });
+  } else {
+    drawInk(sheet, hand, { x, y: box.y + box.height * 0.04, width, height: box.height * 0.64 });
+  }
   const caption = { ...STYLES.footer, size: Math.min(5.9, box.height * 0.11) };
-  const place = { x: box.x + inset, width, smallest: 4.4 };
+  const place = { x, width, smallest: 4.4 };
   drawFitted(sheet, type, signedBy(type, signer, width, place.smallest), caption, {
     ...place,
     y: box.y + box.height * 0.81,

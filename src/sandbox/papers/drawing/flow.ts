@@ -1,7 +1,9 @@
+import type { Drawing } from '../../model.ts';
 import type { Paper } from '../pdf/paper.ts';
 import type { Sheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { quoted } from '../text/untrusted.ts';
+import { drawInk } from './ink.ts';
 import { baseline, COLORS, drawLine, drawParagraph, STYLES } from './pen.ts';
 
 /** The column of pages whose length depends on their content. */
@@ -22,6 +24,8 @@ export interface Flow {
   note(text: string): void;
   /** A label with a value beside it, which may take several lines and pages. */
   fact(label: string, value: readonly string[], options?: { mono?: boolean }): void;
+  /** A label with a drawing beside it. */
+  ink(label: string, drawing: Drawing): void;
   rule(): void;
 }
 
@@ -90,6 +94,13 @@ export function createFlow(paper: Paper, type: Typesetter): Flow {
         flow.top += 12.5;
       }
       flow.top = (turned ? flow.top : Math.max(flow.top, afterLabels)) + 2.5;
+    },
+    ink(label, drawing) {
+      flow.room(30);
+      const style = { ...STYLES.small, leading: 12.5 };
+      drawLine(sheet, type, label, style, { x: FLOW.left, y: baseline(flow.top, style) });
+      drawInk(sheet, drawing, { x: FLOW.left + LABEL_WIDTH, y: flow.top, width: 120, height: 26 });
+      flow.top += 30;
     },
     rule() {
       sheet.line([FLOW.left, flow.top], [FLOW.right, flow.top], { color: COLORS.hairline, width: 0.5 });

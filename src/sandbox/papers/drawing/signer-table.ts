@@ -1,8 +1,10 @@
-import type { SignerRecord } from '../../model.ts';
+import type { SignerRecord, TemplateField } from '../../model.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { oneLine, quoted } from '../text/untrusted.ts';
 import { deviceOf } from './device.ts';
+import { drawnSignature } from './filled-fields.ts';
 import { FLOW, type Flow } from './flow.ts';
+import { drawInk } from './ink.ts';
 import { baseline, COLORS, drawFitted, drawLine, STYLES, type TextStyle } from './pen.ts';
 import { toSeconds } from './times.ts';
 
@@ -16,6 +18,9 @@ const COLUMNS = {
 const LINE = 11;
 const LABEL = 40;
 
+/** Room for a drawn signature below the evidence, and the space above it. */
+const INK = { height: 26, gap: 4 } as const;
+
 /** Room for a signer whose texts are of usual length. */
 const ROW = 4 * LINE + 14;
 
@@ -28,10 +33,14 @@ const STATUS_WORDS: Readonly<Record<SignerRecord['status'], string>> = {
 };
 
 /** Who signed, when, and by what it is known; one row per signer, the heads repeated on each page. */
-export function drawSignerTable(flow: Flow, signers: readonly SignerRecord[]): void {
+export function drawSignerTable(
+  flow: Flow,
+  signers: readonly SignerRecord[],
+  fields: readonly TemplateField[],
+): void {
   flow.heading(`Signers (${signers.length})`, 18 + ROW);
   drawHeads(flow);
-  for (const signer of signers) drawSigner(flow, signer);
+  for (const signer of signers) drawSigner(flow, signer, fields);
 }
 
 function drawHeads(flow: Flow): void {
@@ -45,16 +54,18 @@ function drawHeads(flow: Flow): void {
 }
 
 const SMALL: TextStyle = { ...STYLES.small, leading: LINE };
-const INK: TextStyle = { ...SMALL, color: COLORS.ink };
+const DARK: TextStyle = { ...SMALL, color: COLORS.ink };
 
 interface WhoLine {
   text: string;
   style: TextStyle;
 }
 
-function drawSigner(flow: Flow, signer: SignerRecord): void {
+function drawSigner(flow: Flow, signer: SignerRecord, fields: readonly TemplateField[]): void {
   const who = whoLines(flow.type, signer);
-  const height = Math.max(4, who.length) * LINE + 4;
+  const drawn = drawnSignature(fields, signer);
+  const evidence = 4 * LINE + (drawn === undefined ? 0 : INK.gap + INK.height);
+  const height = Math.max(evidence, who.length * LINE) + 4;
   if (flow.room(height + 8)) drawHeads(flow);
   const { sheet, type, top } = flow;
   const at = (line: number): number => baseline(top + line * LINE, SMALL);
@@ -66,21 +77,23 @@ function drawSigner(flow: Flow, signer: SignerRecord): void {
   }
   for (const [line, [label, time]] of timesOf(signer).entries()) {
     drawLine(sheet, type, label, SMALL, { x: COLUMNS.when.x, y: at(line) });
-    drawLine(sheet, type, toSeconds(time) ?? '–', INK, { x: COLUMNS.when.x + LABEL, y: at(line) });
+    drawLine(sheet, type, toSeconds(time) ?? '–', DARK, { x: COLUMNS.when.x + LABEL, y: at(line) });
   }
   const { x, width } = COLUMNS.how;
   const device = signer.userAgent === null ? '–' : quoted(deviceOf(signer.userAgent));
   drawLine(sheet, type, 'IP', SMALL, { x, y: at(0) });
-  drawFitted(sheet, type, quoted(signer.ip ?? '–'), INK, {
+  drawFitted(sheet, type, quoted(signer.ip ?? '–'), DARK, {
     x: x + 34,
     y: at(0),
     width: width - 34,
     smallest: 4.5,
   });
   drawLine(sheet, type, 'Device', SMALL, { x, y: at(1) });
-  drawFitted(sheet, type, device, INK, { x: x + 34, y: at(1), width: width - 34, smallest: 4.5 });
+  drawFitted(sheet, type, device, DARK, { x: x + 34, y: at(1), width: width - 34, smallest: 4.5 });
   drawLine(sheet, type, 'Signature ID', SMALL, { x, y: at(2) });
   drawFitted(sheet, type, quoted(signer.signatureId), STYLES.mono, { x, y: at(3), width, smallest: 4.5 });
+  if (drawn !== undefined)
+    drawInk(sheet, drawn, { x, y: top + 4 * LINE + INK.gap, width, height: INK.height });
   flow.top += height;
   flow.rule();
   flow.top += 6;
@@ -94,8 +107,8 @@ function whoLines(type: Typesetter, signer: SignerRecord): WhoLine[] {
     color: signer.status === 'DECLINED' ? COLORS.warning : COLORS.accent,
   } as const;
   return [
-    ...fewLines(type, signer.name, { ...INK, use: 'strong', size: 9.2 }),
-    ...fewLines(type, signer.email, INK),
+    ...fewLines(type, signer.name, { ...DARK, use: 'strong', size: 9.2 }),
+    ...fewLines(type, signer.email, DARK),
     ...fewLines(type, signer.role, SMALL),
     { text: STATUS_WORDS[signer.status], style: status },
     ...(signer.declineReason === null ? [] : fewLines(type, signer.declineReason, SMALL)),

@@ -12,6 +12,7 @@ import {
 } from '@libpdf/core';
 import { createUsedFonts } from './fonts.ts';
 import { createSheet, type Sheet } from './sheet.ts';
+import { inherited, type PageView, viewOf } from './view.ts';
 
 /** A4 in points. */
 export const A4 = { width: 595.28, height: 841.89 } as const;
@@ -47,13 +48,16 @@ export async function openPaper(bytes: Uint8Array): Promise<Paper> {
 function paperOver(pdf: PDF): Paper {
   const fonts = createUsedFonts();
   const pages = pdf.getPages();
-  const sheets = pages.map((page) => createSheet(page.width, page.height, fonts));
+  const views = pages.map((page) => viewOf(pdf, page));
+  const sheets = views.map(({ width, height }) => createSheet(width, height, fonts));
   return {
     sheets,
     addSheet() {
       const page = pdf.addPage(A4);
-      const sheet = createSheet(page.width, page.height, fonts);
+      const view = viewOf(pdf, page);
+      const sheet = createSheet(view.width, view.height, fonts);
       pages.push(page);
+      views.push(view);
       sheets.push(sheet);
       return sheet;
     },
@@ -64,8 +68,9 @@ function paperOver(pdf: PDF): Paper {
       const digest = createHash('sha256').update(JSON.stringify(info));
       for (const [index, page] of pages.entries()) {
         const content = sheets[index]?.content() ?? '';
+        const view = views[index];
         digest.update(content);
-        if (content !== '') show(pdf, page, content, resources);
+        if (content !== '' && view) show(pdf, page, { content, view, resources });
       }
       describe(pdf, info);
       const id = PdfString.fromBytes(digest.digest().subarray(0, 16));
@@ -75,20 +80,27 @@ function paperOver(pdf: PDF): Paper {
   };
 }
 
+interface Drawing {
+  content: string;
+  view: PageView;
+  resources: PdfRef;
+}
+
 /** Puts the drawing on the page as a form of its own, so that its fonts cannot clash with the page's. */
-function show(pdf: PDF, page: PDFPage, content: string, resources: PdfRef): void {
+function show(pdf: PDF, page: PDFPage, { content, view, resources }: Drawing): void {
   const form = pdf.register(
     PdfStream.fromDict(
       {
         Type: PdfName.of('XObject'),
         Subtype: PdfName.of('Form'),
-        BBox: new PdfArray([0, 0, page.width, page.height].map((value) => PdfNumber.of(value))),
+        BBox: numbers([0, 0, view.width, view.height]),
+        Matrix: numbers(view.matrix),
         Resources: resources,
       },
       Buffer.from(content, 'latin1'),
     ),
   );
-  const pageResources = page.getResources();
+  const pageResources = ownResources(pdf, page);
   const forms = pageResources.getDict('XObject', (ref) => pdf.context.resolve(ref)) ?? new PdfDict();
   let number = 1;
   while (forms.has(`Esign${number}`)) number++;
@@ -105,6 +117,17 @@ function show(pdf: PDF, page: PDFPage, content: string, resources: PdfRef): void
     'Contents',
     new PdfArray(kept.length === 0 ? [own] : [stream('q'), ...kept, stream('Q'), own]),
   );
+}
+
+/** The page's resources, the inherited ones made its own: the library itself would take an empty dictionary. */
+function ownResources(pdf: PDF, page: PDFPage): PdfDict {
+  const above = inherited(pdf, page, 'Resources');
+  if (!page.dict.has('Resources') && above instanceof PdfDict) page.dict.set('Resources', above.clone());
+  return page.getResources();
+}
+
+function numbers(values: readonly number[]): PdfArray {
+  return new PdfArray(values.map((value) => PdfNumber.of(value)));
 }
 
 function* items(array: PdfArray): Generator<NonNullable<ReturnType<PdfArray['at']>>> {

@@ -36,6 +36,8 @@ export interface Sheet {
   box(x: number, y: number, width: number, height: number, style: BoxStyle): void;
   /** A polyline with round ends. */
   stroke(points: readonly (readonly [number, number])[], style: LineStyle): void;
+  /** A smooth line with round ends that stays within the hull of its points; a dot where there is only one. */
+  curve(points: readonly (readonly [number, number])[], style: LineStyle): void;
   content(): string;
 }
 
@@ -94,9 +96,35 @@ export function createSheet(width: number, height: number, fonts: UsedFonts): Sh
       const path = points.map(([x, y], index) => `${number(x)} ${up(y)} ${index === 0 ? 'm' : 'l'}`);
       operators.push(`${pen(style)} ${path.length > 2 ? '1 J 1 j' : '0 J'} ${path.join(' ')} S`);
     },
+    curve(points, style) {
+      const path = curvePath(points).map((step) =>
+        step.map((part) => (typeof part === 'string' ? part : `${number(part[0])} ${up(part[1])}`)).join(' '),
+      );
+      operators.push(`${pen(style)} 1 J 1 j ${path.join(' ')} S`);
+    },
     content: () => operators.join('\n'),
   };
   return sheet;
+}
+
+type Point = readonly [number, number];
+
+/** From the middle of one segment to that of the next, each bent towards the point between them. */
+function curvePath(points: readonly Point[]): (Point | string)[][] {
+  const [start] = points;
+  if (start === undefined) return [];
+  const path: (Point | string)[][] = [[start, 'm']];
+  let from = start;
+  for (const [index, point] of points.slice(1, -1).entries()) {
+    const to = between(point, points[index + 2] ?? point, 1 / 2);
+    path.push([between(from, point, 2 / 3), between(to, point, 2 / 3), to, 'c']);
+    from = to;
+  }
+  return [...path, [points.at(-1) ?? start, 'l']];
+}
+
+function between(from: Point, to: Point, part: number): Point {
+  return [from[0] + (to[0] - from[0]) * part, from[1] + (to[1] - from[1]) * part];
 }
 
 /** The operators that show a run, with what shaping moved put in as adjustments and rises. */

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { ensureBuilt } from './ensure.js';
+
+// All figures in one table, as ratios taken in one run: npm run bench [-- --quick] [--only NAME] [--json FILE] [--write]
+// --quick takes small numbers, to see that it works; --write puts the table into docs/benchmarks.md.
+const root = join(import.meta.dirname, '..');
+const PARTS = {
+  start: { entry: 'benchStart', quick: { rounds: 5 } },
+  bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
+  documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 1, many: 200 } },
+  listen: { entry: 'benchListen', quick: { count: 5_000 } },
+  watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10 } },
+  sandbox: { entry: 'benchSandbox', quick: { envelopes: 1_000, seconds: 2 } },
+};
+
+const word = (name) => {
+  const at = process.argv.indexOf(`--${name}`);
+  return at < 0 ? undefined : process.argv[at + 1];
+};
+const quick = process.argv.includes('--quick');
+
+await ensureBuilt();
+const { printRows } = await import('../test/bench/measure.js');
+const rows = [];
+for (const [name, { entry, quick: small }] of Object.entries(PARTS)) {
+  const file = join(root, 'test/bench', `${name}.js`);
+  if ((word('only') ?? name) !== name || !existsSync(file)) continue;
+  const { [entry]: bench } = await import(file);
+  const some = await bench(quick ? small : {}).catch((error) => [
+    { name: `${name}: could not be measured`, value: '-', note: error.message, good: false },
+  ]);
+  printRows(some);
+  rows.push(...some);
+}
+const machine = `Node ${process.version}, ${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown kind'}`;
+if (word('json')) await writeFile(word('json'), `${JSON.stringify({ machine, rows }, null, 2)}\n`);
+if (process.argv.includes('--write')) await writeFile(join(root, 'docs/benchmarks.md'), page());
+
+function page() {
+  const verdict = ({ good }) => (good === undefined ? '' : good ? 'met' : '**not met**');
+  const lines = rows.map(
+    (row) => `| ${row.name} | ${row.value} | ${row.asked ?? ''} | ${verdict(row)} | ${row.note ?? ''} |`,
+  );
+  return `# Benchmarks
+
+\`npm run bench\` takes every figure below on your machine, and \`npm run bench -- --write\` puts them here. They are ratios
+wherever there is something to compare with, taken in one run and interleaved, since machines differ and are shared: a
+ratio says more than milliseconds. Peers that are not installed (\`gh\`, \`aws\`, \`rclone\`, \`webhook\`, Ceph) are left out.
+\`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')}) takes a part, \`--quick\` small numbers, \`--json FILE\` writes JSON.
+
+The last run: ${machine}. Where a figure falls short of what we ask of it, the table says so.
+
+| what | figure | asked | | beside |
+| --- | --- | --- | --- | --- |
+${lines.join('\n')}
+`;
+}

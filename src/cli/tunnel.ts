@@ -1,0 +1,179 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
+import type { Clock } from '../kernel/clock.ts';
+import { NetworkError, UsageError } from '../kernel/errors.ts';
+
+export interface Tunnel {
+  /** Where webhooks are received from outside. */
+  url: string;
+  /** Aborts with an error when the command ends by itself. */
+  broken: AbortSignal;
+  close(): Promise<void>;
+}
+
+/** How long the command may take to show its address. */
+const SHOWN_WITHIN_MS = 30_000;
+/** How long it may take to end before it is killed. */
+const GRACE_MS = 3_000;
+const LAST_WORDS_MS = 500;
+const LAST_CHARACTERS = 8_192;
+const LAST_LINES = 5;
+/** What tunnels also print: terms, manuals, dashboards. Most of these have a path; those of these hosts may have none. */
+const ABOUT_PAGES = /(?:^|\.)(?:cloudflare\.com|ngrok\.com|localhost\.run|x\.com|twitter\.com|github\.com)$/;
+
+/**
+ * The shell that runs the command in a group of its own, and ends the group when its stdin ends: then nothing outlives
+ * us, not even when we are killed.
+ */
+const GUARD = `trap : TERM
+exec 3<&0
+( eval "$1" ) </dev/null 3<&- &
+tunnel=$!
+( cat <&3; kill -s TERM 0 ) >/dev/null 2>&1 &
+guard=$!
+exec 3<&-
+wait "$tunnel"
+code=$?
+while kill -0 "$tunnel" 2>/dev/null; do wait "$tunnel"; code=$?; done
+kill "$guard" 2>/dev/null
+exit "$code"`;
+
+/**
+ * Starts the user's command that makes this machine reachable, and waits for the address in its output.
+ * `{port}` and `{url}` in the line stand for where we listen.
+ * @throws UsageError or NetworkError when it ends or shows no address, with what it said.
+ */
+export async function openTunnel(
+  line: string,
+  options: { listensAt: string; clock: Clock; signal: AbortSignal },
+): Promise<Tunnel> {
+  const { listensAt, clock, signal } = options;
+  const here = new URL(listensAt);
+  if (/^(?:0\.0\.0\.0|\[::\])$/.test(here.hostname)) here.hostname = '127.0.0.1';
+  const child = start(line.replaceAll('{port}', here.port).replaceAll('{url}', here.origin));
+  const output = new Output(child, here.pathname);
+  const ended = endOf(child);
+  const broken = new AbortController();
+  void ended.then((end) => broken.abort(endedError(end, output)));
+  const tooLate = new AbortController();
+  try {
+    const deadline = clock.sleep(SHOWN_WITHIN_MS, AbortSignal.any([signal, broken.signal, tooLate.signal]));
+    const found = (await Promise.race([output.address, deadline])) ?? output.unfinished();
+    if (found === undefined)
+      throw new NetworkError(
+        'NETWORK',
+        `The tunnel showed no https address within 30 seconds.${output.words()}`,
+        {
+          maybeReceived: false,
+          hint: HINT,
+        },
+      );
+    return {
+      url: new URL(here.pathname, found).href,
+      broken: broken.signal,
+      close: () => close(child, ended, clock),
+    };
+  } catch (error) {
+    await close(child, ended, clock);
+    throw error;
+  } finally {
+    tooLate.abort();
+  }
+}
+
+const HINT = 'Try the command by hand. Without it: `esign listen`, and start the tunnel in another window.';
+
+/** The command's output: the address in it, and its last lines. */
+class Output {
+  readonly address: Promise<string>;
+  readonly #path: string;
+  #raw = '';
+
+  constructor(child: ChildProcess, path: string) {
+    this.#path = path;
+    this.address = new Promise((resolve) => {
+      for (const stream of [child.stdout, child.stderr])
+        stream?.setEncoding('utf8').on('data', (text: string) => {
+          this.#raw = (this.#raw + text).slice(-LAST_CHARACTERS);
+          const address = findAddress(this.#text, path);
+          if (address !== undefined) resolve(address);
+        });
+    });
+  }
+
+  get #text(): string {
+    return stripVTControlCharacters(this.#raw);
+  }
+
+  /** The address at the very end, which nothing has come behind. */
+  unfinished(): string | undefined {
+    return findAddress(`${this.#text} `, this.#path);
+  }
+
+  /** What it said last, as a part of a message. */
+  words(): string {
+    const lines = this.#text.split(/[\r\n]+/).filter((one) => one.trim() !== '');
+    return lines.length === 0 ? ' It said nothing.' : ` It said:\n${lines.slice(-LAST_LINES).join('\n')}`;
+  }
+}
+
+/** The first https address that can be that of a tunnel: without a path, or with the one we listen at. */
+export function findAddress(text: string, path: string): string | undefined {
+  for (const [found] of text.matchAll(/https:\/\/[^\s"'<>|,;)\]}]+(?=[\s"'<>|,;)\]}])/g)) {
+    const url = URL.canParse(found) ? new URL(found) : undefined;
+    if (url === undefined || url.search !== '' || ABOUT_PAGES.test(url.hostname)) continue;
+    if (url.pathname === '/' || url.pathname === path) return url.origin;
+  }
+  return undefined;
+}
+
+interface End {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  failure?: Error;
+}
+
+function start(line: string): ChildProcess {
+  if (process.platform === 'win32') return spawn(line, { shell: true, stdio: 'pipe' });
+  return spawn('/bin/sh', ['-c', GUARD, 'sh', line], { stdio: 'pipe', detached: true });
+}
+
+function endOf(child: ChildProcess): Promise<End> {
+  child.stdin?.on('error', () => undefined);
+  return new Promise((resolve) => {
+    child.on('error', (failure) => resolve({ code: null, signal: null, failure }));
+    // Its last words may still be on their way; or never end, where it has left something behind.
+    child.on('exit', (code, signal) => setTimeout(() => resolve({ code, signal }), LAST_WORDS_MS));
+    child.on('close', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+function endedError({ code, signal, failure }: End, output: Output): Error {
+  const how = failure?.message ?? `it ended with ${signal ?? code ?? 'an error'}`;
+  const message = `The tunnel is gone: ${how}.${output.words()}`;
+  if (failure !== undefined || code === 126 || code === 127) return new UsageError(message, { hint: HINT });
+  return new NetworkError('NETWORK', message, { maybeReceived: false, hint: HINT });
+}
+
+async function close(child: ChildProcess, ended: Promise<End>, clock: Clock): Promise<void> {
+  child.stdin?.end();
+  if (process.platform === 'win32') child.kill();
+  const done = new AbortController();
+  const isOver = ended.then(() => done.abort());
+  await Promise.race([isOver, clock.sleep(GRACE_MS, done.signal).catch(() => undefined)]);
+  killGroup(child);
+  await isOver;
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+}
+
+/** Kills what is left of it. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL');
+    else process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // Nothing is left.
+  }
+}

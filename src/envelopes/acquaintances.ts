@@ -1,0 +1,54 @@
+import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/schemas.ts';
+
+/** Somebody who was asked to sign before. */
+export interface Acquaintance {
+  email: string;
+  /** The address where there was never a name. */
+  name: string;
+  /** The roles they signed in, the latest first. */
+  roles: string[];
+}
+
+const DAYS = 90;
+/** Enough to know whom one usually writes to. */
+const ENOUGH = 200;
+/** Lists may leave signers out; then so many envelopes are read one by one. */
+const READ_SINGLY = 10;
+
+/** The latest envelopes, newest first, with their signers where the service gives them without much ado. */
+export async function recentEnvelopes(
+  client: Client,
+  now: number,
+  signal?: AbortSignal,
+): Promise<Envelope[]> {
+  const found: Envelope[] = [];
+  for await (const envelope of client.envelopes.recent(now - DAYS * 86_400_000, signal)) {
+    if (found.push(envelope) >= ENOUGH) break;
+  }
+  found.sort((a, b) => (b.createdAt ?? '').localeCompare(a.createdAt ?? ''));
+  if (found.some((one) => one.signers)) return found;
+  const whole = found.slice(0, READ_SINGLY).map((one) => client.envelopes.get(one.id, signal));
+  return Promise.all(whole);
+}
+
+/** Whom these envelopes were sent to, each address once, in the order of the envelopes. */
+export function acquaintancesIn(envelopes: readonly Envelope[]): Acquaintance[] {
+  const known = new Map<string, Acquaintance>();
+  for (const { email, name, role } of envelopes.flatMap((one) => one.signers ?? [])) {
+    if (!email) continue;
+    const before = known.get(email.toLowerCase()) ?? { email, name: email, roles: [] };
+    if (before.name === before.email && name) before.name = name;
+    if (role && !before.roles.includes(role)) before.roles.push(role);
+    known.set(email.toLowerCase(), before);
+  }
+  return [...known.values()];
+}
+
+/** The roles that envelopes of this template had. */
+export function rolesIn(envelopes: readonly Envelope[], templateId: string): string[] {
+  const signers = envelopes
+    .filter((one) => one.templateId === templateId)
+    .flatMap((one) => one.signers ?? []);
+  return [...new Set(signers.flatMap(({ role }) => (role ? [role] : [])))];
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../kernel/clock.ts';
+import { codeOf } from '../kernel/errors.ts';
+import { Journal, type JournalFormat, type Span, scan } from './journal.ts';
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Where an entry stands, so that it can be read again. */
+export interface Place extends Span {
+  path: string;
+}
+
+/**
+ * A journal in a folder a day, in it a file for each process, so that several write at the same time and old days can be
+ * removed. An entry is on disk when `append` resolves.
+ */
+export class DayJournal<T> {
+  /** Names this writer: its files are called so. */
+  readonly name = `${process.pid}-${randomBytes(4).toString('hex')}`;
+  readonly #folder: string;
+  readonly #format: JournalFormat<T>;
+  readonly #clock: Clock;
+  #day: string | undefined;
+  #journal: Promise<Journal<T>> | undefined;
+
+  constructor(folder: string, format: JournalFormat<T>, clock: Clock) {
+    this.#folder = folder;
+    this.#format = format;
+    this.#clock = clock;
+  }
+
+  /** @throws JournalError or UsageError when it can't be written. */
+  async append(entry: T): Promise<Place> {
+    const journal = await this.#today();
+    return { path: journal.path, ...(await journal.append(entry)) };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#journal)?.close();
+  }
+
+  #today(): Promise<Journal<T>> {
+    const day = dayOf(this.#clock.now());
+    if (this.#journal !== undefined && this.#day === day) return this.#journal;
+    const before = this.#journal;
+    this.#day = day;
+    this.#journal = Journal.open<T>({
+      path: join(this.#folder, day, `${this.name}.jsonl`),
+      format: this.#format,
+    });
+    void before?.then((journal) => journal.close()).catch(() => undefined);
+    return this.#journal;
+  }
+}
+
+/** The files of each day from a time (ms) on, the days in order. */
+export async function dayFiles(folder: string, since: number): Promise<string[][]> {
+  const from = dayOf(Math.max(since, 0));
+  const days = (await namesIn(folder)).filter((name) => DAY.test(name) && name >= from);
+  return Promise.all(
+    days.map(async (day) =>
+      (await namesIn(join(folder, day)))
+        .filter((name) => name.endsWith('.jsonl'))
+        .map((name) => join(folder, day, name)),
+    ),
+  );
+}
+
+/**
+ * Hands over each entry of the days from a time (ms) on, and where it stands; holds none of them. The files of a day come
+ * in no particular order, the entries of a file as they were written. Damaged lines are left out.
+ */
+export async function scanDays<T>(
+  folder: string,
+  format: JournalFormat<T>,
+  since: number,
+  take: (entry: T, place: Place) => void,
+): Promise<void> {
+  for (const path of (await dayFiles(folder, since)).flat())
+    await scan({ path, format, damaged: 'skip' }, (entry, span) => take(entry, { path, ...span }));
+}
+
+/** Removes the days before that of a time (ms). Returns how many. */
+export async function forgetDays(folder: string, before: number): Promise<number> {
+  const last = dayOf(before);
+  const days = (await namesIn(folder)).filter((name) => DAY.test(name) && name < last);
+  for (const day of days) await rm(join(folder, day), { recursive: true, force: true });
+  return days.length;
+}
+
+/** The name of the day of a time (ms). */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../kernel/clock.ts';
+import { dayFiles, dayOf } from './day-journal.ts';
+import type { JournalFormat } from './journal.ts';
+import { readLine } from './line.ts';
+import { linesOf } from './lines.ts';
+
+/** How often the files are looked at where the system tells of no change. */
+const POLL_MS = 1_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * The entries that other processes append from now on, soon after they are on disk; those of one file in order.
+ * Ends when its signal aborts. Damaged lines are left out.
+ */
+export async function* followDays<T>(
+  folder: string,
+  format: JournalFormat<T>,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): AsyncGenerator<T, void, undefined> {
+  const ends = new Map<string, number>();
+  for (const path of await recentFiles(folder, clock)) ends.set(path, await sizeOf(path));
+  const bell = new Bell(folder, clock, signal);
+  try {
+    while (!signal.aborted) {
+      for (const path of await recentFiles(folder, clock)) {
+        for await (const line of linesAfter(path, ends)) {
+          const entry = format.read(readLine(line));
+          if (entry !== undefined) yield entry;
+        }
+      }
+      await bell.rung();
+    }
+  } finally {
+    bell.close();
+  }
+}
+
+/** What was appended to a file since it was last read. */
+async function* linesAfter(path: string, ends: Map<string, number>): AsyncGenerator<string, void, undefined> {
+  const from = ends.get(path) ?? 0;
+  if ((await sizeOf(path)) <= from) return;
+  for await (const { text, end } of linesOf(path, from)) {
+    ends.set(path, end);
+    yield text;
+  }
+}
+
+/** Rings when something changes in today's folder, and now and then in case the system can't tell. */
+class Bell {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  #watcher: FSWatcher | undefined;
+  #day = '';
+  #changed = false;
+  #ring: (() => void) | undefined;
+
+  constructor(folder: string, clock: Clock, signal: AbortSignal) {
+    this.#folder = folder;
+    this.#clock = clock;
+    this.#signal = signal;
+  }
+
+  async rung(): Promise<void> {
+    this.#lookAt(dayOf(this.#clock.now()));
+    if (!this.#changed) {
+      const nap = new AbortController();
+      this.#ring = () => nap.abort();
+      await this.#clock.sleep(POLL_MS, AbortSignal.any([nap.signal, this.#signal])).catch(() => undefined);
+      this.#ring = undefined;
+    }
+    this.#changed = false;
+  }
+
+  close(): void {
+    this.#watcher?.close();
+  }
+
+  #lookAt(day: string): void {
+    if (this.#watcher !== undefined && this.#day === day) return;
+    this.#watcher?.close();
+    this.#day = day;
+    const forget = () => {
+      this.#watcher?.close();
+      this.#watcher = undefined;
+    };
+    try {
+      this.#watcher = watch(join(this.#folder, day), { persistent: false }, () => {
+        this.#changed = true;
+        this.#ring?.();
+      }).on('error', forget);
+    } catch {
+      // Not there yet, or no more watches are to be had: then looking now and then has to do.
+      this.#watcher = undefined;
+    }
+  }
+}
+
+/** Yesterday's too: an entry near midnight may still be written there. */
+async function recentFiles(folder: string, clock: Clock): Promise<string[]> {
+  return (await dayFiles(folder, clock.now() - DAY_MS)).flat();
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
+}

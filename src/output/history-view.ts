@@ -1,0 +1,28 @@
+import { counted } from '../kernel/duration.ts';
+import type { HistoryEntry } from '../webhooks/history.ts';
+import type { Terminal } from './terminal.ts';
+import { padded, safeLine, widthOf } from './text.ts';
+import { exactTime, relativeTime } from './time.ts';
+
+/** What was received for an envelope, below its own view: when, what, by whom. */
+export function renderHistory(entries: readonly HistoryEntry[], terminal: Terminal, now: number): string {
+  const title = terminal.style('bold', 'History');
+  if (entries.length === 0)
+    return `\n${title}  nothing received on this machine; webhooks are recorded by esign listen\n`;
+  const cells = entries.map(({ at, event, signer, verified }) => [
+    safeLine(exactTime(at)),
+    safeLine(relativeTime(at, now)),
+    safeLine(event?.replace(/^envelope\./, '') ?? 'unknown event'),
+    safeLine(signer ?? ''),
+    verified ? '' : 'not verified',
+  ]);
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))));
+  const lines = cells.map((row) =>
+    row
+      .map((text, column) => padded(text, widths[column] ?? 0))
+      .filter((_, column) => (widths[column] ?? 0) > 0)
+      .join('  ')
+      .trimEnd(),
+  );
+  return `\n${title}  ${counted(entries.length, 'event')} received on this machine\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}

@@ -1,0 +1,47 @@
+import { safeLine } from './text.ts';
+
+const PLAIN = /^[\w@%+=:,./-]+$/;
+
+/** What a line ends with when the command goes on in the next one. */
+export const LINE_GOES_ON = process.platform === 'win32' ? '`' : '\\';
+
+/** One word, quoted for PowerShell on Windows and for a POSIX shell elsewhere. Shows as it is: nothing in it acts on a terminal. */
+export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
+  if (PLAIN.test(word) && !word.startsWith('-')) return word;
+  const isShown = safeLine(word) === word;
+  if (platform === 'win32') return powerShellWord(word, isShown);
+  return isShown ? `'${word.replaceAll("'", `'\\''`)}'` : `$'${escaped(word, "'\\", posixEscape)}'`;
+}
+
+function powerShellWord(word: string, isShown: boolean): string {
+  return isShown ? `'${word.replace(/['‘’‚‛]/g, '$&$&')}'` : `"${escaped(word, '"`$“”„', powerShellEscape)}"`;
+}
+
+/** Each character that means something between the quotes, or that could not be seen, as its escape. */
+function escaped(
+  word: string,
+  special: string,
+  toEscape: (character: string, isSpecial: boolean) => string,
+): string {
+  return Array.from(word, (character) => {
+    const isSpecial = special.includes(character);
+    return isSpecial || safeLine(character) !== character ? toEscape(character, isSpecial) : character;
+  }).join('');
+}
+
+function posixEscape(character: string, isSpecial: boolean): string {
+  if (isSpecial) return `\\${character}`;
+  if (character === '\n') return '\\n';
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
+}
+
+function powerShellEscape(character: string, isSpecial: boolean): string {
+  if (isSpecial) return `\`${character}`;
+  if (character === '\n') return '`n';
+  return `\`u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
+}

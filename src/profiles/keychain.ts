@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { UsageError } from '../kernel/errors.ts';
+
+const SERVICE = 'esign-cli';
+/** Long enough for a person to unlock the keychain in a dialog, short enough not to hang where nobody can. */
+const PATIENCE_MS = 30_000;
+
+/**
+ * Keeps a key in the keychain of the operating system, under a new account of its own.
+ * @returns the account, by which the key is found again.
+ * @throws UsageError when there is no keychain that answers.
+ */
+export async function keepInKeychain(key: string, signal?: AbortSignal): Promise<string> {
+  const account = `key-${randomBytes(9).toString('base64url')}`;
+  await within(signal, async (entry, patience) => entry(account).setPassword(key, patience));
+  return account;
+}
+
+/**
+ * The key kept under that account.
+ * @throws UsageError when the keychain does not answer or has it no more.
+ */
+export async function keyFromKeychain(account: string, signal?: AbortSignal): Promise<string> {
+  const key = await within(signal, (entry, patience) => entry(account).getPassword(patience));
+  if (key) return key;
+  throw new UsageError('The API key is no longer in the keychain.', {
+    hint: 'Store it again: `esign profiles edit NAME --api-key-stdin`.',
+  });
+}
+
+/** Removes what is kept under that account, if anything is. */
+export async function dropFromKeychain(account: string, signal?: AbortSignal): Promise<void> {
+  await within(signal, (entry, patience) => entry(account).deletePassword(patience));
+}
+
+async function within<T>(
+  signal: AbortSignal | undefined,
+  use: (entry: Awaited<ReturnType<typeof entries>>, patience: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const timeout = AbortSignal.timeout(PATIENCE_MS);
+  const patience = signal ? AbortSignal.any([signal, timeout]) : timeout;
+  try {
+    return await use(await entries(), patience);
+  } catch (error) {
+    signal?.throwIfAborted();
+    const why = timeout.aborted ? `it did not answer in ${PATIENCE_MS / 1_000} s` : reasonOf(error);
+    throw new UsageError(`The keychain can't be used: ${why}.`, {
+      cause: error,
+      hint: 'Unlock it, or give the key in ESIGN_API_KEY, or keep it in the file: `esign profiles edit NAME --no-keychain --api-key-stdin`.',
+    });
+  }
+}
+
+/** The package is optional: it brings machine code, which not every system has. */
+async function entries() {
+  const { AsyncEntry } = await import('@napi-rs/keyring');
+  // Never the kernel's keyring, which forgets at a restart.
+  return (account: string) => new AsyncEntry(SERVICE, account, { linux: { store: 'secret-service' } });
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'no reason given';
+  if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return 'it is not supported on this system';
+  return error.message.replace(/^Platform failure: /, '').replace(/\.$/, '');
+}

@@ -1,0 +1,177 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { auditOf, BIN, homeIn, median, option, printRows, run, startSandbox } from './measure.js';
+
+/*
+ * What watching a thousand envelopes costs: requests a look, processor time, memory.
+ * By hand: node test/bench/watch.js [--envelopes 1000] [--seconds 60]
+ */
+const INTERVAL_S = 5;
+
+/** @returns {Promise<import('./measure.js').Row[]>} */
+export async function benchWatch({ envelopes = 1_000, seconds = 60 } = {}) {
+  return [...(await thousand(envelopes, seconds)), await wakened()];
+}
+
+async function thousand(envelopes, seconds) {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
+  const sandbox = await startSandbox(folder, ['--rate-limit', '100000000/15m']);
+  const { baseUrl, apiKey } = sandbox.ready;
+  const env = { ...homeIn(folder), ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
+  try {
+    const ids = await sent(folder, env, envelopes);
+    const before = await answered(sandbox.ready);
+    const words = ['envelopes', 'watch', '-', '--json', '--interval', `${INTERVAL_S}s`];
+    const watch = spawn(process.execPath, [BIN, ...words], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    watch.stdin.end(`${ids.join('\n')}\n`);
+    await pause(INTERVAL_S * 2_000);
+    const [first, started] = [await costOf(watch.pid), performance.now()];
+    const delay = await delayOf(watch, ids[0], env);
+    await pause(Math.max(0, seconds * 1_000 - (performance.now() - started)));
+    const last = await costOf(watch.pid);
+    const elapsed = (performance.now() - started) / 1_000;
+    const ended = once(watch, 'exit');
+    watch.kill();
+    await ended;
+    const looks = Math.floor((elapsed + INTERVAL_S * 2) / INTERVAL_S) + 1;
+    // One request was the signing, which the audit shows, too.
+    const perLook = ((await answered(sandbox.ready)) - before) / looks;
+    return rowsOf({ envelopes, perLook, share: (last.cpu - first.cpu) / elapsed, delay, first, last });
+  } finally {
+    await sandbox.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function rowsOf({ envelopes, perLook, share, delay, first, last }) {
+  return [
+    {
+      name: `watch: requests a look for ${envelopes} envelopes`,
+      value: perLook.toFixed(1),
+      asked: '<= 12',
+      good: perLook <= 12,
+    },
+    {
+      name: 'watch: processor time of one core',
+      value: `${(share * 100).toFixed(1)} %`,
+      asked: '< 2 %',
+      good: share < 0.02,
+      note: `a look every ${INTERVAL_S} s`,
+    },
+    {
+      name: 'watch: memory at the end',
+      value: `${last.mb} MB`,
+      note: `${first.mb} MB after the first looks`,
+    },
+    {
+      name: 'watch: from a signature to its line, without webhooks',
+      value: `${delay.toFixed(1)} s`,
+      asked: `<= ${INTERVAL_S} s`,
+      good: delay <= INTERVAL_S + 0.5,
+    },
+  ];
+}
+
+/** From a delivery that `listen` has shown to the line of a watch that would look again only in a minute. */
+async function wakened(signings = 10) {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
+  const sandbox = await startSandbox(folder);
+  const { baseUrl, apiKey } = sandbox.ready;
+  const env = { ...homeIn(folder), ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
+  const start = (...words) =>
+    spawn(process.execPath, [BIN, ...words], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const secret = join(folder, 'secret');
+  await writeFile(secret, 'whsec_bench_0123456789abcdef');
+  const listen = start('listen', '--port', '0', '--json', '--secret-file', secret);
+  let watch;
+  try {
+    const shown = createInterface({ input: listen.stdout });
+    const [ready] = await once(shown, 'line');
+    const create = [
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'a@example.com',
+      '--send',
+      '-q',
+    ];
+    const ids = [];
+    for (let n = 0; n < signings; n++) {
+      const words = [BIN, ...create, '--webhook-url', JSON.parse(ready).url, '--webhook-secret-file', secret];
+      ids.push((await run(process.execPath, words, { env, stdout: 'pipe' })).printed.trim());
+    }
+    watch = start('envelopes', 'watch', ...ids, '--json', '--interval', '60s');
+    const told = createInterface({ input: watch.stdout });
+    await Promise.all(ids.map((id) => lineWith(told, id, '"from":null')));
+    const delays = [];
+    for (const id of ids) {
+      const lines = Promise.all([
+        lineWith(shown, id, '"event":"envelope.completed"'),
+        lineWith(told, id, '"to":"COMPLETED"'),
+      ]);
+      await run(process.execPath, [BIN, 'sandbox', 'sign', id], { env });
+      const [delivered, seen] = await lines;
+      delays.push(seen - delivered);
+    }
+    const delay = median(delays);
+    const name = 'watch: from a webhook to its line, median';
+    return { name, value: `${delay.toFixed(0)} ms`, asked: '< 100 ms', good: delay < 100 };
+  } finally {
+    for (const one of [listen, watch]) one?.kill();
+    await sandbox.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** When a line with both came. */
+function lineWith(lines, ...parts) {
+  return new Promise((resolve) => {
+    const look = (line) => {
+      if (!parts.every((part) => line.includes(part))) return;
+      lines.off('line', look);
+      resolve(performance.now());
+    };
+    lines.on('line', look);
+  });
+}
+
+async function sent(folder, env, count) {
+  const file = join(folder, 'rows.csv');
+  const rows = Array.from({ length: count }, (_, row) => `w${row}@example.com,Signer ${row}`);
+  await writeFile(file, `email,name\n${rows.join('\n')}\n`);
+  const words = ['bulk', 'create', file, '--template', 'tmpl_nda', '--send', '--yes', '--json'];
+  await run(process.execPath, [BIN, ...words], { env });
+  const list = [BIN, 'envelopes', 'list', '--limit', String(count), '-q'];
+  const { printed } = await run(process.execPath, list, { env, stdout: 'pipe' });
+  return printed.trim().split('\n');
+}
+
+async function answered(ready) {
+  const { meta } = await auditOf(ready, 1, 1);
+  return meta.pagination.total;
+}
+
+/** Seconds of processor time so far, and MB held. */
+async function costOf(pid) {
+  const stat = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ');
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const mb = Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_000);
+  return { cpu: (Number(stat[11]) + Number(stat[12])) / 100, mb };
+}
+
+async function delayOf(watch, id, env) {
+  const signed = lineWith(createInterface({ input: watch.stdout }), id, '"to":"COMPLETED"');
+  await run(process.execPath, [BIN, 'sandbox', 'sign', id], { env });
+  const after = performance.now();
+  return Math.max(0, (await signed) - after) / 1_000;
+}
+
+if (process.argv[1] === import.meta.filename)
+  printRows(await benchWatch({ envelopes: option('envelopes'), seconds: option('seconds') }));

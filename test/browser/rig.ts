@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/* Debian's Chromium, or the one that CHROMIUM names. Without it the tests are skipped, visibly; not in CI. */
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+export const skip = !existsSync(CHROMIUM) && !process.env.CI;
+
+export function launch(): Promise<Browser> {
+  const quiet = [
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ];
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...quiet] });
+}
+
+/** A page, and what goes wrong in it: a test expects nothing there. */
+export async function open(
+  browser: Browser,
+  options: { width?: number; height?: number } & Pick<BrowserContextOptions, 'hasTouch'> = {},
+): Promise<{ page: Page; errors: string[] }> {
+  const { width = 1280, height = 900, ...more } = options;
+  const context = await browser.newContext({ viewport: { width, height }, ...more });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  return { page, errors };
+}
+
+/** Draws with the mouse from one point of an element to another, each a part of its width and height. */
+export async function dragOn(
+  page: Page,
+  selector: string,
+  from: readonly [number, number],
+  to: readonly [number, number],
+): Promise<void> {
+  const target = page.locator(selector).first();
+  await target.scrollIntoViewIfNeeded();
+  const box = await target.boundingBox();
+  if (!box) throw new Error(`${selector} is not shown`);
+  const at = ([x, y]: readonly [number, number]): [number, number] => [
+    box.x + box.width * x,
+    box.y + box.height * y,
+  ];
+  await page.mouse.move(...at(from));
+  await page.mouse.down();
+  await page.mouse.move(...at([(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]));
+  await page.mouse.move(...at(to));
+  await page.mouse.up();
+}

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const src = join(import.meta.dirname, '../../src');
+
+interface Said {
+  where: string;
+  text: string;
+}
+
+/** Source files of the command line, the sandbox aside: it speaks with the service's voice. */
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !/^sandbox[/\\]/.test(file))
+  .map((file) =>
+    ts.createSourceFile(file, readFileSync(join(src, file), 'utf8'), ts.ScriptTarget.Latest, true),
+  );
+
+function visit<T>(find: (node: ts.Node, file: ts.SourceFile) => T[]): T[] {
+  return files.flatMap((file) => {
+    const found: T[] = [];
+    const walk = (node: ts.Node): void => {
+      found.push(...find(node, file));
+      ts.forEachChild(node, walk);
+    };
+    walk(file);
+    return found;
+  });
+}
+
+const lineOf = (node: ts.Node, file: ts.SourceFile) =>
+  `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+
+/** Every piece of text in a string that reads like a sentence. */
+const sentences = visit<Said>((node, file) => {
+  if (!ts.isStringLiteralLike(node) && !ts.isTemplateExpression(node)) return [];
+  const text = node.getText().slice(1, -1);
+  return /[a-z]{2} [a-z]/.test(text) ? [{ where: lineOf(node, file), text }] : [];
+});
+
+describe('words', () => {
+  it('are plain: nobody is shouted at, thanked or asked to please', () => {
+    const loud = sentences.filter(
+      ({ text }) =>
+        text !== 'Please sign' && /[a-z]!(?!=)|\b(please|sorry|oops|successfully|invalid)\b/i.test(text),
+    );
+    expect(loud).toEqual([]);
+  });
+
+  it('count with `counted`, so that one is never many', () => {
+    const plain =
+      /\$\{(?!counted\()[^{}]*\} (envelope|signer|row|file|request|draft|webhook|second|day|page)s\b/;
+    expect(sentences.filter(({ text }) => plain.test(text))).toEqual([]);
+  });
+
+  it('end each usage error with what to do next', () => {
+    const bare = visit<Said>((node, file) => {
+      if (!ts.isNewExpression(node) || node.expression.getText() !== 'UsageError') return [];
+      const text = node.getText();
+      // What a person declined needs no advice; the doctor writes its own beside each finding.
+      const isDecided = text.includes('Not confirmed') || file.fileName.startsWith('doctor');
+      return text.includes('hint') || isDecided ? [] : [{ where: lineOf(node, file), text }];
+    });
+    expect(bare).toEqual([]);
+  });
+});

@@ -1,0 +1,100 @@
+/** What differs from run to run; each stands for anything of its kind. */
+const KINDS: readonly (readonly [name: string, pattern: string])[] = [
+  ['time', String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| UTC)`],
+  ['clock', String.raw`\b\d\d:\d\d:\d\d\b`],
+  ['ago', String.raw`just now|(?:in )?\d+ (?:second|minute|hour|day|month|year)s?(?: ago)?`],
+  ['size', String.raw`\b\d+(?:\.\d+)? [KMG]?B\b`],
+  ['span', String.raw`\b\d+(?:\.\d+)? (?:ms|s)\b`],
+  ['hash', String.raw`\b(?=[0-9a-f]*\d)[0-9a-f]{8,64}\b`],
+  ['port', String.raw`(?<=sandbox/)\d+\b`],
+  ['node', String.raw`\bv\d+\.\d+\.\d+\b`],
+];
+/** What stands for one and the same thing wherever a page names it. */
+const NAMED: readonly string[] = [
+  String.raw`\b(?:env|dlv|signer|org|req)_[0-9a-z]+\b`,
+  String.raw`\brun-\d{8}-\d{9}-[0-9a-f]+\b`,
+  String.raw`(?<=(?:127\.0\.0\.1|localhost):)\d+\b`,
+  String.raw`\b(?:esk|whsec)_[0-9A-Za-z_-]+`,
+];
+const TOKEN = new RegExp(
+  [
+    ...KINDS.map(([name, pattern]) => `(?<${name}>${pattern})`),
+    ...NAMED.map((pattern, index) => `(?<named${index}>${pattern})`),
+    '(?<gap> {2,})',
+    '(?<rest>…)',
+  ].join('|'),
+  'g',
+);
+
+/** What the names in a page (`env_123`, port 4010) are in this run. */
+export type Bindings = Map<string, string>;
+
+interface Pattern {
+  regex: RegExp;
+  names: string[];
+}
+
+/** A shown line as a pattern: known names as they are in this run, new ones to be found out. */
+function patternOf(shown: string, bindings: Bindings): Pattern {
+  const names: string[] = [];
+  let source = '';
+  let end = 0;
+  for (const match of shown.matchAll(TOKEN)) {
+    source += escaped(shown.slice(end, match.index));
+    end = match.index + match[0].length;
+    source += partOf(match, bindings, names);
+  }
+  return { regex: new RegExp(`^${source}${escaped(shown.slice(end))}$`), names };
+}
+
+function partOf(match: RegExpExecArray, bindings: Bindings, names: string[]): string {
+  const [text] = match;
+  const [kind = ''] =
+    Object.entries<string | undefined>(match.groups ?? {}).find(([, value]) => value !== undefined) ?? [];
+  if (kind === 'gap') return ' {2,}';
+  if (kind === 'rest') return '.*';
+  const fixed = KINDS.find(([name]) => name === kind);
+  if (fixed) return `(?:${fixed[1]})`;
+  const known = bindings.get(text);
+  if (known !== undefined) return escaped(known);
+  const before = names.indexOf(text);
+  if (before >= 0) return `\\${before + 1}`;
+  names.push(text);
+  return `(${NAMED[Number(kind.slice(5))] ?? ''})`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}
+
+/**
+ * Holds what a command printed against what the page shows, and learns the names that are new. A line that is only
+ * `…` stands for any lines. Returns what is wrong, or nothing.
+ */
+export function compare(shown: readonly string[], printed: readonly string[], bindings: Bindings): string {
+  let at = 0;
+  let skipping = false;
+  for (const line of shown) {
+    if (line.trim() === '…') {
+      skipping = true;
+      continue;
+    }
+    const { regex, names } = patternOf(line.trimEnd(), bindings);
+    const found = printed.findIndex((one, index) => index >= at && regex.test(one.trimEnd()));
+    if (found < 0 || (found > at && !skipping)) return `shown: ${line}\ngot:   ${printed[at] ?? '(no more)'}`;
+    const [, ...values] = regex.exec(printed[found]?.trimEnd() ?? '') ?? [];
+    names.forEach((name, index) => void bindings.set(name, values[index] ?? ''));
+    at = found + 1;
+    skipping = false;
+  }
+  const more = printed.slice(at).filter((line) => line.trim() !== '');
+  return more.length > 0 && !skipping ? `not shown: ${more.join('\n')}` : '';
+}
+
+/** A command with the names of the page replaced by those of this run. */
+export function inThisRun(command: string, bindings: Bindings): string {
+  const names = [...bindings.keys()].sort((a, b) => b.length - a.length);
+  if (names.length === 0) return command;
+  const known = names.map((name) => (/^\d+$/.test(name) ? `(?<=:)${name}\\b` : `(?<!\\$)\\b${name}\\b`));
+  return command.replaceAll(new RegExp(known.join('|'), 'g'), (name) => bindings.get(name) ?? name);
+}

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const inDocs = await readdir(join(root, 'docs'), { recursive: true });
+const pages = [
+  'README.md',
+  ...inDocs.filter((file) => file.endsWith('.md')).map((file) => join('docs', file)),
+];
+
+/** The anchors of a page's headings, as GitHub makes them. */
+async function anchorsOf(path: string): Promise<string[]> {
+  const text = (await readFile(path, 'utf8')).replaceAll(/^```[\s\S]*?^```/gm, '');
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the guides', () => {
+  it('have a command reference that is up to date', () => {
+    const words = [join(root, 'scripts/reference.js'), '--check'];
+    const { stderr, status } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+  });
+
+  it.each(pages)('link to what is there: %s', async (page) => {
+    const text = await readFile(join(root, page), 'utf8');
+    const missing: string[] = [];
+    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      const [file = '', anchor] = target.split('#');
+      const path = file === '' ? join(root, page) : join(root, dirname(page), file);
+      if (!existsSync(path)) missing.push(target);
+      else if (anchor !== undefined && !(await anchorsOf(path)).includes(anchor)) missing.push(target);
+    }
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/kernel/json.ts';
+import { COMMAND, Home } from '../support/cli.ts';
+import { openScreen, type Screen } from '../support/pty.ts';
+
+const home = new Home();
+const DOWN = '\u001b[B';
+const ESCAPE = '\u001b';
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+
+beforeAll(async () => {
+  await home.sandbox();
+  await home.json([
+    ...['envelopes', 'create', '--template', 'tmpl_lease', '--subject', 'earlier'],
+    ...['--signer', 'Tara Tenant <tara@example.com>;role=Tenant'],
+    ...['--signer', 'Lars Landlord <lars@example.com>;role=Landlord'],
+  ]);
+  const nda = ['envelopes', 'create', '--template', 'tmpl_nda', '--subject', 'earlier'];
+  await home.json([...nda, '--signer', 'Tara Tenant <tara@example.com>']);
+});
+afterAll(() => home.close());
+
+function create(args: string[] = [], size: { columns?: number; rows?: number } = {}): Screen {
+  const [file, ...before] = COMMAND;
+  return openScreen(file, [...before, 'envelopes', 'create', ...args], { env: home.env, ...size });
+}
+
+/** The subjects and statuses of the envelopes there are, the example aside. */
+async function envelopes(): Promise<Record<string, unknown>[]> {
+  const list = await home.json(['envelopes', 'list', '--all']);
+  const records = Array.isArray(list) ? list.filter(isRecord) : [];
+  return records.filter((one) => one.subject !== 'earlier');
+}
+
+const paste = (text: string) => `\u001b[200~${text}\u001b[201~`;
+
+const answer = async (screen: Screen, question: string, keys: string) => {
+  await screen.shows(question);
+  screen.type(keys);
+};
+
+/** Template, two known signers, all at once. */
+async function upToTheSubject(screen: Screen): Promise<void> {
+  await answer(screen, '? Template:', 'lease\r');
+  await answer(screen, '? Tenant:', 'tara\r');
+  await answer(screen, '? Landlord:', 'lars\r');
+  await answer(screen, '? Who signs when:', '\r');
+}
+
+describe('envelopes create on a terminal', () => {
+  it('asks for template, signers by role, order and mail, shows it all, and keeps a draft', async () => {
+    const screen = create();
+    await upToTheSubject(screen);
+    await answer(screen, '? Subject', "Lars' flat\r");
+    await answer(screen, '? Message', '\r');
+    await screen.shows('? What now?');
+    expect(screen.text()).toContain('Residential lease (tmpl_lease), 4 pages');
+    expect(screen.text()).toContain("--signer 'Tara Tenant <tara@example.com>;role=Tenant'");
+    expect(screen.text()).toContain(`--subject 'Lars'\\'' flat'`);
+    screen.type('\r');
+    expect(await screen.ended).toEqual({ code: 0, signal: undefined });
+    await screen.shows('DRAFT, for 2 signers');
+    const [made, ...others] = await envelopes();
+    expect(others).toEqual([]);
+    expect(made).toMatchObject({ subject: "Lars' flat", status: 'DRAFT', signingOrder: 'PARALLEL' });
+  });
+
+  it('leaves nothing behind on Ctrl-C or Ctrl-D at any question', async () => {
+    const before = (await envelopes()).length;
+    const questions = [
+      '? Template:',
+      '? Tenant:',
+      '? Landlord:',
+      '? Who signs when:',
+      '? Subject',
+      '? Message',
+    ];
+    for (const [index, last] of [...questions, '? What now?'].entries()) {
+      const screen = create();
+      for (const question of questions.slice(0, index))
+        await answer(screen, question, question.includes('Template') ? 'lease\r' : '\r');
+      await answer(screen, last, index % 2 === 0 ? CTRL_C : CTRL_D);
+      expect(await screen.ended).toMatchObject({ signal: 2 });
+    }
+    expect(await envelopes()).toHaveLength(before);
+  }, 60_000);
+
+  it('goes back with Escape, and asks again', async () => {
+    const screen = create();
+    await answer(screen, '? Template:', 'lease\r');
+    await answer(screen, '? Tenant:', 'tara\r');
+    await answer(screen, '? Landlord:', ESCAPE);
+    await answer(screen, '? Tenant:', 'Zoe <zoe@example.com>\r');
+    await screen.shows('? Landlord:');
+    expect(screen.text()).not.toContain('✔ Tenant: Tara');
+    expect(screen.text()).toContain('✔ Tenant: Zoe <zoe@example.com>');
+    screen.type(CTRL_C);
+    await screen.ended;
+  });
+
+  it('ends with 2 and nothing created when it is left', async () => {
+    const before = (await envelopes()).length;
+    const screen = create(['--template', 'tmpl_nda', '--subject', 'x', '--message', 'y']);
+    await answer(screen, '? Signer:', 'Zoe <zoe@example.com>\r');
+    await answer(screen, '? What now?', `${DOWN}${DOWN}${DOWN}\r`);
+    expect((await screen.ended).code).toBe(2);
+    await screen.shows('Not confirmed; nothing was created.');
+    expect(await envelopes()).toHaveLength(before);
+  });
+
+  it('keeps the line breaks of a pasted message; a long paste stands there by its length', async () => {
+    const asked = create(['--template', 'tmpl_nda', '--subject', 'pasted']);
+    await answer(asked, '? Signer:', paste('  Zoe\t<zoe@example.com>\n'));
+    await answer(asked, '❯ Zoe <zoe@example.com>', '\r');
+    const long = 'A long line of a long message.\n'.repeat(40);
+    await answer(asked, '? Message', `${paste('Dear Zoe,\r\u001b[31mplease\rsign.\r')} ${paste(long)}\r`);
+    await asked.shows('Message (optional): Dear Zoe,⏎[31mplease⏎sign.⏎ [pasted text, 1,240 characters');
+    await answer(asked, '? What now?', '\r');
+    expect((await asked.ended).code).toBe(0);
+    const made = (await envelopes()).find((one) => one.subject === 'pasted');
+    expect(made?.message).toBe(`Dear Zoe,\n[31mplease\nsign.\n ${long}`.trim());
+    expect(asked.text()).toContain('… 39 more lines');
+  });
+
+  it('takes a paste without bracketed paste as one text, too: its lines answer no further question', async () => {
+    const screen = create(['--template', 'tmpl_intake']);
+    await answer(screen, '? Signer:', 'Zoe <zoe@example.com>\r');
+    await answer(screen, '? Further signer:', '\r');
+    await answer(screen, '? Subject', 'one\rtwo\r\rthree');
+    await screen.shows('(optional): one two three');
+    expect(screen.text()).not.toContain('Message');
+    screen.type(CTRL_C);
+    await screen.ended;
+  });
+
+  it('is drawn anew at another width', async () => {
+    const screen = create(['--template', 'tmpl_nda']);
+    await screen.shows('? Signer:');
+    screen.resize(40, 24);
+    screen.type('Maximiliana von Hohenstein <maximiliana@hohenstein.example>');
+    await screen.shows('❯ Maximiliana von Hohenstein <maximil…');
+    expect(screen.visible().join('\n')).toContain(
+      '? Signer: Maximiliana von Hohenstein <ma\nximiliana@hohenstein.example>\n❯',
+    );
+    screen.resize(100, 24);
+    await screen.shows('? Signer: Maximiliana von Hohenstein <maximiliana@hohenstein.example>\n❯');
+    screen.type('\r');
+    await answer(screen, '? Subject', CTRL_C);
+    await screen.ended;
+  });
+
+  it('changes any part from the last question', async () => {
+    const screen = create();
+    await upToTheSubject(screen);
+    await answer(screen, '? Subject', 'changed\r');
+    await answer(screen, '? Message', '\r');
+    await answer(screen, '? What now?', ESCAPE);
+    await answer(screen, '? Change what?', `${DOWN}\r`);
+    await answer(screen, '? Tenant:', 'Zoe <zoe@example.com>\r');
+    await answer(screen, '? Landlord:', '\r');
+    await answer(screen, '? Further signer:', '\r');
+    await screen.shows("--signer 'Zoe <zoe@example.com>;role=Tenant'");
+    await answer(screen, '? What now?', `${DOWN}${DOWN}\r`);
+    await answer(screen, '? Change what?', `${DOWN}${DOWN}\r`);
+    await answer(screen, '? Who signs when:', `${DOWN}\r`);
+    await screen.shows('--signing-order sequential');
+    await answer(screen, '❯ Keep it as a draft', `${DOWN}\r`);
+    expect((await screen.ended).code).toBe(0);
+    const made = (await envelopes()).find((one) => one.subject === 'changed');
+    expect(made).toMatchObject({
+      status: 'SENT',
+      signingOrder: 'SEQUENTIAL',
+      signers: [
+        { email: 'zoe@example.com', role: 'Tenant', order: 1 },
+        { email: 'lars@example.com', role: 'Landlord', order: 2 },
+      ],
+    });
+  });
+
+  it('shows the request with --dry-run, and creates nothing', async () => {
+    const before = (await envelopes()).length;
+    const screen = create(['--dry-run', '--template', 'tmpl_nda', '--subject', 's', '--message', 'm']);
+    await answer(screen, '? Signer:', 'yan@example.com\r');
+    await answer(screen, '? Name of yan@example.com:', 'Yan\r');
+    await answer(screen, '❯ Show the request', '\r');
+    expect((await screen.ended).code).toBe(0);
+    await screen.shows('"name": "Yan"');
+    expect(await envelopes()).toHaveLength(before);
+  });
+
+  it.each([['--no-input'], ['--json']])('asks nothing with %s', async (flag) => {
+    const screen = create([flag]);
+    expect((await screen.ended).code).toBe(2);
+    await screen.shows('--template is missing');
+  });
+});

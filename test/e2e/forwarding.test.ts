@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sign } from '../../src/webhooks/signature.ts';
+import { Home, jsonLines, type LongRunning } from '../support/cli.ts';
+
+const SECRET = 'canary-secret-0123456789';
+const home = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
+
+/** The application behind `--forward-to`, which is away at times. */
+const got: { id: string; body: string }[] = [];
+const app = createServer((request, response) => {
+  void buffer(request).then((body) => {
+    got.push({ id: String(request.headers['x-esign-delivery-id']), body: body.toString() });
+    response.end();
+  });
+});
+const up = (port: number) =>
+  new Promise<number>((resolve) => {
+    app.listen(port, '127.0.0.1', () => {
+      const address = app.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+const down = () =>
+  new Promise((resolve) => {
+    app.close(resolve);
+    app.closeAllConnections();
+  });
+let port: number;
+let to: string[];
+
+beforeAll(async () => {
+  port = await up(0);
+  await down();
+  to = ['--forward-to', `http://127.0.0.1:${port}/app?token=canary-token`];
+});
+afterAll(async () => {
+  await down();
+  await home.close();
+});
+
+const body = (n: number, envelopeId: string) =>
+  `{ "event":"envelope.sent",  "n":${n}, "data":{"envelopeId":"${envelopeId}"} }`;
+const listen = (...more: string[]) => home.start(['listen', '--port', '0', '--json', ...more]);
+const post = async (url: unknown, content: string) =>
+  (
+    await fetch(String(url), {
+      method: 'POST',
+      body: content,
+      headers: { 'X-Service-Signature': sign(Buffer.from(content), SECRET) },
+    })
+  ).status;
+/** Its lines of a type, until there are so many. */
+async function lines(from: LongRunning, type: string, count: number): Promise<Record<string, unknown>[]> {
+  const found = [];
+  while (found.length < count) {
+    const line = await from.object();
+    if (line.type === type && (type !== 'forward' || line.error === null)) found.push(line);
+  }
+  return found;
+}
+
+describe('deliveries the application could not take', () => {
+  const bodies = [body(1, 'env_a'), body(2, 'env_a'), body(3, 'env_b')];
+  const exec = ['--exec', 'echo "$ESIGN_DELIVERY_ID" >> ran'];
+
+  it('are answered at once, and forwarded by the next listener after a kill -9, each once and in order', async () => {
+    const first = listen(...to, ...exec);
+    const { url } = await first.object();
+    for (const one of bodies) expect(await post(url, one)).toBe(200);
+    await lines(first, 'delivery', 3);
+    await first.stop('SIGKILL');
+    await up(port);
+    const second = listen(...to, ...exec);
+    expect(await second.object()).toMatchObject({ type: 'ready' });
+    expect(await second.object()).toEqual({ type: 'backlog', pending: 3 });
+    await lines(second, 'forward', 3);
+    await second.stop();
+    expect(got.filter(({ body: one }) => one.includes('env_a')).map(({ body: one }) => one)).toEqual(
+      bodies.slice(0, 2),
+    );
+    expect(got.map(({ body: one }) => one).toSorted()).toEqual(bodies.toSorted());
+    const kept = jsonLines((await home.run(['events', 'list', '-q', '--all'])).stdout.replace(/.+/g, '"$&"'));
+    expect(got.map(({ id }) => id).toSorted()).toEqual(kept.toSorted());
+    const third = listen(...to);
+    await third.object();
+    const stopped = third.stop();
+    expect((await third.object()).type).toBe('summary');
+    await stopped;
+    expect(got).toHaveLength(3);
+    // What a killed listener took is forwarded, but a command runs at most once.
+    const ran = (await readFile(home.path('ran'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+    expect(new Set(ran).size).toBe(ran.length);
+  });
+
+  it('are told of in words when it is stopped, and belong to the one who lives', async () => {
+    await down();
+    const first = listen(...to);
+    const { url } = await first.object();
+    expect(await post(url, body(4, 'env_c'))).toBe(200);
+    const beside = listen(...to);
+    await beside.object();
+    const besideStopped = beside.stop();
+    expect((await beside.object()).type).toBe('summary');
+    await besideStopped;
+    const stopped = first.stop();
+    const [warning] = await lines(first, 'warning', 1);
+    expect(warning?.message).toMatch(
+      /^1 delivery is not forwarded yet\. .*--forward-to goes on, for 24 hours/,
+    );
+    await stopped;
+    await up(port);
+    got.length = 0;
+    const other = listen('--forward-to', `http://127.0.0.1:${port}/other`);
+    await other.object();
+    await other.stop();
+    expect(got).toEqual([]);
+    const next = listen(...to);
+    await lines(next, 'forward', 1);
+    await next.stop();
+    expect(got.map((one) => one.body)).toEqual([body(4, 'env_c')]);
+    const written = (await home.shell('cat state/forwards/*/* state/events/*/*')).stdout;
+    expect(written).not.toContain('canary');
+    expect((await home.shell('ls state/forwards')).stdout).not.toContain('.lock');
+  });
+});

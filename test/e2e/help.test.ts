@@ -1,0 +1,41 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { widthOf } from '../../src/output/text.ts';
+import { COMMAND, Home } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
+
+const home = new Home();
+afterAll(() => home.close());
+
+/** What a terminal of that width is sent, line by line as it was written. */
+async function helpAt(columns: number, words: string[]): Promise<string[]> {
+  const [file, ...before] = COMMAND;
+  const screen = openScreen(file, [...before, ...words, '--help'], {
+    env: { ...home.env, NO_COLOR: '1' },
+    columns,
+    rows: 24,
+  });
+  await screen.ended;
+  return screen.raw().split(/\r?\n/);
+}
+
+describe('help on a terminal', () => {
+  it.each([
+    [80, []],
+    [80, ['envelopes', 'create']],
+    [120, ['envelopes', 'create']],
+    [120, ['bulk']],
+  ])('of %i columns fits it: esign %j', async (columns, words) => {
+    const lines = await helpAt(columns, words);
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
+  });
+
+  it('uses the room there is', async () => {
+    const [narrow, wide] = [
+      await helpAt(80, ['envelopes', 'create']),
+      await helpAt(120, ['envelopes', 'create']),
+    ];
+    expect(wide.length).toBeLessThan(narrow.length);
+    expect(wide.some((line) => widthOf(line) > 80)).toBe(true);
+  });
+});

@@ -1,0 +1,184 @@
+import { createHmac } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { nameOf } from '../output-contract/schemas.ts';
+import { SHAPES, SHARED } from '../output-contract/shapes.ts';
+import { Home, jsonLines, type LongRunning, reportedError } from '../support/cli.ts';
+
+const contract = join(import.meta.dirname, '../../contract/output');
+const SECRET = 'whsec_0123456789abcdef0123456789';
+const home = new Home();
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
+/** What was seen of each occasion: `envelopes:get/several`. */
+const seen = new Set<string>();
+let listener: LongRunning;
+let url = '';
+
+/** Nothing but what is described; a later version may print more, this one does not. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (!isRecord(schema)) return schema;
+  const parts = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  if (schema.type !== 'object' || 'additionalProperties' in schema) return parts;
+  return { ...parts, additionalProperties: false };
+}
+
+async function load(name: string): Promise<Record<string, unknown>> {
+  const schema = closed(parseJson(await readFile(join(contract, `${name}.json`), 'utf8')));
+  if (!isRecord(schema)) throw new Error(`${name} is no schema`);
+  return schema;
+}
+
+/** The schema of one occasion, as its committed file has it. */
+async function validatorOf(id: string, occasion: string): Promise<ValidateFunction> {
+  const { anyOf } = await load(nameOf(id));
+  const index = Object.keys(SHAPES[id] ?? {}).indexOf(occasion);
+  const part: unknown = Array.isArray(anyOf) ? anyOf[index] : undefined;
+  if (!isRecord(part)) throw new Error(`there is no ${id}/${occasion}`);
+  return ajv.compile(part);
+}
+
+async function check(id: string, occasion: string, stdout: string): Promise<void> {
+  const values = SHAPES[id]?.[occasion]?.form === 'lines' ? jsonLines(stdout) : [parseJson(stdout)];
+  const valid = await validatorOf(id, occasion);
+  expect(values.length, `${id} printed nothing`).toBeGreaterThan(0);
+  for (const value of values)
+    expect(valid(value), `${id}/${occasion}: ${ajv.errorsText(valid.errors)}\n${stdout}`).toBe(true);
+  seen.add(`${id}/${occasion}`);
+}
+
+/** Runs the command and holds what it printed against the schema of that occasion. */
+async function run(id: string, occasion: string, words: readonly string[], code = 0): Promise<string> {
+  const finished = await home.run([...id.split(':'), ...words, '--json']);
+  expect(finished.code, finished.stderr).toBe(code);
+  await check(id, occasion, finished.stdout);
+  return finished.stdout;
+}
+
+function idOf(stdout: string): string {
+  const value = parseJson(stdout);
+  return isRecord(value) ? String(value.id) : '';
+}
+
+function draft(...more: string[]): Promise<string> {
+  const words = ['--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>', ...more];
+  return run('envelopes:create', 'created', words).then(idOf);
+}
+
+beforeAll(async () => {
+  for (const name of Object.keys(SHARED)) ajv.addSchema(await load(name));
+  const { ready } = await home.sandbox();
+  await check('sandbox:start', 'ready', JSON.stringify(ready));
+  await writeFile(home.path('secret'), SECRET);
+  listener = home.start(['listen', '--port', '0', '--secret-file', 'secret', '--json']);
+  url = String((await listener.object()).url);
+});
+afterAll(() => home.close());
+
+describe('what a command prints with --json fits contract/output', () => {
+  it('envelopes, from draft to paper', async () => {
+    const hook = ['--webhook-url', url, '--webhook-secret-file', 'secret'];
+    const [id, other, third] = [await draft('--send', ...hook), await draft(), await draft()];
+    await run('envelopes:create', 'dryRun', ['--template', 'tmpl_nda', '--signer', 'a@b.c', '--dry-run']);
+    await run('envelopes:send', 'one', [other]);
+    await run('envelopes:send', 'several', [third, 'nope', '--yes'], 10);
+    await run('envelopes:remind', 'one', [id]);
+    await run('envelopes:remind', 'several', [id, 'nope', '--yes'], 10);
+    await run('sandbox:view', 'envelope', [id]);
+    await run('sandbox:sign', 'envelope', [id]);
+    await run('sandbox:decline', 'envelope', [other]);
+    await run('envelopes:cancel', 'one', [third]);
+    await run('envelopes:cancel', 'several', [third, await draft(), '--yes'], 10);
+    for (const action of ['send', 'remind', 'cancel'])
+      await run(`envelopes:${action}`, 'dryRun', [id, '--dry-run']);
+    await run('envelopes:watch', 'changes', [id]);
+    await run('envelopes:get', 'one', [id]);
+    await run('envelopes:get', 'several', [id, other, 'nope'], 10);
+    await run('envelopes:list', 'list', []);
+    await run('envelopes:list', 'fields', ['--fields', 'id,signers.0.email,nope']);
+    await run('envelopes:summary', 'summary', []);
+    await run('envelopes:download', 'files', [id]);
+    await run('documents:verify', 'files', []);
+    const { signedDocumentStorageKey } = await home.object(['envelopes', 'get', id]);
+    const key = String(signedDocumentStorageKey);
+    await run('documents:head', 'one', [key]);
+    await run('documents:head', 'several', [key, 'nope'], 10);
+    await run('documents:link', 'one', [key]);
+    await run('documents:link', 'several', [key, 'nope'], 10);
+    await run('documents:download', 'files', [key, 'nope', '--dir', 'papers', '--wait', '0s'], 10);
+  });
+
+  it('webhooks', async () => {
+    await draft('--send', '--webhook-url', url, '--webhook-secret-file', 'secret');
+    const delivery = JSON.stringify(await listener.object());
+    await check('listen', 'lines', delivery);
+    await run('events:list', 'list', []);
+    const id = (await home.run(['events', 'list', '-q', '-L', '1'])).stdout.trim();
+    await run('events:show', 'event', [id]);
+    await run('events:replay', 'forwards', [id, '--to', url]);
+    await run('events:trigger', 'forwards', ['completed', '--to', url, '--secret-file', 'secret']);
+    await run('events:secret', 'secret', []);
+    await writeFile(home.path('body.json'), '{}');
+    const signature = createHmac('sha256', SECRET).update('{}').digest('hex');
+    await run('events:verify', 'good', ['body.json', '--signature', signature, '--secret-file', 'secret']);
+    await run('sandbox:deliveries', 'list', []);
+  });
+
+  it('runs from a file', async () => {
+    await run('bulk:template', 'path', ['rows.csv', '--template', 'tmpl_nda']);
+    await run('bulk:create', 'dryRun', ['rows.csv', '--dry-run']);
+    await run('bulk:create', 'rows', ['rows.csv', '--max-requests', '2', '--concurrency', '1'], 10);
+    await run('bulk:resume', 'rows', ['--last']);
+    await run('bulk:list', 'list', []);
+    await run('bulk:show', 'run', ['--last']);
+    await run('bulk:export', 'rows', ['--last']);
+  });
+
+  it('templates, profiles and the rest', async () => {
+    await run('templates:list', 'list', []);
+    await run('templates:get', 'template', ['tmpl_lease']);
+    await run('profiles:list', 'list', []);
+    await run('profiles:show', 'settings', []);
+    await run('profiles:edit', 'profile', ['sandbox', '--no-path-style']);
+    await run('profiles:edit', 'profile', ['sandbox', '--path-style']);
+    const words = ['other', '--base-url', 'http://127.0.0.1:9', '--api-key-command', 'true', '--no-verify'];
+    await run('profiles:add', 'profile', words);
+    await run('profiles:use', 'profile', ['other']);
+    await run('profiles:use', 'profile', ['sandbox']);
+    await run('profiles:remove', 'profile', ['other', '--yes']);
+    await run('doctor', 'report', []);
+    await run('api', 'reply', ['/esign/templates']);
+    await run('api', 'dryRun', ['POST', '/esign/envelopes', '--dry-run']);
+    await run('autocomplete', 'script', ['bash']);
+    await run('sandbox:choices', 'list', []);
+    await run('sandbox:faults', 'faults', []);
+    await run('sandbox:advance', 'now', ['2h']);
+    await run('demo', 'end', ['--dir', 'demo']);
+    await run('sandbox:reset', 'done', ['--yes']);
+  });
+
+  it('an error', async () => {
+    const valid = ajv.compile({ $ref: 'error.json' });
+    for (const words of [
+      ['envelopes', 'get', 'nope'],
+      ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'a@b.c', '--expires-in-days', '9999'],
+      ['envelopes', 'list', '--status', 'SNET'],
+    ]) {
+      const finished = await home.run([...words, '--json']);
+      const error = reportedError(finished);
+      expect(error.exitCode).toBe(finished.code);
+      expect(valid({ error }), `${ajv.errorsText(valid.errors)}\n${finished.stderr}`).toBe(true);
+    }
+  });
+
+  it('and no occasion is left out', async () => {
+    await listener.stop('SIGINT');
+    const all = Object.entries(SHAPES).flatMap(([id, shapes]) =>
+      Object.keys(shapes).map((occasion) => `${id}/${occasion}`),
+    );
+    expect(all.filter((occasion) => !seen.has(occasion))).toEqual([]);
+  });
+});

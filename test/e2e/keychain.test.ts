@@ -1,0 +1,89 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/kernel/json.ts';
+import { Home, type Sandbox } from '../support/cli.ts';
+import { hasKeychain, type Keyring, startKeyring } from '../support/keyring.ts';
+
+const home = new Home();
+let sandbox: Sandbox;
+let keyring: Keyring | undefined;
+
+beforeAll(async () => {
+  sandbox = await home.sandbox(['--no-save-profile']);
+  await mkdir(home.path('keyring'), { mode: 0o700 });
+  if (hasKeychain) keyring = await startKeyring(home.path('keyring'));
+});
+afterAll(() => {
+  keyring?.close();
+  return home.close();
+});
+
+const add = (name: string, env?: Keyring['env']) =>
+  home.run(['profiles', 'add', name, '--base-url', sandbox.baseUrl, '--api-key-stdin', '--keychain'], {
+    input: sandbox.apiKey,
+    ...(env ? { env } : {}),
+  });
+const file = () => readFile(home.path('config', 'profiles.json'), 'utf8');
+const keptIn = async (name: string) => {
+  const { apiKey } = await home.object(['profiles', 'show', name]);
+  return isRecord(apiKey) ? apiKey.in : undefined;
+};
+
+describe('without a keychain', () => {
+  it('the key is kept in the file, and that is said', async () => {
+    const { code, stderr, stdout } = await add('plain');
+    expect(code).toBe(0);
+    expect(stderr).toContain("The keychain can't be used");
+    expect(stderr).toContain('kept in the profiles file');
+    expect(stdout + stderr).not.toContain(sandbox.apiKey);
+    expect(await keptIn('plain')).toBe('file');
+    expect((await home.run(['templates', 'list', '-q', '-p', 'plain'])).code).toBe(0);
+  });
+});
+
+describe.skipIf(!hasKeychain)('the keychain', () => {
+  const using = (args: string[], input = '') => home.run(args, { env: keyring?.env ?? {}, input });
+
+  it('has the key, the file does not, and commands find it', async () => {
+    const { code, stderr } = await add('kept', keyring?.env);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(await keptIn('kept')).toBe('keychain');
+    const stored = await file();
+    expect(stored.split(sandbox.apiKey).length - 1).toBe(1); // that of the profile above
+    expect((await using(['templates', 'list', '-q', '-p', 'kept'])).stdout).toContain('tmpl_');
+    expect((await using(['profiles', 'show', 'kept'])).stdout).toContain('in the keychain');
+  });
+
+  it('that does not answer is said with what to do, and exit code 2', async () => {
+    const { code, stderr } = await home.run(['templates', 'list', '-p', 'kept']);
+    expect(code).toBe(2);
+    expect(stderr).toContain("The keychain can't be used");
+    expect(stderr).toContain('ESIGN_API_KEY');
+  });
+
+  it('gives the key back to the file and takes it again', async () => {
+    expect((await using(['profiles', 'edit', 'kept', '--no-keychain'])).code).toBe(0);
+    expect(await keptIn('kept')).toBe('file');
+    expect((await home.run(['templates', 'list', '-q', '-p', 'kept'])).code).toBe(0);
+    expect((await using(['profiles', 'edit', 'kept', '--keychain'])).code).toBe(0);
+    expect(await keptIn('kept')).toBe('keychain');
+    // A new key stays where the old one was.
+    const edited = await using(['profiles', 'edit', 'kept', '--api-key-stdin'], sandbox.apiKey);
+    expect(edited.code).toBe(0);
+    expect(await keptIn('kept')).toBe('keychain');
+    expect((await using(['templates', 'list', '-q', '-p', 'kept'])).code).toBe(0);
+  });
+
+  it('forgets the key with the profile', async () => {
+    const account = /"apiKeyKeychain":\s*"([^"]+)"/.exec(await file())?.[1] ?? 'none';
+    expect((await using(['profiles', 'remove', 'kept', '--yes'])).code).toBe(0);
+    const { keyFromKeychain } = await import('../../src/profiles/keychain.ts');
+    const before = process.env.DBUS_SESSION_BUS_ADDRESS;
+    process.env.DBUS_SESSION_BUS_ADDRESS = keyring?.env.DBUS_SESSION_BUS_ADDRESS;
+    try {
+      await expect(keyFromKeychain(account)).rejects.toThrow('no longer in the keychain');
+    } finally {
+      process.env.DBUS_SESSION_BUS_ADDRESS = before;
+    }
+  });
+});

@@ -1,0 +1,88 @@
+import { afterAll, expect, test } from 'vitest';
+import { isRecord } from '../../src/kernel/json.ts';
+import { plainPdf } from '../sandbox/papers/uploads.ts';
+import { Home, type LongRunning } from '../support/cli.ts';
+
+const home = new Home();
+afterAll(() => home.close());
+
+const data = home.path('data');
+
+async function start(): Promise<{ process: LongRunning; at: (path: string) => string }> {
+  const process = home.start(['sandbox', 'start', '--data', data, '--port', '0', '--json']);
+  const ready = await process.object();
+  return { process, at: (path) => new URL(path, String(ready.dashboardUrl)).href };
+}
+
+async function post(at: (path: string) => string, path: string, body: FormData): Promise<string> {
+  const form = /name="form" value="(\w+)"/.exec(await (await fetch(at('/'))).text())?.[1] ?? '';
+  body.set('form', form);
+  const reply = await fetch(at(path), { method: 'POST', body, redirect: 'manual' });
+  expect(reply.status).toBe(303);
+  return reply.headers.get('location') ?? '';
+}
+
+function formOf(values: Record<string, string | Blob>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(values)) form.set(name, value);
+  return form;
+}
+
+const signature = {
+  type: 'SIGNATURE',
+  label: 'Signature',
+  role: 'Signer',
+  page: '1',
+  x: '64',
+  y: '600',
+  width: '180',
+  height: '48',
+  required: 'yes',
+};
+
+/** Killed right after each acknowledgement; what was acknowledged is there after the next start. */
+test('A template made from a PDF survives kill -9 at each step, and its envelopes are signed as any other', async () => {
+  let sandbox = await start();
+  const crash = async () => {
+    await sandbox.process.stop('SIGKILL');
+    sandbox = await start();
+  };
+  const pdf = new File([new Uint8Array(await plainPdf())], 'sale.pdf');
+  const location = await post(sandbox.at, '/templates', formOf({ pdf, roles: 'Signer' }));
+  await crash();
+  const kept = await fetch(sandbox.at(`${location}/document.pdf`));
+  expect((await kept.text()).slice(0, 5)).toBe('%PDF-');
+  const fields = Object.fromEntries(Object.entries(signature).map(([name, value]) => [`0.${name}`, value]));
+  await post(
+    sandbox.at,
+    location,
+    formOf({ name: 'Sale of a boat', description: '', roles: 'Signer', ...fields }),
+  );
+  await crash();
+
+  const id = location.split('/').at(-1) ?? '';
+  expect((await home.run(['templates', 'list'])).stdout).toContain(`${id}\t`);
+  expect(await home.object(['templates', 'get', id])).toMatchObject({
+    name: 'Sale of a boat',
+    fields: [{ fieldId: 'signature_1' }],
+  });
+  const made = await home.object([
+    'envelopes',
+    'create',
+    '--template',
+    id,
+    '--signer',
+    'Ada <ada@example.com>',
+    '--send',
+  ]);
+  await crash();
+  const signed = await home.object(['sandbox', 'sign', String(made.id)]);
+  expect(signed).toMatchObject({ status: 'COMPLETED', templateName: 'Sale of a boat' });
+  const { code } = await home.run(['envelopes', 'download', String(made.id), '--dir', home.path('papers')]);
+  expect(code).toBe(0);
+
+  await home.run(['sandbox', 'reset', '--yes']);
+  const list = await home.json(['templates', 'list', '--all']);
+  expect(Array.isArray(list) && list.some((one) => isRecord(one) && one.id === id)).toBe(false);
+  expect((await fetch(sandbox.at(`${location}/document.pdf`))).status).toBe(404);
+});

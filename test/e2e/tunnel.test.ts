@@ -1,0 +1,75 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Home, jsonLines } from '../support/cli.ts';
+
+const home = new Home();
+/** Stands for cloudflared: says where it begins, and stays until it is told to go. */
+const FAKE = `#!/bin/sh
+echo "read https://developers.example.com/manual" >&2
+echo "$$" > pid
+echo "$@" > args
+echo "|  https://odd-words.example.com  |" >&2
+while [ ! -e break ]; do sleep 0.05; done
+echo "connection lost" >&2
+exit 4
+`;
+beforeAll(() => writeFile(home.path('fake'), FAKE, { mode: 0o755 }));
+afterAll(() => home.close());
+
+const start = () =>
+  home.start([
+    'listen',
+    '--port',
+    '0',
+    '--no-verify',
+    '--json',
+    '--tunnel',
+    './fake tunnel --url {url} # {port}',
+  ]);
+async function gone(): Promise<void> {
+  const pid = (await readFile(home.path('pid'), 'utf8')).trim();
+  for (;;) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    if (stat === '' || / [ZX] /.test(stat)) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+describe.skipIf(process.platform === 'win32')('listen --tunnel', () => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+    'prints the public address, and ends the tunnel by %s',
+    async (signal) => {
+      const listening = start();
+      const { url } = await listening.object();
+      expect(await listening.object()).toMatchObject({ type: 'warning' });
+      expect(await listening.object()).toEqual({
+        type: 'tunnel',
+        url: 'https://odd-words.example.com/webhooks',
+      });
+      expect(await readFile(home.path('args'), 'utf8')).toBe(`tunnel --url ${new URL(String(url)).origin}\n`);
+      expect((await fetch(String(url), { method: 'POST', body: '{"event":"envelope.sent"}' })).status).toBe(
+        200,
+      );
+      expect(await listening.stop(signal)).toEqual({ code: null, signal });
+      await gone();
+    },
+  );
+
+  it('ends with 8 when the tunnel breaks down, and says what it said', async () => {
+    const listening = start();
+    for (let n = 0; n < 3; n++) await listening.object();
+    await writeFile(home.path('break'), '');
+    expect(await listening.object()).toMatchObject({ type: 'summary' });
+    expect((await listening.ended).code).toBe(8);
+    expect(jsonLines(await listening.stderr)).toMatchObject([
+      { error: { code: 'NETWORK', message: expect.stringContaining('connection lost') as unknown } },
+    ]);
+  });
+
+  it('ends with 2 when there is no such program', async () => {
+    const run = await home.run(['listen', '--port', '0', '--no-verify', '--tunnel', 'no-such-tunnel']);
+    expect(run.code).toBe(2);
+    expect(run.stderr).toContain('Starting the tunnel');
+    expect(run.stderr).toContain('The tunnel is gone: it ended with 127.');
+  });
+});

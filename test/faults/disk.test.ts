@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isList, isRecord } from '../../src/kernel/json.ts';
+import { holdingsOf, rowsOf } from '../support/bulk-check.ts';
+import { Home, type Sandbox } from '../support/cli.ts';
+import { canInject, canMount, type DiskFault, onSmallDisk, strike } from '../support/disk-faults.ts';
+
+const home = new Home();
+let sandbox: Sandbox;
+let completed: string;
+let whole: Map<string, string>;
+
+beforeAll(async () => {
+  sandbox = await home.sandbox();
+  const created = await home.object([
+    'envelopes',
+    'create',
+    '--template',
+    'tmpl_nda',
+    '--signer',
+    'a@x.org',
+    '--send',
+  ]);
+  completed = String(created.id);
+  await home.json(['sandbox', 'sign', completed]);
+  await home.run(['envelopes', 'download', completed, '--dir', 'whole']);
+  whole = await filesIn('whole');
+});
+afterAll(() => home.close());
+
+const sha = (content: Uint8Array) => createHash('sha256').update(content).digest('hex');
+
+/** The finished files of a folder, by name, with their checksums. */
+async function filesIn(folder: string): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const name of existsSync(home.path(folder)) ? await readdir(home.path(folder)) : [])
+    if (name.endsWith('.pdf')) files.set(name, sha(await readFile(home.path(folder, name))));
+  return files;
+}
+
+/** A command that a broken disk stopped says so in a sentence; one that could go on is right to do so. */
+function expectWords(run: { at: string; code: number | null; stderr: string }, fault: DiskFault): void {
+  if (fault === 'kill') return;
+  expect(run.stderr, run.at).not.toMatch(/^\s+at .*:\d+:\d+/m);
+  expect(run.code, run.at).not.toBeNull();
+  if (run.code !== 0) expect(run.stderr.trim(), run.at).not.toBe('');
+}
+
+describe.skipIf(!canInject)('a disk that fails at any step', () => {
+  it.each<DiskFault>(['EIO', 'ENOSPC', 'kill'])('loses no profile (%s)', async (fault) => {
+    const before = await readFile(home.path('config', 'profiles.json'), 'utf8');
+    let turn = 0;
+    let strikes = 0;
+    const edit = () => ['profiles', 'edit', 'sandbox', '--region', `region-${turn}`, '--no-verify'];
+    for await (const run of strike(home, fault, edit)) {
+      strikes++;
+      expectWords(run, fault);
+      // A killed run's lock would only go stale after seconds.
+      await rm(home.path('config', 'profiles.lock'), { recursive: true, force: true });
+      const stored = await home.object(['profiles', 'show', 'sandbox']);
+      expect(stored, run.at).toMatchObject({ apiKey: { source: 'profile' } });
+      const region = isRecord(stored.storage) ? stored.storage.region : undefined;
+      if (run.code === 0) expect(region, run.at).toBe(`region-${turn}`);
+      const left = await readdir(home.path('config'));
+      if (fault !== 'kill') expect(left, run.at).toEqual(['profiles.json']);
+      turn++;
+    }
+    expect(strikes).toBeGreaterThan(3);
+    await writeFile(home.path('config', 'profiles.json'), before);
+  });
+
+  it.each<DiskFault>(['EIO', 'ENOSPC', 'kill'])('leaves no partial document (%s)', async (fault) => {
+    let turn = 0;
+    const fetch = () => ['envelopes', 'download', completed, '--dir', `out-${fault}-${turn}`];
+    for await (const run of strike(home, fault, fetch)) {
+      expectWords(run, fault);
+      const folder = `out-${fault}-${turn}`;
+      for (const [name, sum] of await filesIn(folder))
+        expect(sum, `${run.at}: ${name}`).toBe(whole.get(name));
+      if (run.code === 0) expect(await filesIn(folder), run.at).toEqual(whole);
+      const again = await home.run(['envelopes', 'download', completed, '--dir', folder]);
+      expect([again.code, again.stderr.includes('rror')], `${run.at}: ${again.stderr}`).toEqual([0, false]);
+      expect(await filesIn(folder), run.at).toEqual(whole);
+      expect((await home.run(['documents', 'verify', folder])).code, run.at).toBe(0);
+      turn++;
+    }
+    expect(turn).toBeGreaterThan(4);
+  });
+
+  it.each<DiskFault>(['EIO', 'ENOSPC', 'kill'])('reminds nobody twice within the gap (%s)', async (fault) => {
+    const ids: string[] = [];
+    for (let n = 0; n < 25; n++) {
+      const one = [
+        'envelopes',
+        'create',
+        '--template',
+        'tmpl_nda',
+        '--signer',
+        `r${fault}${n}@x.org`,
+        '--send',
+      ];
+      ids.push(String((await home.object(one)).id));
+    }
+    let turn = 0;
+    const remind = (id = '') => ['envelopes', 'remind', id, '--min-gap', '1d', '--yes'];
+    for await (const run of strike(home, fault, () => remind(ids[turn]))) {
+      expectWords(run, fault);
+      const again = await home.run(remind(ids[turn]));
+      const mails = await remindersTo(`r${fault}${turn}@x.org`);
+      expect(mails, `${run.at}: ${again.stderr}`).toBeLessThanOrEqual(1);
+      if (run.code === 0) expect(mails, run.at).toBe(1);
+      turn++;
+    }
+    expect(turn).toBeGreaterThan(1);
+  });
+
+  it.each<DiskFault>(['EIO', 'kill'])('sends each row of a file once (%s)', async (fault) => {
+    let turn = 0;
+    let strikes = 0;
+    const before = (await holdingsOf(sandbox)).mails;
+    const words = () => [
+      'bulk',
+      'create',
+      `${fault}-${turn}.csv`,
+      '--template',
+      'tmpl_nda',
+      '--send',
+      '--yes',
+    ];
+    const send = async () => {
+      turn++;
+      const rows = rowsOf(4).replaceAll('@example.com', `@${fault.toLowerCase()}${turn}.example`);
+      await writeFile(home.path(`${fault}-${turn}.csv`), rows);
+      return words();
+    };
+    for await (const run of strike(home, fault, send, { limit: 6 })) {
+      strikes++;
+      expectWords(run, fault);
+      await home.run(['bulk', 'resume', '--last']);
+      const { mails } = await holdingsOf(sandbox);
+      const sent = [...mails].filter(([to]) => to.endsWith(`@${fault.toLowerCase()}${turn}.example`));
+      // Either the run had begun and was ended by resuming, or nothing had been sent and it begins anew.
+      if (sent.length === 0) expect((await home.run(words())).code, run.at).toBe(0);
+      else expect(sent.length, run.at).toBe(4);
+    }
+    expect(strikes).toBeGreaterThan(3);
+    for (const [to, count] of (await holdingsOf(sandbox)).mails)
+      if (!before.has(to)) expect(count, to).toBe(1);
+  });
+});
+
+async function remindersTo(address: string): Promise<number> {
+  const reply = await fetch(`${new URL(sandbox.baseUrl).origin}/__sandbox/mails`, {
+    headers: { authorization: `Bearer ${sandbox.apiKey}` },
+  });
+  const body: unknown = await reply.json();
+  const mails = isRecord(body) && isList(body.data) ? body.data : [];
+  return mails.filter((mail) => isRecord(mail) && mail.to === address && mail.kind === 'reminder').length;
+}
+
+describe.skipIf(!canMount)('a full disk', () => {
+  it('of any size loses no profile', async () => {
+    const before = await readFile(home.path('config', 'profiles.json'), 'utf8');
+    for (const kib of [8, 12, 16, 24, 64]) {
+      const run = await onSmallDisk(home, home.path('config'), kib, [
+        'profiles',
+        'edit',
+        'sandbox',
+        '--no-verify',
+        '--region',
+        'r'.repeat(6_000),
+      ]);
+      expectWords({ ...run, at: `${kib} KiB` }, 'ENOSPC');
+      if (run.code !== 0) expect(await readFile(home.path('config', 'profiles.json'), 'utf8')).toBe(before);
+      await writeFile(home.path('config', 'profiles.json'), before);
+    }
+  });
+
+  it('stops a download with words and no partial file', async () => {
+    for (const kib of [4, 16, 40, 100]) {
+      const folder = `small-${kib}`;
+      const args = ['envelopes', 'download', completed, '--dir', folder];
+      const run = await onSmallDisk(home, home.path(folder), kib, args);
+      for (const [name, sum] of await filesIn(folder)) expect(sum, name).toBe(whole.get(name));
+      expect([run.code === 0, run.stderr.includes('the disk is full')]).toEqual(
+        run.code === 0 ? [true, false] : [false, true],
+      );
+      expect((await home.run(args)).code).toBe(0);
+      expect(await filesIn(folder)).toEqual(whole);
+    }
+  });
+
+  it('stops a bulk run with words; resumed with room, each row was sent once', async () => {
+    await writeFile(home.path('many.csv'), rowsOf(60).replaceAll('@example.com', '@full.example'));
+    const send = ['bulk', 'create', 'many.csv', '--template', 'tmpl_nda', '--send', '--yes'];
+    let stops = 0;
+    await rm(home.path('state'), { recursive: true });
+    let run = await onSmallDisk(home, home.path('state'), 16, send);
+    for (let kib = 24; run.code !== 0; kib += 8) {
+      stops++;
+      expect(run.stderr).toMatch(/disk is full/);
+      expectWords({ ...run, at: `${kib} KiB` }, 'ENOSPC');
+      const begun = (await home.run(['bulk', 'list', '-q'])).stdout !== '';
+      run = await onSmallDisk(home, home.path('state'), kib, begun ? ['bulk', 'resume', '--last'] : send);
+    }
+    expect(stops).toBeGreaterThan(1);
+    const { mails, drafts } = await holdingsOf(sandbox);
+    const ours = [...mails].filter(([to]) => to.endsWith('@full.example'));
+    expect([ours.length, ours.every(([, count]) => count === 1), drafts]).toEqual([60, true, 0]);
+  });
+});
+
+describe.skipIf(process.getuid?.() === 0)('a read-only folder', () => {
+  it('is said, and nothing is sent', async () => {
+    await chmod(home.path('state'), 0o500);
+    const run = await home.run(['bulk', 'create', 'many.csv', '--template', 'tmpl_nda', '--send', '--yes']);
+    await chmod(home.path('state'), 0o700);
+    expect([run.code, run.stderr.includes('Nothing was sent')]).toEqual([2, true]);
+  });
+});

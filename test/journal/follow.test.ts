@@ -1,0 +1,74 @@
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { DayJournal } from '../../src/journal/day-journal.ts';
+import { followDays } from '../../src/journal/follow.ts';
+import type { JournalFormat } from '../../src/journal/journal.ts';
+import { type Clock, systemClock } from '../../src/kernel/clock.ts';
+
+const entry = z.object({ n: z.number() });
+const format: JournalFormat<{ n: number }> = {
+  kind: 'numbers',
+  version: 1,
+  read: (value) => entry.safeParse(value).data,
+};
+let folder: string;
+let over: AbortController;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-follow-'));
+  over = new AbortController();
+});
+afterEach(async () => {
+  over.abort();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Takes so many entries, then ends. */
+async function take(source: AsyncGenerator<{ n: number }>, count: number): Promise<number[]> {
+  const seen: number[] = [];
+  for await (const { n } of source) {
+    seen.push(n);
+    if (seen.length === count) break;
+  }
+  return seen;
+}
+
+const follow = (clock: Clock = systemClock) => followDays(folder, format, { clock, signal: over.signal });
+
+it('hands over what is appended from now on, by any writer, and leaves out damaged lines', async () => {
+  const before = new DayJournal(folder, format, systemClock);
+  await before.append({ n: 0 });
+  const seen = take(follow(), 4);
+  // Until it has looked for the first time, an entry is an old one.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const { path } = await before.append({ n: 1 });
+  const other = new DayJournal(folder, format, systemClock);
+  await other.append({ n: 2 });
+  await before.append({ n: 3 });
+  await appendFile(path, '{"n":9,"crc":"00000000"}\n');
+  await before.append({ n: 4 });
+  expect((await seen).toSorted()).toEqual([1, 2, 3, 4]);
+  await Promise.all([before.close(), other.close()]);
+});
+
+it('begins where there is no journal yet, and goes on over midnight', async () => {
+  let now = Date.parse('2026-01-31T23:59:59Z');
+  const clock: Clock = { now: () => now, sleep: systemClock.sleep };
+  const seen = take(follow(clock), 2);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const journal = new DayJournal(folder, format, clock);
+  await journal.append({ n: 1 });
+  now += 2_000;
+  await journal.append({ n: 2 });
+  expect(await seen).toEqual([1, 2]);
+  await journal.close();
+});
+
+it('ends with its signal', async () => {
+  const seen = take(follow(), 1);
+  over.abort();
+  expect(await seen).toEqual([]);
+});

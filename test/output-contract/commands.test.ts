@@ -1,0 +1,79 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CommandFacts, readCommandTree } from '../../src/completion/commands.ts';
+import { isRecord } from '../../src/kernel/json.ts';
+import { outputSchemas } from './schemas.ts';
+import { SHAPES } from './shapes.ts';
+
+const root = join(import.meta.dirname, '../..');
+const { commands } = readCommandTree(root);
+const ids = Object.keys(commands).sort();
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** One line for each thing a script may rely on, so that a change of it is a line of a diff. */
+function contractOf(id: string, command: CommandFacts): string {
+  const args = Object.values(command.args).map(
+    (arg) => `  ${arg.name.toUpperCase()}${command.strict === false ? '...' : ''}${factsOf(arg)}`,
+  );
+  const flags = Object.values(command.flags)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((flag) => `  ${flag.char ? `-${flag.char}, ` : ''}--${flag.name}${factsOf(flag)}`);
+  const aliases = listOf(command.aliases).map((alias) => `  alias ${alias}`);
+  return `${[id.replaceAll(':', ' '), ...aliases, ...args, ...flags].join('\n')}\n`;
+}
+
+function factsOf(facts: Facts): string {
+  const words = [
+    facts.type === 'option' ? 'takes a value' : '',
+    facts.required === true ? 'required' : '',
+    facts.multiple === true ? 'repeatable' : '',
+    facts.allowNo === true ? `or --no-${String(facts.name)}` : '',
+    facts.default === undefined ? '' : `default ${JSON.stringify(facts.default)}`,
+    facts.hidden === true ? 'hidden' : '',
+    facts.env === undefined ? '' : `from ${String(facts.env)}`,
+    named('one of', facts.options),
+    named('not with', facts.exclusive),
+    named('only with', facts.dependsOn),
+    named('alias', facts.aliases),
+    named('short alias', facts.charAliases),
+    isRecord(facts.deprecated) || facts.deprecated === true ? 'deprecated' : '',
+  ].filter((word) => word !== '');
+  return words.length === 0 ? '' : `: ${words.join('; ')}`;
+}
+
+function named(what: string, value: unknown): string {
+  const all = listOf(value);
+  return all.length === 0 ? '' : `${what} ${all.join(', ')}`;
+}
+
+function listOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+describe('the contract with scripts', () => {
+  it('has these commands, arguments and flags: contract/commands.txt', async () => {
+    const all = ids.flatMap((id) => {
+      const command = commands[id];
+      return command === undefined ? [] : [contractOf(id, command)];
+    });
+    await expect(all.join('\n')).toMatchFileSnapshot(join(root, 'contract/commands.txt'));
+  });
+
+  it('describes what each of them prints with --json', () => {
+    expect(Object.keys(SHAPES).sort()).toEqual(ids);
+  });
+
+  it.each(Object.entries(outputSchemas()))('contract/output/%s.json', async (name, schema) => {
+    expect(schema.$id).toBe(`${name}.json`);
+    const text = `${JSON.stringify(schema, null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot(join(root, `contract/output/${name}.json`));
+  });
+
+  it('keeps no schema of a command that is gone', async () => {
+    const known = new Set(Object.keys(outputSchemas()).map((name) => `${name}.json`));
+    const files = await readdir(join(root, 'contract/output'));
+    expect(files.filter((file) => !known.has(file))).toEqual([]);
+  });
+});

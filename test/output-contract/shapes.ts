@@ -1,0 +1,365 @@
+import * as z from 'zod/mini';
+import { envelopeSchema, signerSchema, templateFieldSchema, templateSchema } from '../../src/api/schemas.ts';
+
+/*
+ * What each command prints with --json. The service's own resources are as the client reads them; the rest is
+ * ours, written out by hand. contract/output/ is made from this: change it
+ * here, then `npx vitest run --project unit test/output-contract -u`.
+ */
+const text = z.string();
+const maybe = z.nullable(z.string());
+const count = z.int();
+
+const field = templateFieldSchema;
+const signer = signerSchema;
+const envelope = envelopeSchema;
+const template = templateSchema;
+
+const errorReport = z.object({
+  code: text,
+  message: text,
+  status: z.nullable(count),
+  details: z.nullable(z.record(z.string(), z.array(text))),
+  hint: maybe,
+  exitCode: count,
+});
+const error = z.object({ error: errorReport });
+const envelopeResult = z.union([
+  z.object({ id: text, ok: z.literal(true), envelope }),
+  z.object({ id: text, ok: z.literal(false), error: errorReport }),
+]);
+const envelopeDryRun = z.object({
+  dryRun: z.literal(true),
+  action: z.enum(['send', 'cancel', 'remind']),
+  id: text,
+});
+const change = z.object({
+  at: text,
+  envelopeId: text,
+  from: maybe,
+  to: text,
+  signer: maybe,
+  envelope,
+});
+
+const brief = { code: text, message: text };
+const file = z.object({
+  envelopeId: maybe,
+  what: maybe,
+  key: maybe,
+  path: maybe,
+  bytes: z.nullable(count),
+  sha256: maybe,
+  status: z.enum(['downloaded', 'unchanged', 'failed']),
+  error: z.nullable(z.object(brief)),
+});
+const object = z.object({
+  key: text,
+  size: z.nullable(count),
+  etag: maybe,
+  contentType: maybe,
+  lastModified: maybe,
+  checksum: z.nullable(z.object({ algorithm: text, value: text })),
+  encryption: maybe,
+  storageClass: maybe,
+});
+const link = z.object({ key: text, url: text, expiresAt: text });
+const keyError = z.object({ key: text, error: errorReport });
+
+const row = z.object({
+  run: text,
+  row: count,
+  requestId: maybe,
+  ok: z.boolean(),
+  envelopeId: maybe,
+  status: maybe,
+  error: z.nullable(
+    z.object({ ...brief, details: z.optional(z.nullable(z.record(z.string(), z.array(text)))) }),
+  ),
+});
+const run = {
+  id: text,
+  file: text,
+  createdAt: text,
+  state: z.enum(['running', 'interrupted', 'finished']),
+  total: count,
+  done: count,
+  failed: count,
+};
+const runDetails = z.object({
+  ...run,
+  mode: z.enum(['draft', 'two-step', 'one-step']),
+  signers: count,
+  drafts: count,
+  unknown: count,
+  finishedAt: maybe,
+  baseUrl: text,
+  profile: maybe,
+  results: text,
+  failures: z.array(row),
+});
+const rehearsal = z.object({
+  dryRun: z.literal(true),
+  file: text,
+  rows: count,
+  signers: count,
+  send: z.boolean(),
+  requests: count,
+});
+
+const event = z.object({
+  deliveryId: text,
+  id: text,
+  receivedAt: text,
+  event: maybe,
+  envelopeId: maybe,
+  status: maybe,
+  signer: maybe,
+  verified: z.boolean(),
+  duplicate: z.boolean(),
+  reason: maybe,
+  answer: count,
+  headers: z.array(z.array(text)),
+  bytes: count,
+  body: z.optional(z.record(z.string(), z.unknown())),
+  bodyBase64: z.optional(text),
+});
+const delivery = z.object({
+  type: z.literal('delivery'),
+  id: maybe,
+  receivedAt: text,
+  event: maybe,
+  envelopeId: maybe,
+  status: maybe,
+  verified: z.boolean(),
+  duplicate: z.boolean(),
+  reason: maybe,
+  body: z.optional(z.record(z.string(), z.unknown())),
+  bodyBase64: z.optional(text),
+});
+const forward = z.object({
+  type: z.literal('forward'),
+  id: text,
+  url: text,
+  attempt: count,
+  status: z.nullable(count),
+  ms: z.number(),
+  error: maybe,
+});
+const listening = z.object({ type: z.literal('ready'), url: text, verify: z.boolean() });
+const warning = z.object({ type: z.literal('warning'), message: text });
+const received = z.object({
+  type: z.literal('summary'),
+  received: count,
+  verified: count,
+  refused: count,
+  duplicates: count,
+});
+
+const storage = z.object({
+  bucket: maybe,
+  region: maybe,
+  endpoint: maybe,
+  pathStyle: z.boolean(),
+  awsProfile: maybe,
+  accessKeyId: maybe,
+});
+const profile = z.object({
+  name: text,
+  current: z.boolean(),
+  baseUrl: text,
+  apiKey: maybe,
+  apiKeyCommand: maybe,
+  apiKeyIn: z.nullable(z.enum(['file', 'command', 'keychain'])),
+  storage: z.nullable(storage),
+});
+const sourced = z.object({ value: text, source: text });
+const settings = z.object({
+  file: text,
+  profile: z.nullable(sourced),
+  baseUrl: z.nullable(sourced),
+  apiKey: z.nullable(
+    z.object({ value: text, in: z.enum(['file', 'command', 'keychain', 'environment']), source: text }),
+  ),
+  timeoutMs: z.object({ value: count, source: text }),
+  storage: z.nullable(storage),
+});
+const standout = z.object({ id: text, subject: maybe, waitingFor: z.array(text), at: text });
+const summary = z.object({
+  total: count,
+  byStatus: z.record(z.string(), count),
+  waitingLongest: z.array(standout),
+  expiringSoon: z.array(standout),
+  stuck: z.array(standout),
+  completion: z.object({ count, medianMs: z.nullable(z.number()), p90Ms: z.nullable(z.number()) }),
+});
+const doctor = z.object({
+  ok: z.boolean(),
+  checks: z.array(
+    z.object({
+      name: text,
+      status: z.enum(['ok', 'warning', 'failed', 'skipped']),
+      message: text,
+      fix: maybe,
+    }),
+  ),
+});
+const choice = z.object({
+  name: text,
+  value: text,
+  default: text,
+  values: z.array(text),
+  decides: text,
+  why: text,
+});
+const sandboxDelivery = z.object({
+  id: text,
+  envelopeId: text,
+  event: text,
+  url: text,
+  createdAt: text,
+  state: text,
+  nextAttemptAt: maybe,
+  attempts: z.array(z.object({ at: text, status: z.nullable(count), error: maybe, ms: z.number() })),
+  body: text,
+});
+const sandbox = z.object({
+  type: z.literal('ready'),
+  baseUrl: text,
+  apiKey: text,
+  endpoint: text,
+  bucket: text,
+  region: text,
+  accessKeyId: text,
+  secretAccessKey: text,
+  dashboardUrl: text,
+  orgId: text,
+  dataDir: text,
+});
+const demo = z.object({
+  folder: text,
+  envelopeId: text,
+  status: text,
+  signers: z.array(text),
+  webhooks: z.object({ received: count, verified: count, events: z.array(text) }),
+  files: z.array(z.object({ what: text, path: text, bytes: count, sha256: text })),
+  seconds: z.number(),
+});
+
+/** What several commands share, each a file of its own that the others point to. */
+export const SHARED: Readonly<Record<string, z.ZodMiniType>> = {
+  envelope,
+  signer,
+  template,
+  'template-field': field,
+  error,
+  'error-report': errorReport,
+  'envelope-result': envelopeResult,
+  change,
+  'dry-run': envelopeDryRun,
+  file,
+  forward,
+  'key-error': keyError,
+  link,
+  object,
+  row,
+  event,
+  profile,
+};
+
+/** One value, or one per line. */
+export interface Shape {
+  form: 'value' | 'lines';
+  schema: z.ZodMiniType;
+  /** When it is printed; always, where nothing stands here. */
+  when?: string;
+}
+
+const value = (schema: z.ZodMiniType, when?: string): Shape => ({
+  form: 'value',
+  schema,
+  ...(when ? { when } : {}),
+});
+const lines = (schema: z.ZodMiniType, when?: string): Shape => ({
+  form: 'lines',
+  schema,
+  ...(when ? { when } : {}),
+});
+const eachEnvelope = { one: value(envelope, 'one id'), several: lines(envelopeResult, 'several ids, or -') };
+const actionOnEach = { ...eachEnvelope, dryRun: lines(envelopeDryRun, '--dry-run') };
+
+/** By command, then by a name for the occasion. */
+export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
+  api: {
+    reply: value(z.unknown(), 'what the service answered'),
+    dryRun: value(
+      z.object({ dryRun: z.literal(true), method: text, url: text, body: z.unknown() }),
+      '--dry-run',
+    ),
+  },
+  autocomplete: { script: value(z.object({ shell: text, install: text, script: text })) },
+  'bulk:create': { rows: lines(row), dryRun: value(rehearsal, '--dry-run') },
+  'bulk:export': { rows: lines(row) },
+  'bulk:list': { list: value(z.array(z.object(run))) },
+  'bulk:resume': { rows: lines(row, 'the rows this resume settled') },
+  'bulk:show': { run: value(runDetails) },
+  'bulk:template': { path: value(z.object({ path: text })) },
+  demo: { end: value(demo) },
+  doctor: { report: value(doctor) },
+  'documents:download': { files: lines(file) },
+  'documents:head': {
+    one: value(object, 'one key'),
+    several: lines(z.union([object, keyError]), 'several keys, or -'),
+  },
+  'documents:link': {
+    one: value(link, 'one key'),
+    several: lines(z.union([link, keyError]), 'several keys, or -'),
+  },
+  'documents:verify': { files: lines(file) },
+  'envelopes:cancel': actionOnEach,
+  'envelopes:create': {
+    created: value(envelope),
+    dryRun: value(
+      z.object({ dryRun: z.literal(true), body: z.record(z.string(), z.unknown()) }),
+      '--dry-run',
+    ),
+  },
+  'envelopes:download': { files: lines(file) },
+  'envelopes:get': eachEnvelope,
+  'envelopes:list': {
+    list: value(z.array(envelope)),
+    fields: value(z.array(z.record(z.string(), z.unknown())), '--fields'),
+  },
+  'envelopes:remind': actionOnEach,
+  'envelopes:send': actionOnEach,
+  'envelopes:summary': { summary: value(summary) },
+  'envelopes:watch': { changes: lines(change) },
+  'events:list': { list: value(z.array(event)) },
+  'events:replay': { forwards: lines(forward) },
+  'events:secret': { secret: value(z.object({ secret: text })) },
+  'events:show': { event: value(event) },
+  'events:trigger': { forwards: lines(forward) },
+  'events:verify': { good: value(z.object({ verified: z.literal(true) })) },
+  listen: { lines: lines(z.union([listening, delivery, forward, warning, received])) },
+  'profiles:add': { profile: value(profile) },
+  'profiles:edit': { profile: value(profile) },
+  'profiles:list': { list: value(z.array(profile)) },
+  'profiles:remove': { profile: value(profile, 'what was removed') },
+  'profiles:show': { settings: value(settings) },
+  'profiles:use': { profile: value(profile) },
+  'sandbox:advance': { now: value(z.object({ now: text })) },
+  'sandbox:choices': { list: value(z.array(choice)) },
+  'sandbox:decline': { envelope: value(envelope) },
+  'sandbox:deliveries': { list: value(z.array(sandboxDelivery)) },
+  'sandbox:faults': {
+    faults: value(
+      z.object({ settings: z.record(z.string(), z.unknown()), hits: z.record(z.string(), z.unknown()) }),
+    ),
+  },
+  'sandbox:reset': { done: value(z.object({ reset: z.literal(true) })) },
+  'sandbox:sign': { envelope: value(envelope) },
+  'sandbox:start': { ready: lines(sandbox, 'one line, as soon as it is ready') },
+  'sandbox:view': { envelope: value(envelope) },
+  'templates:get': { template: value(template) },
+  'templates:list': { list: value(z.array(template)) },
+};

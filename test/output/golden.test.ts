@@ -1,0 +1,327 @@
+import { describe, expect, it } from 'vitest';
+import type { Envelope, Template } from '../../src/api/schemas.ts';
+import type { RunDetails } from '../../src/bulk/history.ts';
+import type { RowResult } from '../../src/bulk/results.ts';
+import { renderRun, runList } from '../../src/output/bulk-view.ts';
+import { sandboxDeliveryList } from '../../src/output/delivery-view.ts';
+import { renderCheck, renderVerdict } from '../../src/output/doctor-view.ts';
+import { envelopeList, renderEnvelope } from '../../src/output/envelope-view.ts';
+import { eventJson, eventList, renderEvent } from '../../src/output/event-view.ts';
+import { type ListView, writeList } from '../../src/output/list.ts';
+import {
+  profileList,
+  publicProfile,
+  publicSettings,
+  renderProfile,
+  renderSettings,
+} from '../../src/output/profile-view.ts';
+import { choiceList, renderSandbox } from '../../src/output/sandbox-view.ts';
+import { renderSummary } from '../../src/output/summary-view.ts';
+import { renderTemplate, templateList } from '../../src/output/template-view.ts';
+import type { Terminal } from '../../src/output/terminal.ts';
+import { widthOf } from '../../src/output/text.ts';
+import { WatchTable } from '../../src/output/watch-table.ts';
+import type { EventRecord } from '../../src/webhooks/event-record.ts';
+
+const now = Date.UTC(2026, 10, 21, 9);
+const signers = [
+  {
+    id: 'signer_1',
+    email: 'lukasz@example.com',
+    name: 'Łukasz Řehoř',
+    role: 'Landlord',
+    order: 1,
+    status: 'SIGNED',
+    signedAt: '2026-11-20T09:00:00Z',
+  },
+  { id: 'signer_2', email: 'li@example.com', name: '李小龍', role: 'Tenant', order: 2, status: 'VIEWED' },
+  {
+    id: 'signer_3',
+    email: 'a.very.long.address.of.somebody@department.subsidiary.example.com',
+    name: 'Maximiliane von und zu Hohenstein-Wittelsbach',
+    role: 'Guarantor',
+    order: 3,
+    status: 'PENDING',
+  },
+];
+const folder = 'esign/envelopes/org_3b1599fb9c07d6769744/env_085994b08deaa0744d20';
+const envelope: Envelope = {
+  id: 'env_085994b08deaa0744d20',
+  templateId: 'tmpl_lease',
+  templateName: 'Residential lease',
+  status: 'IN_PROGRESS',
+  signingOrder: 'SEQUENTIAL',
+  subject: 'Please sign: the lease of 4 Privet Drive',
+  message: 'Dear all,\nplease sign the lease by Friday. The keys are handed over on the first of next month.',
+  signers,
+  metadata: { esignRequestId: '15958850-a7f0-4802-9042-a40dac5792ad', deal: 4711 },
+  webhookUrl: 'https://hooks.example.com/services/esign/production/webhooks',
+  createdAt: '2026-11-18T09:00:00Z',
+  sentAt: '2026-11-18T09:00:05Z',
+  expiresAt: '2026-12-18T09:00:00Z',
+  completedAt: null,
+  documentStorageKey: `${folder}/document.pdf`,
+  signedDocumentStorageKey: null,
+};
+const others: Envelope[] = [
+  { ...envelope, id: 'env_1', status: 'DRAFT', sentAt: null, signers: signers.slice(1, 2) },
+  {
+    ...envelope,
+    id: 'env_2',
+    status: 'COMPLETED',
+    completedAt: '2026-11-19T10:00:00Z',
+    signers: signers.slice(0, 1),
+    signedDocumentStorageKey: `${folder}/signed.pdf`,
+    certificateStorageKey: `${folder}/certificate.pdf`,
+  },
+  {
+    ...envelope,
+    id: 'env_3',
+    status: 'DECLINED',
+    signers: [{ ...signers[1], status: 'DECLINED', declineReason: 'the rent is wrong\u001b[31m' }],
+  },
+  { id: 'env_4', status: 'ARCHIVING' },
+];
+const template: Template = {
+  id: 'tmpl_lease',
+  name: 'Residential lease',
+  description:
+    'A lease on four pages with an inventory. Two roles: Landlord and Tenant, who sign in any order.',
+  pageCount: 4,
+  fields: [
+    { fieldId: 'lease_rent', type: 'TEXT', label: 'Monthly rent in words', required: true, page: 1 },
+    { fieldId: 'lease_signature', type: 'SIGNATURE', label: 'Signature', required: true, page: 4 },
+    { fieldId: 'lease_pets', type: 'CHECKBOX', label: 'Pets are allowed', required: false, page: 4 },
+  ],
+  updatedAt: '2025-03-03T09:00:00Z',
+};
+const run: RunDetails = {
+  id: 'run-20261121-075034145-20cb05fc',
+  file: 'leases-of-the-whole-quarter.csv',
+  createdAt: '2026-11-21T07:50:34.192Z',
+  state: 'interrupted',
+  total: 10_000,
+  done: 7_412,
+  failed: 1,
+  mode: 'two-step',
+  signers: 20_000,
+  drafts: 3,
+  unknown: 1,
+  finishedAt: null,
+  baseUrl: 'https://api.example.com/api/v1',
+  profile: 'acme',
+  results: '/home/ada/.local/state/esign/bulk/run-20261121-075034145-20cb05fc/results.csv',
+};
+const failure: RowResult = {
+  run: run.id,
+  row: 17,
+  requestId: 'lease-17',
+  ok: false,
+  envelopeId: null,
+  status: null,
+  error: {
+    code: 'VALIDATION_ERROR',
+    message: 'Validation failed',
+    status: 400,
+    details: { 'signers.0.email': ['Must be a valid email address'] },
+  },
+};
+const record: EventRecord = {
+  deliveryId: 'dlv_b697fcd16fcaddec2e',
+  id: 'ea10f21364b87e95ca732429fdee69c3b71653ab54bb91d5e1c7de87b0860421',
+  receivedAt: '2026-11-21T08:50:30.436Z',
+  event: 'envelope.completed',
+  envelopeId: envelope.id,
+  status: 'COMPLETED',
+  signer: null,
+  verified: false,
+  duplicate: false,
+  reason: 'the signature was made with another secret',
+  answer: 401,
+  headers: [
+    ['content-type', 'application/json'],
+    ['X-Service-Signature', '8dfd73b4e0d2a6c049c058af156c4349dedaa030fd011e9c3d9d039caca46848'],
+  ],
+  bodyBase64: Buffer.from('{"event":"envelope.completed","data":{"envelopeId":"env_1"}}').toString('base64'),
+  bytes: 60,
+};
+const profile = {
+  name: 'acme',
+  current: true,
+  profile: {
+    baseUrl: 'https://api.example.com/api/v1',
+    apiKey: 'esk_0123456789abcdef',
+    storage: { bucket: 'contracts', region: 'eu-central-1', endpoint: 'https://minio.example.com:9000' },
+  },
+};
+const settings = publicSettings(
+  {
+    profileName: { value: 'acme', source: 'default' },
+    profile: profile.profile,
+    baseUrl: { value: profile.profile.baseUrl, source: 'profile' },
+    apiKey: { value: profile.profile.apiKey, source: 'environment', kind: 'key' },
+    timeoutMs: { value: 30_000, source: 'default' },
+    storage: profile.profile.storage,
+    insecureHttp: false,
+  },
+  '/home/ada/.config/esign/profiles.json',
+);
+const standout = {
+  id: envelope.id,
+  subject: 'Please sign: the lease of 4 Privet Drive, Little Whinging',
+  waitingFor: ['李小龍', 'Maximiliane von und zu Hohenstein-Wittelsbach'],
+  at: '2026-11-01T09:00:00Z',
+};
+
+function terminalOf(columns: number): Terminal & { written: string } {
+  const terminal = {
+    written: '',
+    outIsTty: true,
+    errIsTty: false,
+    canAsk: false,
+    columns,
+    out: (text: string | Uint8Array) => {
+      terminal.written += String(text);
+      return Promise.resolve();
+    },
+    err: () => undefined,
+    style: (_: unknown, text: string) => text,
+    styleErr: (_: unknown, text: string) => text,
+  };
+  return terminal;
+}
+
+async function listed<T>(items: T[], view: ListView<T>, columns: number): Promise<string> {
+  const terminal = terminalOf(columns);
+  await writeList(items, view, {}, terminal);
+  return terminal.written;
+}
+
+function watched(columns: number): string {
+  const table = new WatchTable([envelope.id, ...others.map(({ id }) => id)], 'Watching 5 envelopes');
+  for (const one of [envelope, ...others])
+    table.take(
+      {
+        at: '2026-11-21T08:59:00Z',
+        envelopeId: one.id,
+        from: null,
+        to: one.status ?? '',
+        signer: null,
+        envelope: one,
+      },
+      false,
+    );
+  return table.final(terminalOf(columns), 24, now);
+}
+
+/** Every table and every view of one thing, by the name of its golden file. */
+const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<string>>> = {
+  'envelope-list': (columns) => listed([envelope, ...others], envelopeList(now), columns),
+  envelope: (columns) =>
+    [envelope, ...others].map((one) => renderEnvelope(one, terminalOf(columns), now)).join('\n'),
+  'envelope-watch': watched,
+  'envelope-summary': (columns) =>
+    renderSummary(
+      {
+        total: 1_236,
+        byStatus: { COMPLETED: 1_200, IN_PROGRESS: 34, DECLINED: 2 },
+        waitingLongest: [standout],
+        expiringSoon: [{ ...standout, at: '2026-11-22T09:00:00Z', waitingFor: [] }],
+        stuck: [],
+        completion: { count: 1_200, medianMs: 7_200_000, p90Ms: 259_200_000 },
+      },
+      terminalOf(columns),
+      now,
+    ),
+  'template-list': (columns) => listed([template], templateList(now), columns),
+  template: (columns) =>
+    renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, terminalOf(columns)),
+  'run-list': (columns) => listed([run, { ...run, state: 'finished' }], runList(now), columns),
+  run: (columns) => renderRun(run, [failure], terminalOf(columns)),
+  'event-list': (columns) => listed([eventJson(record)], eventList(now), columns),
+  event: (columns) => renderEvent(record, terminalOf(columns)),
+  'profile-list': (columns) => listed([publicProfile(profile)], profileList, columns),
+  profile: (columns) => renderProfile(profile, terminalOf(columns)),
+  settings: (columns) => renderSettings(settings, terminalOf(columns)),
+  doctor: (columns) => {
+    const checks = [
+      { name: 'node', status: 'ok', message: 'v20.19.0', fix: null },
+      {
+        name: 'config',
+        status: 'warning',
+        message: '/home/ada/.config/esign can be read by others',
+        fix: 'chmod 700 /home/ada/.config/esign',
+      },
+      {
+        name: 'key-accepted',
+        status: 'failed',
+        message: 'The service refused the key: Invalid API key (UNAUTHORIZED), as it says itself',
+        fix: 'The key is wrong, revoked or expired. See which one is used: `esign profiles show`.',
+      },
+      { name: 'bucket', status: 'skipped', message: 'no bucket is set', fix: null },
+    ] as const;
+    const terminal = terminalOf(columns);
+    return checks.map((check) => renderCheck(check, terminal)).join('') + renderVerdict(checks, terminal);
+  },
+  'sandbox-started': (columns) =>
+    renderSandbox(
+      {
+        baseUrl: 'http://127.0.0.1:4010/api/v1',
+        apiKey: 'esk_0123456789abcdef',
+        endpoint: 'http://127.0.0.1:5010',
+        bucket: 'esign-sandbox',
+        dashboardUrl: 'http://127.0.0.1:4010/',
+        dataDir: '/home/ada/.local/state/esign/sandbox/4010',
+      },
+      'sandbox',
+      terminalOf(columns),
+    ),
+  'sandbox-choices': (columns) =>
+    listed(
+      [
+        {
+          name: 'list-items',
+          value: 'full',
+          default: 'full',
+          values: ['full', 'summary'],
+          decides: 'Items of the envelope list: whole envelopes, or without signers, message and keys.',
+          why: 'The item shape of the list is not shown; the whole envelope is the simplest reading.',
+        },
+      ],
+      choiceList,
+      columns,
+    ),
+  'sandbox-deliveries': (columns) =>
+    listed(
+      [
+        {
+          id: 'dlv_5b274528cc70caca8f76',
+          createdAt: '2026-11-21T07:50:28.392Z',
+          event: 'envelope.sent',
+          envelopeId: envelope.id,
+          state: 'delivered',
+          attempts: [{}],
+          url: 'http://127.0.0.1:4242/webhooks',
+        },
+      ],
+      sandboxDeliveryList(now),
+      columns,
+    ),
+};
+
+describe.each([60, 80, 120])('on a terminal of %i columns', (columns) => {
+  it.each(Object.entries(VIEWS))('%s', async (name, view) => {
+    const text = await view(columns);
+    await expect(text).toMatchFileSnapshot(`golden/${name}-${columns}.txt`);
+    // Copied commands and ids stay in one piece: they alone may be wider.
+    const isCommand = (line: string) => /^\s*(?:esign|Go on:)/.test(line);
+    const tooWide = text.split('\n').filter((line) => widthOf(line) > columns && !isCommand(line));
+    expect(tooWide).toEqual([]);
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+});
+
+it('nothing is lost in the view of one thing, however narrow', async () => {
+  const words = async (columns: number) => (await VIEWS.envelope?.(columns))?.replaceAll(/\s+/g, '');
+  expect(await words(60)).toBe(await words(1_000));
+});

@@ -1,0 +1,332 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../../src/kernel/json.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts';
+import { textIn } from '../papers/reader.ts';
+import { plainPdf, protectedPdf } from '../papers/uploads.ts';
+
+let sandbox: Sandbox;
+let folder: string;
+const hostile = '<script>alert(1)</script>"\'&';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-templates-'));
+  sandbox = await startSandbox({ dataDir: folder, host: '127.0.0.1', port: 0 });
+});
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const at = (path: string) => new URL(path, sandbox.dashboardUrl).href;
+
+async function api(path: string, body?: unknown, key = sandbox.apiKey) {
+  const reply = await fetch(at(path), {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const json: unknown = await reply.json();
+  if (!isRecord(json)) throw new Error('no object');
+  const { data, error } = json;
+  return {
+    status: reply.status,
+    data: isRecord(data) ? data : {},
+    list: Array.isArray(data) ? data : [],
+    error,
+  };
+}
+
+async function token(): Promise<string> {
+  return /name="form" value="(\w+)"/.exec(await (await fetch(at('/'))).text())?.[1] ?? '';
+}
+
+async function post(path: string, fields: Record<string, string>) {
+  const body = new URLSearchParams({ form: await token(), ...fields });
+  return fetch(at(path), { method: 'POST', body, redirect: 'manual' });
+}
+
+async function upload(pdf: Uint8Array, fields: Record<string, string> = {}) {
+  const body = new FormData();
+  for (const [name, value] of Object.entries({ form: await token(), roles: 'Seller, Buyer', ...fields }))
+    body.set(name, value);
+  body.set('pdf', new File([new Uint8Array(pdf)], 'sale of a boat.pdf', { type: 'application/pdf' }));
+  return fetch(at('/templates'), { method: 'POST', body, redirect: 'manual' });
+}
+
+async function uploaded(): Promise<string> {
+  const reply = await upload(await plainPdf());
+  expect(reply.status).toBe(303);
+  return reply.headers.get('location')?.split('/').at(-1) ?? '';
+}
+
+const signature = {
+  id: '',
+  type: 'SIGNATURE',
+  label: 'Signature',
+  role: 'Seller',
+  page: '1',
+  x: '64',
+  y: '600',
+  width: '180',
+  height: '48',
+  required: 'yes',
+  options: '',
+};
+const colour = {
+  ...signature,
+  type: 'DROPDOWN',
+  label: 'Colour',
+  role: 'Buyer',
+  page: '2',
+  x: '100.5',
+  y: '200',
+  height: '20',
+  options: 'red\r\nblue\r\n',
+};
+
+function form(rows: Record<string, string>[], more: Record<string, string> = {}): Record<string, string> {
+  const words = { name: 'Sale', description: 'Of a boat', roles: 'Seller, Buyer' };
+  const parts = rows.flatMap((row, index) =>
+    Object.entries(row).map(([name, value]) => [`${index}.${name}`, value] as const),
+  );
+  return { ...words, ...Object.fromEntries(parts), ...more };
+}
+
+const filesKept = () => readdir(join(folder, 'templates'));
+
+describe('a template from a PDF', () => {
+  it('is listed once its fields are saved, and its envelopes carry values where the fields are', async () => {
+    const id = await uploaded();
+    const listed = async () =>
+      (await api('/api/v1/esign/templates?pageSize=100')).list.some((one) => isRecord(one) && one.id === id);
+    expect(await listed()).toBe(false);
+    const signers = [
+      { email: 's@x.org', name: 'Sel Ler', role: 'Seller' },
+      { email: 'b@x.org', name: 'Buy Er', role: 'Buyer' },
+    ];
+    const early = await api('/api/v1/esign/envelopes', { templateId: id, signers });
+    expect(early).toMatchObject({
+      status: 400,
+      error: { details: { templateId: ['The template is not active'] } },
+    });
+    const saved = await post(`/templates/${id}`, form([colour, signature]));
+    expect([saved.status, saved.headers.get('location')]).toEqual([303, `/templates/${id}?saved`]);
+    expect(await listed()).toBe(true);
+    expect((await api(`/api/v1/esign/templates/${id}`)).data).toMatchObject({
+      name: 'Sale',
+      description: 'Of a boat',
+      pageCount: 2,
+      fields: [
+        { fieldId: 'signature_1', type: 'SIGNATURE', label: 'Signature', required: true, page: 1 },
+        { fieldId: 'colour_1', type: 'DROPDOWN', label: 'Colour', required: true, page: 2 },
+      ],
+    });
+    const { data } = await api('/api/v1/esign/envelopes', { templateId: id, signers, sendImmediately: true });
+    const values = { colour_1: 'blue' };
+    await api(`/__sandbox/envelopes/${String(data.id)}/sign`, { signer: 's@x.org' });
+    const { data: done } = await api(`/__sandbox/envelopes/${String(data.id)}/sign`, {
+      signer: 'b@x.org',
+      values,
+    });
+    expect(done).toMatchObject({ status: 'COMPLETED', templateName: 'Sale' });
+    const { list } = await api(`/__sandbox/mails?envelopeId=${String(data.id)}`);
+    const link = list.flatMap((mail) =>
+      isRecord(mail) ? (/http:\S+(\/sign\/\S+)/.exec(String(mail.text))?.[1] ?? []) : [],
+    )[0];
+    const pdf = new Uint8Array(await (await fetch(at(`${String(link)}/signed.pdf`))).arrayBuffer());
+    expect(textIn(pdf, { page: 1, x: 64, y: 600, width: 180, height: 48 })).toContain('Signed by Sel Ler');
+    expect(textIn(pdf, { page: 2, x: 100.5, y: 200, width: 180, height: 20 })).toBe('blue');
+    expect(textIn(pdf, { page: 1, x: 60, y: 60, width: 300, height: 40 })).toBe('Contract of sale');
+  });
+
+  it('keeps its fields once there are envelopes of it; a copy can be changed', async () => {
+    const id = await uploaded();
+    await post(`/templates/${id}`, form([signature, colour]));
+    const signers = [{ email: 's@x.org', name: 'S' }];
+    await api('/api/v1/esign/envelopes', { templateId: id, signers });
+    const refused = await post(`/templates/${id}`, form([signature, { ...colour, x: '200' }]));
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('copy it to change them'),
+    ]);
+    expect(await (await fetch(at(`/templates/${id}`))).text()).toContain('Make a copy to change them');
+    const copied = await post(`/templates/${id}/copy`, {});
+    const path = copied.headers.get('location') ?? '';
+    expect(await (await fetch(at(path))).text()).toContain('value="Sale (copy)"');
+    const kept = { ...signature, id: 'signature_1', label: 'Sign here', role: 'Buyer' };
+    const again = { ...signature, y: '700' };
+    expect((await post(path, form([kept, again, colour], { roles: 'Buyer, Seller' }))).status).toBe(303);
+    const { data } = await api(`/api/v1/esign${path.replace('?saved', '')}`);
+    expect(data.fields).toMatchObject([
+      { fieldId: 'signature_1', label: 'Sign here' },
+      { fieldId: 'signature_2' },
+      { fieldId: 'colour_2' },
+    ]);
+  });
+
+  it('leaves the list and comes back', async () => {
+    const id = await uploaded();
+    expect((await post(`/templates/${id}/active`, { active: 'yes' })).status).toBe(400);
+    await post(`/templates/${id}`, form([signature, colour]));
+    const create = () =>
+      api('/api/v1/esign/envelopes', { templateId: id, signers: [{ email: 's@x.org', name: 'S' }] });
+    await post(`/templates/${id}/active`, { active: 'no' });
+    expect((await create()).status).toBe(400);
+    await post(`/templates/${id}/active`, { active: 'yes' });
+    expect((await create()).status).toBe(201);
+  });
+
+  it.each([
+    ['no fields', form([]), 'Place at least one field.'],
+    ['a role without a field', form([signature]), 'The role Buyer has no field'],
+    ['no name', form([signature, colour], { name: ' ' }), 'The name must have from 1 to 200 characters.'],
+    ['no roles', form([signature], { roles: ' , ' }), 'There must be from 1 to 20 roles.'],
+    [
+      'a strange role',
+      form([{ ...signature, role: 'X' }, colour]),
+      'Field 1 (Signature): its role must be one of the template.',
+    ],
+    [
+      'a strange type',
+      form([{ ...signature, type: 'constructor' }, colour]),
+      'the type must be one of SIGNATURE',
+    ],
+    ['no label', form([{ ...signature, label: '' }, colour]), 'Field 1 (SIGNATURE): the label must have'],
+    ['no choices', form([signature, { ...colour, options: '\r\n' }]), 'a dropdown has from 1 to 50 choices'],
+    [
+      'a field that leaves the page',
+      form([{ ...signature, x: '500' }, colour]),
+      'it must lie within page 1, which is 595 points wide',
+    ],
+    [
+      'a field too small',
+      form([{ ...signature, width: '20' }, colour]),
+      'it must be at least 60 points wide and 24 high',
+    ],
+    ['no such page', form([{ ...signature, page: '3' }, colour]), 'the page must be from 1 to 2'],
+    ['page 0', form([{ ...signature, page: '0' }, colour]), 'the page must be from 1 to 2'],
+    ['no numbers', form([{ ...signature, x: '-1' }, colour]), 'page, position and size must be numbers'],
+    ['an exponent', form([{ ...signature, x: '1e2' }, colour]), 'page, position and size must be numbers'],
+    ['half a page', form([{ ...signature, page: '1.5' }, colour]), 'the page must be from 1 to 2'],
+    [
+      'too many fields',
+      form(Array.from({ length: 201 }, () => signature)),
+      'There may be at most 200 fields.',
+    ],
+  ])('is not saved with %s', async (_, fields, words) => {
+    const id = await uploaded();
+    const reply = await post(`/templates/${id}`, fields);
+    expect(reply.status).toBe(400);
+    expect(await reply.text()).toContain(words);
+    expect((await api(`/api/v1/esign/templates/${id}`)).data.fields).toEqual([]);
+  });
+
+  it('can be edited without script: rows are added and taken out, nothing typed is lost', async () => {
+    const id = await uploaded();
+    const added = await (
+      await post(`/templates/${id}`, form([{ ...signature, label: 'Kept' }], { do: 'add' }))
+    ).text();
+    expect(added).toContain('name="0.label" value="Kept"');
+    expect(added).toContain('name="1.label" value="Signature"');
+    const removed = await (
+      await post(`/templates/${id}`, form([signature, { ...signature, label: 'Kept' }], { do: 'remove-0' }))
+    ).text();
+    expect(removed).toContain('name="0.label" value="Kept"');
+    expect(removed).not.toContain('name="1.label"');
+  });
+
+  it('escapes what was typed', async () => {
+    const id = await uploaded();
+    const rows = [
+      { ...signature, label: hostile },
+      { ...colour, options: hostile },
+    ];
+    await post(
+      `/templates/${id}`,
+      form(rows, { name: hostile, description: hostile, roles: `Seller, Buyer, ${hostile}`, '2.label': 'x' }),
+    );
+    await post(`/templates/${id}`, form(rows, { name: hostile, description: hostile }));
+    for (const path of ['/', `/templates/${id}`]) {
+      const reply = await fetch(at(path));
+      expect(reply.status).toBe(200);
+      const text = await reply.text();
+      expect(text).not.toContain('<script>alert');
+      expect(text).toContain('&lt;script&gt;alert');
+      expect(text).not.toMatch(/\son\w+=|style="/);
+    }
+  });
+});
+
+describe('a file that is no template', () => {
+  it.each([
+    ['protected', protectedPdf, 'The PDF is protected'],
+    ['cut short', async () => (await plainPdf()).subarray(0, 600), 'damaged or incomplete'],
+    ['an image', () => Promise.resolve(Buffer.from('\x89PNG')), 'does not begin with %PDF-'],
+    ['nothing', () => Promise.resolve(new Uint8Array()), 'Choose a PDF to upload'],
+    ['too large', () => Promise.resolve(Buffer.alloc(10_000_001, '%PDF-')), 'at most 10 MB'],
+    ['far too large', () => Promise.resolve(Buffer.alloc(12_000_000, '%PDF-')), 'at most 10 MB'],
+  ])('%s: is refused with a sentence and leaves nothing', async (_, make, words) => {
+    const before = await filesKept();
+    const reply = await upload(await make());
+    expect(reply.status).toBe(400);
+    expect(await reply.text()).toContain(words);
+    expect(await filesKept()).toEqual(before);
+  });
+
+  it('is not taken from a form of somebody else', async () => {
+    const before = await filesKept();
+    expect((await upload(await plainPdf(), { form: 'guessed' })).status).toBe(403);
+    const id = await uploaded();
+    for (const path of [`/templates/${id}`, `/templates/${id}/copy`, `/templates/${id}/active`])
+      expect((await post(path, { form: 'guessed' })).status).toBe(403);
+    expect(await filesKept()).toHaveLength(before.length + 1);
+  });
+
+  it.each([
+    '/templates/tmpl_none',
+    '/templates/tmpl_none/document.pdf',
+    '/templates/tmpl_nda',
+    '/templates/..%2fapi-key/document.pdf',
+  ])('is not found at %s', async (path) => {
+    expect((await fetch(at(path))).status).toBe(404);
+  });
+});
+
+describe('uploaded templates', () => {
+  it('are seen by their own organisation alone', async () => {
+    const id = await uploaded();
+    await post(`/templates/${id}`, form([signature, colour]));
+    const { data } = await api('/__sandbox/keys', {
+      name: 'other',
+      scopes: ['esign:read', 'esign:write'],
+      orgId: 'org_other',
+    });
+    const key = String(data.key);
+    const { list } = await api('/api/v1/esign/templates?pageSize=100', undefined, key);
+    expect(list.filter((one) => isRecord(one) && String(one.id).length > 20)).toEqual([]);
+    expect((await api(`/api/v1/esign/templates/${id}`, undefined, key)).status).toBe(404);
+    const signers = [{ email: 's@x.org', name: 'S' }];
+    expect((await api('/api/v1/esign/envelopes', { templateId: id, signers }, key)).status).toBe(404);
+  });
+
+  it('go with a reset, and files that belong to none with the next start', async () => {
+    const id = await uploaded();
+    await post(`/templates/${id}`, form([signature, colour]));
+    expect(await filesKept()).toContain(`${id}.pdf`);
+    await api('/__sandbox/reset', {});
+    expect(await filesKept()).toEqual([]);
+    expect((await api(`/api/v1/esign/templates/${id}`)).status).toBe(404);
+    const kept = await uploaded();
+    await post(`/templates/${kept}`, form([signature, colour]));
+    for (const stray of ['tmpl_lost.pdf', `${kept}.pdf.abc.tmp`])
+      await writeFile(join(folder, 'templates', stray), 'x');
+    await sandbox.close();
+    sandbox = await startSandbox({ dataDir: folder, host: '127.0.0.1', port: 0 });
+    expect(await filesKept()).toEqual([`${kept}.pdf`]);
+    const signers = [{ email: 's@x.org', name: 'S' }];
+    expect((await api('/api/v1/esign/envelopes', { templateId: kept, signers })).status).toBe(201);
+  });
+});

@@ -1,0 +1,36 @@
+import { PDF } from '@libpdf/core';
+
+/** Two pages, the second wide, as a word processor would write them. */
+export async function plainPdf(): Promise<Uint8Array> {
+  const pdf = PDF.create();
+  pdf.addPage({ width: 595, height: 842 }).drawText('Contract of sale', { x: 64, y: 760, size: 18 });
+  pdf.addPage({ width: 842, height: 595 }).drawText('Second page', { x: 64, y: 500, size: 18 });
+  return pdf.save();
+}
+
+export async function protectedPdf(): Promise<Uint8Array> {
+  const pdf = await PDF.load(await plainPdf());
+  pdf.setProtection({ userPassword: '', ownerPassword: 'secret' });
+  return pdf.save();
+}
+
+/** A page that is cropped and turned by `degrees`, and inherits its fonts, its box and its turn. */
+export function turnedPdf(degrees: number): Uint8Array {
+  const stream = 'BT /F1 18 Tf 100 700 Td (Inherited) Tj ET';
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Kids [3 0 R] /Count 1 /MediaBox [0 0 612 792] /Rotate ${degrees} /Resources << /Font << /F1 5 0 R >> >> >>`,
+    '<< /Type /Page /Parent 2 0 R /CropBox [50 40 562 752] /Contents 4 0 R >>',
+    `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+  ];
+  let text = '%PDF-1.4\n';
+  const entries = objects.map((object, index) => {
+    const at = `${String(text.length).padStart(10, '0')} 00000 n \n`;
+    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return at;
+  });
+  const table = `xref\n0 6\n0000000000 65535 f \n${entries.join('')}`;
+  const end = `trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
+  return Buffer.from(text + table + end, 'latin1');
+}

@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Finished, Home } from './cli.ts';
+
+/** The calls that change a disk; plain writes are left out, since those to pipes can't be told apart. */
+const CHANGES = [
+  'mkdir',
+  'chmod',
+  'fchmod',
+  'rename',
+  'link',
+  'unlink',
+  'rmdir',
+  'utimensat',
+  'ftruncate',
+  'pwrite64',
+  'fsync',
+  'fdatasync',
+] as const;
+const FAULTS = { EIO: 'error=EIO', ENOSPC: 'error=ENOSPC', kill: 'signal=KILL' } as const;
+export type DiskFault = keyof typeof FAULTS;
+
+const works = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
+/** Whether system calls can be made to fail here. */
+export const canInject = works('strace', '-f', '-o', '/dev/null', '--inject=rename:error=EIO', 'true');
+/** Whether a small disk can be had here. */
+export const canMount = works('unshare', '-Urm', 'mount', '-t', 'tmpfs', '-o', 'size=8k', 'none', '/mnt');
+
+export interface Struck extends Finished {
+  /** Such as `EIO at fsync 2`. */
+  at: string;
+}
+
+/**
+ * Runs a command again and again, with the fault at the first, second, … call of each kind that changes the
+ * disk, until it no longer makes so many.
+ */
+export async function* strike(
+  home: Home,
+  fault: DiskFault,
+  args: () => readonly string[] | Promise<readonly string[]>,
+  options: { input?: string; limit?: number } = {},
+): AsyncGenerator<Struck, void, undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-strace-'));
+  try {
+    for (const call of CHANGES) {
+      for (let nth = 1; nth <= (options.limit ?? 12); nth++) {
+        const log = join(folder, `${call}-${nth}`);
+        const inject = `--inject=${call}:${FAULTS[fault]}:when=${nth}`;
+        const under = ['strace', '-f', '-qq', '--seccomp-bpf', '-o', log, '-e', `trace=${call}`, inject];
+        // One thread for the disk, so that its calls have an order.
+        const env = { UV_THREADPOOL_SIZE: '1' };
+        const run = await home.run(await args(), { under, env, input: options.input ?? '' });
+        if (!/INJECTED|killed by SIGKILL/.test(await readFile(log, 'utf8'))) break;
+        yield { ...run, at: `${fault} at ${call} ${nth}` };
+      }
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const ON_SMALL_DISK = `mount -t tmpfs -o "size=$1" none "$2" && cp -a "$2.full/." "$2/" || exit 99
+disk=$2; shift 2; "$@"; code=$?; rm -rf "$disk.full"; cp -a "$disk/." "$disk.full"; exit $code`;
+
+/** Runs a command with the folder on a disk of so many KiB; what it left there lies in the folder afterwards. */
+export async function onSmallDisk(
+  home: Home,
+  folder: string,
+  kib: number,
+  args: readonly string[],
+  input = '',
+): Promise<Finished> {
+  const outside = `${folder}.full`;
+  await mkdir(folder, { recursive: true });
+  await rm(outside, { recursive: true, force: true });
+  await cp(folder, outside, { recursive: true });
+  const under = ['unshare', '-Urm', 'bash', '-c', ON_SMALL_DISK, 'bash', `${kib}k`, folder];
+  const run = await home.run(args, { under, input });
+  if (run.code === 99) throw new Error(`${kib} KiB are too few for what is there already`);
+  await rm(folder, { recursive: true });
+  await cp(outside, folder, { recursive: true });
+  await rm(outside, { recursive: true });
+  return run;
+}
