@@ -10,7 +10,14 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/faults/**', 'test/browser/**', 'test/contract/**', 'test/rgw/**'],
+          exclude: [
+            'test/e2e/**',
+            'test/faults/**',
+            'test/browser/**',
+            'test/contract/**',
+            'test/mutation/**',
+            'test/rgw/**',
+          ],
           setupFiles: ['test/support/fence.ts'],
           retry,
           testTimeout: 20_000,

@@ -1,6 +1,6 @@
 import { UsageError } from '../kernel/errors.ts';
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** True for addresses that never leave this machine. */
 export function isLoopback(url: URL): boolean {

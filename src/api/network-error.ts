@@ -2,30 +2,45 @@ import { counted } from '../kernel/duration.ts';
 import { codeOf, messageOf, NetworkError } from '../kernel/errors.ts';
 
 /** Failures that happen before a byte of the request is sent: the service surely never saw it. */
-const NEVER_SENT: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there (connection refused)',
-  ENOTFOUND: 'its name could not be found (DNS)',
-  EAI_AGAIN: 'the name server did not answer (DNS)',
-  EHOSTUNREACH: 'there is no route to it',
-  ENETUNREACH: 'there is no network',
-  UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
-  CERT_HAS_EXPIRED: 'its TLS certificate has expired',
-  CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet; check the clock of this machine',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate chain is self-signed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate comes from an authority this machine does not know',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its TLS certificate comes from an authority this machine does not know',
-};
+const NEVER_SENT: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ECONNREFUSED: 'nothing listens there (connection refused)',
+    ENOTFOUND: 'its name could not be found (DNS)',
+    EAI_AGAIN: 'the name server did not answer (DNS)',
+    EHOSTUNREACH: 'there is no route to it',
+    ENETUNREACH: 'there is no network',
+    UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
+    CERT_HAS_EXPIRED: 'its TLS certificate has expired',
+    CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet; check the clock of this machine',
+    ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
+    DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
+    SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate chain is self-signed',
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate comes from an authority this machine does not know',
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+      'its TLS certificate comes from an authority this machine does not know',
+  }),
+);
 
-const AFTER_SENDING: Readonly<Record<string, string>> = {
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed',
-  UND_ERR_SOCKET: 'the connection was closed before the reply was complete',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the reply was cut short',
-  UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'its reply stopped half-way',
-};
+const AFTER_SENDING: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ECONNRESET: 'the connection was reset',
+    EPIPE: 'the connection was closed',
+    UND_ERR_SOCKET: 'the connection was closed before the reply was complete',
+    UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the reply was cut short',
+    ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
+    ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS',
+  }),
+);
+
+const CHECK_BASE_URL = 'Check the base URL with `esign profiles show`.';
+
+/** Certificates of an authority that Node does not know. */
+const UNKNOWN_AUTHORITY: readonly string[] = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+];
 
 /** Anything undici rejects with, as a NetworkError that says whether the service may have seen the request. */
 export function networkError(
@@ -34,7 +49,7 @@ export function networkError(
 ): NetworkError {
   const origin = new URL(facts.url).origin;
   const code = causeCode(error);
-  const neverSent = NEVER_SENT[code];
+  const neverSent = NEVER_SENT.get(code);
   if (neverSent !== undefined) {
     return new NetworkError('NETWORK', `Can't reach ${origin}: ${neverSent}.`, {
       cause: error,
@@ -53,22 +68,32 @@ export function networkError(
       },
     );
   }
-  const why = AFTER_SENDING[code] ?? (code.startsWith('HPE_') ? 'its reply is not HTTP' : messageOf(error));
-  return new NetworkError('NETWORK', `The reply from ${origin} was lost: ${why}.`, {
+  return new NetworkError('NETWORK', `The reply from ${origin} was lost: ${lossOf(error, code)}.`, {
     cause: error,
     maybeReceived: true,
+    hint: isNotHttp(error) || code.startsWith('ERR_SSL_') ? CHECK_BASE_URL : undefined,
   });
 }
 
+function lossOf(error: unknown, code: string): string {
+  return isNotHttp(error) ? 'its reply is not HTTP' : (AFTER_SENDING.get(code) ?? messageOf(error));
+}
+
+/** undici tells its parser's errors by their name alone. */
+function isNotHttp(error: unknown): boolean {
+  return error instanceof Error && error.name === 'HTTPParserError';
+}
+
+/** The code that tells most: some errors are wrapped in others. */
 function causeCode(error: unknown): string {
-  const own = codeOf(error);
-  if (own !== undefined && (own in NEVER_SENT || own in AFTER_SENDING)) return own;
-  const inner = error instanceof Error ? codeOf(error.cause) : undefined;
-  return inner ?? own ?? '';
+  const own = codeOf(error) ?? '';
+  if (NEVER_SENT.has(own) || AFTER_SENDING.has(own)) return own;
+  return (error instanceof Error ? codeOf(error.cause) : undefined) ?? own;
 }
 
 function hintFor(code: string): string {
-  if (code.includes('CERT')) return 'For a private authority set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.';
+  if (UNKNOWN_AUTHORITY.includes(code))
+    return 'For a private authority set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.';
   if (code === 'ECONNREFUSED')
     return 'Is it running? For the sandbox: `esign sandbox start`. Else check `esign profiles show`.';
   return 'Check the network, and the base URL with `esign profiles show`.';

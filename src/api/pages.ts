@@ -40,15 +40,18 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
 /**
  * Walks every page of a list, each id once: when something is added during the walk, pages shift and
  * an item can come twice. Ends on the last page by the service's count, or on the first empty page.
+ * `first`: the first page, where it was read already.
  */
 export async function* walkPages<T extends { id: string }>(
   send: SendRequest,
   request: PageRequest,
   read: (item: unknown, status: number) => T,
+  first?: Page,
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
   for (let number = 1; ; number++) {
-    const page = await readPage(send, request, number);
+    const known = number === 1 ? first : undefined;
+    const page = known ?? (await readPage(send, request, number));
     const before = seen.size;
     for (const raw of page.items) {
       const item = read(raw, page.status);
@@ -56,8 +59,12 @@ export async function* walkPages<T extends { id: string }>(
       seen.add(item.id);
       yield item;
     }
-    if (page.items.length === 0 || number >= (page.totalPages ?? Number.POSITIVE_INFINITY)) return;
-    // A service that ignores `page` would send the same page for ever.
-    if (page.totalPages === undefined && seen.size === before) return;
+    if (isLast(page, number, seen.size > before)) return;
   }
+}
+
+function isLast({ items, totalPages }: Page, number: number, broughtNew: boolean): boolean {
+  if (totalPages !== undefined) return items.length === 0 || number >= totalPages;
+  // A service that ignores `page` would send the same page for ever.
+  return !broughtNew;
 }

@@ -14,17 +14,24 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 const SKEW_MS = 3_000;
 
 /**
- * Reads the rate-limit headers; every one of them may be missing. Reset is taken in seconds or milliseconds, and
+ * Reads the rate-limit headers; every one of them may be missing. Reset is taken in seconds or milliseconds. Times are
  * moved to this machine's clock where the service's is another.
  */
 export function readRateLimit(headers: Headers, now: number): RateLimit {
-  const reset = numberOf(headers['x-ratelimit-reset']);
+  const skew = skewOf(headers, now);
   return {
     limit: numberOf(headers['x-ratelimit-limit']),
     remaining: numberOf(headers['x-ratelimit-remaining']),
-    resetAt: reset === undefined ? undefined : (reset > 1e11 ? reset : reset * 1_000) + skewOf(headers, now),
-    retryAfterMs: readRetryAfter(headers['retry-after'], now),
+    resetAt: readReset(headers['x-ratelimit-reset'], skew),
+    retryAfterMs: readRetryAfter(headers['retry-after'], now - skew),
   };
+}
+
+function readReset(value: string | string[] | undefined, skew: number): number | undefined {
+  const reset = numberOf(value) ?? Number.NaN;
+  const at = (reset > 1e11 ? reset : reset * 1_000) + skew;
+  // No number, or beyond what a date can hold.
+  return Number.isNaN(new Date(at).valueOf()) ? undefined : at;
 }
 
 /** How far this machine's clock is ahead of the service's, in ms; 0 when they agree. */
@@ -33,11 +40,12 @@ function skewOf(headers: Headers, now: number): number {
   return Number.isNaN(theirs) || Math.abs(now - theirs) < SKEW_MS ? 0 : now - theirs;
 }
 
-function readRetryAfter(value: string | string[] | undefined, now: number): number | undefined {
+/** `theirNow`: what the service's clock shows, since a date is meant by it. */
+function readRetryAfter(value: string | string[] | undefined, theirNow: number): number | undefined {
   const seconds = numberOf(value);
-  if (seconds !== undefined) return Math.max(0, seconds * 1_000);
+  if (seconds !== undefined) return seconds * 1_000;
   const date = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - theirNow);
 }
 
 function numberOf(value: string | string[] | undefined): number | undefined {

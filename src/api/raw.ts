@@ -51,11 +51,8 @@ export function callPath(text: string, baseUrl: string): string {
     });
   const path = belowBase(text, baseUrl);
   const [bare = ''] = path.split('?');
-  if (bare.startsWith('//') || bare.split('/').some(climbs))
-    throw new UsageError(`The path "${text}" leads out of the API.`, { hint: EXAMPLE });
-  const base = new URL(`${baseUrl}/`);
-  const url = new URL(`${baseUrl}${path}`);
-  if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname))
+  const climbsOut = bare.startsWith('//') || bare.split('/').some(climbs);
+  if (climbsOut || !new URL(`${baseUrl}${path}`).href.startsWith(`${baseUrl}/`))
     throw new UsageError(`The path "${text}" leads out of the API.`, { hint: EXAMPLE });
   return path;
 }

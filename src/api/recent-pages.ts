@@ -8,7 +8,7 @@ type Order = 'newest-first' | 'oldest-first' | 'unknown';
 
 /**
  * The items of a list that were created at `since` (ms) or later, without reading the rest of a long list where its order
- * allows that: the document does not show the order, so it is told from the first page and checked on each further one.
+ * allows that: the document does not show the order, so it is told from the first page.
  * Items without a time are always handed over.
  */
 export async function* walkRecent<T extends { id: string; createdAt?: string | null | undefined }>(
@@ -22,7 +22,7 @@ export async function* walkRecent<T extends { id: string; createdAt?: string | n
   const order = orderOf(items(first));
   const last = first.totalPages;
   if (order === 'unknown' || last === undefined) {
-    yield* walkPages(send, request, read);
+    yield* walkPages(send, request, read, first);
     return;
   }
   if (order === 'oldest-first' && last > 1) yield* fromTheEnd(send, request, items, last, since);

@@ -11,7 +11,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { parseJson } from '../kernel/json.ts';
 import type { Standing, WindowCounter } from './rate-window.ts';
@@ -83,7 +83,8 @@ export class WindowFile implements WindowCounter {
         writeSync(file, '.');
         return fstatSync(file).size;
       } catch {
-        // A full disk: go on alone.
+        // A full disk: go on alone from there.
+        this.#alone.set(window, fstatSync(file).size);
       }
     }
     const count = (this.#alone.get(window) ?? 0) + 1;
@@ -92,6 +93,7 @@ export class WindowFile implements WindowCounter {
   }
 
   #fileOf(window: string): number | undefined {
+    if (this.#alone.has(window)) return undefined;
     if (this.#open?.window === window) return this.#open.file;
     try {
       if (this.#open) closeSync(this.#open.file);
@@ -105,9 +107,10 @@ export class WindowFile implements WindowCounter {
   }
 
   #removeOthers(window: string): void {
+    const present = basename(this.#path(`${window}.count`));
     for (const name of readdirSync(this.#folder)) {
-      const isOld = name.startsWith(`${this.#name}.`) && name.endsWith('.count') && !name.includes(window);
-      if (isOld) rmSync(join(this.#folder, name), { force: true });
+      const isCount = name.startsWith(`${this.#name}.`) && name.endsWith('.count');
+      if (isCount && name !== present) rmSync(join(this.#folder, name), { force: true });
     }
   }
 

@@ -5,9 +5,11 @@
 export interface Redactor {
   /** Remembers a secret, so that it is removed wherever it turns up. Values under 6 characters are ignored. */
   add(secret: string | undefined): void;
-  /** The text with each secret replaced by its first 8 characters (keys) or by `[redacted]`. */
+  /** The text with each secret replaced by `[redacted]`. */
   redact(text: string): string;
 }
+
+const REDACTED = '[redacted]';
 
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/(authorization["']?\s*[:=]\s*["']?(?:bearer|basic|aws4-hmac-sha256)\s+)[^\r\n"']+/gi, '$1[redacted]'],
@@ -16,8 +18,19 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
     '$1"[redacted]"',
   ],
   [/([?&](?:X-Amz-Signature|X-Amz-Credential|X-Amz-Security-Token|token)=)[^&\s"']+/gi, '$1[redacted]'],
-  [/(https?:\/\/[^\s/:@]+:)[^\s/@]+@/gi, '$1[redacted]@'],
+  [/(https?:\/\/[^\s/:@]*:)[^\s/?#"]+@/gi, '$1[redacted]@'],
 ];
+
+/** A secret as it stands, in JSON, in a path and in a query. */
+function formsOf(secret: string): string[] {
+  const whole = Buffer.from(secret).toString();
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(whole),
+    new URLSearchParams([['', whole]]).toString().slice(1),
+  ];
+}
 
 /** A redactor that starts out knowing the given secrets. */
 export function createRedactor(secrets: readonly string[] = []): Redactor {
@@ -30,13 +43,7 @@ export function createRedactor(secrets: readonly string[] = []): Redactor {
       let result = text;
       // Longest first, so that a secret inside another does not leave the rest of it behind.
       for (const secret of [...known].sort((a, b) => b.length - a.length)) {
-        for (const form of new Set([
-          secret,
-          JSON.stringify(secret).slice(1, -1),
-          encodeURIComponent(secret),
-        ])) {
-          result = result.replaceAll(form, '[redacted]');
-        }
+        for (const form of formsOf(secret)) result = result.replaceAll(form, REDACTED);
       }
       for (const [shape, replacement] of SHAPES) result = result.replace(shape, replacement);
       return result;

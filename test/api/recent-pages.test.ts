@@ -14,7 +14,7 @@ const rate = { limit: undefined, remaining: undefined, resetAt: undefined, retry
 /** A list of so many items, one per ms, in an order; and how many pages were read. */
 function listOf(total: number, order: 'asc' | 'desc' | 'mixed' | 'none', pageSize: number) {
   const items = Array.from({ length: total }, (_, i): Item => {
-    const at = { asc: i, desc: total - i, mixed: (i * 7) % total, none: 0 }[order] + 1;
+    const at = { asc: i, desc: total - i, mixed: i % 2 === 0 ? i : total - i, none: 0 }[order] + 1;
     return order === 'none' ? { id: `e${i}` } : { id: `e${i}`, createdAt: new Date(at).toISOString() };
   });
   const pages: number[] = [];

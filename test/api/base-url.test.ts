@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isLoopback, normalizeBaseUrl } from '../../src/api/base-url.ts';
+import { UsageError } from '../../src/kernel/errors.ts';
+
+const hint = 'It looks like https://api.example.com/api/v1.';
+
+function refusal(text: string): unknown {
+  try {
+    return `accepted as ${normalizeBaseUrl(text)}`;
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('an address on this machine', () => {
+  it.each([
+    'http://localhost',
+    'http://LOCALHOST:4010',
+    'http://127.0.0.1',
+    'http://127.255.255.254',
+    'http://127.1',
+    'http://[::1]:8080',
+    'http://sandbox.localhost',
+  ])('is %s', (address) => {
+    expect(isLoopback(new URL(address))).toBe(true);
+  });
+
+  it.each([
+    'http://localhost.example.com',
+    'http://notlocalhost',
+    'http://mylocalhost.example',
+    'http://127.0.0.1.example.com',
+    'http://x127.0.0.1.example',
+    'http://128.0.0.1',
+    'http://[::2]',
+    'http://[::1:1]',
+    'http://[1::1]',
+    'http://0.0.0.0',
+  ])('is not %s', (address) => {
+    expect(isLoopback(new URL(address))).toBe(false);
+  });
+});
+
+describe('a base URL', () => {
+  it.each([
+    ['https://api.example.com/api/v1', 'https://api.example.com/api/v1'],
+    ['https://api.example.com/api/v1/', 'https://api.example.com/api/v1'],
+    ['https://api.example.com/api/v1///', 'https://api.example.com/api/v1'],
+    ['https://api.example.com', 'https://api.example.com'],
+    ['https://api.example.com/', 'https://api.example.com'],
+    ['HTTPS://API.Example.com:443/api//v1', 'https://api.example.com/api//v1'],
+    ['https://api.example.com:8443/v1?key=x', 'https://api.example.com:8443/v1'],
+    ['https://api.example.com/v1/?a=b#part', 'https://api.example.com/v1'],
+    ['http://127.0.0.1:4010/api/v1', 'http://127.0.0.1:4010/api/v1'],
+    ['http://localhost/api/v1/', 'http://localhost/api/v1'],
+  ])('%s is kept as %s', (given, kept) => {
+    expect(normalizeBaseUrl(given)).toBe(kept);
+  });
+
+  it.each([
+    ['', 'The base URL is not a URL: '],
+    ['api.example.com/api/v1', 'The base URL is not a URL: api.example.com/api/v1'],
+    ['https://', 'The base URL is not a URL: https://'],
+    ['ftp://api.example.com', 'The base URL must start with https://, not ftp://'],
+    ['file:///etc/passwd', 'The base URL must start with https://, not file://'],
+    ['https://ada@api.example.com', 'The base URL must not carry a user name or password.'],
+    ['https://:secret@api.example.com', 'The base URL must not carry a user name or password.'],
+    ['https://ada:secret@api.example.com', 'The base URL must not carry a user name or password.'],
+  ])('%j is refused with an example of a good one', (given, message) => {
+    const error = refusal(given);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error).toMatchObject({ message, hint });
+  });
+
+  it('is plain http to another machine only when that was asked for', () => {
+    const given = 'http://api.example.com:8080/api/v1/';
+    const error = refusal(given);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error).toMatchObject({
+      message:
+        'The base URL http://api.example.com:8080 is plain http: the API key would travel unencrypted.',
+      hint: expect.stringContaining('--insecure-http') as unknown,
+    });
+    expect(() => normalizeBaseUrl(given, { insecureHttp: false })).toThrow('plain http');
+    expect(normalizeBaseUrl(given, { insecureHttp: true })).toBe('http://api.example.com:8080/api/v1');
+  });
+
+  it('stays the same address however often it is read, and takes paths as they are', () => {
+    fc.assert(
+      fc.property(
+        fc.webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ['https'] }),
+        fc.constantFrom('', '/', '//'),
+        (address, slashes) => {
+          const url = new URL(address);
+          url.pathname += slashes;
+          const base = normalizeBaseUrl(url.href);
+          expect(normalizeBaseUrl(base)).toBe(base);
+          const called = new URL(`${base}/esign/envelopes`);
+          expect([called.origin, called.search, called.hash]).toEqual([url.origin, '', '']);
+          expect(called.pathname).toBe(`${url.pathname.replace(/\/+$/, '')}/esign/envelopes`);
+        },
+      ),
+    );
+  });
+
+  it('never is one that a key could leak through, whatever is given', () => {
+    const parts = fc.constantFrom(
+      'http:',
+      'https:',
+      '//',
+      '/',
+      '@',
+      ':',
+      '?',
+      '#',
+      'localhost',
+      '127.0.0.1',
+      '.',
+      'evil.example',
+      '[::1]',
+      '\\',
+      '%2e',
+      ' ',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(parts, fc.string({ maxLength: 3 })), { maxLength: 9 }), (given) => {
+        const kept = refusal(given.join(''));
+        if (kept instanceof UsageError) return;
+        const base = normalizeBaseUrl(given.join(''));
+        const url = new URL(base);
+        expect(url.protocol === 'https:' || isLoopback(url)).toBe(true);
+        expect([url.username, url.password, url.search, url.hash]).toEqual(['', '', '', '']);
+        expect(base.endsWith('/')).toBe(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,245 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { networkError } from '../../src/api/network-error.ts';
+import { NetworkError } from '../../src/kernel/errors.ts';
+import { clientFor } from '../support/client.ts';
+import { startServer } from '../support/server.ts';
+
+const BASE_URL_HINT = 'Check the base URL with `esign profiles show`.';
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+/** What a read of a service at this address ends with. */
+async function failureAt(origin: string, timeoutMs = 5_000): Promise<NetworkError> {
+  const error: unknown = await clientFor(origin, { retries: 0, timeoutMs })
+    .envelopes.get('env_1')
+    .catch((thrown: unknown) => thrown);
+  if (!(error instanceof NetworkError)) throw new Error(`not a NetworkError: ${String(error)}`);
+  return error;
+}
+
+/** A server below HTTP that does with a connection what the test says. */
+async function rawServer(handle: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => handle(socket));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  cleanups.push(() => server.close());
+  const address = server.address();
+  return `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+}
+
+describe('what became of a request without a reply', () => {
+  it('surely never sent: nothing listens', async () => {
+    const server = await startServer(() => undefined);
+    await server.close();
+    expect(await failureAt(server.origin)).toMatchObject({
+      code: 'NETWORK',
+      maybeReceived: false,
+      message: `Can't reach ${server.origin}: nothing listens there (connection refused).`,
+      hint: expect.stringContaining('`esign sandbox start`') as unknown,
+      cause: { code: 'ECONNREFUSED' },
+    });
+  });
+
+  it('perhaps received: the connection is reset', async () => {
+    const address = await rawServer((socket) => void socket.resetAndDestroy());
+    expect(await failureAt(`http://${address}`)).toMatchObject({
+      code: 'NETWORK',
+      maybeReceived: true,
+      message: `The reply from http://${address} was lost: the connection was reset.`,
+      hint: undefined,
+    });
+  });
+
+  it('perhaps received: the connection is closed half-way', async () => {
+    const address = await rawServer((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le'));
+    expect(await failureAt(`http://${address}`)).toMatchObject({
+      maybeReceived: true,
+      message: `The reply from http://${address} was lost: the connection was closed before the reply was complete.`,
+    });
+  });
+
+  it('perhaps received: what answers does not speak HTTP', async () => {
+    const address = await rawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'));
+    expect(await failureAt(`http://${address}`)).toMatchObject({
+      maybeReceived: true,
+      message: `The reply from http://${address} was lost: its reply is not HTTP.`,
+      hint: BASE_URL_HINT,
+    });
+  });
+
+  it('perhaps received: what answers does not speak TLS', async () => {
+    const server = await startServer((_, response) => void response.end());
+    cleanups.push(() => server.close());
+    const origin = server.origin.replace('http:', 'https:');
+    expect(await failureAt(origin)).toMatchObject({
+      maybeReceived: true,
+      message: `The reply from ${origin} was lost: it does not speak TLS.`,
+      hint: BASE_URL_HINT,
+    });
+  });
+
+  it('perhaps received: the time was up', async () => {
+    const server = await startServer(() => undefined);
+    cleanups.push(() => server.close());
+    expect(await failureAt(server.origin, 300)).toMatchObject({
+      code: 'TIMEOUT',
+      maybeReceived: true,
+      message: `${server.origin} did not answer within 0.3 seconds.`,
+      hint: expect.stringContaining('--timeout 60s') as unknown,
+    });
+  });
+});
+
+describe('a certificate that is not trusted', () => {
+  it('is told from a network that is down, and NODE_EXTRA_CA_CERTS is named', async () => {
+    const { key, authority, leaf } = makeCertificates();
+    for (const [cert, why] of [
+      [authority, 'its TLS certificate is self-signed'],
+      [leaf, 'its TLS certificate comes from an authority this machine does not know'],
+    ] as const) {
+      const server = createTlsServer({ key, cert });
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve);
+      });
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      expect(await failureAt(`https://127.0.0.1:${port}`)).toMatchObject({
+        code: 'NETWORK',
+        maybeReceived: false,
+        message: `Can't reach https://127.0.0.1:${port}: ${why}.`,
+        hint: expect.stringContaining('NODE_EXTRA_CA_CERTS') as unknown,
+      });
+      server.close();
+    }
+  });
+
+  /** A key with two certificates: one by itself, and one by the first. */
+  function makeCertificates() {
+    const folder = mkdtempSync(join(tmpdir(), 'esign-tls-'));
+    const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+    try {
+      writeFileSync(join(folder, 'san'), 'subjectAltName=IP:127.0.0.1');
+      const subject = ['-subj', '/CN=esign test authority', '-addext', 'subjectAltName=IP:127.0.0.1'];
+      openssl(
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '2',
+        ...subject,
+        '-keyout',
+        'key',
+        '-out',
+        'ca',
+      );
+      openssl('req', '-new', '-key', 'key', '-subj', '/CN=service', '-out', 'csr');
+      openssl(
+        'x509',
+        '-req',
+        '-in',
+        'csr',
+        '-CA',
+        'ca',
+        '-CAkey',
+        'key',
+        '-CAcreateserial',
+        '-days',
+        '2',
+        '-extfile',
+        'san',
+        '-out',
+        'leaf',
+      );
+      const [key, authority, leaf] = ['key', 'ca', 'leaf'].map((name) => readFileSync(join(folder, name)));
+      return { key, authority, leaf };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+});
+
+describe('an error of the HTTP layer', () => {
+  const facts = { url: 'https://api.example.com/api/v1/esign?x=1', timeoutMs: 30_000, timedOut: false };
+  const failure = (code: string, more: object = {}) =>
+    Object.assign(new Error('words of a library'), { code }, more);
+
+  it.each([
+    ['ENOTFOUND', 'its name could not be found (DNS)', 'Check the network'],
+    ['EAI_AGAIN', 'the name server did not answer (DNS)', 'Check the network'],
+    ['EHOSTUNREACH', 'there is no route to it', 'Check the network'],
+    ['ENETUNREACH', 'there is no network', 'Check the network'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'it did not accept the connection in time', 'Check the network'],
+    ['CERT_HAS_EXPIRED', 'its TLS certificate has expired', 'the base URL'],
+    [
+      'CERT_NOT_YET_VALID',
+      'its TLS certificate is not valid yet; check the clock of this machine',
+      'the base URL',
+    ],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'its TLS certificate is for another host', 'the base URL'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'its TLS certificate chain is self-signed', 'NODE_EXTRA_CA_CERTS'],
+    [
+      'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+      'its TLS certificate comes from an authority this machine does not know',
+      'NODE_EXTRA_CA_CERTS',
+    ],
+  ])('%s: surely never sent', (code, why, hint) => {
+    const error = failure(code);
+    // Also where the time was up just then: a request that never left is known to be safe.
+    for (const timedOut of [false, true]) {
+      const read = networkError(error, { ...facts, timedOut });
+      expect(read).toMatchObject({ code: 'NETWORK', maybeReceived: false, cause: error });
+      expect(read.message).toBe(`Can't reach https://api.example.com: ${why}.`);
+      expect(read.hint).toContain(hint);
+    }
+  });
+
+  it.each([
+    ['EPIPE', 'the connection was closed'],
+    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the reply was cut short'],
+    ['SOMETHING_NEW', 'words of a library'],
+    ['constructor', 'words of a library'],
+  ])('%s: perhaps received', (code, why) => {
+    expect(networkError(failure(code), facts)).toMatchObject({
+      code: 'NETWORK',
+      maybeReceived: true,
+      message: `The reply from https://api.example.com was lost: ${why}.`,
+    });
+  });
+
+  it.each(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])('%s: the time was up', (code) => {
+    expect(networkError(failure(code), facts)).toMatchObject({
+      code: 'TIMEOUT',
+      maybeReceived: true,
+      message: 'https://api.example.com did not answer within 30 seconds.',
+    });
+  });
+
+  it('is known by what it wraps, where its own code tells nothing', () => {
+    const cause = failure('ENOTFOUND');
+    expect(networkError(new Error('failed', { cause }), facts).maybeReceived).toBe(false);
+    expect(networkError(failure('UND_ERR', { cause }), facts).maybeReceived).toBe(false);
+    expect(networkError(failure('ECONNRESET', { cause }), facts).maybeReceived).toBe(true);
+    expect(networkError(failure('EPIPE', { cause: failure('ODD') }), facts).message).toContain('was closed.');
+  });
+
+  it('may be anything that can be thrown', () => {
+    expect(networkError('just words', facts).message).toBe(
+      'The reply from https://api.example.com was lost: just words.',
+    );
+    expect(networkError(undefined, facts).maybeReceived).toBe(true);
+  });
+});

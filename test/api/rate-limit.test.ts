@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readRateLimit } from '../../src/api/rate-limit.ts';
+
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
+const NOTHING = { limit: undefined, remaining: undefined, resetAt: undefined, retryAfterMs: undefined };
+const dateOf = (ms: number) => new Date(ms).toUTCString();
+
+describe('the rate-limit headers', () => {
+  it('tell limit, rest, reset and how long to wait', () => {
+    const headers = {
+      'x-ratelimit-limit': '2000',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(NOW / 1_000 + 900),
+      'retry-after': '90',
+    };
+    expect(readRateLimit(headers, NOW)).toEqual({
+      limit: 2_000,
+      remaining: 0,
+      resetAt: NOW + 900_000,
+      retryAfterMs: 90_000,
+    });
+  });
+
+  it('may all be missing', () => {
+    expect(readRateLimit({}, NOW)).toEqual(NOTHING);
+    expect(readRateLimit({ date: dateOf(NOW + 60_000) }, NOW)).toEqual(NOTHING);
+  });
+
+  it.each(['', 'soon', '-5', '5 left', 'x5', '1.', '.5', '1.5.2', '0x10', '1e3', '١'])(
+    'tell nothing where they are no number: %j',
+    (value) => {
+      const headers = {
+        'x-ratelimit-limit': value,
+        'x-ratelimit-remaining': value,
+        'x-ratelimit-reset': value,
+      };
+      expect(readRateLimit(headers, NOW)).toEqual(NOTHING);
+    },
+  );
+
+  it('are read with blanks around them, with a fraction, and the first where one comes twice', () => {
+    const headers = {
+      'x-ratelimit-limit': ' 2000 ',
+      'x-ratelimit-remaining': ['12', '13'],
+      'x-ratelimit-reset': '1767323045.125',
+    };
+    expect(readRateLimit(headers, NOW)).toMatchObject({
+      limit: 2_000,
+      remaining: 12,
+      resetAt: 1_767_323_045_125,
+    });
+  });
+
+  it('mean the same reset in seconds and in milliseconds', () => {
+    const seconds = fc.integer({ min: Date.UTC(2000) / 1_000, max: Date.UTC(2200) / 1_000 });
+    fc.assert(
+      fc.property(seconds, (at) => {
+        for (const text of [String(at), String(at * 1_000)])
+          expect(readRateLimit({ 'x-ratelimit-reset': text }, NOW).resetAt).toBe(at * 1_000);
+      }),
+    );
+  });
+
+  it('are never more than a date can hold, so that everyone can show them', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^\d{1,30}$/), (text) => {
+        const { resetAt } = readRateLimit({ 'x-ratelimit-reset': text, date: dateOf(NOW - 60_000) }, NOW);
+        if (resetAt !== undefined) expect(() => new Date(resetAt).toISOString()).not.toThrow();
+      }),
+    );
+    expect(readRateLimit({ 'x-ratelimit-reset': '9'.repeat(20) }, NOW).resetAt).toBeUndefined();
+  });
+});
+
+describe("a service's clock that is not this machine's", () => {
+  it.each([
+    ['is not minded while it may be the way here', 2_999, 0],
+    ['is not minded while it may be the way here, behind', -2_999, 0],
+    ['moves the reset from 3 seconds on', 3_000, 3_000],
+    ['moves the reset from 3 seconds on, behind', -3_000, -3_000],
+    ['moves the reset by hours', 7_200_000, 7_200_000],
+  ])('%s', (_, ahead, moved) => {
+    const theirs = NOW - 5_000;
+    const here = theirs + ahead;
+    const headers = { date: dateOf(theirs), 'x-ratelimit-reset': String((theirs + 60_000) / 1_000) };
+    expect(readRateLimit(headers, here).resetAt).toBe(theirs + 60_000 + moved);
+  });
+
+  it('leaves the reset alone where there is no date to tell it by', () => {
+    const reset = { 'x-ratelimit-reset': String(NOW / 1_000 + 60) };
+    expect(readRateLimit({ ...reset, date: 'yesterday' }, NOW).resetAt).toBe(NOW + 60_000);
+    expect(readRateLimit({ ...reset, date: [dateOf(NOW + 9e6)] }, NOW).resetAt).toBe(NOW + 60_000);
+  });
+});
+
+describe('Retry-After', () => {
+  const waitOf = (value: string | string[], date?: string) =>
+    readRateLimit({ 'retry-after': value, ...(date === undefined ? {} : { date }) }, NOW).retryAfterMs;
+
+  it.each([
+    ['seconds', '7', 7_000],
+    ['no wait', '0', 0],
+    ['a date', dateOf(NOW + 5_000), 5_000],
+    ['a date that has passed', dateOf(NOW - 5_000), 0],
+    ['no time', 'later', undefined],
+  ])('is %s', (_, value, ms) => {
+    expect(waitOf(value)).toBe(ms);
+  });
+
+  it('is the first where it comes twice', () => {
+    expect(waitOf(['7', '9'])).toBe(7_000);
+    expect(waitOf([dateOf(NOW), 'x'])).toBeUndefined();
+  });
+
+  it("is a date of the service's clock", () => {
+    const theirs = NOW + 3_600_000;
+    expect(waitOf(dateOf(theirs + 5_000), dateOf(theirs))).toBe(5_000);
+    expect(waitOf(dateOf(NOW - 3_600_000 + 5_000), dateOf(NOW - 3_600_000))).toBe(5_000);
+  });
+});

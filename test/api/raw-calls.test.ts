@@ -1,0 +1,288 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Method, RawReply } from '../../src/api/http.ts';
+import { callMethod, callPages, callPath, isWrite, sendCall } from '../../src/api/raw.ts';
+import { UnknownOutcomeError, UsageError } from '../../src/kernel/errors.ts';
+import { clientFor } from '../support/client.ts';
+import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer | undefined;
+afterEach(async () => {
+  await server?.close();
+});
+
+const sendTo = (origin: string) => clientFor(origin, { retries: 0 }).send;
+const asked = () => server?.seen.map(({ path, query }) => `${path}?${query}`);
+
+describe('a direct call that is refused', () => {
+  const base = 'https://api.example.com/api/v1';
+  const refusal = (run: () => unknown): unknown => {
+    try {
+      return run();
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it('names the methods there are', () => {
+    expect(refusal(() => callMethod('HEAD'))).toMatchObject({
+      message: 'There is no method "HEAD".',
+      hint: 'There are GET, POST, PUT, PATCH, DELETE.',
+    });
+  });
+
+  it.each([
+    ['/a b', 'The path "/a b" holds a blank, a control character, \\ or #.', 'like /esign/envelopes'],
+    ['/../keys', 'The path "/../keys" leads out of the API.', 'like /esign/envelopes'],
+    ['//evil.example/x', 'The path "//evil.example/x" leads out of the API.', 'like /esign/envelopes'],
+    [
+      'https://evil.example/x',
+      `https://evil.example/x is not below ${base}; the key goes nowhere else.`,
+      'esign profiles add NAME',
+    ],
+  ])('says what is wrong with %s and how it should look', (path, message, hint) => {
+    const error = refusal(() => callPath(path, base));
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error).toMatchObject({ message, hint: expect.stringContaining(hint) as unknown });
+  });
+});
+
+describe('a direct call', () => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
+    '%s gives the reply as it was sent',
+    async (method) => {
+      const text = '{ "data": 1.50, "data": [12345678901234567890] }\n';
+      server = await startServer(
+        (_, response) =>
+          void response
+            .writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'r1' })
+            .end(text),
+      );
+      const replies: RawReply[] = [];
+      const bodyText = isWrite(method) ? '{"a": 1}' : undefined;
+      const call = { method, path: '/keys?x=1', query: [['y', '2']] as [string, string][], bodyText };
+      const onReply = (reply: RawReply) => replies.push(reply);
+      expect(await sendCall(sendTo(server.origin), { ...call, onReply })).toBe(text);
+      expect(await sendCall(sendTo(server.origin), call)).toBe(text);
+      expect(server.seen[0]).toMatchObject({ method, path: '/api/v1/keys', body: bodyText ?? '' });
+      expect(asked()?.[0]).toBe('/api/v1/keys?x=1&y=2');
+      expect(replies).toMatchObject([{ status: 200, text, headers: { 'x-request-id': 'r1' } }]);
+    },
+  );
+
+  it('gives no text where the reply has no body', async () => {
+    server = await startServer((_, response) => void response.writeHead(204).end());
+    expect(await sendCall(sendTo(server.origin), { method: 'DELETE', path: '/keys/1', query: [] })).toBe('');
+  });
+
+  it('shows a refusal before it fails', async () => {
+    const statuses: number[] = [];
+    server = await startServer((_, response) => json(response, 404, { error: { code: 'NOT_FOUND' } }));
+    await expect(
+      sendCall(sendTo(server.origin), {
+        method: 'GET',
+        path: '/keys/1',
+        query: [],
+        onReply: ({ status }) => statuses.push(status),
+      }),
+    ).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(statuses).toEqual([404]);
+  });
+
+  it('ends where the caller gives up', async () => {
+    server = await startServer((_, response) => json(response, 200, {}));
+    const call = { path: '/x', query: [], signal: AbortSignal.abort(new Error('enough')) };
+    await expect(sendCall(sendTo(server.origin), { ...call, method: 'POST' })).rejects.toThrow('enough');
+    await expect(callPages(sendTo(server.origin), { ...call, method: 'GET' }).next()).rejects.toThrow(
+      'enough',
+    );
+    expect(server.seen).toEqual([]);
+  });
+});
+
+describe('a direct call whose reply is lost', () => {
+  const lost: [string, Parameters<typeof startServer>[0]][] = [
+    ['a closed connection', (_, response) => loseReply(response)],
+    [
+      'status 500',
+      (_, response) => json(response, 500, { error: { code: 'INTERNAL_ERROR', message: 'Oops.' } }),
+    ],
+    ['a gateway', (_, response) => void response.writeHead(502).end('<html>')],
+    ['a login page', (_, response) => void response.writeHead(200).end('<html>')],
+  ];
+
+  it.each(lost)('is of unknown outcome when it writes, and sent once: %s', async (_, answer) => {
+    server = await startServer(answer);
+    const { send } = clientFor(server.origin);
+    const error: unknown = await sendCall(send, { method: 'POST', path: '/keys', query: [['a', '1']] }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(UnknownOutcomeError);
+    expect(error).toMatchObject({
+      message: expect.stringMatching(
+        /\. Whether the service did what POST \/keys asks is not known\.$/,
+      ) as unknown,
+      hint: expect.stringContaining('Look at what is there') as unknown,
+      cause: expect.any(Error) as unknown,
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it.each(lost)('is just a failure when it reads: %s', async (_, answer) => {
+    server = await startServer(answer);
+    const error: unknown = await sendCall(sendTo(server.origin), {
+      method: 'GET',
+      path: '/x',
+      query: [],
+    }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toBeInstanceOf(UnknownOutcomeError);
+  });
+
+  it('is certain where the service refused it or was never reached', async () => {
+    server = await startServer((_, response) => json(response, 400, { error: { code: 'VALIDATION_ERROR' } }));
+    const { origin } = server;
+    const write = { method: 'PUT', path: '/x', query: [] } as const;
+    await expect(sendCall(sendTo(origin), write)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    await server.close();
+    await expect(sendCall(sendTo(origin), write)).rejects.toMatchObject({
+      code: 'NETWORK',
+      maybeReceived: false,
+    });
+  });
+});
+
+describe('all pages of a direct call', () => {
+  /** A list of so many items, in pages; what it says of itself is up to the test. */
+  async function list(
+    items: readonly unknown[],
+    options: { count?: boolean; ignoresPage?: boolean; pageSize?: number } = {},
+  ) {
+    server = await startServer(({ query }, response) => {
+      const size = options.pageSize ?? Number(query.get('pageSize'));
+      const page = options.ignoresPage ? 1 : Number(query.get('page'));
+      const data = items.slice((page - 1) * size, page * size);
+      const meta = { pagination: { totalPages: Math.ceil(items.length / size) } };
+      json(response, 200, options.count ? { data, meta } : { data });
+    });
+    return sendTo(server.origin);
+  }
+  const items = Array.from({ length: 5 }, (_, i) => ({ id: `env_${i}` }));
+  const texts = (some: readonly unknown[]) => some.map((item) => JSON.stringify(item));
+
+  async function pagesOf(
+    send: ReturnType<typeof sendTo>,
+    path = '/list',
+    query: [string, string][] = [],
+    onReply?: (reply: RawReply) => void,
+  ): Promise<string[]> {
+    const found: string[] = [];
+    const method: Method = 'GET';
+    for await (const item of callPages(send, { method, path, query, onReply })) found.push(item);
+    return found;
+  }
+
+  it('are as many as the service counts', async () => {
+    const statuses: number[] = [];
+    const send = await list(items, { count: true });
+    const found = await pagesOf(send, '/list?pageSize=2', [['status', 'A B']], (reply) =>
+      statuses.push(reply.status),
+    );
+    expect(found).toEqual(texts(items));
+    expect(asked()).toEqual([
+      '/api/v1/list?pageSize=2&status=A+B&page=1',
+      '/api/v1/list?pageSize=2&status=A+B&page=2',
+      '/api/v1/list?pageSize=2&status=A+B&page=3',
+    ]);
+    expect(statuses).toEqual([200, 200, 200]);
+  });
+
+  it('are of 100 items unless told otherwise, and end at an empty one where nothing is counted', async () => {
+    expect(await pagesOf(await list(items))).toEqual(texts(items));
+    expect(asked()).toEqual(['/api/v1/list?pageSize=100&page=1', '/api/v1/list?pageSize=100&page=2']);
+  });
+
+  it('are none where the list is empty', async () => {
+    expect(await pagesOf(await list([]))).toEqual([]);
+    expect(server?.seen).toHaveLength(1);
+    await server?.close();
+    expect(await pagesOf(await list([], { count: true }))).toEqual([]);
+    expect(server?.seen).toHaveLength(1);
+  });
+
+  it('end where a service sends the same page for ever', async () => {
+    const odd = [1, 1, 'x', { name: 'no id' }, { id: 7 }];
+    expect(await pagesOf(await list(odd, { ignoresPage: true }))).toEqual(texts(odd));
+    expect(server?.seen).toHaveLength(2);
+  });
+
+  it('begin where the query says', async () => {
+    expect(
+      await pagesOf(await list(items, { count: true }), '/list', [
+        ['page', '2'],
+        ['pageSize', '2'],
+      ]),
+    ).toEqual(texts(items.slice(2)));
+    expect(asked()).toEqual(['/api/v1/list?page=2&pageSize=2', '/api/v1/list?page=3&pageSize=2']);
+  });
+
+  it.each(['0', '-1', '1.5', 'x', 'x1', '1x', '', '1e3', '9999999999'])(
+    'begin at no page %j',
+    async (page) => {
+      const send = await list(items);
+      const error: unknown = await pagesOf(send, '/list', [['page', page]]).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toBeInstanceOf(UsageError);
+      expect(error).toMatchObject({
+        message: `The page "${page}" is not a number from 1 on.`,
+        hint: 'Leave it out for all pages.',
+      });
+      expect(server?.seen).toEqual([]);
+    },
+  );
+
+  it('may begin late', async () => {
+    expect(await pagesOf(await list(items), '/list', [['page', '123456789']])).toEqual([]);
+  });
+
+  it('give each id once when items are added meanwhile, and what has no id always', async () => {
+    const pages = [[{ id: 'a' }, { id: 'b' }, 'x'], [{ id: 'b' }, { id: 'c' }, 'x'], [{ id: 'c' }]];
+    server = await startServer((_, response, number) =>
+      json(response, 200, { data: pages[number - 1] ?? [] }),
+    );
+    expect(await pagesOf(sendTo(server.origin))).toEqual(
+      texts([{ id: 'a' }, { id: 'b' }, 'x', { id: 'c' }, 'x']),
+    );
+  });
+
+  it('keep digits and order as they were sent, however the reply is written', async () => {
+    const replies = [
+      '{"meta":{},"data":[ {"z":1.50,"a":12345678901234567890} ,2]}',
+      '{"d\\u0061ta":[3]}',
+      '{"data":[]}',
+    ];
+    server = await startServer(
+      (_, response, number) =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end(replies[number - 1]),
+    );
+    expect(await pagesOf(sendTo(server.origin))).toEqual(['{"z":1.50,"a":12345678901234567890}', '2', '3']);
+  });
+
+  it.each([
+    ['meta without pagination', { meta: {} }],
+    ['no count', { meta: { pagination: { total: 3 } } }],
+    ['a count that is null', { meta: { pagination: { totalPages: null } } }],
+    ['meta that is null', { meta: null }],
+  ])('are read to an empty one with %s', async (_, meta) => {
+    server = await startServer((_request, response, number) =>
+      json(response, 200, { data: number < 3 ? [{ id: number }] : [], ...meta }),
+    );
+    expect(await pagesOf(sendTo(server.origin))).toHaveLength(2);
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it('are none of a reply that is no list', async () => {
+    server = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
+    await expect(pagesOf(sendTo(server.origin))).rejects.toThrow("The service's reply is not a list: data");
+  });
+});

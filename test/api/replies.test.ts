@@ -1,0 +1,289 @@
+import { getEventListeners, once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HttpRequest, TraceEntry } from '../../src/api/http.ts';
+import { BadResponseError, NetworkError, ServiceError } from '../../src/kernel/errors.ts';
+import { clientFor } from '../support/client.ts';
+import { fakeClock } from '../support/clock.ts';
+import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer | undefined;
+afterEach(async () => {
+  await server?.close();
+});
+
+/** What a request ends with at a service that answers like this. */
+async function endOf(
+  answer: (response: ServerResponse) => void,
+  request: Partial<HttpRequest> = {},
+): Promise<unknown> {
+  server = await startServer((_, response) => answer(response));
+  return clientFor(server.origin, { retries: 0 })
+    .send({ method: 'GET', path: '/x', ...request })
+    .catch((error: unknown) => error);
+}
+
+const reply =
+  (status: number, body: string, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, headers).end(body);
+
+describe('what goes over the wire', () => {
+  it('names the client and what it reads, and says nothing of a body where there is none', async () => {
+    await endOf(reply(200, '{}'));
+    const headers = server?.seen[0]?.headers;
+    expect(headers).toMatchObject({ accept: 'application/json', 'user-agent': 'esign-test' });
+    expect(headers).not.toHaveProperty('content-type');
+    await server?.close();
+    await endOf(reply(200, '{}'), { method: 'POST' });
+    expect(server?.seen[0]).toMatchObject({ method: 'POST', body: '' });
+    expect(server?.seen[0]?.headers).not.toHaveProperty('content-type');
+  });
+
+  it('is JSON text byte for byte where text is given', async () => {
+    const bodyText = '{ "b" : 1.0,\n"a":12345678901234567890 }';
+    await endOf(reply(200, '{}'), { method: 'POST', bodyText });
+    expect(server?.seen[0]?.body).toBe(bodyText);
+    expect(server?.seen[0]?.headers['content-type']).toBe('application/json');
+  });
+
+  it.each([
+    [undefined, ''],
+    [{}, ''],
+    [{ status: 'SENT' }, '?status=SENT'],
+    [{ a: '1 & 2', b: 'é' }, '?a=1+%26+2&b=%C3%A9'],
+  ])('has the query %j as %j', async (query, shown) => {
+    const entries: TraceEntry[] = [];
+    server = await startServer((_, response) => json(response, 200, {}));
+    const { send } = clientFor(server.origin, { trace: (entry) => entries.push(entry) });
+    await send({ method: 'GET', path: '/x', ...(query ? { query } : {}) });
+    expect(entries[0]?.url).toBe(`${server.origin}/api/v1/x${shown}`);
+    expect(Object.fromEntries(server.seen[0]?.query ?? [])).toEqual(query ?? {});
+  });
+});
+
+describe('a reply with no body', () => {
+  it.each([
+    [200, ''],
+    [204, ''],
+    [200, ' \r\n'],
+    [299, ''],
+  ])('is fine with status %i', async (status, body) => {
+    expect(await endOf(reply(status, body))).toMatchObject({ status, body: undefined });
+  });
+
+  it.each([400, 404, 500])('is not the API with status %i', async (status) => {
+    expect(await endOf(reply(status, ''))).toMatchObject({ code: 'BAD_RESPONSE', status });
+  });
+});
+
+describe('a reply that is not the API', () => {
+  const hint =
+    'A login page, a proxy or a wrong base URL answers like this. Check it with `esign profiles show`.';
+
+  it.each([
+    ['a login page', 200, '<html>Sign in</html>', 'text/html; charset=utf-8', 'text/html, 20 characters'],
+    ['cut JSON', 200, '{"data":', 'application/json', 'application/json, 8 characters'],
+    ['a gateway', 502, 'Bad Gateway', 'text/plain', 'text/plain, 11 characters'],
+    ['other JSON errors', 400, '{"message":"nope"}', 'application/json', 'application/json, 18 characters'],
+    ['no type', 200, 'hello', undefined, 'no content type, 5 characters'],
+  ])('is refused with what came: %s', async (_, status, body, type, shown) => {
+    const error = await endOf(reply(status, body, type === undefined ? {} : { 'content-type': type }));
+    expect(error).toBeInstanceOf(BadResponseError);
+    expect(error).toMatchObject({
+      status,
+      hint,
+      message: `${server?.origin} answered ${status} with something that is not the API's JSON (${shown}).`,
+    });
+  });
+
+  it.each([
+    [300, 'https://other.example/login?next=x', 'https://other.example'],
+    [301, '//other.example:8443/x', 'http://other.example:8443'],
+    [307, '/login', 'itself'],
+    [308, 'http://', 'another address'],
+    [399, undefined, 'another address'],
+  ])('is never followed when it redirects: %i to %s', async (status, location, shown) => {
+    const error = await endOf(reply(status, '{"data":{}}', location === undefined ? {} : { location }));
+    const target = shown === 'itself' ? server?.origin : shown;
+    expect(error).toBeInstanceOf(BadResponseError);
+    expect(error).toMatchObject({
+      status,
+      message: `${server?.origin} answered with a redirect (${status}) to ${target}; it was not followed.`,
+      hint: expect.stringContaining('`esign profiles show`') as unknown,
+    });
+    expect(server?.seen).toHaveLength(1);
+  });
+
+  it('has another status than its body says', async () => {
+    const error = await endOf(reply(200, '{"error":{"code":"QUOTA_EXCEEDED"}}'));
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ code: 'QUOTA_EXCEEDED', message: 'QUOTA_EXCEEDED', status: 200 });
+  });
+});
+
+describe('the trace of a request', () => {
+  it('has what was sent, what came and how long it took', async () => {
+    const clock = fakeClock();
+    const entries: TraceEntry[] = [];
+    server = await startServer((_, response) => {
+      clock.time += 40;
+      json(response, 201, { data: { id: 'env_1' } });
+    });
+    const { send } = clientFor(server.origin, { clock, trace: (entry) => entries.push(entry) });
+    await send({ method: 'POST', path: '/x', body: { a: 1 } });
+    expect(entries).toMatchObject([
+      {
+        method: 'POST',
+        url: `${server.origin}/api/v1/x`,
+        status: 201,
+        ms: 40,
+        requestBody: '{"a":1}',
+        replyBody: '{"data":{"id":"env_1"}}',
+        error: undefined,
+      },
+    ]);
+  });
+
+  it('says why there was no reply, and what a refusal was', async () => {
+    const entries: TraceEntry[] = [];
+    server = await startServer((_, response, number) =>
+      number === 1
+        ? loseReply(response)
+        : json(response, 404, { error: { code: 'NOT_FOUND', message: 'no such envelope' } }),
+    );
+    const { send } = clientFor(server.origin, { retries: 0, trace: (entry) => entries.push(entry) });
+    for (let i = 0; i < 2; i++) await send({ method: 'GET', path: '/x' }).catch(() => undefined);
+    expect(entries[0]).toMatchObject({ status: undefined, rate: undefined, replyBody: undefined });
+    expect(entries[0]?.error).toContain(`The reply from ${server.origin} was lost`);
+    expect(entries[1]).toMatchObject({ status: 404, error: 'no such envelope' });
+  });
+});
+
+describe('giving up', () => {
+  it('is the reason given, before anything is sent or while a reply is awaited', async () => {
+    const reason = new Error('enough');
+    expect(await endOf(reply(200, '{}'), { signal: AbortSignal.abort(reason) })).toBe(reason);
+    expect(server?.seen).toHaveLength(0);
+    await server?.close();
+    const controller = new AbortController();
+    const ended = endOf(() => controller.abort(reason), { signal: controller.signal });
+    expect(await ended).toBe(reason);
+    expect(server?.seen).toHaveLength(1);
+  });
+
+  it('is a time-out where nobody gave up', async () => {
+    server = await startServer(() => undefined);
+    const { send } = clientFor(server.origin, { retries: 0, timeoutMs: 200 });
+    const { signal } = new AbortController();
+    await expect(send({ method: 'GET', path: '/x', signal })).rejects.toBeInstanceOf(NetworkError);
+  });
+
+  it("leaves nothing behind on the caller's signal, however many requests share it", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    const { signal } = new AbortController();
+    server = await startServer((_, response, number) =>
+      number % 5 === 0 ? loseReply(response) : json(response, 200, {}),
+    );
+    const { send } = clientFor(server.origin, { retries: 0 });
+    const many = Array.from({ length: 30 }, () => send({ method: 'GET', path: '/x', signal }));
+    await Promise.allSettled(many);
+    // Warnings are emitted on the next tick.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('the proxy of the environment', () => {
+  const NAMES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy'];
+  const before = Object.fromEntries(NAMES.map((name) => [name, process.env[name]]));
+  let proxy: Server;
+  let asked: string[];
+  let address: string;
+
+  beforeEach(async () => {
+    for (const name of NAMES) delete process.env[name];
+    asked = [];
+    server = await startServer((_, response) => json(response, 200, { data: 'reached' }));
+    const { port } = new URL(server.origin);
+    // Takes every name for the test's own server.
+    proxy = createServer((incoming: IncomingMessage, response) => {
+      asked.push(String(incoming.url));
+      json(response, 200, { data: 'through the proxy' });
+    });
+    proxy.on('connect', (incoming, socket) => {
+      asked.push(String(incoming.url));
+      const onward = connect(Number(port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        socket.pipe(onward).pipe(socket);
+      });
+      onward.on('error', () => socket.destroy());
+      socket.on('error', () => onward.destroy());
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const bound = proxy.address();
+    address = `http://127.0.0.1:${typeof bound === 'object' && bound !== null ? bound.port : 0}`;
+  });
+  afterEach(() => {
+    for (const name of NAMES) {
+      const value = before[name];
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+
+  const ask = (origin: string) => clientFor(origin, { retries: 0 }).send({ method: 'GET', path: '/x' });
+
+  it.each(['HTTP_PROXY', 'http_proxy'])('is used when %s names it', async (name) => {
+    process.env[name] = address;
+    await ask('http://api.example.test');
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toContain('api.example.test');
+  });
+
+  it.each(['HTTPS_PROXY', 'https_proxy'])('is used for https when %s names it', async (name) => {
+    process.env[name] = address;
+    // The server behind it speaks no TLS; that the proxy was asked is what counts.
+    await ask('https://api.example.test').catch(() => undefined);
+    expect(asked).toEqual(['api.example.test:443']);
+  });
+
+  it('is not used without one, nor for what NO_PROXY names', async () => {
+    const origin = server?.origin ?? '';
+    expect(await ask(origin)).toMatchObject({ body: { data: 'reached' } });
+    process.env.HTTP_PROXY = address;
+    process.env.NO_PROXY = '127.0.0.1';
+    expect(await ask(origin)).toMatchObject({ body: { data: 'reached' } });
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('a reply without end', () => {
+  it('is given up at 64 MiB, not kept until memory ends', async () => {
+    let sent = 0;
+    const chunk = Buffer.alloc(1024 * 1024, ' ');
+    const error = await endOf((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const more = () => {
+        while (!response.destroyed && sent++ < 200 && response.write(chunk));
+        if (!response.destroyed && sent >= 200) response.end('{}');
+      };
+      response.on('drain', more);
+      more();
+    });
+    expect(error).toBeInstanceOf(BadResponseError);
+    expect(error).toMatchObject({
+      message: 'The reply is larger than 64 MiB and was not read to its end.',
+      status: 200,
+    });
+    expect(sent).toBeLessThan(200);
+  }, 60_000);
+});

@@ -1,0 +1,193 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../src/api/client.ts';
+import { BadResponseError } from '../../src/kernel/errors.ts';
+import { clientFor } from '../support/client.ts';
+import { json, startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer | undefined;
+afterEach(async () => {
+  await server?.close();
+});
+
+/** A client of a service that answers everything with this body. */
+async function serviceWith(body: unknown): Promise<Client> {
+  server = await startServer((_, response) => json(response, 200, body));
+  return clientFor(server.origin, { retries: 0 });
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+const pagination = (more: object = {}) => ({ meta: { pagination: { total: 2, totalPages: 1, ...more } } });
+const two = { data: [{ id: 'one' }, { id: 'two', extra: [1] }], ...pagination() };
+const asked = () => server?.seen.map(({ method, path, query }) => `${method} ${path} ${query}`);
+
+describe('templates', () => {
+  it('are listed with their own path, in pages of 100 or as asked', async () => {
+    const { templates } = await serviceWith(two);
+    expect(await all(templates.list())).toEqual(two.data);
+    expect(await all(templates.list({ pageSize: 7 }))).toEqual(two.data);
+    expect(asked()).toEqual([
+      'GET /api/v1/esign/templates page=1&pageSize=100',
+      'GET /api/v1/esign/templates page=1&pageSize=7',
+    ]);
+  });
+
+  it('are read one by one, whatever the id holds', async () => {
+    const { templates } = await serviceWith({ data: { id: 'tmpl/1' } });
+    expect(await templates.get('tmpl/1?')).toEqual({ id: 'tmpl/1' });
+    expect(server?.seen[0]).toMatchObject({ method: 'GET', path: '/api/v1/esign/templates/tmpl%2F1%3F' });
+  });
+
+  it('end where the reader gives up', async () => {
+    const { templates } = await serviceWith(two);
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(all(templates.list({ signal }))).rejects.toThrow('enough');
+    await expect(templates.get('x', signal)).rejects.toThrow('enough');
+    expect(server?.seen).toEqual([]);
+  });
+});
+
+describe('envelopes', () => {
+  it('are listed by status and page size where that is asked for', async () => {
+    const { envelopes } = await serviceWith(two);
+    expect(await all(envelopes.list())).toEqual(two.data);
+    expect(await all(envelopes.list({ status: 'SENT', pageSize: 5 }))).toEqual(two.data);
+    expect(asked()).toEqual([
+      'GET /api/v1/esign/envelopes page=1&pageSize=100',
+      'GET /api/v1/esign/envelopes status=SENT&page=1&pageSize=5',
+    ]);
+  });
+
+  it('come by single pages, with how many there are', async () => {
+    const { envelopes } = await serviceWith({ ...two, ...pagination({ totalPages: 9 }) });
+    expect(await envelopes.page(3)).toEqual({ items: two.data, totalPages: 9 });
+    expect(await envelopes.page(4, { status: 'DRAFT' })).toEqual({ items: two.data, totalPages: 9 });
+    expect(asked()).toEqual([
+      'GET /api/v1/esign/envelopes page=3&pageSize=100',
+      'GET /api/v1/esign/envelopes status=DRAFT&page=4&pageSize=100',
+    ]);
+  });
+
+  it.each([{ meta: null }, { meta: { pagination: null } }, { meta: { pagination: {} } }, {}])(
+    'come by single pages where the service counts nothing: %j',
+    async (meta) => {
+      const { envelopes } = await serviceWith({ data: two.data, ...meta });
+      expect(await envelopes.page(1)).toEqual({ items: two.data, totalPages: undefined });
+    },
+  );
+
+  it('that are recent come from the same list', async () => {
+    const { envelopes } = await serviceWith(two);
+    expect(await all(envelopes.recent(0))).toEqual(two.data);
+    expect(asked()).toEqual(['GET /api/v1/esign/envelopes page=1&pageSize=100']);
+  });
+
+  it('are acted on with a body only where there is something to say', async () => {
+    const { envelopes } = await serviceWith({ data: { id: 'env_1' } });
+    await envelopes.send('env_1');
+    await envelopes.cancel('env_1');
+    await envelopes.cancel('env_1', '');
+    await envelopes.remind('env_1');
+    await envelopes.remind('env_1', 'signer_1');
+    expect(server?.seen.map(({ method, path, body }) => `${method} ${path} ${body}`)).toEqual([
+      'POST /api/v1/esign/envelopes/env_1/send ',
+      'POST /api/v1/esign/envelopes/env_1/cancel ',
+      'POST /api/v1/esign/envelopes/env_1/cancel {"reason":""}',
+      'POST /api/v1/esign/envelopes/env_1/remind ',
+      'POST /api/v1/esign/envelopes/env_1/remind {"signerId":"signer_1"}',
+    ]);
+  });
+
+  it('end where the caller gives up', async () => {
+    const { envelopes } = await serviceWith(two);
+    const signal = AbortSignal.abort(new Error('enough'));
+    for (const call of [
+      () => all(envelopes.list({ signal })),
+      () => all(envelopes.recent(0, signal)),
+      () => envelopes.page(1, { signal }),
+      () => envelopes.get('x', signal),
+      () => envelopes.create({ templateId: 't', signers: [] }, signal),
+      () => envelopes.send('x', signal),
+      () => envelopes.cancel('x', undefined, signal),
+      () => envelopes.remind('x', undefined, signal),
+    ])
+      await expect(call()).rejects.toThrow('enough');
+    expect(server?.seen).toEqual([]);
+  });
+});
+
+describe('a reply that is not what was asked for', () => {
+  const create = ({ envelopes }: Client) => envelopes.create({ templateId: 't', signers: [] });
+
+  it.each<[string, unknown, (client: Client) => Promise<unknown>, string]>([
+    ['a list as an envelope', { data: [] }, ({ envelopes }) => envelopes.get('x'), 'an envelope: the reply'],
+    ['a word as an envelope', '"x"', ({ envelopes }) => envelopes.get('x'), 'an envelope: the reply'],
+    ['no id', { data: { status: 'SENT' } }, create, 'an envelope: id'],
+    ['an id that is a number', { data: { id: 7 } }, create, 'an envelope: id'],
+    [
+      'a status that is a number',
+      { data: { id: 'x', status: 7 } },
+      ({ envelopes }) => envelopes.get('x'),
+      'an envelope: status',
+    ],
+    [
+      'a signer that is none',
+      { data: { id: 'x', signers: [{ email: 'a@b.c' }, { email: 7 }] } },
+      ({ envelopes }) => envelopes.get('x'),
+      'an envelope: signers.1.email',
+    ],
+    [
+      'an item without an id',
+      { data: [{ id: 'x' }, {}] },
+      ({ envelopes }) => all(envelopes.list()),
+      'a list of envelopes: id',
+    ],
+    [
+      'an item that is a word',
+      { data: ['x'] },
+      ({ envelopes }) => envelopes.page(1),
+      'a list of envelopes: the reply',
+    ],
+    ['no list', { data: { id: 'x' } }, ({ envelopes }) => all(envelopes.list()), 'a list: data'],
+    ['no list of templates', { data: {} }, ({ templates }) => all(templates.list()), 'a list: data'],
+    [
+      'a template without an id',
+      { data: [{ name: 'Lease' }] },
+      ({ templates }) => all(templates.list()),
+      'a list of templates: id',
+    ],
+    [
+      'a template that is a list',
+      { data: [] },
+      ({ templates }) => templates.get('x'),
+      'a template: the reply',
+    ],
+    ['a word as a template', '"x"', ({ templates }) => templates.get('x'), 'a template: the reply'],
+  ])('names what does not fit: %s', async (_, body, call, what) => {
+    const error: unknown = await call(await serviceWith(body)).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(BadResponseError);
+    expect(error).toMatchObject({
+      status: 200,
+      message: `The service's reply is not ${what} is missing or not as documented.`,
+      hint: expect.stringContaining('`esign profiles show`') as unknown,
+    });
+  });
+
+  it('is none of these where fields are null, unknown or of words nobody knows', async () => {
+    const odd = {
+      id: 'x',
+      status: 'FROZEN',
+      signers: null,
+      metadata: null,
+      sentAt: null,
+      webhookUrl: null,
+      new: { deep: [1] },
+    };
+    const { envelopes } = await serviceWith({ data: odd, more: true });
+    expect(await envelopes.get('x')).toEqual(odd);
+  });
+});

@@ -1,0 +1,137 @@
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Standing } from '../../src/api/rate-window.ts';
+import { WindowFile } from '../../src/api/window-file.ts';
+
+const URL_HERE = 'https://api.example.com/api/v1';
+const KEY = 'sk_live_0123456789';
+const standing: Standing = { window: 'until-5000', limit: 100, resetAt: 5_000, foreign: 3 };
+
+let parent: string;
+let folder: string;
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'esign-window-'));
+  folder = join(parent, 'state', 'rate');
+});
+afterEach(() => rm(parent, { recursive: true, force: true }));
+
+/** The counter of another process: it knows nothing but what is in the folder. */
+const other = (baseUrl = URL_HERE, key = KEY) => new WindowFile(folder, baseUrl, key);
+const counts = () => readdirSync(folder).filter((name) => name.endsWith('.count'));
+
+describe('a counter in files', () => {
+  it('counts for all processes of one key at one service together', () => {
+    const [first, second] = [other(), other()];
+    expect(first.count('a')).toBe(0);
+    expect([first.add('a'), second.add('a'), first.add('a')]).toEqual([1, 2, 3]);
+    expect([first.count('a'), second.count('a'), other().count('a')]).toEqual([3, 3, 3]);
+  });
+
+  it('counts each window, each key and each service by itself', () => {
+    other().add('a');
+    other().add('a');
+    expect(other().add('b')).toBe(1);
+    expect(other(URL_HERE, 'sk_live_other').add('a')).toBe(1);
+    expect(other('https://else.example.com').add('a')).toBe(1);
+    const counter = other();
+    expect([counter.count('a'), counter.count('b'), counter.count('a')]).toEqual([2, 1, 2]);
+  });
+
+  it('tells the others what is known of the window', async () => {
+    const late = other();
+    expect(late.read()).toBeUndefined();
+    other().write(standing);
+    expect(other().read()).toEqual(standing);
+    expect(other(URL_HERE, 'sk_live_other').read()).toBeUndefined();
+    // What was read a moment ago may be used again: a file is not read for each of a thousand requests.
+    await vi.waitFor(() => expect(late.read()).toEqual(standing));
+    const open = { ...standing, resetAt: undefined };
+    other().write(open);
+    await vi.waitFor(() => expect(late.read()).toEqual(open));
+  });
+
+  it('knows at once what it wrote itself', () => {
+    const counter = other();
+    counter.read();
+    counter.write(standing);
+    expect(counter.read()).toEqual(standing);
+  });
+
+  it.each(['', '{"window":', '{"window":"x"}', '[]', '{"window":7,"limit":1,"foreign":0}'])(
+    'goes on with what it knows when the file holds %j',
+    async (text) => {
+      const [counter, fresh] = [other(), other()];
+      counter.write(standing);
+      const file = readdirSync(folder).find((name) => name.endsWith('.json')) ?? '';
+      writeFileSync(join(folder, file), text);
+      expect(fresh.read()).toBeUndefined();
+      expect(counter.read()).toEqual(standing);
+    },
+  );
+
+  it('can be read by its user alone, and gives no key away', () => {
+    const counter = other();
+    counter.add('until-5000');
+    counter.write(standing);
+    const modes = ['.', ...readdirSync(folder)].map((name) => statSync(join(folder, name)).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o600, 0o600]);
+    expect(readdirSync(folder).join()).not.toMatch(/sk_live|0123456789|example/);
+  });
+
+  it('makes its folder as closed when it writes before it counts', () => {
+    other().write(standing);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it('clears away the windows before and nothing else', () => {
+    const stranger = other(URL_HERE, 'sk_live_other');
+    stranger.add('until-1000');
+    const counter = other();
+    counter.add('until-1000');
+    counter.add('until-5000');
+    writeFileSync(join(folder, 'notes.txt'), 'mine');
+    mkdirSync(join(folder, 'mine.count'));
+    expect(counts()).toHaveLength(4);
+    counter.write(standing);
+    expect([other().count('until-5000'), stranger.count('until-1000')]).toEqual([1, 1]);
+    expect(counts()).toHaveLength(3);
+    expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
+    // Only the two counts, the standing, and what was there.
+    expect(readdirSync(folder)).toHaveLength(5);
+  });
+
+  it('goes on counting in a window whose standing changes', () => {
+    const counter = other();
+    counter.add('until-5000');
+    counter.write(standing);
+    counter.write({ ...standing, foreign: 9 });
+    expect(counter.add('until-5000')).toBe(2);
+    expect(other().count('until-5000')).toBe(2);
+  });
+});
+
+describe('a counter that can not use its folder', () => {
+  it('counts and remembers alone', () => {
+    writeFileSync(join(parent, 'state'), 'a file where the folder should be');
+    const counter = other();
+    expect(counter.count('a')).toBe(0);
+    expect([counter.add('a'), counter.add('a'), counter.add('b')]).toEqual([1, 2, 1]);
+    expect([counter.count('a'), counter.count('b'), counter.count('c')]).toEqual([2, 1, 0]);
+    counter.write(standing);
+    expect(counter.read()).toEqual(standing);
+    expect(other().count('a')).toBe(0);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('goes on alone when the disk is full', () => {
+    other().add('until-5000');
+    const [file = ''] = counts();
+    symlinkSync('/dev/full', join(folder, file.replace('until-5000', 'until-9000')));
+    const counter = other();
+    expect([counter.add('until-9000'), counter.add('until-9000')]).toEqual([1, 2]);
+    expect(counter.count('until-9000')).toBe(2);
+    expect(counter.add('until-5000')).toBe(2);
+  });
+});

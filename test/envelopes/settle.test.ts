@@ -1,0 +1,303 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  findByRequestId,
+  isAmbiguous,
+  REQUEST_ID_KEY,
+  readQuietly,
+  settleAction,
+  settleCreate,
+} from '../../src/envelopes/settle.ts';
+import { BadResponseError, NetworkError, ServiceError, UsageError } from '../../src/kernel/errors.ts';
+import { clientFor } from '../support/client.ts';
+import { fakeClock } from '../support/clock.ts';
+import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
+
+const NOW = fakeClock().now();
+const MINUTE = 60_000;
+const body = { templateId: 'tmpl_1', signers: [{ email: 'a@b.c', name: 'Ada' }] };
+const at = (ms: number) => new Date(ms).toISOString();
+const mine = { [REQUEST_ID_KEY]: 'req-1' };
+
+let server: TestServer | undefined;
+afterEach(async () => {
+  await server?.close();
+});
+
+type Answer = Parameters<typeof startServer>[0];
+
+/** A client without retries of its own, so that every request is one of settling. */
+async function serviceOf(answer: Answer) {
+  server = await startServer(answer);
+  const clock = fakeClock();
+  return { clock, client: clientFor(server.origin, { retries: 0, clock }) };
+}
+
+const requests = () =>
+  server?.seen.map(({ method, path }) => `${method} ${path.replace('/api/v1/esign', '')}`);
+
+/** Replies to creates are lost; the list and the single envelopes are these. */
+function losing(items: readonly { id: string }[], full: readonly { id: string }[] = items): Answer {
+  return ({ method, path, query }, response) => {
+    if (method === 'POST') return loseReply(response);
+    const id = /envelopes\/(.+)$/.exec(path)?.[1];
+    if (id !== undefined) return json(response, 200, { data: full.find((one) => one.id === id) });
+    const [page, size] = [Number(query.get('page')), Number(query.get('pageSize'))];
+    const totalPages = Math.ceil(items.length / size);
+    json(response, 200, {
+      data: items.slice((page - 1) * size, page * size),
+      meta: { pagination: { totalPages } },
+    });
+  };
+}
+
+describe('a failure leaves open what the service did', () => {
+  it.each([
+    ['a lost reply', new NetworkError('NETWORK', 'x', { maybeReceived: true }), true],
+    ['a request that never left', new NetworkError('NETWORK', 'x', { maybeReceived: false }), false],
+    ['a reply that is not the API', new BadResponseError('x', { status: 200 }), true],
+    ['an error of the service', new ServiceError('INTERNAL_ERROR', 'x', { status: 500 }), true],
+    ['a refusal', new ServiceError('VALIDATION_ERROR', 'x', { status: 400 }), false],
+    ['an odd refusal', new ServiceError('ODD', 'x', { status: 499 }), false],
+    ['a mistake here', new UsageError('x'), false],
+    ['no error', 'x', false],
+  ])('%s', (_, error, open) => {
+    expect(isAmbiguous(error)).toBe(open);
+  });
+});
+
+describe('a create', () => {
+  const settle = (client: ReturnType<typeof clientFor>, signal?: AbortSignal) =>
+    settleCreate(client, body, 'req-1', signal);
+
+  it('that was refused is not looked for', async () => {
+    const { client } = await serviceOf((_, response) =>
+      json(response, 400, { error: { code: 'VALIDATION_ERROR' } }),
+    );
+    await expect(settle(client)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    expect(server?.seen).toHaveLength(1);
+  });
+
+  it('whose reply was no envelope is looked for as well', async () => {
+    const { client } = await serviceOf((request, response, number) => {
+      if (request.method === 'POST') return json(response, 201, { data: { id: '' } });
+      return losing([{ id: 'env_1', ...{ templateId: 'tmpl_1', metadata: mine, createdAt: at(NOW) } }])(
+        request,
+        response,
+        number,
+      );
+    });
+    expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup', value: { id: 'env_1' } });
+    expect(requests()?.filter((one) => one.startsWith('POST'))).toHaveLength(1);
+  });
+
+  it('is looked for again a while later, since a list may lag, and only then unknown', async () => {
+    const { client, clock } = await serviceOf(losing([]));
+    expect(await settle(client)).toMatchObject({ kind: 'unknown', error: { name: 'NetworkError' } });
+    expect(requests()).toEqual(['POST /envelopes', 'GET /envelopes', 'GET /envelopes', 'GET /envelopes']);
+    expect(clock.slept).toEqual([1_000, 3_000]);
+  });
+
+  it('is looked for at once, and no longer than until it is found', async () => {
+    const { client, clock } = await serviceOf(losing([{ id: 'env_1', ...{ metadata: mine } }]));
+    expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup' });
+    expect(requests()).toEqual(['POST /envelopes', 'GET /envelopes', 'GET /envelopes/env_1']);
+    expect(clock.slept).toEqual([]);
+  });
+
+  it('is looked for again when the looking fails, too', async () => {
+    const found = losing([{ id: 'env_1', ...{ metadata: mine } }]);
+    const { client } = await serviceOf((request, response, number) =>
+      number < 4 ? loseReply(response) : found(request, response, number),
+    );
+    expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup', value: { id: 'env_1' } });
+    expect(server?.seen).toHaveLength(5);
+  });
+
+  it('stays unknown when all looking fails', async () => {
+    const { client } = await serviceOf((_, response) => loseReply(response));
+    expect(await settle(client, new AbortController().signal)).toMatchObject({ kind: 'unknown' });
+    expect(server?.seen).toHaveLength(4);
+  });
+
+  it('ends where the caller gives up during the looking', async () => {
+    const controller = new AbortController();
+    const { client } = await serviceOf(({ method }, response) => {
+      if (method === 'GET') controller.abort(new Error('enough'));
+      loseReply(response);
+    });
+    await expect(settle(client, controller.signal)).rejects.toThrow('enough');
+    expect(server?.seen).toHaveLength(2);
+  });
+
+  it('is found though the clocks differ by minutes, without reading a long list to its end', async () => {
+    const many = Array.from({ length: 1_000 }, (_, i) => ({
+      id: `env_${i}`,
+      templateId: 'tmpl_1',
+      createdAt: at(NOW - 5 * MINUTE - i * 6_000),
+      metadata: i === 20 ? mine : {},
+    }));
+    const { client } = await serviceOf(losing(many));
+    expect(await settle(client)).toMatchObject({ kind: 'settled', value: { id: 'env_20' } });
+    await server?.close();
+    const without = await serviceOf(losing(many.map((one) => ({ ...one, metadata: {} }))));
+    expect(await settle(without.client)).toMatchObject({ kind: 'unknown' });
+    // Three looks at the two pages that are young enough.
+    expect(requests()?.filter((one) => one === 'GET /envelopes')).toHaveLength(6);
+  });
+
+  it('is not one that was there long before', async () => {
+    const old = Array.from({ length: 12 }, (_, i) => ({
+      id: `env_${i}`,
+      templateId: 'tmpl_1',
+      createdAt: at(NOW - 11 * MINUTE - i),
+      metadata: mine,
+    }));
+    const { client } = await serviceOf(losing(old));
+    expect(await settle(client)).toMatchObject({ kind: 'unknown' });
+  });
+});
+
+describe('the envelope of a request id', () => {
+  const wanted = { requestId: 'req-1', templateId: 'tmpl_1' };
+
+  it('is the one that carries it, whatever else is in the list', async () => {
+    const items = [
+      { id: 'env_1', templateId: 'tmpl_1', metadata: { [REQUEST_ID_KEY]: 'req-2' } },
+      { id: 'env_2', templateId: 'tmpl_1', metadata: null },
+      { id: 'env_3', templateId: 'tmpl_1', metadata: {} },
+      { id: 'env_4', templateId: 'tmpl_1', metadata: mine },
+    ];
+    const { client } = await serviceOf(losing(items));
+    expect(await findByRequestId(client, wanted)).toMatchObject({ id: 'env_4' });
+    // What the list shows in full is not asked for again.
+    expect(requests()).toEqual(['GET /envelopes', 'GET /envelopes/env_4']);
+  });
+
+  it('is found at any age where it may be old', async () => {
+    const old = Array.from({ length: 250 }, (_, i) => ({
+      id: `env_${i}`,
+      templateId: 'tmpl_1',
+      createdAt: at(NOW - i * 86_400_000),
+      metadata: i === 240 ? mine : {},
+    }));
+    const { client } = await serviceOf(losing(old));
+    expect(await findByRequestId(client, wanted)).toMatchObject({ id: 'env_240' });
+  });
+
+  it('is read one by one where the list shows no metadata, of its template alone', async () => {
+    const full = [
+      { id: 'env_1', templateId: 'tmpl_2', metadata: mine },
+      { id: 'env_2', templateId: 'tmpl_1', metadata: undefined },
+      { id: 'env_3', templateId: 'tmpl_1', metadata: mine },
+    ];
+    const summaries = full.map(({ id, templateId }) => ({ id, templateId }));
+    const { client } = await serviceOf(losing(summaries, full));
+    expect(await findByRequestId(client, wanted)).toMatchObject({ id: 'env_3' });
+    expect(requests()).not.toContain('GET /envelopes/env_1');
+    await server?.close();
+    const bare = await serviceOf(losing([{ id: 'env_3' }], full));
+    expect(await findByRequestId(bare.client, wanted)).toMatchObject({ id: 'env_3' });
+    await server?.close();
+    const none = await serviceOf(losing(full.slice(0, 2)));
+    expect(await findByRequestId(none.client, wanted)).toBeUndefined();
+  });
+
+  it('is no longer looked for where the caller gives up', async () => {
+    const { client } = await serviceOf(losing([]));
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(findByRequestId(client, wanted, signal)).rejects.toThrow('enough');
+    await expect(findByRequestId(client, { ...wanted, since: NOW }, signal)).rejects.toThrow('enough');
+    expect(server?.seen).toEqual([]);
+  });
+});
+
+describe('an action', () => {
+  const DRAFT = { id: 'env_1', status: 'DRAFT' };
+  const SENT = { id: 'env_1', status: 'SENT' };
+
+  /** Sends env_1; what its tries and the readings of its state are answered with, in turn. */
+  async function send(tries: ((response: Parameters<Answer>[1]) => void)[], states: readonly unknown[]) {
+    let [acts, reads] = [0, 0];
+    const { client, clock } = await serviceOf(({ method }, response) => {
+      if (method === 'POST') return tries[acts++]?.(response);
+      const state = states[reads++];
+      return state === undefined ? loseReply(response) : json(response, 200, { data: state });
+    });
+    const outcome = await settleAction(
+      client,
+      'env_1',
+      () => client.envelopes.send('env_1'),
+      ({ status }) => status === 'SENT',
+    ).catch((error: unknown) => ({ thrown: error }));
+    return { outcome, acts, reads, slept: clock.slept };
+  }
+  const refuse =
+    (code: string, status = 400) =>
+    (response: Parameters<Answer>[1]) =>
+      json(response, status, { error: { code, message: 'no' } });
+
+  it('is settled by the reply, or by reading when the reply tells nothing', async () => {
+    expect(await send([(response) => json(response, 200, { data: SENT })], [])).toMatchObject({
+      outcome: { kind: 'settled', by: 'reply', value: SENT },
+      reads: 0,
+    });
+    expect(await send([(response) => void response.writeHead(204).end()], [SENT])).toMatchObject({
+      outcome: { kind: 'settled', by: 'reply', value: SENT },
+    });
+  });
+
+  it('that is refused at once is refused, also where somebody else did it before', async () => {
+    for (const [code, status] of [
+      ['INVALID_STATE', 400],
+      ['FORBIDDEN', 403],
+    ] as const) {
+      const done = await send([refuse(code, status)], [SENT]);
+      expect(done).toMatchObject({ outcome: { thrown: { code } }, acts: 1, reads: 0 });
+      await server?.close();
+    }
+  });
+
+  it('is tried again, each time a little later, while the state shows that nothing happened', async () => {
+    const done = await send([loseReply, loseReply, loseReply], [DRAFT, DRAFT, DRAFT, DRAFT]);
+    expect(done).toMatchObject({ outcome: { kind: 'unknown' }, acts: 3, reads: 3 });
+    expect(done.outcome).toHaveProperty('error.name', 'NetworkError');
+    expect(done.slept).toEqual([1_000, 1_500]);
+  });
+
+  it('is not tried again when the state can not be read', async () => {
+    expect(await send([loseReply, loseReply], [])).toMatchObject({
+      outcome: { kind: 'unknown' },
+      acts: 1,
+      reads: 1,
+      slept: [],
+    });
+  });
+
+  it('is settled by the try before, when the next is refused by the state', async () => {
+    expect(await send([loseReply, refuse('INVALID_STATE')], [DRAFT, SENT])).toMatchObject({
+      outcome: { kind: 'settled', by: 'lookup', value: SENT },
+      acts: 2,
+    });
+  });
+
+  it.each([
+    ['for another reason', 'FORBIDDEN', [DRAFT, SENT], 1],
+    ['by a state it did not bring about', 'INVALID_STATE', [DRAFT, DRAFT], 2],
+    ['and the state can not be read', 'INVALID_STATE', [DRAFT], 2],
+  ])('fails when the next try is refused %s', async (_, code, states, reads) => {
+    const done = await send([loseReply, refuse(code), loseReply], states);
+    expect(done).toMatchObject({ outcome: { thrown: { code } }, acts: 2, reads });
+  });
+});
+
+describe('a quiet reading', () => {
+  it('is nothing where it fails, and ends where the caller gives up', async () => {
+    const { client } = await serviceOf((_, response) =>
+      json(response, 404, { error: { code: 'NOT_FOUND' } }),
+    );
+    expect(await readQuietly(client, 'env_1')).toBeUndefined();
+    expect(await readQuietly(client, 'env_1', new AbortController().signal)).toBeUndefined();
+    const given = AbortSignal.abort(new Error('enough'));
+    await expect(readQuietly(client, 'env_1', given)).rejects.toThrow('enough');
+  });
+});
