@@ -27,6 +27,7 @@ export async function bundle() {
       'src/cli/main.ts',
       'src/cli/complete.ts',
       'src/cli/help.ts',
+      'src/cli/update-check.ts',
       'src/client/client.ts',
       // Threads' own programs.
       'src/documents/hash-worker.ts',

@@ -27,7 +27,11 @@ export function openScreen(
 ): Screen {
   const { columns: cols = 80, rows = 24, env } = options;
   const terminal = new Terminal({ cols, rows, allowProposedApi: true });
-  const child = spawn(file, args, { cols, rows, env: { TERM: 'xterm-256color', ...env } });
+  const child = spawn(file, args, {
+    cols,
+    rows,
+    env: { TERM: 'xterm-256color', ESIGN_NO_UPDATE_NOTICE: '1', ...env },
+  });
   let raw = '';
   child.onData((data) => {
     raw += data;
@@ -35,7 +39,8 @@ export function openScreen(
   });
   const ended = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
     child.onExit(({ exitCode, signal }) =>
-      resolve({ code: exitCode, signal: signal === 0 ? undefined : signal }),
+      // What it wrote last is on the screen by then.
+      terminal.write('', () => resolve({ code: exitCode, signal: signal === 0 ? undefined : signal })),
     );
   });
   const text = () => {
