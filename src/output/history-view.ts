@@ -1,5 +1,6 @@
 import { counted } from '../kernel/duration.ts';
 import type { HistoryEntry } from '../webhooks/history.ts';
+import { indented } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { inColumns, safeLine } from './text.ts';
 import { exactTime, relativeTime } from './time.ts';
@@ -17,5 +18,5 @@ export function renderHistory(entries: readonly HistoryEntry[], terminal: Termin
     verified ? '' : 'not verified',
   ]);
   const lines = inColumns(cells);
-  return `\n${title}  ${counted(entries.length, 'event')} received on this machine\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  return `\n${title}  ${counted(entries.length, 'event')} received on this machine\n${lines.map((line) => `  ${indented(line, 4, terminal)}\n`).join('')}`;
 }
