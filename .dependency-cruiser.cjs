@@ -9,6 +9,7 @@ const capabilities = [
   'profiles',
   'sandbox-control',
   'templates',
+  'update',
   'webhooks',
 ];
 // Arrows between capabilities, by name: sending in bulk is sending, and names roles of templates; the doctor looks at the settings a command would use.

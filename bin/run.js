@@ -19,6 +19,9 @@ else if (existsSync(join(root, 'dist/cli/main.js'))) {
     // Completion answers at each Tab: nothing of oclif is loaded for it.
     const { main } = await import('../dist/cli/complete.js');
     await main(rest, root);
+  } else if (first === '__update') {
+    const { main } = await import('../dist/cli/update-check.js');
+    await main();
   } else {
     const { main } = await import('../dist/cli/main.js');
     await main(argv, root);

@@ -34,7 +34,23 @@ export async function runInstalled(argv: string[], installed: Installation): Pro
     await report(error, argv, installed);
   }
   await keepNoted(noted);
+  await offerUpdate(argv, installed);
   signals.finish();
+}
+
+/** Only for a person at a terminal: pipes, scripts and CI load none of it. */
+async function offerUpdate(argv: readonly string[], installed: Installation): Promise<void> {
+  const { env, stdout, stderr } = process;
+  if (!stdout.isTTY || !stderr.isTTY || env.CI || env.ESIGN_NO_UPDATE_NOTICE) return;
+  if (wantsJson(argv) || signals.signal.aborted) return;
+  try {
+    const { updateNotice } = await import('./updating.ts');
+    const notice = updateNotice(installed.version(), Date.now());
+    const terminal = processTerminal({});
+    if (notice !== undefined) terminal.err(`${terminal.styleErr('dim', notice)}\n`);
+  } catch {
+    // A state folder that can't be written: no notice.
+  }
 }
 
 /** Help, and words that name no command. */

@@ -22,6 +22,8 @@ export async function start(
   const [first, ...rest] = argv;
   if (first === '__complete') {
     await call(program.load('dist/cli/complete.js'), 'main', rest, files.unpack());
+  } else if (first === '__update') {
+    await call(program.load('dist/cli/update-check.js'), 'main');
   } else {
     await call(program.load('dist/cli/main.js'), 'runInstalled', argv, installation(assets, files, program));
   }

@@ -50,6 +50,7 @@ export class Home {
       ...inherited(),
       HOME: this.folder,
       XDG_CACHE_HOME: CACHE,
+      ESIGN_NO_UPDATE_NOTICE: '1',
       ESIGN_CONFIG_DIR: join(this.folder, 'config'),
       ESIGN_STATE_DIR: join(this.folder, 'state'),
       ...env,

@@ -7,6 +7,8 @@ export interface Screen {
   /** Waits until the screen shows the text; fails with the screen when it does not. */
   shows(text: string): Promise<void>;
   text(): string;
+  /** The lines as they were written: those that did not fit are put together again. */
+  written(): string[];
   /** The rows that are in sight. */
   visible(): string[];
   resize(columns: number, rows: number): void;
@@ -25,7 +27,11 @@ export function openScreen(
 ): Screen {
   const { columns: cols = 80, rows = 24, env } = options;
   const terminal = new Terminal({ cols, rows, allowProposedApi: true });
-  const child = spawn(file, args, { cols, rows, env: { TERM: 'xterm-256color', ...env } });
+  const child = spawn(file, args, {
+    cols,
+    rows,
+    env: { TERM: 'xterm-256color', ESIGN_NO_UPDATE_NOTICE: '1', ...env },
+  });
   let raw = '';
   child.onData((data) => {
     raw += data;
@@ -33,7 +39,8 @@ export function openScreen(
   });
   const ended = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
     child.onExit(({ exitCode, signal }) =>
-      resolve({ code: exitCode, signal: signal === 0 ? undefined : signal }),
+      // What it wrote last is on the screen by then.
+      terminal.write('', () => resolve({ code: exitCode, signal: signal === 0 ? undefined : signal })),
     );
   });
   const text = () => {
@@ -55,6 +62,19 @@ export function openScreen(
       }
     },
     text,
+    written() {
+      const { active } = terminal.buffer;
+      const lines: string[] = [];
+      for (let i = 0; i < active.length; i++) {
+        const line = active.getLine(i);
+        const goesOn = active.getLine(i + 1)?.isWrapped ?? false;
+        const part = line?.translateToString(!goesOn) ?? '';
+        if (line?.isWrapped) lines.push((lines.pop() ?? '') + part);
+        else lines.push(part);
+      }
+      while (lines.at(-1) === '') lines.pop();
+      return lines;
+    },
     visible: () => {
       const { active } = terminal.buffer;
       return Array.from(

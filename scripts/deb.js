@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { step } from './ensure.js';
+
+// Makes dist/deb/esign-cli_VERSION_ARCH.deb of the standalone executable, with its man pages and completions.
+const root = join(import.meta.dirname, '..');
+const executable = join(root, 'dist/standalone/esign');
+const run = promisify(execFile);
+
+for (const [file, script] of [
+  ['dist/standalone/esign', 'build:standalone'],
+  ['dist/man/esign.1', 'build:man'],
+]) {
+  if (existsSync(join(root, file))) continue;
+  process.stderr.write(`${file} is not there yet. Run \`npm run ${script}\` first.\n`);
+  process.exit(1);
+}
+
+const { version, description } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const architecture = (await run('dpkg', ['--print-architecture'])).stdout.trim();
+const tree = await mkdtemp(join(tmpdir(), 'esign-deb-'));
+try {
+  await chmod(tree, 0o755);
+  await fill();
+  await control();
+  const target = join(root, 'dist/deb', `esign-cli_${version}_${architecture}.deb`);
+  await mkdir(dirname(target), { recursive: true });
+  await step('Packing the .deb', 'dpkg-deb', ['--root-owner-group', '-Zxz', '-z3', '--build', tree, target]);
+  await check(target);
+  const { size } = await stat(target);
+  process.stderr.write(`${relative(root, target)}: ${(size / 1e6).toFixed(0)} MB\n`);
+} finally {
+  await rm(tree, { recursive: true, force: true });
+}
+
+async function fill() {
+  await put('usr/bin/esign', await readFile(executable), 0o755);
+  for (const page of await readdir(join(root, 'dist/man'))) {
+    await put(`usr/share/man/man1/${page}.gz`, packed(await readFile(join(root, 'dist/man', page))));
+  }
+  const completions = [
+    ['bash', 'usr/share/bash-completion/completions/esign'],
+    ['zsh', 'usr/share/zsh/vendor-completions/_esign'],
+    ['fish', 'usr/share/fish/vendor_completions.d/esign.fish'],
+  ];
+  for (const [shell, path] of completions) {
+    const { stdout } = await run(executable, ['autocomplete', shell]);
+    await put(path, stdout);
+  }
+  await put('usr/share/doc/esign-cli/copyright', await copyright());
+  await put('usr/share/doc/esign-cli/changelog.gz', packed(await readFile(join(root, 'CHANGELOG.md'))));
+}
+
+/** Its own licence, and those of all that the executable carries. */
+async function copyright() {
+  const chunks = join(root, 'dist/chunks');
+  const notices = (await readdir(chunks)).filter((name) => name.endsWith('.LEGAL.txt'));
+  const fonts = join(root, 'dist/fonts/licenses');
+  const files = [
+    join(root, 'LICENSE'),
+    ...notices.map((name) => join(chunks, name)),
+    ...(await readdir(fonts)).map((name) => join(fonts, name)),
+  ];
+  const texts = await Promise.all(
+    files.map(async (file) => `${basename(file)}\n\n${await readFile(file, 'utf8')}`),
+  );
+  return texts.join(`\n${'-'.repeat(72)}\n\n`);
+}
+
+async function control() {
+  const files = (await readdir(tree, { recursive: true, withFileTypes: true })).filter((one) => one.isFile());
+  const paths = files.map((file) => join(file.parentPath, file.name)).sort();
+  const sums = [];
+  let bytes = 0;
+  for (const path of paths) {
+    const data = await readFile(path);
+    bytes += data.length;
+    sums.push(`${createHash('md5').update(data).digest('hex')}  ${relative(tree, path)}\n`);
+  }
+  await put('DEBIAN/md5sums', sums.join(''));
+  await put(
+    'DEBIAN/control',
+    [
+      'Package: esign-cli',
+      `Version: ${version}`,
+      `Architecture: ${architecture}`,
+      'Maintainer: The authors of esign-cli',
+      'Section: utils',
+      'Priority: optional',
+      'Depends: libc6 (>= 2.28), libstdc++6, libgcc-s1',
+      `Installed-Size: ${Math.ceil(bytes / 1024)}`,
+      'Description: command line for electronic signatures',
+      ` ${description}`,
+      '',
+    ].join('\n'),
+  );
+}
+
+/** What was packed is unpacked and run. */
+async function check(target) {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-deb-check-'));
+  try {
+    await step('Checking it', 'dpkg-deb', ['--extract', target, folder]);
+    const { stdout } = await run(join(folder, 'usr/bin/esign'), ['--version']);
+    if (!stdout.startsWith(`esign-cli/${version} `)) throw new Error(`the .deb holds ${stdout}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function put(name, data, mode = 0o644) {
+  const path = join(tree, name);
+  await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  await writeFile(path, data);
+  await chmod(path, mode);
+}
+
+function packed(data) {
+  return gzipSync(data, { level: 9 });
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// Prints the Homebrew formula of a release: node scripts/formula.js HOMEPAGE DOWNLOADS SHA256SUMS, where DOWNLOADS is the
+// address that the files of the release lie under and SHA256SUMS the file of that name.
+const [homepage, downloads, sums] = process.argv.slice(2);
+if (sums === undefined) {
+  process.stderr.write('Usage: node scripts/formula.js HOMEPAGE DOWNLOADS SHA256SUMS\n');
+  process.exit(2);
+}
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
+const hashes = new Map(
+  readFileSync(sums, 'utf8')
+    .split('\n')
+    .map((line) => line.split(/ [ *]/))
+    .map(([hash, file]) => [file, hash]),
+);
+const formula = readFileSync(join(import.meta.dirname, 'packaging/esign.rb'), 'utf8')
+  .replaceAll('@HOMEPAGE@', homepage)
+  .replaceAll('@DOWNLOADS@', downloads)
+  .replaceAll('@VERSION@', version)
+  .replaceAll(/@SHA256 (\S+)@/g, (_all, file) => {
+    const hash = hashes.get(file);
+    if (hash === undefined) throw new Error(`${sums} has no line for ${file}`);
+    return hash;
+  });
+process.stdout.write(formula);

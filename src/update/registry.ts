@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { homedir } from 'node:os';
+import { createDispatcher } from '../api/http.ts';
+import { isRecord, parseJson } from '../kernel/json.ts';
+import { isVersion } from './record.ts';
+
+/** For connecting, for the first byte and for the whole reply. */
+const TIMEOUT_MS = 5_000;
+/** npm itself takes a moment to start. */
+const NPM_TIMEOUT_MS = 20_000;
+const MAX_BYTES = 256 * 1024;
+
+/** The registry that npm is set up to use; undefined where there is no npm to ask. The current folder has no say. */
+export function configuredRegistry(): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const options = { cwd: homedir(), timeout: NPM_TIMEOUT_MS, shell: process.platform === 'win32' };
+    execFile('npm', ['config', 'get', 'registry'], options, (error, stdout) => {
+      const address = String(stdout).trim();
+      resolve(!error && /^https?:\/\//.test(address) ? address : undefined);
+    });
+  });
+}
+
+/**
+ * The latest version of the package that the registry names.
+ * @throws when it can't be reached in time or answers with anything else.
+ */
+export async function latestVersion(registry: string, name: string): Promise<string> {
+  const url = new URL(`${name}/latest`, registry.replace(/\/*$/, '/'));
+  const dispatcher = createDispatcher(TIMEOUT_MS);
+  const { statusCode, body } = await dispatcher.request({
+    origin: url.origin,
+    path: url.pathname,
+    method: 'GET',
+    headers: { accept: 'application/json' },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const text = await readText(body);
+  if (statusCode !== 200) throw new Error(`the registry answered ${statusCode}`);
+  const read = parseJson(text);
+  if (!isRecord(read) || typeof read.version !== 'string' || !isVersion(read.version)) {
+    throw new Error('the registry named no version');
+  }
+  return read.version;
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > MAX_BYTES) throw new Error('the reply of the registry is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
