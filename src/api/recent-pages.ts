@@ -30,7 +30,7 @@ export async function* walkRecent<T extends { id: string; createdAt?: string | n
     const here = items(page);
     yield* here.filter((item) => !isBefore(item, since));
     // Pages shift when envelopes are added: one page that is too old altogether ends the search, not one item.
-    const allOld = here.length === 0 || here.every((item) => isBefore(item, since));
+    const allOld = here.every((item) => isBefore(item, since));
     if (order === 'oldest-first' || allOld || number >= last) return;
   }
 }

@@ -241,6 +241,11 @@ describe('all pages of a direct call', () => {
     },
   );
 
+  it('keep a query that holds a question mark', async () => {
+    await pagesOf(await list([]), '/list?next=/a?b');
+    expect(server?.seen[0]?.query.get('next')).toBe('/a?b');
+  });
+
   it('may begin late', async () => {
     expect(await pagesOf(await list(items), '/list', [['page', '123456789']])).toEqual([]);
   });

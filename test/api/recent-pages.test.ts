@@ -142,6 +142,11 @@ describe('the recent items of a list', () => {
     expect(await recentOf(reversed.send, 10, 55)).toContain('2-9');
   });
 
+  it('are searched on when the last page is empty', async () => {
+    const { send } = pagesOf([rising(30), rising(60), []]);
+    expect(await recentOf(send, 10, 55)).toContain('2-9');
+  });
+
   it('include those added at the end while it was read', async () => {
     const { send } = pagesOf([rising(30), rising(60), rising(90), [100, 101]]);
     expect(await recentOf(send, 10, 85)).toEqual(expect.arrayContaining(['4-0', '4-1']));

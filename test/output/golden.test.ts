@@ -180,7 +180,6 @@ function terminalOf(columns: number): Terminal & { written: string } {
     written: '',
     outIsTty: true,
     errIsTty: false,
-    still: false,
     canAsk: false,
     columns,
     out: (text: string | Uint8Array) => {
