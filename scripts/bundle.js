@@ -16,7 +16,7 @@ const __dirname = __toPath(new URL('.', import.meta.url));`;
 
 /** One entry per command, so that a command loads its own code only; what they share is split off. */
 export async function bundle() {
-  for (const part of ['chunks', 'cli', 'client', 'commands', 'documents'])
+  for (const part of ['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox'])
     await rm(join(root, 'dist', part), { recursive: true, force: true });
   const commands = (await readdir(join(root, 'src/commands'), { recursive: true })).filter((file) =>
     file.endsWith('.ts'),
@@ -29,8 +29,9 @@ export async function bundle() {
       'src/cli/help.ts',
       'src/cli/update-check.ts',
       'src/client/client.ts',
-      // A thread's own program.
+      // Threads' own programs.
       'src/documents/hash-worker.ts',
+      'src/sandbox/papers/inspect-worker.ts',
       ...commands.map((file) => join('src/commands', file)),
     ],
     outbase: 'src',

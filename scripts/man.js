@@ -70,9 +70,11 @@ async function mainPage() {
 function topicPage(name, topic) {
   const own = shown.filter(({ id }) => id.startsWith(`${name}:`));
   return [
-    ...nameSection([name], topic.description),
+    ...nameSection([name], topic.description.split('\n')[0]),
     '.SH SYNOPSIS',
     synopsis(`esign ${name}`, '\\fICOMMAND\\fR [\\fIOPTIONS\\fR]'),
+    '.SH DESCRIPTION',
+    ...paragraphs(topic.description.replace('\n', '\n\n')),
     '.SH COMMANDS',
     ...own.flatMap(({ id, summary }) => item(bold(words(id)), plain(summary))),
     ...seeAlso([[], ...own.map(({ id }) => id.split(':'))]),

@@ -10,11 +10,10 @@ export interface PageRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** One page: its items as the service sent them, and what the service says of the whole list. */
+/** One page: its items as the service sent them, and how many pages there are, where the service says so. */
 export interface Page {
   items: unknown[];
   status: number;
-  total: number | undefined;
   totalPages: number | undefined;
 }
 
@@ -28,12 +27,10 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
     signal: request.signal,
   });
   const list = readAs(listReplySchema, reply.body, 'a list', reply.status);
-  const pagination = list.meta?.pagination;
   return {
     items: list.data,
     status: reply.status,
-    total: pagination?.total ?? undefined,
-    totalPages: pagination?.totalPages ?? undefined,
+    totalPages: list.meta?.pagination?.totalPages ?? undefined,
   };
 }
 
@@ -49,9 +46,8 @@ export async function* walkPages<T extends { id: string }>(
   first?: Page,
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
-  for (let number = 1; ; number++) {
-    const known = number === 1 ? first : undefined;
-    const page = known ?? (await readPage(send, request, number));
+  let page = first ?? (await readPage(send, request, 1));
+  for (let number = 1; ; page = await readPage(send, request, ++number)) {
     const before = seen.size;
     for (const raw of page.items) {
       const item = read(raw, page.status);

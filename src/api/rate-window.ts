@@ -184,7 +184,8 @@ export class RateWindow {
         this.#pause = undefined;
       });
     }
-    await this.#pause;
+    // When another gave up whose signal ends the pause, this one looks again.
+    await this.#pause.catch(() => signal?.throwIfAborted());
   }
 }
 

@@ -70,7 +70,7 @@ export const listReplySchema = z.looseObject({
   meta: z.optional(
     z.nullable(
       z.looseObject({
-        pagination: z.optional(z.nullable(z.looseObject({ total: count, totalPages: count }))),
+        pagination: z.optional(z.nullable(z.looseObject({ totalPages: count }))),
       }),
     ),
   ),

@@ -49,10 +49,10 @@ export class WindowFile implements WindowCounter {
     if (now - this.#readAt < FRESH_MS) return this.#standing;
     this.#readAt = now;
     try {
-      const file = standingSchema.safeParse(parseJson(readFileSync(this.#path('json'), 'utf8')));
-      if (file.success) this.#standing = { ...file.data, resetAt: file.data.resetAt };
+      const file = standingSchema.parse(parseJson(readFileSync(this.#path('json'), 'utf8')));
+      this.#standing = { ...file, resetAt: file.resetAt };
     } catch {
-      // No file yet, or not readable: what this process knows is all there is.
+      // No file yet, or none of ours: what this process knows is all there is.
     }
     return this.#standing;
   }

@@ -8,19 +8,23 @@ export const bulkFlags = {
     default: 16,
     min: 1,
     max: 256,
+    helpGroup: 'PACE',
   }),
   reserve: shareFlag({
     description: 'part of the rate window left for your other systems (default 10%)',
     helpValue: '10%',
+    helpGroup: 'PACE',
   }),
   'max-requests': Flags.integer({
     description: 'stop after so many requests; the rest is for `bulk resume`',
     min: 1,
+    helpGroup: 'PACE',
   }),
   'stop-on-error': Flags.integer({
     description: 'stop when so many rows have failed',
     min: 1,
     helpValue: 'N',
+    helpGroup: 'PACE',
   }),
   'webhook-secret-file': Flags.string({
     description: 'file with the secret for rows with a webhook_url; or ESIGN_WEBHOOK_SECRET',

@@ -163,7 +163,7 @@ async function agree(
   around: Surroundings,
 ): Promise<void> {
   const { terminal, json } = around;
-  if (!json) terminal.err(preflightText(preflightOf(wish, report, client, around)));
+  if (!json) terminal.err(preflightText(preflightOf(wish, report, client, around), terminal));
   if (wish.yes || report.rows <= 1) return;
   const sends = wish.mode !== 'draft';
   const question = sends

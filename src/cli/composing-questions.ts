@@ -1,6 +1,6 @@
 import type { Envelope, Template } from '../api/schemas.ts';
 import { type Acquaintance, acquaintancesIn, rolesIn } from '../envelopes/acquaintances.ts';
-import type { Composition, Step } from '../envelopes/composition.ts';
+import { type Composition, type Step, setOrder } from '../envelopes/composition.ts';
 import { type NewSigner, parseSigner, signerText } from '../envelopes/signer-mailbox.ts';
 import { counted } from '../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../kernel/errors.ts';
@@ -109,10 +109,11 @@ async function askSigner(
   talk: Conversation,
 ): Promise<Back | undefined> {
   const { index, role } = step;
+  const choices = (typed: string) => signerChoices(typed, step, composition, people);
   for (const begin = talk.length; ; talk.rewind(begin)) {
     const chosen = await talk.search<NewSigner | typeof NOBODY>(
-      signerLabel(step, composition),
-      (typed) => signerChoices(typed, step, composition, people),
+      signerLabel(step, composition, choices('').length === 0),
+      choices,
       whatToType,
     );
     if (chosen === BACK) return BACK;
@@ -123,16 +124,27 @@ async function askSigner(
     const name =
       chosen.name === chosen.email ? await talk.line(`Name of ${safeLine(chosen.email)}:`) : chosen.name;
     if (name === BACK) continue;
-    const signer = { ...chosen, name: name || chosen.email };
-    composition.signers[index] = role === undefined || signer.role ? signer : { ...signer, role };
+    const { order } = composition.signers[index] ?? {};
+    composition.signers[index] = {
+      ...(role === undefined ? {} : { role }),
+      ...(order === undefined ? {} : { order }),
+      ...chosen,
+      name: name || chosen.email,
+    };
     return undefined;
   }
 }
 
-function signerLabel({ index, role, optional }: SignerStep, { roles }: Composition): string {
-  if (role !== undefined) return `${safeLine(role)}:`;
+function signerLabel(
+  { index, role, optional }: SignerStep,
+  { roles }: Composition,
+  needsExample: boolean,
+): string {
+  // An empty list says nothing of what to type.
+  const example = needsExample ? ', such as Ada <ada@example.com>:' : ':';
+  if (role !== undefined) return `${safeLine(role)}${example}`;
   if (optional) return 'Further signer:';
-  return roles.length === 0 && index === 0 ? 'Signer:' : `Signer ${index + 1}:`;
+  return roles.length === 0 && index === 0 ? `Signer${example}` : `Signer ${index + 1}${example}`;
 }
 
 function signerChoices(
@@ -198,19 +210,50 @@ function whatToType(typed: string): string {
   return 'Type an address: ada@example.com, or Ada Lovelace <ada@example.com>';
 }
 
+type Turns = 'all' | 'listed' | 'asked';
+
 async function askOrder(composition: Composition, talk: Conversation): Promise<Back | undefined> {
-  const names = composition.signers.map((one) => safeLine(one.name)).join(', then ');
-  const chosen = await talk.pick<'PARALLEL' | 'SEQUENTIAL'>(
-    'Who signs when:',
-    [
-      { value: 'PARALLEL', name: 'all at once' },
-      { value: 'SEQUENTIAL', name: 'one after the other', description: oneLine(names) },
-    ],
-    composition.order,
-  );
-  if (chosen === BACK) return BACK;
-  composition.order = chosen;
-  return undefined;
+  for (const begin = talk.length; ; talk.rewind(begin)) {
+    const chosen = await talk.pick<Turns>('Who signs when:', turns(composition), turnsOf(composition));
+    if (chosen === BACK) return BACK;
+    const order = chosen === 'asked' ? await askTurns(composition.signers, talk) : composition.signers;
+    if (order === BACK) continue;
+    setOrder(composition, chosen === 'all' ? undefined : order);
+    return undefined;
+  }
+}
+
+function turns({ signers }: Composition): Choice<Turns>[] {
+  const names = signers.map((one) => safeLine(one.name)).join(', then ');
+  return [
+    { value: 'all', name: 'all at once' },
+    { value: 'listed', name: 'one after the other', description: oneLine(names) },
+    { value: 'asked', name: 'one after the other, in another order' },
+  ];
+}
+
+function turnsOf({ order, signers }: Composition): Turns {
+  if (order !== 'SEQUENTIAL') return 'all';
+  return signers.every((one, index) => (one.order ?? index + 1) === index + 1) ? 'listed' : 'asked';
+}
+
+/** The signers in the order of their turns; who is last goes without asking. */
+async function askTurns(signers: readonly NewSigner[], talk: Conversation): Promise<NewSigner[] | Back> {
+  const begin = talk.length;
+  const turn: NewSigner[] = [];
+  for (;;) {
+    const left = signers.filter((one) => !turn.includes(one));
+    if (left.length < 2) return [...turn, ...left];
+    const question =
+      turn.length === 0 ? 'Who signs first?' : `Who signs after ${safeLine(turn.at(-1)?.name ?? '')}?`;
+    const next = await talk.pick(
+      oneLine(question),
+      left.map((one) => ({ ...signerChoice({ email: one.email, name: one.name }, undefined), value: one })),
+    );
+    if (next !== BACK) turn.push(next);
+    else if (turn.pop() === undefined) return BACK;
+    else talk.rewind(begin + turn.length);
+  }
 }
 
 async function askSubject(composition: Composition, talk: Conversation): Promise<Back | undefined> {

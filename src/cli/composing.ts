@@ -36,7 +36,7 @@ export async function compose(given: Given, around: Surroundings): Promise<NewEn
   const client = await around.client();
   const known = await gather(client, given, around);
   const composition = beginning(given, known);
-  const talk = new Conversation();
+  const talk = new Conversation(around.terminal.styleErr);
   around.terminal.err('Esc goes back, Ctrl-C ends. Nothing is created before you say so.\n\n');
   await run(composition, known, missingParts(given), talk);
   for (;;) {

@@ -1,8 +1,7 @@
+import { input, search, select } from '@inquirer/prompts';
 import { forgetTypedAhead, Keyboard, type KeyboardOptions, pasteAsOneLine } from './keyboard.ts';
 import { PromptScreen, rowsOf } from './prompt-screen.ts';
-import { calmTheme } from './prompt-theme.ts';
-import { signals } from './run-state.ts';
-import { Interrupted } from './signals.ts';
+import { calmTheme, type Paint } from './prompt-theme.ts';
 
 /** The answer of somebody who wants to go back to the question before. */
 export const BACK = Symbol('back');
@@ -40,6 +39,11 @@ const KEYS = '↑↓ move  ⏎ choose  Esc back';
 export class Conversation {
   /** The lines that each answered question left on the screen. */
   readonly #answered: (readonly string[])[] = [];
+  readonly #paint: Paint;
+
+  constructor(paint: Paint) {
+    this.#paint = paint;
+  }
 
   /** How many questions were answered; the place to rewind to. */
   get length(): number {
@@ -55,17 +59,17 @@ export class Conversation {
   /** Before a question that must not be answered by what was typed for an earlier one. What was answered so far stays on the screen. */
   async begin(): Promise<void> {
     this.#answered.length = 0;
-    if (!(await forgetTypedAhead())) return;
-    signals.interrupt('SIGINT');
-    throw new Interrupted('SIGINT');
+    await forgetTypedAhead();
   }
 
   /** One of several. */
   async pick<T>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T | Back> {
-    const { select } = await import('@inquirer/prompts');
     const start = first === undefined ? {} : { default: first };
     return this.#ask((context) =>
-      select({ message, choices, pageSize: 9, loop: false, theme: calmTheme(KEYS), ...start }, context),
+      select(
+        { message, choices, pageSize: 9, loop: false, theme: calmTheme(KEYS, this.#paint), ...start },
+        context,
+      ),
     );
   }
 
@@ -75,8 +79,7 @@ export class Conversation {
     choicesFor: (typed: string) => Choice<T>[],
     hint: (typed: string) => string,
   ): Promise<T | Back> {
-    const { search } = await import('@inquirer/prompts');
-    const calm = calmTheme(KEYS);
+    const calm = calmTheme(KEYS, this.#paint);
     let typed = '';
     const source = (term: string | undefined) => {
       typed = term?.trim() ?? '';
@@ -88,11 +91,10 @@ export class Conversation {
 
   /** A line of text, possibly empty. */
   async line(message: string, options: LineOptions = {}): Promise<string | Back> {
-    const { input } = await import('@inquirer/prompts');
     const { first, onPaste, refuse, show } = options;
     const config = {
       message,
-      theme: calmTheme(KEYS),
+      theme: calmTheme(KEYS, this.#paint),
       validate: (line: string) => refuse?.(line) ?? true,
       ...(first ? ({ default: first, prefill: 'editable' } as const) : {}),
       ...(show === undefined ? {} : { transformer: show }),
@@ -105,12 +107,12 @@ export class Conversation {
     onPaste: KeyboardOptions['onPaste'] = pasteAsOneLine,
   ): Promise<T | Back> {
     const back = new AbortController();
-    const input = new Keyboard({ onPaste, onEscape: () => back.abort() });
-    const output = new PromptScreen();
+    const keys = new Keyboard({ onPaste, onEscape: () => back.abort() });
+    const output = new PromptScreen(this.#paint);
     const { signal } = back;
     try {
       const answer = await question({
-        input,
+        input: keys,
         output,
         signal,
         get clearPromptOnDone() {
@@ -123,7 +125,7 @@ export class Conversation {
       if (signal.aborted) return BACK;
       throw error;
     } finally {
-      input.close();
+      keys.close();
     }
   }
 }

@@ -3,7 +3,11 @@ import { CommandHelp, Help } from '@oclif/core/help';
 import { exampleLines } from './example-lines.ts';
 
 /** Groups of flags as they are listed; what every command has comes last. */
-const GROUPS = ['FILTER', 'OUTPUT', 'KEY', 'STORAGE', 'GLOBAL'];
+const GROUPS = [
+  ...['SIGNER', 'MAIL', 'WEBHOOK'],
+  ...['ADDRESS', 'SIGNATURE', 'FORWARD', 'PACE'],
+  ...['FILTER', 'OUTPUT', 'KEY', 'STORAGE', 'GLOBAL'],
+];
 
 /** The help of one command: what it is for, how it is called, examples, then the flags in groups. */
 class EsignCommandHelp extends CommandHelp {

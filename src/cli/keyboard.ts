@@ -144,8 +144,11 @@ export class Keyboard extends PassThrough {
 /** How long what was typed so far takes to arrive. */
 const ARRIVAL_MS = 30;
 
-/** Reads and drops what was typed before now. True when Ctrl-C was among it. */
-export async function forgetTypedAhead(): Promise<boolean> {
+/**
+ * Reads and drops what was typed before now.
+ * @throws ExitPromptError, as the prompt library does, when Ctrl-C was among it.
+ */
+export async function forgetTypedAhead(): Promise<void> {
   const { stdin } = process;
   let isInterrupted = false;
   const drop = (chunk: Buffer | string) => {
@@ -156,7 +159,7 @@ export async function forgetTypedAhead(): Promise<boolean> {
   await new Promise((resolve) => setTimeout(resolve, ARRIVAL_MS));
   stdin.off('data', drop).pause();
   stdin.setRawMode(false);
-  return isInterrupted;
+  if (isInterrupted) throw Object.assign(new Error('Ctrl-C was typed ahead'), { name: 'ExitPromptError' });
 }
 
 /** How many characters at the end of the text may be the beginning of the sequence. */

@@ -7,6 +7,7 @@ import { readSecret, readSecretFile } from './secrets.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const FRESH_MS = 250;
+const OTHERS_TRIED = 100;
 
 /**
  * The secrets to check a delivery with: those that were given, and the one that was made here for the envelope it claims
@@ -20,7 +21,7 @@ export async function listenSecrets(
   const given = await Promise.all((files ?? []).map((file) => readSecretFile(file, 'webhook secret')));
   if (process.env.ESIGN_WEBHOOK_SECRET) given.push(process.env.ESIGN_WEBHOOK_SECRET);
   const stored = storedSecrets(around);
-  if (given.length === 0 && (await stored()).length === 0) {
+  if (given.length === 0 && (await stored()).all.length === 0) {
     const hint =
       'Give --secret-file FILE or ESIGN_WEBHOOK_SECRET, create the envelope with --webhook-url first, or take everything unchecked with --no-verify.';
     given.push(await readSecret({ what: 'webhook secret', hint }, around));
@@ -31,31 +32,55 @@ export async function listenSecrets(
     around.redactor.add(secret);
   }
   return async (envelopeId) => {
-    const all = await stored();
+    const { all, unbound, byEnvelope } = await stored();
     // One that is not bound yet may be that of an envelope whose creation is being answered at this moment.
-    const isFor = (one: WebhookSecret) => one.envelopeId === undefined || one.envelopeId === envelopeId;
-    const secretsOf = (list: WebhookSecret[]) => list.map(({ secret }) => secret);
+    const own = (envelopeId === null ? undefined : byEnvelope.get(envelopeId)) ?? [];
     return {
-      secrets: [...given, ...secretsOf(all.filter(isFor))],
-      others: secretsOf(all.filter((one) => !isFor(one))),
+      secrets: [...given, ...unbound, ...own],
+      // Asked for by each forged signature: the latest are enough to explain a mistake.
+      get others() {
+        const latest = all.slice(-OTHERS_TRIED);
+        return latest
+          .filter((one) => one.envelopeId !== undefined && one.envelopeId !== envelopeId)
+          .map(secretOf);
+      },
     };
   };
 }
 
+interface Stored {
+  all: readonly WebhookSecret[];
+  unbound: readonly string[];
+  byEnvelope: ReadonlyMap<string, readonly string[]>;
+}
+
 /** The stored secrets, read again when the file has changed. */
-function storedSecrets(around: Surroundings): () => Promise<WebhookSecret[]> {
-  let [readAt, changedAt, secrets]: [number, number, WebhookSecret[]] = [Number.NEGATIVE_INFINITY, -1, []];
+function storedSecrets(around: Surroundings): () => Promise<Stored> {
+  let [readAt, changedAt] = [Number.NEGATIVE_INFINITY, -1];
+  let stored: Stored = { all: [], unbound: [], byEnvelope: new Map() };
   return async () => {
     const now = around.clock.now();
-    if (now - readAt < FRESH_MS) return secrets;
+    if (now - readAt < FRESH_MS) return stored;
     readAt = now;
     const changed = await stat(`${configDir()}/webhook-secrets.json`).then(
       ({ mtimeMs }) => mtimeMs,
       () => 0,
     );
-    if (changed !== changedAt) secrets = await readWebhookSecrets(configDir());
+    if (changed === changedAt) return stored;
+    stored = sorted(await readWebhookSecrets(configDir()));
     changedAt = changed;
-    for (const { secret } of secrets) around.redactor.add(secret);
-    return secrets;
+    for (const { secret } of stored.all) around.redactor.add(secret);
+    return stored;
   };
+}
+
+function sorted(all: readonly WebhookSecret[]): Stored {
+  const byEnvelope = new Map<string, string[]>();
+  for (const { envelopeId, secret } of all)
+    if (envelopeId !== undefined) byEnvelope.set(envelopeId, [...(byEnvelope.get(envelopeId) ?? []), secret]);
+  return { all, unbound: all.filter((one) => one.envelopeId === undefined).map(secretOf), byEnvelope };
+}
+
+function secretOf({ secret }: WebhookSecret): string {
+  return secret;
 }

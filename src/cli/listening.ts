@@ -88,6 +88,8 @@ class Listener {
   readonly #ended = new AbortController();
   #tidying: Promise<void> = Promise.resolve();
   #work: Promise<void> = Promise.resolve();
+  #unwritten = '';
+  #writing: Promise<void> | undefined;
 
   constructor(flags: ListenFlags, around: Surroundings) {
     this.#flags = flags;
@@ -211,6 +213,7 @@ class Listener {
     await this.#work;
     await this.#journal.close();
     const { received, verified, refused } = this.#count;
+    await this.#writing;
     if (this.#around.json) return writeJsonLine({ type: 'summary', ...this.#count }, this.#around.terminal);
     this.#around.notice(`Stopped. ${received} received, ${verified} verified, ${refused} refused.`);
   }
@@ -279,7 +282,15 @@ class Listener {
     await this.#write(`${jsonText(line)}\n`);
   }
 
+  /** Lines that come at once are written at once. */
   #write(text: string): Promise<void> {
-    return this.#around.hidingSecrets().out(text);
+    this.#unwritten += text;
+    this.#writing ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
+      const lines = this.#unwritten;
+      this.#unwritten = '';
+      this.#writing = undefined;
+      return this.#around.hidingSecrets().out(lines);
+    });
+    return this.#writing;
   }
 }

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { wantsColour } from '../output/terminal.ts';
 import { widthOf } from '../output/text.ts';
+import type { Paint } from './prompt-theme.ts';
 
 /** What the prompt library writes before a frame: down to the last line of the one before, then erase line by line. */
 const OVERWRITE = /^(?:\u001b\[\d+B)?(?:\u001b\[2K(?:\u001b\[1A)?)+\u001b\[G/;
@@ -30,10 +30,10 @@ export class PromptScreen extends Writable {
   #line = 0;
   #column = 0;
 
-  constructor(terminal: NodeJS.WriteStream = process.stderr) {
+  constructor(paint: Paint, terminal: NodeJS.WriteStream = process.stderr) {
     super({ decodeStrings: false });
     this.#terminal = terminal;
-    this.#isColoured = wantsColour(terminal.isTTY, process.env);
+    this.#isColoured = paint('dim', 'x') !== 'x';
     terminal.on('resize', this.#onResize);
   }
 

@@ -1,11 +1,11 @@
-import { styleText } from 'node:util';
-import { wantsColour } from '../output/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+/** How text is painted on stderr; plain where colour is off. */
+export type Paint = Terminal['styleErr'];
 
 /** The prompt library's look, dim where nothing asks for attention. `keys` is the line below a list. */
-export function calmTheme(keys: string) {
-  const isColoured = wantsColour(process.stderr.isTTY, process.env);
-  const paint = (format: Parameters<typeof styleText>[0]) => (text: string) =>
-    isColoured ? styleText(format, text, { validateStream: false }) : text;
-  const help = paint('dim');
-  return { style: { help, description: help, answer: paint('cyan'), keysHelpTip: () => help(keys) } };
+export function calmTheme(keys: string, paint: Paint) {
+  const help = (text: string) => paint('dim', text);
+  const answer = (text: string) => paint('cyan', text);
+  return { style: { help, description: help, answer, keysHelpTip: () => help(keys) } };
 }

@@ -18,8 +18,12 @@ const GRACE_MS = 3_000;
 const LAST_WORDS_MS = 500;
 const LAST_CHARACTERS = 8_192;
 const LAST_LINES = 5;
-/** What tunnels also print: terms, manuals, dashboards. Most of these have a path; those of these hosts may have none. */
-const ABOUT_PAGES = /(?:^|\.)(?:cloudflare\.com|ngrok\.com|localhost\.run|x\.com|twitter\.com|github\.com)$/;
+/** Pages without a path that tunnels also print: terms, manuals, dashboards. */
+const ABOUT_PAGES: ReadonlySet<string> = new Set([
+  ...['cloudflare.com', 'www.cloudflare.com', 'developers.cloudflare.com', 'dash.cloudflare.com'],
+  ...['ngrok.com', 'dashboard.ngrok.com', 'localhost.run', 'admin.localhost.run'],
+  ...['x.com', 'twitter.com', 'github.com'],
+]);
 
 /**
  * The shell that runs the command in a group of its own, and ends the group when its stdin ends: then nothing outlives
@@ -121,7 +125,7 @@ class Output {
 export function findAddress(text: string, path: string): string | undefined {
   for (const [found] of text.matchAll(/https:\/\/[^\s"'<>|,;)\]}]+(?=[\s"'<>|,;)\]}])/g)) {
     const url = URL.canParse(found) ? new URL(found) : undefined;
-    if (url === undefined || url.search !== '' || ABOUT_PAGES.test(url.hostname)) continue;
+    if (url === undefined || url.search !== '' || ABOUT_PAGES.has(url.hostname)) continue;
     if (url.pathname === '/' || url.pathname === path) return url.origin;
   }
   return undefined;

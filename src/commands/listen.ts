@@ -22,19 +22,32 @@ export default class Listen extends EsignCommand {
       default: 4242,
       min: 0,
       max: 65_535,
+      helpGroup: 'ADDRESS',
     }),
-    host: Flags.string({ description: 'address to bind', default: '127.0.0.1', helpValue: 'ADDRESS' }),
-    path: Flags.string({ description: 'path to receive at', default: '/webhooks', helpValue: '/PATH' }),
+    host: Flags.string({
+      description: 'address to bind',
+      default: '127.0.0.1',
+      helpValue: 'ADDRESS',
+      helpGroup: 'ADDRESS',
+    }),
+    path: Flags.string({
+      description: 'path to receive at',
+      default: '/webhooks',
+      helpValue: '/PATH',
+      helpGroup: 'ADDRESS',
+    }),
     'secret-file': Flags.string({
       description: 'file with the secret; repeat while you rotate',
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'FILE',
+      helpGroup: 'SIGNATURE',
     }),
     'signature-header': Flags.string({
       description: 'header with the signature',
       default: SIGNATURE_HEADER,
       helpValue: 'NAME',
+      helpGroup: 'SIGNATURE',
     }),
     events: Flags.string({ description: 'show only these events', helpValue: 'A,B' }),
     'forward-to': Flags.string({
@@ -42,14 +55,17 @@ export default class Listen extends EsignCommand {
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'URL',
+      helpGroup: 'FORWARD',
     }),
     'forward-timeout': durationFlag({
       description: 'how long the forwarded one may take to answer (default 30s)',
       helpValue: '30s',
+      helpGroup: 'FORWARD',
     }),
     drain: durationFlag({
       description: 'how long to go on forwarding when stopped (default 10s)',
       helpValue: '10s',
+      helpGroup: 'FORWARD',
     }),
     exec: Flags.string({
       description: 'run this for each new delivery, with its JSON on stdin',

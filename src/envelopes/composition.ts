@@ -42,18 +42,27 @@ function signerSteps({ roles, signers }: Composition, more: boolean): Step[] {
   }));
 }
 
-/** The signers in the order they sign, numbered where it counts. */
-export function orderedSigners({ signers, order }: Composition): NewSigner[] {
-  return signers.map((signer, index) =>
-    order === 'SEQUENTIAL' && signers.length > 1 ? { ...signer, order: signer.order ?? index + 1 } : signer,
-  );
+/** Who signs after whom; all at once without. A signer keeps the place among the roles. */
+export function setOrder(composition: Composition, turns: readonly NewSigner[] | undefined): void {
+  composition.order = turns === undefined ? 'PARALLEL' : 'SEQUENTIAL';
+  composition.signers = composition.signers.map((signer) => {
+    const { order: _, ...rest } = signer;
+    return turns === undefined ? rest : { ...rest, order: turns.indexOf(signer) + 1 };
+  });
+}
+
+/** Signers who sign one after the other have numbers; those without sign last. */
+function numbered({ signers, order }: Composition): NewSigner[] {
+  if (order !== 'SEQUENTIAL' || signers.length < 2) return signers;
+  let last = Math.max(0, ...signers.map((one) => one.order ?? 0));
+  return signers.map((one) => (one.order === undefined ? { ...one, order: ++last } : one));
 }
 
 /** What was asked for, as the envelope to create. */
 export function composed(composition: Composition): Omit<NewEnvelope, 'templateId'> {
   const { subject, message, order, signers } = composition;
   return {
-    signers: orderedSigners(composition),
+    signers: numbered(composition),
     subject: subject || undefined,
     message: message || undefined,
     signingOrder: signers.length > 1 ? order : undefined,

@@ -31,7 +31,7 @@ const HOW: Readonly<Record<string, string>> = {
 const TEMPLATES_SHOWN = 3;
 
 /** What a run will do, before anybody is asked. */
-export function preflightText(plan: Preflight): string {
+export function preflightText(plan: Preflight, terminal: Terminal): string {
   const { templates } = plan;
   const shown = templates.slice(0, TEMPLATES_SHOWN).join(', ');
   const more = templates.length > TEMPLATES_SHOWN ? ` and ${templates.length - TEMPLATES_SHOWN} more` : '';
@@ -39,7 +39,7 @@ export function preflightText(plan: Preflight): string {
     `${plan.file}: ${counted(plan.rows, 'envelope')} for ${counted(plan.signers, 'signer')} from ${shown}${more}, ${HOW[plan.mode] ?? plan.mode}.`,
     `${counted(plan.requests, 'request')}${windowText(plan)}`,
   ];
-  return lines.map((line) => `${safeLine(line)}\n`).join('');
+  return lines.map((line) => `${indented(safeLine(line), 0, terminal)}\n`).join('');
 }
 
 function windowText({ window, time, reserve }: Preflight): string {
@@ -57,7 +57,7 @@ export function writeRehearsal(plan: Preflight, terminal: Terminal, json: boolea
   const { file, rows, signers, mode, requests } = plan;
   if (json)
     return writeJson({ dryRun: true, file, rows, signers, send: mode !== 'draft', requests }, terminal);
-  return terminal.out(`${preflightText(plan)}Checked; nothing was sent.\n`);
+  return terminal.out(`${preflightText(plan, terminal)}Checked; nothing was sent.\n`);
 }
 
 /** How far a run is. */

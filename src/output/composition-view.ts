@@ -4,7 +4,7 @@ import { signerText } from '../envelopes/signer-mailbox.ts';
 import { counted } from '../kernel/duration.ts';
 import { LINE_GOES_ON, shellWord } from './shell-words.ts';
 import type { Terminal } from './terminal.ts';
-import { padded, safeLine, widthOf, wrapped } from './text.ts';
+import { inColumns, safeLine, widthOf, wrapped } from './text.ts';
 
 export interface Preview {
   envelope: NewEnvelope;
@@ -64,23 +64,19 @@ function templateLine(template: Template | undefined): string {
 
 /** Address under address, role under role; each signer in lines of their own where that is too wide. */
 function signerLines({ signers, signingOrder }: NewEnvelope, room: number): string[] {
-  const cells = signers.map(({ name, email, role = '' }, index) => [
-    signingOrder === 'SEQUENTIAL' && signers.length > 1 ? `${signers[index]?.order ?? index + 1}.` : '',
-    name === email ? '' : safeLine(name),
-    safeLine(email),
-    safeLine(role),
-  ]);
-  const widths = [0, 1, 2, 3].map((at) => Math.max(...cells.map((row) => widthOf(row[at] ?? ''))));
-  const width = widths.reduce((total, one) => total + (one > 0 ? one + 2 : 0), -2);
-  if (width > room)
-    return cells.flatMap((row) => wrapped(row.filter((text) => text !== '').join('  '), room));
-  return cells.map((row) =>
-    row
-      .map((text, at) => padded(text, widths[at] ?? 0))
-      .filter((_, at) => (widths[at] ?? 0) > 0)
-      .join('  ')
-      .trimEnd(),
-  );
+  const hasTurns = signingOrder === 'SEQUENTIAL' && signers.length > 1;
+  const turnOf = (order: number | undefined) => (hasTurns ? (order ?? 0) : 0);
+  const cells = [...signers]
+    .sort((a, b) => turnOf(a.order) - turnOf(b.order))
+    .map(({ name, email, role = '', order }) => [
+      hasTurns ? `${order ?? ''}.` : '',
+      name === email ? '' : safeLine(name),
+      safeLine(email),
+      safeLine(role),
+    ]);
+  const lines = inColumns(cells);
+  if (lines.every((line) => widthOf(line) <= room)) return lines;
+  return cells.flatMap((row) => wrapped(row.filter((text) => text !== '').join('  '), room));
 }
 
 function messageLines(message: string, room: number): string[] {

@@ -1,7 +1,8 @@
 import { counted } from '../kernel/duration.ts';
 import type { HistoryEntry } from '../webhooks/history.ts';
+import { indented } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { padded, safeLine, widthOf } from './text.ts';
+import { inColumns, safeLine } from './text.ts';
 import { exactTime, relativeTime } from './time.ts';
 
 /** What was received for an envelope, below its own view: when, what, by whom. */
@@ -16,13 +17,6 @@ export function renderHistory(entries: readonly HistoryEntry[], terminal: Termin
     safeLine(signer ?? ''),
     verified ? '' : 'not verified',
   ]);
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))));
-  const lines = cells.map((row) =>
-    row
-      .map((text, column) => padded(text, widths[column] ?? 0))
-      .filter((_, column) => (widths[column] ?? 0) > 0)
-      .join('  ')
-      .trimEnd(),
-  );
-  return `\n${title}  ${counted(entries.length, 'event')} received on this machine\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  const lines = inColumns(cells);
+  return `\n${title}  ${counted(entries.length, 'event')} received on this machine\n${lines.map((line) => `  ${indented(line, 4, terminal)}\n`).join('')}`;
 }

@@ -1,4 +1,4 @@
-import { type Terminal, wantsColour } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
 
 /** A sign of life on stderr while something takes its time: what moves on a terminal, elsewhere a line now and then. */
@@ -31,7 +31,7 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
     stream: process.stderr,
     discardStdin: false,
     // Its own idea of colour knows no NO_COLOR.
-    color: wantsColour(true, process.env) ? 'cyan' : false,
+    color: terminal.styleErr('cyan', text) === text ? false : 'cyan',
     spinner: { interval: 80, frames: FRAMES },
   }).start();
   return {

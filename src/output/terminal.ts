@@ -55,7 +55,7 @@ function paint(format: Format, text: string): string {
 }
 
 /** NO_COLOR and FORCE_COLOR count when they are not empty; TERM=dumb has no colour. */
-export function wantsColour(isTty: boolean, env: Environment): boolean {
+function wantsColour(isTty: boolean, env: Environment): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
   return isTty && env.TERM !== 'dumb';

@@ -67,6 +67,18 @@ export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }
 
+/** Rows of cells as lines, each column as wide as its widest cell; a column without any text is left out. */
+export function inColumns(rows: readonly (readonly string[])[]): string[] {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, at) =>
+    Math.max(...rows.map((row) => widthOf(row[at] ?? ''))),
+  );
+  return rows.map((row) => {
+    const cells = widths.flatMap((width, at) => (width > 0 ? [padded(row[at] ?? '', width)] : []));
+    return cells.join('  ').trimEnd();
+  });
+}
+
 /** Made when first needed: it costs more than all else at start-up. */
 let segmenter: Intl.Segmenter | undefined;
 

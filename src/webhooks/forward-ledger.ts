@@ -5,7 +5,6 @@ import * as z from 'zod/mini';
 import { DayJournal, dayFiles, forgetDays, type Place, scanDays } from '../journal/day-journal.ts';
 import type { JournalFormat } from '../journal/journal.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { UsageError } from '../kernel/errors.ts';
 import { privateFolder } from '../kernel/files.ts';
 import { lockFile } from '../kernel/process-lock.ts';
 import { scanEvents } from './event-journal.ts';
@@ -127,7 +126,7 @@ function listenerOf(path: string): string {
 
 /** Undefined when a living process holds it. */
 async function lockOrNot(path: string): Promise<(() => Promise<void>) | undefined> {
-  const taken = new UsageError('taken');
+  const taken = new Error('taken');
   try {
     return await lockFile(path, () => taken);
   } catch (error) {

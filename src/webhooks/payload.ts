@@ -1,5 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isRecord, parseJson } from '../kernel/json.ts';
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** What a payload says, whichever of the two shapes seen in the field it has. */
 export interface EventFacts {
@@ -27,7 +29,7 @@ export function readPayload(
   return {
     body,
     facts: {
-      id: text(body.id) ?? createHash('sha256').update(bytes).digest('hex'),
+      id: text(body.id) ?? hash('sha256', bytes),
       event: text(body.event) ?? text(body.type),
       timestamp: text(body.timestamp) ?? text(body.createdAt),
       envelopeId: text(data.envelopeId),
@@ -39,7 +41,7 @@ export function readPayload(
 
 function parse(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
-    const value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const value = parseJson(UTF8.decode(bytes));
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

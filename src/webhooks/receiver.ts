@@ -176,17 +176,22 @@ function remember(seen: Set<string>, id: string): void {
   }
 }
 
-/** The raw bytes, or undefined when there are more than 1 MiB of them. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    size += chunk.byteLength;
-    if (size > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+/** The raw bytes, or undefined when there are more than 1 MiB of them. By events: iterating costs as much as all the rest. */
+function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.byteLength;
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+      else {
+        request.pause();
+        resolve(undefined);
+      }
+    });
+    request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    request.on('error', reject);
+  });
 }
 
 const WORDS: Readonly<Record<number, string>> = {
@@ -204,6 +209,12 @@ function answer(response: ServerResponse, status: number): void {
   if (response.headersSent) return;
   const closes = status === 413 ? { connection: 'close' } : {};
   const allow = status === 405 ? { allow: 'POST' } : {};
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...closes, ...allow });
-  response.end(`${WORDS[status] ?? ''}\n`);
+  const text = `${WORDS[status] ?? ''}\n`;
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': text.length,
+    ...closes,
+    ...allow,
+  });
+  response.end(text);
 }

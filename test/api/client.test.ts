@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/api/client.ts';
 import { clientFor } from '../support/client.ts';
-import { fakeClock } from '../support/clock.ts';
+import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
 let folder: string;
@@ -20,11 +20,11 @@ afterEach(async () => {
 const get = { method: 'GET', path: '/x' } as const;
 
 /** A service with a window of so many requests, and so many ms. */
-async function limited(clock: ReturnType<typeof fakeClock>, limit: number, lengthMs: number) {
+async function limited(clock: FakeClock, limit: number, lengthMs: number, lateMs = 0) {
   let [used, endsAt] = [0, 0];
   const refused: number[] = [];
   server = await startServer((_, response, number) => {
-    if (clock.now() >= endsAt) [used, endsAt] = [0, clock.now() + lengthMs];
+    if (clock.now() >= endsAt + lateMs) [used, endsAt] = [0, clock.now() + lengthMs];
     const isFree = used < limit;
     if (isFree) used++;
     else refused.push(number);
@@ -54,6 +54,14 @@ describe('a client that keeps a rate window', () => {
     expect(refused).toEqual([]);
     expect(waits).toHaveLength(1);
     expect(await readdir(folder)).not.toEqual([]);
+  });
+
+  it('is refused once by a service that resets later than it says, and then no more', async () => {
+    const clock = fakeClock();
+    const { origin, refused } = await limited(clock, 3, 30_000, 500);
+    const client = clientFor(origin, { clock, windowFolder: folder });
+    for (let i = 0; i < 15; i++) await client.send(get);
+    expect(refused).toHaveLength(1);
   });
 
   it('waits a minute at most unless told otherwise', async () => {

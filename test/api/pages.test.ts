@@ -90,4 +90,19 @@ describe('pagination', () => {
       if (item.id === 'id15') break;
     expect(list.calls()).toBe(2);
   });
+
+  it('stops at an empty page, whatever the service counts', async () => {
+    let calls = 0;
+    const send: SendRequest = () => {
+      calls++;
+      const data = calls === 1 ? [{ id: 'a' }] : [];
+      return Promise.resolve({
+        status: 200,
+        body: { data, meta: { pagination: { total: 900, totalPages: 9 } } },
+        rate,
+      });
+    };
+    expect(await walk(send, 1)).toEqual(['a']);
+    expect(calls).toBe(2);
+  });
 });

@@ -64,4 +64,100 @@ describe('the recent items of a list', () => {
     expect(await recentOf(send, 100, 9_950)).toHaveLength(order === 'asc' ? 51 : 52);
     expect(pages.length).toBeLessThanOrEqual(4);
   });
+
+  /** A list of pages as given, each item a time; and which pages were read. */
+  function pagesOf(pages: readonly (readonly (number | null)[])[], count = true) {
+    const read: number[] = [];
+    const send: SendRequest = ({ query }) => {
+      const page = Number(query?.page);
+      read.push(page);
+      const data = (pages[page - 1] ?? []).map((at, i) => ({
+        id: `${page}-${i}`,
+        createdAt: at === null ? null : new Date(at).toISOString(),
+      }));
+      const meta = count ? { pagination: { totalPages: Math.min(pages.length, 3) } } : {};
+      return Promise.resolve({ status: 200, body: { data, meta }, rate });
+    };
+    return { send, read };
+  }
+  const falling = (from: number) => Array.from({ length: 10 }, (_, i) => from - i);
+  const rising = (from: number) => falling(from).reverse();
+
+  it.each([
+    [
+      'newest first, to the first page that is too old',
+      [falling(90), falling(80), falling(70)],
+      75,
+      [1, 2, 3],
+    ],
+    ['newest first, not beyond it', [falling(90), falling(80), falling(70)], 85, [1, 2]],
+    [
+      'oldest first, from the end to the first that is too old',
+      [rising(30), rising(60), rising(90)],
+      85,
+      [1, 3, 2, 4],
+    ],
+    [
+      'oldest first, to the second page, the first was read',
+      [rising(30), rising(60), rising(90)],
+      1,
+      [1, 3, 2, 4],
+    ],
+    [
+      'all where two are in another order',
+      [[...falling(90).slice(0, 9), 95], falling(80), falling(70)],
+      85,
+      [1, 2, 3],
+    ],
+    ['all where times are the same', [falling(90).fill(90), falling(80), falling(70)], 85, [1, 2, 3]],
+    [
+      'all where one has no time',
+      [[...falling(90).slice(0, 9), null], falling(80), falling(70)],
+      85,
+      [1, 2, 3],
+    ],
+    ['all where they are few', [falling(90).slice(0, 9), falling(80), falling(70)], 85, [1, 2, 3]],
+    [
+      'newest first with some at the same time',
+      [[90, 90, ...falling(89).slice(0, 8)], falling(80)],
+      85,
+      [1, 2],
+    ],
+    ['oldest first with some at the same time', [[1, 1, ...rising(30).slice(2)], rising(60)], 55, [1, 2, 3]],
+  ])('are read %s', async (_, pages, since, wanted) => {
+    const { send, read: pagesRead } = pagesOf(pages);
+    const found = await recentOf(send, 10, since);
+    expect(pagesRead).toEqual(wanted);
+    const recent = pages.flatMap((page, p) =>
+      page.flatMap((at, i) => (at === null || at >= since ? [`${p + 1}-${i}`] : [])),
+    );
+    expect(found).toEqual(expect.arrayContaining(recent));
+    expect(new Set(found).size).toBe(found.length);
+  });
+
+  it('are searched on when one page has old ones among new ones', async () => {
+    const { send } = pagesOf([falling(90), [80, 10, 79, 11, 78], falling(70)]);
+    expect(await recentOf(send, 10, 65)).toContain('3-0');
+    const reversed = pagesOf([rising(30), rising(60), [89, 2, 90]]);
+    expect(await recentOf(reversed.send, 10, 55)).toContain('2-9');
+  });
+
+  it('include those added at the end while it was read', async () => {
+    const { send } = pagesOf([rising(30), rising(60), rising(90), [100, 101]]);
+    expect(await recentOf(send, 10, 85)).toEqual(expect.arrayContaining(['4-0', '4-1']));
+  });
+
+  it('are found on a single page without asking for more', async () => {
+    for (const page of [falling(90), rising(90)]) {
+      const { send, read: pagesRead } = pagesOf([page]);
+      expect(await recentOf(send, 10, 90)).toHaveLength(1);
+      expect(pagesRead).toEqual([1]);
+    }
+  });
+
+  it('are all read where the service counts no pages', async () => {
+    const { send, read: pagesRead } = pagesOf([falling(90), falling(80)], false);
+    expect(await recentOf(send, 10, 85)).toHaveLength(20);
+    expect(pagesRead).toEqual([1, 2, 3]);
+  });
 });

@@ -283,6 +283,7 @@ describe('a reply without end', () => {
     expect(error).toMatchObject({
       message: 'The reply is larger than 64 MiB and was not read to its end.',
       status: 200,
+      hint: expect.stringContaining('`esign profiles show`') as unknown,
     });
     expect(sent).toBeLessThan(200);
   }, 60_000);

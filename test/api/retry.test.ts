@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest, SendRequest } from '../../src/api/http.ts';
-import { withRetries } from '../../src/api/retry.ts';
+import { type RetryOptions, withRetries } from '../../src/api/retry.ts';
 import { BadResponseError, NetworkError, ServiceError } from '../../src/kernel/errors.ts';
 import { fakeClock } from '../support/clock.ts';
 
@@ -13,11 +13,7 @@ const limited = (resetAt?: number, retryAfterMs?: number) =>
   new ServiceError('RATE_LIMITED', 'too many', { status: 429, resetAt, retryAfterMs });
 
 /** Fails with the errors in turn, then succeeds. */
-async function run(
-  method: HttpRequest['method'],
-  errors: Error[],
-  options: { random?: () => number; maxWaitMs?: number } = {},
-) {
+async function run(method: HttpRequest['method'], errors: Error[], options: Partial<RetryOptions> = {}) {
   const clock = fakeClock();
   let calls = 0;
   const send: SendRequest = () => {
@@ -34,6 +30,7 @@ async function run(
     random: options.random ?? (() => 0.5),
     retries: 4,
     maxWaitMs: options.maxWaitMs ?? 60_000,
+    onWait: options.onWait,
   });
   const outcome = await retrying({ method, path: '/' }).then(
     () => 'ok',
@@ -49,6 +46,8 @@ describe('retries', () => {
     ['GET', broken],
     ['GET', gateway],
     ['GET', limited()],
+    ['HEAD', lost],
+    ['HEAD', broken],
     ['POST', refused],
     ['POST', limited()],
   ] as const)('%s is tried again after: %s', async (method, error) => {
@@ -62,12 +61,27 @@ describe('retries', () => {
     ['GET', new ServiceError('NOT_FOUND', 'no', { status: 404 })],
     ['GET', new ServiceError('UNAUTHORIZED', 'no', { status: 401 })],
     ['GET', new BadResponseError('login page', { status: 200 })],
+    ['GET', new ServiceError('ODD', 'no', { status: 499 })],
+    ['GET', new Error('a mistake here')],
+    ['GET', Object.assign(new Error('a mistake here'), { status: 500 })],
   ] as const)('%s is never tried again after: %s', async (method, error) => {
     expect(await run(method, [error])).toMatchObject({ outcome: error, calls: 1 });
   });
 
   it('end after four, with the last error', async () => {
     expect(await run('GET', [lost, lost, lost, lost, broken])).toMatchObject({ outcome: broken, calls: 5 });
+  });
+
+  it.each([
+    ['two more where each took the whole time', new NetworkError('TIMEOUT', 'x', { maybeReceived: true }), 3],
+    ['three more where nothing listens', refused, 4],
+  ])('end after %s', async (_, error, calls) => {
+    expect(
+      await run(
+        'GET',
+        Array.from({ length: 9 }, () => error),
+      ),
+    ).toMatchObject({ outcome: error, calls });
   });
 
   it('wait longer each time, with jitter, and never past the cap', async () => {
@@ -95,6 +109,28 @@ describe('retries', () => {
   it('honour Retry-After, the longer of the two', async () => {
     const { slept } = await run('POST', [limited(fakeClock().now() + 1_000, 5_000)]);
     expect(slept).toEqual([5_000]);
+  });
+
+  it('wait as other failures do where the service says no time', async () => {
+    expect((await run('GET', [limited(), limited()])).slept).toEqual([250, 375]);
+  });
+
+  it('never wait less than a moment, though the reset has passed', async () => {
+    expect((await run('GET', [limited(fakeClock().now() - 60_000)])).slept).toEqual([250]);
+  });
+
+  it('wait exactly as long as is allowed', async () => {
+    expect(await run('GET', [limited(undefined, 60_000)])).toMatchObject({ outcome: 'ok', slept: [60_000] });
+    expect(await run('GET', [limited(undefined, 60_001)])).toMatchObject({ calls: 1, slept: [] });
+  });
+
+  it('are told before each wait, with what failed', async () => {
+    const told: unknown[] = [];
+    await run('GET', [lost, broken], { onWait: (wait) => told.push(wait) });
+    expect(told).toEqual([
+      { ms: 187.5, error: lost },
+      { ms: 375, error: broken },
+    ]);
   });
 
   it('report a wait that is too long instead of sleeping it', async () => {

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -110,6 +118,19 @@ describe('a counter in files', () => {
     counter.write({ ...standing, foreign: 9 });
     expect(counter.add('until-5000')).toBe(2);
     expect(other().count('until-5000')).toBe(2);
+  });
+});
+
+describe('a counter that lives long', () => {
+  it.skipIf(!existsSync('/proc/self/fd'))('keeps one file open', () => {
+    const counter = other();
+    for (let i = 0; i < 50; i++) counter.add(`until-${i % 10}`);
+    const open = readdirSync('/proc/self/fd').filter((fd) => {
+      const link = join('/proc/self/fd', fd);
+      // The one that lists them is gone by now.
+      return existsSync(link) && readlinkSync(link).startsWith(folder);
+    });
+    expect(open).toHaveLength(1);
   });
 });
 

@@ -28,6 +28,11 @@ INF |  https://four-odd-words-here.trycloudflare.com                 |
       '** see https://localhost.run/docs/ and https://admin.localhost.run/ **\nab12.lhr.life tunneled, https://ab12.lhr.life\n',
       'https://ab12.lhr.life',
     ],
+    [
+      'its older names',
+      'f27f.localhost.run tunneled, https://f27f.localhost.run\n',
+      'https://f27f.localhost.run',
+    ],
     ['serveo', 'Forwarding HTTP traffic from https://ab12.serveo.net\r\n', 'https://ab12.serveo.net'],
     [
       'a whole address',

@@ -42,6 +42,8 @@ describe('the help of a command', () => {
   it.each(commands)('%s has its flags in groups, each described in words', (_, { flags }) => {
     const groups = new Set(Object.values(flags).map((flag) => flag.helpGroup));
     expect(groups).toContain('GLOBAL');
+    for (const group of groups)
+      expect(Object.values(flags).filter((flag) => flag.helpGroup === group).length).toBeLessThanOrEqual(10);
     for (const { name, description } of Object.values(flags))
       expect(description, name).toMatch(/^(?:[a-z]|[A-Z]{2,})[^\n]*[^.\n]$/);
   });

@@ -7,12 +7,20 @@ import { openScreen, type Screen } from '../support/pty.ts';
 import { type Bindings, compare, inThisRun } from './expectation.ts';
 import { type Shown, type Snippet, shownOf } from './page.ts';
 
+/** A snippet that would leave this machine gets nowhere. */
+const NOWHERE = {
+  HTTP_PROXY: 'http://127.0.0.1:9',
+  HTTPS_PROXY: 'http://127.0.0.1:9',
+  NO_PROXY: 'localhost,127.0.0.1',
+  npm_config_offline: 'true',
+};
+
 interface Ended {
   code: number | null;
   printed: string;
 }
 
-/** As wide as nobody's terminal need be: a shown line is never wrapped. */
+/** As wide as a page is. */
 const COLUMNS = 120;
 const ROWS = 60;
 const PATIENCE_MS = 20_000;
@@ -22,7 +30,7 @@ const SERVICE = 'https://api.example.com/api/v1';
 
 /** The machine of one page: its snippets are run there one after the other. */
 export class Session {
-  readonly #home = new Home({ LANG: 'C.UTF-8', NO_COLOR: '1' });
+  readonly #home = new Home({ LANG: 'C.UTF-8', NO_COLOR: '1', ...NOWHERE });
   readonly #bindings: Bindings = new Map();
   readonly #running: Screen[] = [];
 
@@ -143,8 +151,7 @@ export class Session {
   }
 
   #linesOf(screen: Screen): string[] {
-    const all = screen.text().replaceAll(this.#home.folder, '~');
-    return all === '' ? [] : all.split('\n');
+    return screen.written().map((line) => line.replaceAll(this.#home.folder, '~'));
   }
 }
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/kernel/json.ts';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { COMMAND, Home } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
+import { json } from '../support/server.ts';
+import { answerPage, fakeService } from './fake-service.ts';
 
 const home = new Home();
 const DOWN = '\u001b[B';
@@ -21,10 +23,12 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-function create(args: string[] = [], size: { columns?: number; rows?: number } = {}): Screen {
+function open(args: string[], env: Record<string, string>): Screen {
   const [file, ...before] = COMMAND;
-  return openScreen(file, [...before, 'envelopes', 'create', ...args], { env: home.env, ...size });
+  return openScreen(file, [...before, ...args], { env });
 }
+
+const create = (args: string[] = []) => open(['envelopes', 'create', ...args], home.env);
 
 /** The subjects and statuses of the envelopes there are, the example aside. */
 async function envelopes(): Promise<Record<string, unknown>[]> {
@@ -178,6 +182,37 @@ describe('envelopes create on a terminal', () => {
     });
   });
 
+  it('lets the signers sign in another order than that of their roles', async () => {
+    const screen = create(['--dry-run', '--subject', 's', '--message', 'm']);
+    await answer(screen, '? Template:', 'lease\r');
+    await answer(screen, '? Tenant:', 'tara\r');
+    await answer(screen, '? Landlord:', 'lars\r');
+    await answer(screen, '? Who signs when:', `${DOWN}${DOWN}\r`);
+    await answer(screen, '? Who signs first?', ESCAPE);
+    await answer(screen, '? Who signs when:', `${DOWN}${DOWN}\r`);
+    await answer(screen, '? Who signs first?', `${DOWN}\r`);
+    await screen.shows('1.  Lars Landlord  lars@example.com  Landlord');
+    await screen.shows("--signer 'Tara Tenant <tara@example.com>;role=Tenant;order=2'");
+    screen.type(CTRL_C);
+    await screen.ended;
+  });
+
+  it('prints only the id to a pipe, and asks beside it', async () => {
+    const [file, ...before] = COMMAND;
+    const script = `ID=$('${[file, ...before].join("' '")}' envelopes create -q); echo "made <$ID>"`;
+    const screen = openScreen('bash', ['--norc', '-c', script], { env: home.env, columns: 60 });
+    await answer(screen, '? Template:', 'lease\r');
+    await answer(screen, '? Tenant:', 'tara\r');
+    await answer(screen, '? Landlord:', 'lars\r');
+    await answer(screen, '? Who signs when:', '\r');
+    await answer(screen, '? Subject', 'piped\r');
+    await answer(screen, '? Message', '\r');
+    await answer(screen, '? What now?', '\r');
+    await screen.ended;
+    const made = (await envelopes()).find((one) => one.subject === 'piped');
+    await screen.shows(`made <${String(made?.id)}>`);
+  });
+
   it('shows the request with --dry-run, and creates nothing', async () => {
     const before = (await envelopes()).length;
     const screen = create(['--dry-run', '--template', 'tmpl_nda', '--subject', 's', '--message', 'm']);
@@ -193,5 +228,63 @@ describe('envelopes create on a terminal', () => {
     const screen = create([flag]);
     expect((await screen.ended).code).toBe(2);
     await screen.shows('--template is missing');
+  });
+});
+
+describe('a service of another kind', () => {
+  const template = (index: number) => ({
+    id: `tmpl_${index}`,
+    name: `Template ${index}\u001b[2J\u202e`,
+    roles: [{ name: 'Buyer\u001b[31m' }],
+    description: null,
+  });
+
+  it('lists envelopes without signers, sends roles, and names with escape sequences', async () => {
+    const posted: unknown[] = [];
+    const { server, env } = await fakeService((request, response) => {
+      if (request.method === 'POST') {
+        posted.push(parseJson(request.body));
+        return json(response, 201, { data: { id: 'env_new', status: 'DRAFT' } });
+      }
+      if (request.path.endsWith('/templates')) return answerPage(request, response, 250, template);
+      if (request.path.endsWith('/envelopes'))
+        return answerPage(request, response, 3, (index) => ({ id: `env_${index}` }));
+      const signers = [{ email: 'eve@example.com', name: 'Eve\u001b[2J', role: 'Seller' }];
+      return json(response, 200, { data: { id: 'env_1', signers } });
+    });
+    const screen = open(['envelopes', 'create'], { ...home.env, ...env });
+    await answer(screen, '? Template:', 'template 249');
+    await screen.shows('❯ Template 249␛[2J<202E>  tmpl_249');
+    screen.type('\r');
+    await answer(screen, '? Buyer␛[31m:', 'eve\r');
+    await answer(screen, '? Subject', '\r');
+    await answer(screen, '? Message', '\r');
+    await screen.shows("--signer $'Eve\\u001b[2J <eve@example.com>;role=Buyer\\u001b[31m'");
+    await answer(screen, '? What now?', '\r');
+    expect((await screen.ended).code).toBe(0);
+    expect(screen.raw()).not.toMatch(/\u001b\[2J|\u202e/);
+    expect(posted).toMatchObject([
+      { templateId: 'tmpl_249', signers: [{ email: 'eve@example.com', role: 'Buyer\u001b[31m' }] },
+    ]);
+    await server.close();
+  });
+
+  it('asks on where recent envelopes can not be read, and stops where there is no template', async () => {
+    let templates = 1;
+    const { server, env } = await fakeService((request, response) => {
+      if (request.path.endsWith('/templates')) return answerPage(request, response, templates, template);
+      return json(response, 403, { error: { code: 'FORBIDDEN', message: 'no' } });
+    });
+    const screen = open(['envelopes', 'create'], { ...home.env, ...env });
+    await answer(screen, '? Template:', '\r');
+    await answer(screen, '? Buyer␛[31m, such as Ada <ada@example.com>:', 'zed\r');
+    await answer(screen, 'Type an address: ada@example.com, or Ada Lovelace', '@\r');
+    await answer(screen, '"zed@" is not an email address.', CTRL_C);
+    expect(await screen.ended).toMatchObject({ signal: 2 });
+    templates = 0;
+    const empty = open(['envelopes', 'create'], { ...home.env, ...env });
+    expect((await empty.ended).code).toBe(2);
+    await empty.shows('There are no templates to make an envelope from.');
+    await server.close();
   });
 });

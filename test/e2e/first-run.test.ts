@@ -59,7 +59,7 @@ describe('choosing a profile', () => {
     const [file, ...before] = COMMAND;
     const screen = openScreen(file, [...before, 'profiles', 'use'], { env: home.env });
     await screen.shows('Which profile?');
-    await screen.shows('acme  https://acme.example/api/v1  (current)');
+    await screen.shows('acme      https://acme.example/api/v1  (current)');
     await screen.shows('b␛[31mad');
     screen.type('\u001b[B\u001b[B\r');
     expect(await screen.ended).toEqual({ code: 0, signal: undefined });

@@ -125,4 +125,25 @@ describe('deliveries the application could not take', () => {
     expect(written).not.toContain('canary');
     expect((await home.shell('ls state/forwards')).stdout).not.toContain('.lock');
   });
+
+  it('hold up no answer and no end, when the application never answers', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => {
+      silent.listen(0, '127.0.0.1', resolve);
+    });
+    const address = silent.address();
+    const at = typeof address === 'object' && address !== null ? address.port : 0;
+    const listening = listen('--forward-to', `http://127.0.0.1:${at}/`, '--drain', '0s');
+    const { url } = await listening.object();
+    const answers = [];
+    // More than are passed on at once.
+    for (let n = 0; n < 50; n++) answers.push(await post(url, body(n, `env_silent_${n}`)));
+    expect(answers.filter((status) => status === 200)).toHaveLength(50);
+    const stopped = listening.stop();
+    const [warning] = await lines(listening, 'warning', 1);
+    expect(warning?.message).toMatch(/^50 deliveries are not forwarded yet/);
+    expect(await stopped).toEqual({ code: null, signal: 'SIGTERM' });
+    silent.closeAllConnections();
+    silent.close();
+  });
 });

@@ -118,6 +118,8 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('events:list', 'list', []);
     const id = (await home.run(['events', 'list', '-q', '-L', '1'])).stdout.trim();
     await run('events:show', 'event', [id]);
+    const of = (await home.run(['events', 'list', '--fields', 'envelopeId', '-L', '1'])).stdout.trim();
+    await run('envelopes:get', 'history', [of, '--history']);
     await run('events:replay', 'forwards', [id, '--to', url]);
     await run('events:trigger', 'forwards', ['completed', '--to', url, '--secret-file', 'secret']);
     await run('events:secret', 'secret', []);
@@ -125,6 +127,9 @@ describe('what a command prints with --json fits contract/output', () => {
     const signature = createHmac('sha256', SECRET).update('{}').digest('hex');
     await run('events:verify', 'good', ['body.json', '--signature', signature, '--secret-file', 'secret']);
     await run('sandbox:deliveries', 'list', []);
+    // Nobody listens there, so no event ever comes.
+    await draft('--send', '--webhook-url', 'http://127.0.0.1:9/hook', '--webhook-secret-file', 'secret');
+    await run('events:gaps', 'list', ['--grace', '0s'], 10);
   });
 
   it('runs from a file', async () => {

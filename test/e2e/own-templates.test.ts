@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
-import { plainPdf } from '../sandbox/papers/uploads.ts';
+import { endlessPdf, plainPdf } from '../sandbox/papers/uploads.ts';
 import { Home, type LongRunning } from '../support/cli.ts';
 
 const home = new Home();
@@ -14,10 +14,14 @@ async function start(): Promise<{ process: LongRunning; at: (path: string) => st
   return { process, at: (path) => new URL(path, String(ready.dashboardUrl)).href };
 }
 
-async function post(at: (path: string) => string, path: string, body: FormData): Promise<string> {
+async function answer(at: (path: string) => string, path: string, body: FormData): Promise<Response> {
   const form = /name="form" value="(\w+)"/.exec(await (await fetch(at('/'))).text())?.[1] ?? '';
   body.set('form', form);
-  const reply = await fetch(at(path), { method: 'POST', body, redirect: 'manual' });
+  return fetch(at(path), { method: 'POST', body, redirect: 'manual' });
+}
+
+async function post(at: (path: string) => string, path: string, body: FormData): Promise<string> {
+  const reply = await answer(at, path, body);
   expect(reply.status).toBe(303);
   return reply.headers.get('location') ?? '';
 }
@@ -85,4 +89,18 @@ test('A template made from a PDF survives kill -9 at each step, and its envelope
   const list = await home.json(['templates', 'list', '--all']);
   expect(Array.isArray(list) && list.some((one) => isRecord(one) && one.id === id)).toBe(false);
   expect((await fetch(sandbox.at(`${location}/document.pdf`))).status).toBe(404);
+  await sandbox.process.stop();
+});
+
+test('A file that the PDF library never comes back from is refused, and the sandbox goes on meanwhile', async () => {
+  const { process, at } = await start();
+  const pdf = new File([new Uint8Array(endlessPdf())], 'endless.pdf');
+  const refusal = answer(at, '/templates', formOf({ pdf, roles: 'Signer' }));
+  expect((await fetch(at('/mailbox'))).status).toBe(200);
+  const reply = await refusal;
+  expect([reply.status, await reply.text()]).toEqual([
+    400,
+    expect.stringContaining('damaged, or far too complex'),
+  ]);
+  await process.stop();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Composition, composed, PARTS, stepsFor } from '../../src/envelopes/composition.ts';
+import { type Composition, composed, PARTS, setOrder, stepsFor } from '../../src/envelopes/composition.ts';
 
 const all = new Set(PARTS);
 const ada = { email: 'ada@example.com', name: 'Ada' };
@@ -54,6 +54,27 @@ describe('what was asked for', () => {
       signingOrder: 'SEQUENTIAL',
       signers: [{ order: 1 }, { order: 2 }],
     });
+  });
+
+  it('keeps each signer in place when they sign in another order, and lets who is added sign last', () => {
+    const composition = { ...start, signers: [ada, bo] };
+    setOrder(composition, [bo, ada]);
+    composition.signers.push({ email: 'cy@example.com', name: 'Cy' });
+    expect(composed(composition).signers.map(({ name, order }) => [name, order])).toEqual([
+      ['Ada', 2],
+      ['Bo', 1],
+      ['Cy', 3],
+    ]);
+    setOrder(composition, undefined);
+    expect(composed(composition)).toMatchObject({ signingOrder: 'PARALLEL', signers: [ada, bo, {}] });
+  });
+
+  it('keeps numbers that were given', () => {
+    const signers = [
+      { ...ada, order: 1 },
+      { ...bo, order: 1 },
+    ];
+    expect(composed({ ...start, signers, order: 'SEQUENTIAL' }).signers).toEqual(signers);
   });
 
   it('leaves out what was left empty, and an order that one signer has no use for', () => {

@@ -119,14 +119,14 @@ describe('a create', () => {
     expect(server?.seen).toHaveLength(4);
   });
 
-  it('ends where the caller gives up during the looking', async () => {
+  it.each([2, 4])('ends where the caller gives up during the looking, at request %i', async (last) => {
     const controller = new AbortController();
-    const { client } = await serviceOf(({ method }, response) => {
-      if (method === 'GET') controller.abort(new Error('enough'));
+    const { client } = await serviceOf((_, response, number) => {
+      if (number === last) controller.abort(new Error('enough'));
       loseReply(response);
     });
     await expect(settle(client, controller.signal)).rejects.toThrow('enough');
-    expect(server?.seen).toHaveLength(2);
+    expect(server?.seen).toHaveLength(last);
   });
 
   it('is found though the clocks differ by minutes, without reading a long list to its end', async () => {

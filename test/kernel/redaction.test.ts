@@ -58,6 +58,26 @@ describe('a known secret', () => {
       ),
     );
   });
+
+  it('is removed wherever it stands among thousands that begin alike', () => {
+    const secrets = Array.from(
+      { length: 5_000 },
+      (_, n) => `whsec_${String(n).padStart(n % 7 === 0 ? 4 : 40, 'x')}`,
+    );
+    const redactor = createRedactor(secrets);
+    expect(redactor.redact('whsec_ is how they begin, as whsec_other does')).toBe(
+      'whsec_ is how they begin, as whsec_other does',
+    );
+    for (const secret of secrets.slice(0, 300))
+      expect(redactor.redact(`whsec_a ${secret}, ${secret}${secret}.`)).toBe(
+        'whsec_a [redacted], [redacted][redacted].',
+      );
+  });
+
+  it('leaves nothing of itself where another lies over it', () => {
+    const redactor = createRedactor(['abcdefgh', 'defghijk', 'ghijklmnop']);
+    expect(redactor.redact('<abcdefghijklmnop> <defghijk>')).toBe('<[redacted]> <[redacted]>');
+  });
 });
 
 describe('what has the shape of a secret', () => {

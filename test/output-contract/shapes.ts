@@ -4,7 +4,7 @@ import { envelopeSchema, signerSchema, templateFieldSchema, templateSchema } fro
 /*
  * What each command prints with --json. The service's own resources are as the client reads them; the rest is
  * ours, written out by hand. contract/output/ is made from this: change it
- * here, then `npx vitest run --project unit test/output-contract -u`.
+ * here, then `npm run contract:update`.
  */
 const text = z.string();
 const maybe = z.nullable(z.string());
@@ -154,6 +154,34 @@ const received = z.object({
   verified: count,
   refused: count,
   duplicates: count,
+});
+
+const tunnel = z.object({ type: z.literal('tunnel'), url: text });
+const backlog = z.object({ type: z.literal('backlog'), pending: count });
+const removed = z.object({ type: z.literal('removed'), days: count });
+const history = z.looseObject({
+  id: text,
+  history: z.array(
+    z.object({
+      at: text,
+      receivedAt: text,
+      event: maybe,
+      status: maybe,
+      signer: maybe,
+      verified: z.boolean(),
+      deliveryId: text,
+    }),
+  ),
+});
+const gap = z.object({
+  kind: z.enum(['missing', 'contradicted', 'unknown']),
+  envelopeId: text,
+  event: text,
+  signer: maybe,
+  at: maybe,
+  status: maybe,
+  deliveryId: maybe,
+  why: text,
 });
 
 const storage = z.object({
@@ -325,7 +353,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     ),
   },
   'envelopes:download': { files: lines(file) },
-  'envelopes:get': eachEnvelope,
+  'envelopes:get': { ...eachEnvelope, history: value(history, '--history: the envelope, and besides') },
   'envelopes:list': {
     list: value(z.array(envelope)),
     fields: value(z.array(z.record(z.string(), z.unknown())), '--fields'),
@@ -334,13 +362,16 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'envelopes:send': actionOnEach,
   'envelopes:summary': { summary: value(summary) },
   'envelopes:watch': { changes: lines(change) },
+  'events:gaps': { list: value(z.array(gap)) },
   'events:list': { list: value(z.array(event)) },
   'events:replay': { forwards: lines(forward) },
   'events:secret': { secret: value(z.object({ secret: text })) },
   'events:show': { event: value(event) },
   'events:trigger': { forwards: lines(forward) },
   'events:verify': { good: value(z.object({ verified: z.literal(true) })) },
-  listen: { lines: lines(z.union([listening, delivery, forward, warning, received])) },
+  listen: {
+    lines: lines(z.union([listening, delivery, forward, warning, tunnel, backlog, removed, received])),
+  },
   'profiles:add': { profile: value(profile) },
   'profiles:edit': { profile: value(profile) },
   'profiles:list': { list: value(z.array(profile)) },

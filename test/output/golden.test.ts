@@ -7,6 +7,8 @@ import { sandboxDeliveryList } from '../../src/output/delivery-view.ts';
 import { renderCheck, renderVerdict } from '../../src/output/doctor-view.ts';
 import { envelopeList, renderEnvelope } from '../../src/output/envelope-view.ts';
 import { eventJson, eventList, renderEvent } from '../../src/output/event-view.ts';
+import { gapList } from '../../src/output/gap-view.ts';
+import { renderHistory } from '../../src/output/history-view.ts';
 import { type ListView, writeList } from '../../src/output/list.ts';
 import {
   profileList,
@@ -178,6 +180,7 @@ function terminalOf(columns: number): Terminal & { written: string } {
     written: '',
     outIsTty: true,
     errIsTty: false,
+    still: false,
     canAsk: false,
     still: false,
     columns,
@@ -241,6 +244,39 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
   run: (columns) => renderRun(run, [failure], terminalOf(columns)),
   'event-list': (columns) => listed([eventJson(record)], eventList(now), columns),
   event: (columns) => renderEvent(record, terminalOf(columns)),
+  'event-gaps': (columns) =>
+    listed(
+      [
+        {
+          kind: 'missing',
+          envelopeId: envelope.id,
+          event: 'envelope.signed',
+          signer: 'lukasz@example.com',
+          at: '2026-11-20T09:00:00Z',
+          status: 'IN_PROGRESS',
+          deliveryId: null,
+          why: 'no event came for a signature the API tells of',
+        },
+      ],
+      gapList(now),
+      columns,
+    ),
+  history: (columns) =>
+    renderHistory(
+      [
+        {
+          at: '2026-11-20T09:00:00Z',
+          receivedAt: '2026-11-20T09:00:01Z',
+          event: 'envelope.signed',
+          status: 'IN_PROGRESS',
+          signer: 'a.very.long.address.of.somebody@department.subsidiary.example.com',
+          verified: false,
+          deliveryId: record.deliveryId,
+        },
+      ],
+      terminalOf(columns),
+      now,
+    ),
   'profile-list': (columns) => listed([publicProfile(profile)], profileList, columns),
   profile: (columns) => renderProfile(profile, terminalOf(columns)),
   settings: (columns) => renderSettings(settings, terminalOf(columns)),

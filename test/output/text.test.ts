@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { safeBlock, safeLine, truncate, widthOf } from '../../src/output/text.ts';
+import { padded, safeBlock, safeJson, safeLine, truncate, widthOf, wrapped } from '../../src/output/text.ts';
 
 describe('text from strangers', () => {
   it.each([
@@ -13,16 +13,39 @@ describe('text from strangers', () => {
     ['\u{E0041}tag', '<E0041>tag'],
     ['lone \ud800 half', 'lone <D800> half'],
     ['\u2066iso\u2069', '<2066>iso<2069>'],
+    ['rub\u007fout', 'rub␡out'],
+    ['nul\u0000unit\u001f', 'nul␀unit␟'],
+    ['next\u0085line', 'next<0085>line'],
+    ['line\u2028paragraph\u2029', 'line<2028>paragraph<2029>'],
+    ['soft\u00adhyphen', 'soft<00AD>hyphen'],
+    ['join\u200ded', 'join<200D>ed'],
+    ['join\u200ced', 'join<200C>ed'],
+    ['\u200dfirst', '<200D>first'],
+    ['no\u2060break', 'no<2060>break'],
+    ['क\u2060ष', 'क<2060>ष'],
+    ['👩\u200b💻', '👩<200B>💻'],
   ])('%j is made visible', (text, shown) => {
     expect(safeLine(text)).toBe(shown);
   });
 
-  it.each(['Łukasz Řehoř', '李小龍', 'हिन्दी', 'क्‍ष', '👩‍💻 ok', '✔️ done', 'مرحبا', 'naïve — “quoted”'])(
-    '%s is left alone',
-    (text) => {
-      expect(safeLine(text)).toBe(text);
-    },
-  );
+  it.each([
+    'Łukasz Řehoř',
+    '李小龍',
+    'हिन्दी',
+    'क्‍ष',
+    '👩‍💻 ok',
+    '✔️ done',
+    '❤️‍🔥',
+    '👩🏽‍💻',
+    'مرحبا',
+    'می‌خواهم',
+    'ب‌ت',
+    '👩‍💻👩‍💻',
+    'space ~ and tilde',
+    'naïve — “quoted”',
+  ])('%s is left alone', (text) => {
+    expect(safeLine(text)).toBe(text);
+  });
 
   it('never lets a control character through, whatever comes', () => {
     fc.assert(
@@ -33,14 +56,76 @@ describe('text from strangers', () => {
     );
   });
 
+  it('keeps its lines as a block, however they end', () => {
+    expect(safeBlock('one\ntwo\r\nthree\rhalf\n\nfour\u001b[2J')).toBe('one\ntwo\nthree␍half\n\nfour␛[2J');
+  });
+
+  it('is the same JSON when it is escaped in JSON, with nothing left to act on a terminal', () => {
+    expect(safeJson('{\n  "a": "\u007f\u{e0041}\u200d"\n}')).toBe(
+      '{\n  "a": "\\u007f\\udb40\\udc41\\u200d"\n}',
+    );
+    expect(safeJson('"می‌خواهم 👩‍💻 a\u200cb 👩\u2060"')).toBe('"می‌خواهم 👩‍💻 a\\u200cb 👩\\u2060"');
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), (value) => {
+        const safe = safeJson(JSON.stringify(value, null, 2));
+        expect(JSON.parse(safe)).toEqual(value);
+        expect(safe).not.toMatch(
+          /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u,
+        );
+      }),
+    );
+  });
+
   it('is cut to a width by columns, not by code units', () => {
     expect(truncate('hello world', 8)).toBe('hello w…');
     expect(truncate('李小龍李小龍', 8)).toBe('李小龍…');
     expect(truncate('short', 8)).toBe('short');
+    expect(truncate('exactly8', 8)).toBe('exactly8');
+    expect(truncate('👩‍💻👩‍💻👩‍💻', 5)).toBe('👩‍💻👩‍💻…');
+    expect(truncate('anything', 1)).toBe('…');
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 40 }), (text, width) => {
         expect(widthOf(truncate(safeLine(text), width))).toBeLessThanOrEqual(width);
       }),
+    );
+  });
+});
+
+describe('text in columns', () => {
+  it('is filled up by columns, and never cut', () => {
+    expect(padded('ab', 4)).toBe('ab  ');
+    expect(padded('李小', 5)).toBe('李小 ');
+    expect(padded('too long', 4)).toBe('too long');
+  });
+
+  it.each([
+    ['one two three', 20, ['one two three']],
+    ['one two three', 13, ['one two three']],
+    ['one two three', 12, ['one two', 'three']],
+    ['one two three', 7, ['one two', 'three']],
+    ['one two three', 3, ['one', 'two', 'thr', 'ee']],
+    ['a longword', 6, ['a', 'longwo', 'rd']],
+    ['sixsix', 6, ['sixsix']],
+    ['李小龍 李小龍', 6, ['李小龍', '李小龍']],
+    ['李小龍', 5, ['李小', '龍']],
+    ['👩‍💻👩‍💻👩‍💻', 4, ['👩‍💻👩‍💻', '👩‍💻']],
+    ['', 4, ['']],
+  ])('is broken between words: %j at %i', (text, width, lines) => {
+    expect(wrapped(text, width)).toEqual(lines);
+  });
+
+  it('loses nothing in lines, and none is too long', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }), { maxLength: 8 }),
+        fc.integer({ min: 2, max: 20 }),
+        (words, width) => {
+          const text = safeLine(words.join(' '));
+          const lines = wrapped(text, width);
+          for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
+          expect(lines.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
+        },
+      ),
     );
   });
 });

@@ -35,24 +35,24 @@ export interface Struck extends Finished {
 
 /**
  * Runs a command again and again, with the fault at the first, second, … call of each kind that changes the
- * disk, until it no longer makes so many.
+ * disk, until it no longer makes so many or `calls` of them have failed.
  */
 export async function* strike(
   home: Home,
   fault: DiskFault,
   args: () => readonly string[] | Promise<readonly string[]>,
-  options: { input?: string; limit?: number } = {},
+  calls: number,
 ): AsyncGenerator<Struck, void, undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'esign-strace-'));
   try {
     for (const call of CHANGES) {
-      for (let nth = 1; nth <= (options.limit ?? 12); nth++) {
+      for (let nth = 1; nth <= calls; nth++) {
         const log = join(folder, `${call}-${nth}`);
         const inject = `--inject=${call}:${FAULTS[fault]}:when=${nth}`;
         const under = ['strace', '-f', '-qq', '--seccomp-bpf', '-o', log, '-e', `trace=${call}`, inject];
         // One thread for the disk, so that its calls have an order.
         const env = { UV_THREADPOOL_SIZE: '1' };
-        const run = await home.run(await args(), { under, env, input: options.input ?? '' });
+        const run = await home.run(await args(), { under, env });
         if (!/INJECTED|killed by SIGKILL/.test(await readFile(log, 'utf8'))) break;
         yield { ...run, at: `${fault} at ${call} ${nth}` };
       }

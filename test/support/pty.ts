@@ -7,6 +7,8 @@ export interface Screen {
   /** Waits until the screen shows the text; fails with the screen when it does not. */
   shows(text: string): Promise<void>;
   text(): string;
+  /** The lines as they were written: those that did not fit are put together again. */
+  written(): string[];
   /** The rows that are in sight. */
   visible(): string[];
   resize(columns: number, rows: number): void;
@@ -60,6 +62,19 @@ export function openScreen(
       }
     },
     text,
+    written() {
+      const { active } = terminal.buffer;
+      const lines: string[] = [];
+      for (let i = 0; i < active.length; i++) {
+        const line = active.getLine(i);
+        const goesOn = active.getLine(i + 1)?.isWrapped ?? false;
+        const part = line?.translateToString(!goesOn) ?? '';
+        if (line?.isWrapped) lines.push((lines.pop() ?? '') + part);
+        else lines.push(part);
+      }
+      while (lines.at(-1) === '') lines.pop();
+      return lines;
+    },
     visible: () => {
       const { active } = terminal.buffer;
       return Array.from(

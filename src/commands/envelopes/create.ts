@@ -26,18 +26,25 @@ export default class EnvelopesCreate extends EsignCommand {
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'SIGNER',
+      helpGroup: 'SIGNER',
     }),
     'signers-file': Flags.string({
       description: 'signers as CSV (email,name,role,order) or JSON',
       helpValue: 'FILE',
+      helpGroup: 'SIGNER',
     }),
-    subject: Flags.string({ description: 'subject of the mail', helpValue: 'TEXT' }),
+    subject: Flags.string({ description: 'subject of the mail', helpValue: 'TEXT', helpGroup: 'MAIL' }),
     message: Flags.string({
       description: 'message in the mail',
       helpValue: 'TEXT',
       exclusive: ['message-file'],
+      helpGroup: 'MAIL',
     }),
-    'message-file': Flags.string({ description: 'message from a file', helpValue: 'FILE' }),
+    'message-file': Flags.string({
+      description: 'message from a file',
+      helpValue: 'FILE',
+      helpGroup: 'MAIL',
+    }),
     metadata: Flags.string({
       description: 'key=value kept with the envelope; repeat for more',
       multiple: true,
@@ -45,11 +52,16 @@ export default class EnvelopesCreate extends EsignCommand {
       helpValue: 'K=V',
     }),
     'metadata-file': Flags.string({ description: 'metadata from a JSON object', helpValue: 'FILE' }),
-    'webhook-url': Flags.string({ description: 'where its events are delivered', helpValue: 'URL' }),
+    'webhook-url': Flags.string({
+      description: 'where its events are delivered',
+      helpValue: 'URL',
+      helpGroup: 'WEBHOOK',
+    }),
     'webhook-secret-file': Flags.string({
       description:
         'file with the secret that signs the deliveries; or ESIGN_WEBHOOK_SECRET; else one is made and kept for `listen`',
       helpValue: 'FILE',
+      helpGroup: 'WEBHOOK',
     }),
     'expires-in-days': Flags.integer({
       description: 'days until it expires (the service: 30)',
@@ -59,6 +71,7 @@ export default class EnvelopesCreate extends EsignCommand {
     'signing-order': Flags.string({
       description: 'all at once, or one after the other',
       options: ['sequential', 'parallel'],
+      helpGroup: 'SIGNER',
     }),
     send: Flags.boolean({ description: 'send it to its signers at once' }),
     'request-id': Flags.string({

@@ -25,7 +25,7 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   pages.get('/assets/:name', async (c) => {
     const asset = await readAsset(c.req.param('name'));
     if (asset === undefined) throw notFound('File');
-    return c.body(asset.body, 200, { 'Content-Type': asset.type, 'Cache-Control': 'max-age=3600' });
+    return c.body(asset.body, 200, { 'Content-Type': asset.type });
   });
   app.route('/', pages);
 }

@@ -11,8 +11,8 @@ export function createPaperMaker(options: { sealFolder?: string } = {}): PaperMa
   let sealKey: Promise<SealKey> | undefined;
   return {
     async inspect(file) {
-      const { inspectPdf } = await import('./inspect.ts');
-      return inspectPdf(file);
+      const { inspectAside } = await import('./inspect-thread.ts');
+      return inspectAside(file);
     },
     async document(template, upload) {
       const { drawDocument, drawOver } = await import('./document.ts');

@@ -1,5 +1,6 @@
 import { PDF } from '@libpdf/core';
 import { type Inspection, UPLOAD } from '../model.ts';
+import { openPaper } from './pdf/paper.ts';
 import { viewOf } from './pdf/view.ts';
 
 /** Whether a file can be the pages of a template: whole, unprotected, unsigned, of pages that have room for fields. */
@@ -8,10 +9,21 @@ export async function inspectPdf(bytes: Uint8Array): Promise<Inspection> {
     return { problem: 'The file is not a PDF: it does not begin with %PDF-.' };
   try {
     const pdf = await PDF.load(bytes);
-    return problemWith(pdf) ?? sizesOf(pdf);
+    const inspection = problemWith(pdf) ?? sizesOf(pdf);
+    if ('pages' in inspection) await rehearse(bytes);
+    return inspection;
   } catch {
     return { problem: 'The PDF cannot be read: it is damaged or incomplete.' };
   }
+}
+
+/** What the papers will do with it, so that a file they would fail on is refused now and not when an envelope is made. */
+async function rehearse(bytes: Uint8Array): Promise<void> {
+  const paper = await openPaper(bytes);
+  const edge = { color: [0, 0, 0], width: 1 } as const;
+  for (const sheet of paper.sheets) sheet.line([0, 0], [1, 1], edge);
+  const saved = await paper.save({ title: '', subject: '', keywords: [], at: new Date(0).toISOString() });
+  await openPaper(saved);
 }
 
 function problemWith(pdf: PDF): Inspection | undefined {

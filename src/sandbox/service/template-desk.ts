@@ -53,7 +53,7 @@ export class TemplateDesk {
   /** The same pages and fields once more, not active yet. */
   async copy(id: string): Promise<TemplateRecord> {
     const { name, description, roles, fields, upload } = this.find(id);
-    const words = { name: `${name} (copy)`, description, roles };
+    const words = { name: `${name.slice(0, 190)} (copy)`, description, roles };
     return this.#put({ ...words, fields }, upload?.pages ?? [], await this.pdfOf(id));
   }
 

@@ -24,13 +24,27 @@ export function turnedPdf(degrees: number): Uint8Array {
     `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
   ];
+  return written(objects);
+}
+
+/** A page and a bracket too many: the PDF library reads it forever. */
+export function endlessPdf(): Uint8Array {
+  return written([
+    '<< /Type /Catalog /Pages 2 0 R /Lang ) >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>',
+  ]);
+}
+
+function written(objects: readonly string[]): Uint8Array {
   let text = '%PDF-1.4\n';
   const entries = objects.map((object, index) => {
     const at = `${String(text.length).padStart(10, '0')} 00000 n \n`;
     text += `${index + 1} 0 obj\n${object}\nendobj\n`;
     return at;
   });
-  const table = `xref\n0 6\n0000000000 65535 f \n${entries.join('')}`;
-  const end = `trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
+  const size = objects.length + 1;
+  const table = `xref\n0 ${size}\n0000000000 65535 f \n${entries.join('')}`;
+  const end = `trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
   return Buffer.from(text + table + end, 'latin1');
 }

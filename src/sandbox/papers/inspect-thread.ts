@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { Inspection } from '../model.ts';
+import { inspectPdf } from './inspect.ts';
+
+/** Where the build puts the thread's program, seen from the build's chunks; from sources there is none. */
+const PROGRAM = fileURLToPath(new URL('../sandbox/papers/inspect-worker.js', import.meta.url));
+const PATIENCE_MS = 10_000;
+const MEMORY_MB = 512;
+
+/**
+ * Inspects a file in a thread of its own: on some damaged files the PDF library goes round in circles, or takes all the
+ * memory there is, and the sandbox must not.
+ */
+export function inspectAside(bytes: Uint8Array): Promise<Inspection> {
+  if (!existsSync(PROGRAM)) return inspectPdf(bytes);
+  const worker = new Worker(PROGRAM, {
+    workerData: bytes,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+  });
+  return new Promise((resolve) => {
+    const end = (inspection: Inspection) => {
+      clearTimeout(alarm);
+      resolve(inspection);
+      void worker.terminate();
+    };
+    const problem = 'The PDF cannot be read: it is damaged, or far too complex.';
+    const alarm = setTimeout(() => end({ problem }), PATIENCE_MS);
+    worker.once('message', (inspection: Inspection) => end(inspection));
+    worker.once('error', () => end({ problem }));
+  });
+}

@@ -1,0 +1,276 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { RateLimit } from '../../src/api/rate-limit.ts';
+import { RateWindow, type RateWindowOptions } from '../../src/api/rate-window.ts';
+import { WindowFile } from '../../src/api/window-file.ts';
+import { abortReason, type Clock } from '../../src/kernel/clock.ts';
+import { ServiceError } from '../../src/kernel/errors.ts';
+import { fakeClock } from '../support/clock.ts';
+
+let folder: string;
+let number = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-window-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The window of a key that nobody has used before. */
+function windowOf(options: Partial<RateWindowOptions> = {}) {
+  const clock = fakeClock();
+  const window = new RateWindow({
+    clock,
+    reserve: 0,
+    maxWaitMs: Number.POSITIVE_INFINITY,
+    counter: new WindowFile(folder, 'https://x.example', `sk_${number++}`),
+    ...options,
+  });
+  return { clock, window };
+}
+
+const rateOf = (limit?: number, remaining?: number, resetAt?: number): RateLimit => ({
+  limit,
+  remaining,
+  resetAt,
+  retryAfterMs: undefined,
+});
+
+/** A clock whose sleepers the test wakes. */
+function heldClock(): Clock & { sleepers: (() => void)[] } {
+  const sleepers: (() => void)[] = [];
+  let time = fakeClock().now();
+  return {
+    sleepers,
+    now: () => time,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        sleepers.push(() => {
+          time += ms;
+          resolve();
+        });
+        signal?.addEventListener('abort', () => reject(abortReason(signal)));
+      }),
+  };
+}
+
+/** Sends this many requests, one after the other; each reply has this rate. */
+async function send(window: RateWindow, rates: readonly RateLimit[]): Promise<void> {
+  for (const rate of rates) window.observe(await window.acquire(), rate);
+}
+
+/** A window of `limit` requests, all used, that ends in 3 seconds. */
+async function usedUp(limit: number, options: Partial<RateWindowOptions> = {}) {
+  const made = windowOf(options);
+  const resetAt = fakeClock().now() + 3_000;
+  await send(
+    made.window,
+    Array.from({ length: limit }, (_, used) => rateOf(limit, limit - used - 1, resetAt)),
+  );
+  return { ...made, resetAt };
+}
+
+describe('what is known of the window', () => {
+  it('is what is left of it for this machine', async () => {
+    const { window, clock } = windowOf();
+    expect(window.reading()).toBeUndefined();
+    const resetAt = clock.now() + 60_000;
+    await send(window, [rateOf(10, 9, resetAt), rateOf(10, 6, resetAt)]);
+    // Two here, two by others.
+    expect(window.reading()).toEqual({ limit: 10, free: 6, resetAt });
+    clock.time = resetAt + 100;
+    expect(window.reading()).toEqual({ limit: 10, free: 10, resetAt: undefined });
+  });
+
+  it('is never less than nothing, and at least one request of a small window', async () => {
+    const { window, clock } = windowOf({ reserve: 0.9 });
+    await send(window, [rateOf(10, 2, clock.now() + 60_000)]);
+    expect(window.reading()).toMatchObject({ limit: 10, free: 0 });
+    const all = windowOf({ reserve: 1 });
+    const counted = await all.window.acquire();
+    all.clock.time += 1;
+    all.window.observe(counted, rateOf(10, 9, all.clock.now() + 3_000));
+    await send(all.window, [rateOf(10, 9, all.clock.now() + 6_000)]);
+    expect(all.clock.slept).toHaveLength(1);
+  });
+
+  it('follows the service when it changes the limit', async () => {
+    const { window, clock } = windowOf();
+    const resetAt = clock.now() + 60_000;
+    await send(window, [rateOf(10, 9, resetAt), rateOf(100, 98, resetAt)]);
+    expect(window.reading()).toMatchObject({ limit: 100, free: 98 });
+  });
+});
+
+describe('a reply that tells too little', () => {
+  const resetAt = fakeClock().now() + 60_000;
+
+  it.each([
+    ['no limit', rateOf(undefined, 0, resetAt)],
+    ['no rest', rateOf(1, undefined, resetAt)],
+    ['no reset', rateOf(1, 0, undefined)],
+    ['nothing', rateOf()],
+  ])('holds nobody up: %s', async (_, rate) => {
+    const { window, clock } = windowOf();
+    await send(
+      window,
+      Array.from({ length: 10 }, () => rate),
+    );
+    expect(clock.slept).toEqual([]);
+    expect(window.reading()).toBeUndefined();
+  });
+
+  it('does not lift a window that is known', async () => {
+    const { window, clock, resetAt: end } = await usedUp(2);
+    window.observe(undefined, rateOf());
+    window.observe(undefined, undefined);
+    await window.acquire();
+    expect(clock.now()).toBeGreaterThanOrEqual(end);
+  });
+
+  it('is forgotten when later ones tell more', async () => {
+    const { window, clock } = windowOf();
+    await send(window, [rateOf(), rateOf(2, 0, clock.now() + 3_000)]);
+    await window.acquire();
+    expect(clock.slept).toHaveLength(1);
+  });
+});
+
+describe('the end of a window', () => {
+  it.each([-50, 0, 50])('is waited for %i ms from it, and a little longer', async (offset) => {
+    const { window, clock, resetAt } = await usedUp(2);
+    clock.time = resetAt + offset;
+    await window.acquire();
+    expect(clock.now()).toBe(resetAt + 100);
+  });
+
+  it('may be as far as the longest wait, and no further', async () => {
+    const { window, clock } = await usedUp(1, { maxWaitMs: 3_000 });
+    await window.acquire();
+    expect(clock.slept).toEqual([3_100]);
+    const late = await usedUp(1, { maxWaitMs: 2_999 });
+    const error: unknown = await late.window.acquire().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({
+      code: 'RATE_LIMITED',
+      status: 429,
+      resetAt: late.resetAt,
+      message: 'The rate window of this key is used up.',
+    });
+    expect(late.clock.slept).toEqual([]);
+  });
+
+  it('is waited for once and told once, however many wait', async () => {
+    const waits: { ms: number; error: Error }[] = [];
+    const { window, clock } = await usedUp(5, { onWait: (wait) => waits.push(wait) });
+    await Promise.all([1, 2, 3, 4].map(() => window.acquire()));
+    expect(clock.slept).toEqual([3_100]);
+    expect(waits).toMatchObject([{ ms: 3_100, error: { code: 'RATE_LIMITED' } }]);
+  });
+
+  it('is still waited for by the others when one gives up', async () => {
+    const clock = heldClock();
+    const { window } = await usedUp(2, { clock });
+    const controller = new AbortController();
+    const first = window.acquire(controller.signal);
+    const others = [window.acquire(new AbortController().signal), window.acquire()];
+    await vi.waitFor(() => expect(clock.sleepers).toHaveLength(1));
+    controller.abort(new Error('enough'));
+    await expect(first).rejects.toThrow('enough');
+    await vi.waitFor(() => expect(clock.sleepers).toHaveLength(2));
+    clock.sleepers[1]?.();
+    expect(await Promise.all(others)).toEqual([
+      expect.stringMatching(/^after-/),
+      expect.stringMatching(/^after-/),
+    ]);
+  });
+
+  it('lets nobody through who gave up', async () => {
+    const { window } = await usedUp(2);
+    const given = AbortSignal.abort(new Error('enough'));
+    await expect(window.acquire(given)).rejects.toThrow('enough');
+    await expect(windowOf().window.acquire(given)).rejects.toThrow('enough');
+  });
+});
+
+describe('a service that resets later than it says', () => {
+  it('refuses once, and is given more time from then on', async () => {
+    const { window, clock } = windowOf();
+    const [lateMs, lengthMs, limit] = [500, 10_000, 3];
+    let [endsAt, used, refused] = [clock.now() + lengthMs, 0, 0];
+    for (let sent = 0; sent < 30; ) {
+      const counted = await window.acquire();
+      if (clock.now() >= endsAt + lateMs) [endsAt, used] = [clock.now() + lengthMs, 0];
+      const isRefused = used >= limit;
+      if (isRefused) {
+        refused++;
+        clock.time += 250;
+      } else {
+        used++;
+        sent++;
+      }
+      window.observe(counted, rateOf(limit, limit - used, endsAt), isRefused);
+    }
+    expect(refused).toBe(1);
+  });
+
+  it('is not what a late reply of the window before means', async () => {
+    const { window, clock } = windowOf();
+    const resetAt = clock.now() + 3_000;
+    await send(window, [rateOf(3, 2, resetAt)]);
+    const slow = await window.acquire();
+    clock.time = resetAt + 200;
+    const counted = await window.acquire();
+    window.observe(slow, rateOf(3, 1, resetAt));
+    expect(window.reading()).toMatchObject({ limit: 3, free: 2, resetAt: undefined });
+    const next = clock.now() + 3_000;
+    window.observe(counted, rateOf(3, 2, next));
+    window.observe(slow, rateOf(3, 0, resetAt));
+    expect(window.reading()).toEqual({ limit: 3, free: 2, resetAt: next });
+    await send(window, [rateOf(3, 1, next), rateOf(3, 0, next)]);
+    await window.acquire();
+    expect(clock.now()).toBe(next + 100);
+  });
+});
+
+describe('a reset that moves', () => {
+  it('by less than a second is the same window', async () => {
+    const { window, clock } = windowOf();
+    const resetAt = clock.now() + 60_000;
+    const moved = [0, 400, -400, 900, 0];
+    await send(
+      window,
+      moved.map((ms, used) => rateOf(10, 9 - used, resetAt + ms)),
+    );
+    expect(window.reading()).toMatchObject({ limit: 10, free: 5 });
+  });
+
+  it('by more is a new window, all of it to be used', async () => {
+    const { window, clock, resetAt } = await usedUp(5);
+    expect(window.reading()).toMatchObject({ free: 0 });
+    const next = resetAt + 900_000;
+    window.observe('first', rateOf(5, 4, next));
+    expect(window.reading()).toEqual({ limit: 5, free: 4, resetAt: next });
+    await send(
+      window,
+      [3, 2, 1, 0].map((remaining) => rateOf(5, remaining, next)),
+    );
+    expect(clock.slept).toEqual([]);
+    await window.acquire();
+    expect(clock.now()).toBe(next + 100);
+  });
+});
+
+describe('a new window', () => {
+  it('is not held up by requests that nobody answers', async () => {
+    const { window, clock, resetAt } = await usedUp(2);
+    clock.time = resetAt + 100;
+    for (let i = 0; i < 2; i++) await window.acquire();
+    expect(clock.slept).toEqual([]);
+    const before = clock.now();
+    expect(await window.acquire()).toBe(`after-${resetAt}`);
+    const waited = clock.now() - before;
+    expect(waited).toBeGreaterThanOrEqual(2_000);
+    expect(waited).toBeLessThan(2_500);
+  });
+});

@@ -1,0 +1,301 @@
+import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BIN, homeIn, option, printRows, times } from './measure.js';
+
+/*
+ * Signed deliveries that a listener acknowledges, its journal on, beside a bare node:http server that reads the body and
+ * answers 200, and beside Debian's `webhook` with an hmac-sha256 rule where it is installed. Both of these keep nothing.
+ * By hand: node test/bench/listen.js [--count 40000] [--rounds 3] [--connections 64] [--many 500000]
+ */
+const SECRET = 'bench-secret-0123456789';
+const MANY_SECRETS = 'esign with 5,000 stored secrets';
+/** A process for each of them would be started: fewer say as much. */
+const WEBHOOK_SHARE = 0.1;
+
+/** @returns {Promise<import('./measure.js').Row[]>} */
+export async function benchListen({
+  count = 40_000,
+  rounds = 3,
+  connections = 64,
+  many = count * 12.5,
+} = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
+  try {
+    const results = await race(folder, { count, rounds, connections });
+    const rows = ratios(results, connections);
+    if (many > 0) rows.push(await memory(folder, many, connections));
+    return rows;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The receivers in turn, round by round; the best of each, so that a busy machine hurts none. */
+async function race(folder, { count, rounds, connections }) {
+  const best = new Map();
+  const starts = {
+    esign: startEsign,
+    [MANY_SECRETS]: (...args) => startEsign(...args, 5_000),
+    'node:http': startBare,
+    webhook: startWebhook,
+  };
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, start] of Object.entries(starts)) {
+      const server = await start(folder, `${name}-${round}`).catch((error) => error);
+      if (server instanceof Error) {
+        process.stderr.write(`${name} is skipped: ${server.message}\n`);
+        delete starts[name];
+        continue;
+      }
+      try {
+        const share = name === 'webhook' ? WEBHOOK_SHARE : 1;
+        await load(server.port, { count: Math.ceil(count * 0.1 * share), connections });
+        const result = await load(server.port, { count: Math.ceil(count * share), connections });
+        if (result.perSecond > (best.get(name)?.perSecond ?? 0)) best.set(name, result);
+      } finally {
+        await server.stop();
+      }
+    }
+  }
+  return best;
+}
+
+function ratios(results, connections) {
+  const own = results.get('esign').perSecond;
+  return [...results].map(([name, { perSecond, p50, p99 }]) => {
+    const quantiles = `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+    const rate = `${Math.round(perSecond)} a second`;
+    if (name === 'esign')
+      return {
+        name: `listen: signed deliveries acknowledged, ${connections} at once`,
+        value: rate,
+        asked: '>= 5000',
+        good: perSecond >= 5_000,
+        note: quantiles,
+      };
+    return {
+      name: `listen: of the rate of ${name}`,
+      value: times(own / perSecond),
+      note: `${rate}, ${quantiles}`,
+    };
+  });
+}
+
+/** Peak memory after few deliveries and after many: it must not grow with their number. */
+async function memory(folder, many, connections) {
+  const server = await startEsign(folder, 'memory');
+  try {
+    const few = Math.ceil(many / 5);
+    await load(server.port, { count: few, connections });
+    const least = await peakMb(server.child.pid);
+    const { perSecond } = await load(server.port, { count: many - few, connections });
+    const most = await peakMb(server.child.pid);
+    return {
+      name: `listen: peak memory after ${many} deliveries`,
+      value: `${most} MB`,
+      asked: '< 200 MB',
+      good: most < 200,
+      note: `${least} MB after ${few}; ${Math.round(perSecond)} a second`,
+    };
+  } finally {
+    await server.stop();
+  }
+}
+
+async function peakMb(pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_000);
+}
+
+async function startEsign(folder, name, secrets = 0) {
+  const config = join(folder, `${name}-config`);
+  await mkdir(config, { recursive: true, mode: 0o700 });
+  const kept = Array.from({ length: secrets }, (_, n) => ({
+    baseUrl: 'http://127.0.0.1:9/v1',
+    requestId: `request-${n}`,
+    envelopeId: `env_other_${n}`,
+    secret: `whsec_${String(n).padStart(43, 'x')}`,
+    createdAt: Date.now(),
+  }));
+  await writeFile(join(config, 'webhook-secrets.json'), JSON.stringify({ secrets: kept }), { mode: 0o600 });
+  const env = {
+    ...homeIn(folder),
+    ESIGN_CONFIG_DIR: config,
+    ESIGN_STATE_DIR: join(folder, name),
+    ESIGN_WEBHOOK_SECRET: SECRET,
+  };
+  const words = [BIN, 'listen', '--port', '0', '--json'];
+  const profiling = process.env.BENCH_PROFILE
+    ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]
+    : [];
+  return startServer(folder, name, process.execPath, [...profiling, ...words], env, (text) =>
+    Number(/"url":"http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]),
+  );
+}
+
+const BARE = `
+import { createServer } from 'node:http';
+const server = createServer((request, response) => {
+  const chunks = [];
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', () => {
+    Buffer.concat(chunks);
+    response.end('ok\\n');
+  });
+});
+server.listen(0, '127.0.0.1', () => console.log('port ' + server.address().port + ';'));
+`;
+
+async function startBare(folder, name) {
+  const file = join(folder, 'bare.mjs');
+  await writeFile(file, BARE);
+  return startServer(folder, name, process.execPath, [file], process.env, portIn);
+}
+
+function portIn(text) {
+  return Number(/port (\d+);/.exec(text)?.[1]);
+}
+
+async function startWebhook(folder, name) {
+  const hooks = join(folder, 'hooks.json');
+  const parameter = { source: 'header', name: 'X-Service-Signature' };
+  const rule = { match: { type: 'payload-hmac-sha256', secret: SECRET, parameter } };
+  const mismatch = { 'trigger-rule-mismatch-http-response-code': 401 };
+  const hook = { id: 'webhooks', 'execute-command': '/bin/true', 'trigger-rule': rule, ...mismatch };
+  await writeFile(hooks, JSON.stringify([hook]));
+  const port = await freePort();
+  const words = ['-hooks', hooks, '-ip', '127.0.0.1', '-port', String(port), '-urlprefix', ''];
+  const server = await startServer(folder, name, 'webhook', words, process.env, () => port);
+  await untilOpen(port);
+  return server;
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+async function untilOpen(port) {
+  for (let turn = 0; turn < 500; turn++) {
+    const isOpen = await new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+      socket.on('connect', () => socket.destroy());
+    });
+    if (isOpen) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('it does not listen');
+}
+
+/** Starts a receiver whose output goes into a file, as that of a service would. */
+async function startServer(folder, name, file, words, env, portOf) {
+  const log = join(folder, `${name}.log`);
+  const output = await open(log, 'w');
+  const child = spawn(file, words, { env, stdio: ['ignore', output.fd, output.fd] });
+  const ended = new Promise((resolve) => {
+    child.on('exit', resolve);
+    child.on('error', resolve);
+  });
+  let over;
+  void ended.then((reason) => {
+    over = reason instanceof Error ? reason : new Error(`it ended with ${reason}`);
+  });
+  const stop = async () => {
+    child.kill();
+    await ended;
+    await output.close();
+  };
+  for (;;) {
+    if (over !== undefined) throw over;
+    const port = portOf((await readFile(log, 'utf8')).slice(0, 1_000));
+    if (port > 0) return { child, port, stop };
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+let made = 0;
+
+/** One signed delivery as the bytes of a request, no two alike. */
+function nextRequest() {
+  made++;
+  const body = JSON.stringify({
+    event: 'envelope.signed',
+    timestamp: '2026-01-02T03:04:05.678Z',
+    data: {
+      envelopeId: `env_${made % 1_000}`,
+      status: 'IN_PROGRESS',
+      signer: {
+        id: `signer_${made}`,
+        email: 'ada@example.com',
+        name: 'Ada Lovelace',
+        signedAt: '2026-01-02T03:04:05.678Z',
+      },
+    },
+  });
+  const signature = createHmac('sha256', SECRET).update(body).digest('hex');
+  return `POST /webhooks HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nX-Service-Signature: ${signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** Sends so many over so many kept-alive connections, on each the next once the last is answered 200. */
+async function load(port, { count, connections }) {
+  const times = new Float64Array(count);
+  let sent = 0;
+  const started = performance.now();
+  const run = () =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1').setNoDelay(true).setEncoding('latin1');
+      let text = '';
+      let index = 0;
+      let at = 0;
+      const next = () => {
+        if (sent >= count) {
+          socket.destroy();
+          return resolve();
+        }
+        index = sent++;
+        const bytes = nextRequest();
+        at = performance.now();
+        socket.write(bytes);
+      };
+      socket.on('connect', next).on('error', reject);
+      socket.on('close', () => reject(new Error(`the connection was closed after ${text}`)));
+      socket.on('data', (more) => {
+        text += more;
+        if (!isWhole(text)) return;
+        if (!text.startsWith('HTTP/1.1 200')) return reject(new Error(`it answered ${text}`));
+        text = '';
+        times[index] = performance.now() - at;
+        next();
+      });
+    });
+  await Promise.all(Array.from({ length: connections }, run));
+  const seconds = (performance.now() - started) / 1_000;
+  times.sort();
+  const at = (share) => times[Math.min(count - 1, Math.floor(count * share))];
+  return { perSecond: count / seconds, p50: at(0.5), p99: at(0.99) };
+}
+
+function isWhole(text) {
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0) return false;
+  const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1];
+  return length === undefined ? text.endsWith('0\r\n\r\n') : text.length >= end + 4 + Number(length);
+}
+
+if (process.argv[1] === import.meta.filename)
+  printRows(
+    await benchListen({
+      count: option('count'),
+      rounds: option('rounds'),
+      connections: option('connections'),
+      many: option('many'),
+    }),
+  );

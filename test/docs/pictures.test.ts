@@ -1,0 +1,30 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const folder = join(root, 'docs/pictures');
+const pictures = await readdir(folder);
+const pages = await Promise.all(
+  [
+    'README.md',
+    ...(await readdir(join(root, 'docs')))
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => `docs/${file}`),
+  ].map((page) => readFile(join(root, page), 'utf8')),
+);
+
+describe.each(pictures)('docs/pictures/%s', (name) => {
+  it('is shown on a page, with words for who does not see it', () => {
+    const shown = new RegExp(`!\\[[^\\]]{20,}\\]\\((?:docs/)?pictures/${name.replace('.', '\\.')}\\)`);
+    expect(pages.some((page) => shown.test(page))).toBe(true);
+  });
+
+  it('is a drawing that loads nothing and tells nothing of the machine it was made on', async () => {
+    const svg = await readFile(join(folder, name), 'utf8');
+    expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="\d+" height="\d+"/);
+    expect(svg).toContain('<title>esign ');
+    expect(svg.match(/<text /g)?.length).toBeGreaterThan(5);
+    expect(svg).not.toMatch(/<script|href=|url\(|esk_|whsec_|\/tmp\/|\/home\/|\/Users\//);
+  });
+});
