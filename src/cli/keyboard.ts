@@ -150,16 +150,15 @@ const ARRIVAL_MS = 30;
  */
 export async function forgetTypedAhead(): Promise<void> {
   const { stdin } = process;
-  let isInterrupted = false;
-  const drop = (chunk: Buffer | string) => {
-    isInterrupted ||= /[\u0003\u0004]/.test(String(chunk));
-  };
+  const dropped: string[] = [];
+  const drop = (chunk: Buffer | string) => void dropped.push(String(chunk));
   stdin.setRawMode(true);
   stdin.on('data', drop).resume();
   await new Promise((resolve) => setTimeout(resolve, ARRIVAL_MS));
   stdin.off('data', drop).pause();
   stdin.setRawMode(false);
-  if (isInterrupted) throw Object.assign(new Error('Ctrl-C was typed ahead'), { name: 'ExitPromptError' });
+  if (/[\u0003\u0004]/.test(dropped.join('')))
+    throw Object.assign(new Error('Ctrl-C was typed ahead'), { name: 'ExitPromptError' });
 }
 
 /** How many characters at the end of the text may be the beginning of the sequence. */
