@@ -122,7 +122,10 @@ describe('text in columns', () => {
         (words, width) => {
           const text = safeLine(words.join(' '));
           const lines = wrapped(text, width);
-          for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
+          // One character alone may be wider than all there is.
+          for (const line of lines)
+            if ([...new Intl.Segmenter().segment(line)].length > 1)
+              expect(widthOf(line)).toBeLessThanOrEqual(width);
           expect(lines.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
         },
       ),
