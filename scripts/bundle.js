@@ -21,7 +21,7 @@ export async function bundle() {
   const commands = (await readdir(join(root, 'src/commands'), { recursive: true })).filter((file) =>
     file.endsWith('.ts'),
   );
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: [
       'src/cli/main.ts',
@@ -50,9 +50,22 @@ export async function bundle() {
     external: ['typescript', '@napi-rs/keyring'],
     legalComments: 'linked',
     logLevel: 'warning',
+    metafile: true,
   });
+  await countModules(metafile);
   // harfbuzzjs loads its WebAssembly from beside its own file.
   await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(root, 'dist/chunks/harfbuzz.wasm'));
+}
+
+/** How many modules are in each file, for the test that counts what a command loads. */
+async function countModules({ outputs }) {
+  const counts = Object.entries(outputs)
+    .filter(([file]) => file.endsWith('.js'))
+    .map(([file, { inputs }]) => [
+      file,
+      Object.values(inputs).filter(({ bytesInOutput }) => bytesInOutput > 0).length,
+    ]);
+  await writeFile(join(root, 'dist/.modules.json'), JSON.stringify(Object.fromEntries(counts)));
 }
 
 /** What the sandbox's web pages load: their own style and script, the PDF viewer, the font of signatures. */

@@ -35,7 +35,7 @@ async function copyFiles() {
     'package.json',
     'oclif.manifest.json',
     'contract/openapi.yaml',
-    ...(await filesIn('dist')).filter((name) => !/^dist\/(help|standalone|types|\.built)/.test(name)),
+    ...(await filesIn('dist')).filter((name) => !/^dist\/(help|standalone|types|man|deb|\.)/.test(name)),
   ];
   const hash = createHash('sha256');
   for (const name of names) {

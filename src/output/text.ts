@@ -57,9 +57,12 @@ function unicodeEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
+/** Marks stand on the letter before them. Those that make an emoji of a sign stay. */
+const MARKS = /(?![\ufe0f\u20e3])[\p{Mn}\p{Me}]/gu;
+
 /** Columns the text takes on a terminal. */
 export function widthOf(text: string): number {
-  return stringWidth(text);
+  return stringWidth(text.replace(MARKS, ''));
 }
 
 /** The text with blanks up to `width` columns. */

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { constants, Script } from 'node:vm';
@@ -20,7 +19,6 @@ export class Program {
   private readonly assets: Assets;
   private readonly files: Files;
   private readonly needsFiles: ReadonlySet<string>;
-  private readonly nodeRequire = createRequire(process.execPath);
 
   constructor(assets: Assets, files: Files, needsFiles: readonly string[]) {
     this.assets = assets;
@@ -58,12 +56,22 @@ export class Program {
     return factory;
   }
 
-  /** Other files of the bundle by their relative name or URL; the rest is Node's own. */
+  /** Other files of the bundle by their relative name or URL; the rest is Node's own. No folder is searched. */
   private require(from: string, name: string): unknown {
     if (name.startsWith('.')) return this.load(posix.join(posix.dirname(from), name));
     const inside = `${pathToFileURL(this.files.root).href}/`;
     if (name.startsWith(inside)) return this.load(name.slice(inside.length));
-    return this.nodeRequire(name);
+    const own: unknown = process.getBuiltinModule(name);
+    if (own === undefined) throw new NotCarriedError(name);
+    return own;
+  }
+}
+
+/** What `import` says of a package that is not installed. */
+class NotCarriedError extends Error {
+  readonly code = 'ERR_MODULE_NOT_FOUND';
+  constructor(name: string) {
+    super(`${name} is no part of the executable`);
   }
 }
 

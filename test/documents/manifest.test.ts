@@ -91,7 +91,7 @@ describe('verifying', () => {
       'gone is missing.',
       '../outside is outside the folder.',
       '/etc/passwd is outside the folder.',
-      "folder can't be read (EISDIR).",
+      "folder can't be read (it is a folder).",
       'A line of SHA256SUMS is no entry: not a line',
     ]);
   });

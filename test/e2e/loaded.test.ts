@@ -43,7 +43,7 @@ describe.skipIf(PACKAGE === undefined)('what a command loads', () => {
     const builtins = new Map(Object.entries(allowed?.builtins ?? {})).get(major);
     const loaded = await loadedBy(home, args, { ...service.env, ...env });
     const most = {
-      files: atMost(allowed?.files),
+      modules: atMost(allowed?.modules),
       bytes: atMost(allowed?.bytes),
       builtins: builtins === undefined ? loaded.builtins : atMost(builtins),
     };
@@ -59,5 +59,5 @@ function atMost(figure = 0): number {
 }
 
 function over(loaded: Loaded, most: Loaded): string[] {
-  return (['files', 'bytes', 'builtins'] as const).filter((what) => loaded[what] > most[what]);
+  return (['modules', 'bytes', 'builtins'] as const).filter((what) => loaded[what] > most[what]);
 }

@@ -133,7 +133,7 @@ describe('a key that is shown', () => {
     ['sk_live_0123', '…'],
     ['short', '…'],
     ['', '…'],
-  ])('%j is %s', (key, shown) => {
+  ])('%j shows its first 8 characters, and none when short: %s', (key, shown) => {
     expect(maskKey(key)).toBe(shown);
   });
 });

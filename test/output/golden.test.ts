@@ -181,7 +181,6 @@ function terminalOf(columns: number): Terminal & { written: string } {
     outIsTty: true,
     errIsTty: false,
     canAsk: false,
-    still: false,
     columns,
     out: (text: string | Uint8Array) => {
       terminal.written += String(text);

@@ -122,10 +122,9 @@ describe('text in columns', () => {
         (words, width) => {
           const text = safeLine(words.join(' '));
           const lines = wrapped(text, width);
-          // One character alone may be wider than all there is.
-          for (const line of lines)
-            if ([...new Intl.Segmenter().segment(line)].length > 1)
-              expect(widthOf(line)).toBeLessThanOrEqual(width);
+          // What a reader sees as one character is never broken, however wide it is.
+          for (const line of lines.filter((one) => [...new Intl.Segmenter().segment(one)].length > 1))
+            expect(widthOf(line)).toBeLessThanOrEqual(width);
           expect(lines.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
         },
       ),

@@ -1,13 +1,15 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
-import type { Home } from './cli.ts';
+import { type Home, PACKAGE } from './cli.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
 
 /** What a command made Node load. */
 export interface Loaded {
-  /** Files of JavaScript. */
-  files: number;
+  /** Modules of the sources and of packages, which the bundle's files are made of, and files that are none of its. */
+  modules: number;
   bytes: number;
   /** Node's own modules. */
   builtins: number;
@@ -36,10 +38,24 @@ export async function loadedBy(
   const files = (await coveredFiles(folder)).filter((file) => file !== counter);
   const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
   return {
-    files: files.length,
+    modules: await modulesIn(files),
     bytes: sizes.reduce((sum, size) => sum + size, 0),
     builtins: Number(await readFile(counted, 'utf8')),
   };
+}
+
+/** The build says how many modules are in each file; a count of files would change with every split of the bundle. */
+async function modulesIn(files: readonly string[]): Promise<number> {
+  const read = parseJson(await readFile(join(ROOT, 'dist/.modules.json'), 'utf8'));
+  const counts = new Map(isRecord(read) ? Object.entries(read) : []);
+  return files.reduce((sum, file) => {
+    const count = counts.get(
+      relative(PACKAGE ?? ROOT, file)
+        .split(sep)
+        .join('/'),
+    );
+    return sum + (typeof count === 'number' ? count : 1);
+  }, 0);
 }
 
 async function coveredFiles(folder: string): Promise<string[]> {
