@@ -180,6 +180,7 @@ function terminalOf(columns: number): Terminal & { written: string } {
     written: '',
     outIsTty: true,
     errIsTty: false,
+    still: false,
     canAsk: false,
     columns,
     out: (text: string | Uint8Array) => {
