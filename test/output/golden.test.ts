@@ -182,7 +182,6 @@ function terminalOf(columns: number): Terminal & { written: string } {
     errIsTty: false,
     still: false,
     canAsk: false,
-    still: false,
     columns,
     out: (text: string | Uint8Array) => {
       terminal.written += String(text);
