@@ -19,7 +19,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 const OF_A_SIGNER = ['email', 'name', 'role', 'order'];
 const NUMBERED = /^signer_?(\d{1,2})_(.+)$/;
 /** Every name a column may have; `N` stands for a number, `KEY` for any word. */
-export const COLUMN_NAMES: readonly string[] = [
+const COLUMN_NAMES: readonly string[] = [
   ...OF_A_SIGNER,
   ...OF_A_SIGNER.map((name) => `signer1_${name}`),
   ...Object.keys(PLAIN),

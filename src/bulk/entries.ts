@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { JournalFormat } from '../journal/journal.ts';
 
 /** How a run makes envelopes: left as drafts, drafts that are then sent, or sent at their creation. */
-export const MODES = ['draft', 'two-step', 'one-step'] as const;
+const MODES = ['draft', 'two-step', 'one-step'] as const;
 export type Mode = (typeof MODES)[number];
 
 const errorSchema = z.object({

@@ -28,7 +28,7 @@ export interface RunDetails extends RunSummary {
   results: string;
 }
 
-export async function summaryOf(root: string, state: RunState): Promise<RunSummary> {
+async function summaryOf(root: string, state: RunState): Promise<RunSummary> {
   const { id, file, at, total } = state.head;
   return {
     id,

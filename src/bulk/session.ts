@@ -34,7 +34,7 @@ export interface RunOptions {
 }
 
 /** Thrown to leave off when the run is to stop; never seen outside. */
-export class Stopped extends Error {
+class Stopped extends Error {
   override readonly name = 'Stopped';
 }
 

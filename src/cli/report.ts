@@ -46,7 +46,7 @@ function hintFor(error: EsignError): string | undefined {
 }
 
 /** The error for people: what failed, why, each detail by field, what to do next. */
-export function renderError(error: unknown, style: (format: 'red' | 'dim', text: string) => string): string {
+function renderError(error: unknown, style: (format: 'red' | 'dim', text: string) => string): string {
   const report = reportOf(error);
   const code = error instanceof ServiceError ? ` (${safeLine(report.code)})` : '';
   const lines = [`${style('red', 'Error:')} ${safeBlock(report.message)}${code}`];

@@ -1,10 +1,6 @@
 import * as Flags from '@oclif/core/flags';
-import type { Client } from '../api/client.ts';
-import { type Selection, selectEnvelopes } from '../envelopes/select.ts';
-import { UsageError } from '../kernel/errors.ts';
+import type { Selection } from '../envelopes/select.ts';
 import { durationFlag, sinceFlag, statusesFlag } from './flags.ts';
-import { readIds } from './ids.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /** Which envelopes are meant, wherever several can be. */
 export const selectionFlags = {
@@ -59,25 +55,4 @@ export function selectionOf(flags: SelectionFlagValues): Selection {
 /** True when anything is asked for. */
 export function selects(selection: Selection): boolean {
   return Object.values(selection).some((value) => value !== undefined);
-}
-
-/**
- * The ids that are named or on stdin, or those of all envelopes that the flags select.
- * @throws UsageError when there is neither, or both.
- */
-export async function readIdsOrSelect(
-  words: readonly string[],
-  client: Client,
-  selection: Selection,
-  surroundings: Surroundings,
-): Promise<string[]> {
-  if (!selects(selection)) return (await readIds(words, 'envelope id')).ids;
-  if (words.length > 0)
-    throw new UsageError('Name envelopes or select them with flags, not both.', {
-      hint: 'Leave one of the two out.',
-    });
-  const ids: string[] = [];
-  for await (const { id } of selectEnvelopes(client, selection, { signal: surroundings.signal }))
-    ids.push(id);
-  return ids;
 }

@@ -1,5 +1,5 @@
 /** Ctrl-C or a request to stop. Not an error of anybody's: nothing is printed for it. */
-export class Interrupted extends Error {
+class Interrupted extends Error {
   override readonly name = 'Interrupted';
   readonly signal: NodeJS.Signals;
   constructor(signal: NodeJS.Signals) {

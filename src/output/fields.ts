@@ -18,7 +18,7 @@ export function fieldColumns<T>(list: string): Column<T>[] {
 }
 
 /** The value at a path such as `signers.0.email`; undefined where it ends early. */
-export function at(value: unknown, path: string): unknown {
+function at(value: unknown, path: string): unknown {
   let current = value;
   for (const part of path.split('.')) {
     if (Array.isArray(current) && /^\d+$/.test(part)) current = current[Number(part)];

@@ -17,7 +17,7 @@ export interface Progress {
 }
 
 /** `412 of 1,000 files  82.4 MB  41.2 MB/s  14s left`. */
-export function progressText(progress: Progress, now: number): string {
+function progressText(progress: Progress, now: number): string {
   const { files, done, failed, bytes } = progress;
   const words = [files === 1 ? 'Fetching' : `${done.toLocaleString('en-US')} of ${counted(files, 'file')}`];
   if (failed > 0) words.push(`${failed.toLocaleString('en-US')} failed`);

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 
 /** Where a customer's bucket is and how to sign for it. Without an access key the AWS default chain is used. */
-export const storageSchema = z.looseObject({
+const storageSchema = z.looseObject({
   bucket: z.optional(z.string()),
   region: z.optional(z.string()),
   endpoint: z.optional(z.string()),
@@ -13,7 +13,7 @@ export const storageSchema = z.looseObject({
 export type StorageSettings = z.infer<typeof storageSchema>;
 
 /** A key, or where it is kept, and where to use it. Exactly one of the three apiKey… is set. */
-export const profileSchema = z.looseObject({
+const profileSchema = z.looseObject({
   baseUrl: z.string(),
   apiKey: z.optional(z.string()),
   apiKeyCommand: z.optional(z.string()),

@@ -5,7 +5,7 @@ import type { Delivery } from './receiver.ts';
 const text = z.nullable(z.string());
 
 /** A delivery as the journal keeps it: everything needed to show it, judge it again and send it again. */
-export const eventRecordSchema = z.object({
+const eventRecordSchema = z.object({
   /** Names this delivery on this machine. */
   deliveryId: z.string(),
   /** The payload's id, or the hash of its bytes. */

@@ -37,7 +37,7 @@ export interface Behaviour {
 }
 
 /** A service that keeps what it did: envelopes, and how often each was mailed. */
-export class Service {
+class Service {
   readonly stored: Stored[] = [];
   readonly mails = new Map<string, number>();
   readonly counts = { creates: 0, sends: 0, looks: 0, cancels: 0, gets: 0 };

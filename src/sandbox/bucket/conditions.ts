@@ -56,7 +56,7 @@ export function preconditionFailed(): S3Error {
 }
 
 /** Whether a list of ETags, or `*`, names this one. */
-export function isListed(header: string, etag: string): boolean {
+function isListed(header: string, etag: string): boolean {
   return header.split(',').some((one) => one.trim() === '*' || unquoted(one) === etag);
 }
 

@@ -2,7 +2,7 @@ import { FIELD_TYPES, type FieldType, type TemplateField, type TemplateRecord } 
 import type { TemplateWords } from '../service/template-desk.ts';
 
 /** Bounds of what a template may hold. */
-export const MOST = { roles: 20, fields: 200, options: 50, text: 200 } as const;
+const MOST = { roles: 20, fields: 200, options: 50, text: 200 } as const;
 
 /** The size in points a field has at first, and the least it may have. */
 export const SIZES: Readonly<Record<FieldType, { usual: [number, number]; least: [number, number] }>> = {

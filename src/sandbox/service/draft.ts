@@ -54,7 +54,7 @@ export function draftEnvelope(
  * A role for every signer: the one asked for, else the next of the template's that nobody has, else its last.
  * A role that isn't the template's is a VALIDATION_ERROR that names the roles.
  */
-export function assignRoles(template: TemplateRecord, signers: CreateBody['signers']): string[] {
+function assignRoles(template: TemplateRecord, signers: CreateBody['signers']): string[] {
   const wrong = signers.flatMap(({ role }, index): [string, string[]][] =>
     role === undefined || template.roles.includes(role)
       ? []

@@ -59,7 +59,7 @@ function keyOf(who: Who, day: string): Buffer {
   return mac(mac(mac(mac(`AWS4${who.secretAccessKey}`, day), who.region), who.service), 'aws4_request');
 }
 
-export function scopeOf(who: Who, at: Date): string {
+function scopeOf(who: Who, at: Date): string {
   return `${basic(at).slice(0, 8)}/${who.region}/${who.service}/aws4_request`;
 }
 

@@ -9,7 +9,7 @@ import type { ObjectWriter, PaperMaker, TemplateField, TemplateRecord } from '..
 import { type Service, type ServiceOptions, startService } from '../../../src/sandbox/service/server.ts';
 
 /** Exactly the documented fields of a signer: an extra one fails the parse. */
-export const signerShape = z.strictObject({
+const signerShape = z.strictObject({
   id: z.string().regex(/^signer_\w+$/),
   email: z.string(),
   name: z.string(),

@@ -15,7 +15,7 @@ import { createSheet, type Sheet } from './sheet.ts';
 import { inherited, type PageView, viewOf } from './view.ts';
 
 /** A4 in points. */
-export const A4 = { width: 595.28, height: 841.89 } as const;
+const A4 = { width: 595.28, height: 841.89 } as const;
 
 /** What the file says about itself. */
 export interface PaperInfo {
