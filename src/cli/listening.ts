@@ -14,16 +14,18 @@ import { deliveryLine, forwardLine, renderDelivery } from '../output/delivery-vi
 import { jsonText, writeJsonLine } from '../output/json.ts';
 import { EventJournal, readEvents } from '../webhooks/event-journal.ts';
 import { recordOf } from '../webhooks/event-record.ts';
-import { Forwarder } from '../webhooks/forward.ts';
+import { Forwarder, type ForwardResult } from '../webhooks/forward.ts';
+import type { Inspector } from '../webhooks/inspector/server.ts';
 import { type Delivery, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { downloadPapers } from './downloading.ts';
 import { eventNames } from './event-flags.ts';
 import { runCommand } from './exec-command.ts';
+import { type InspectFlags, openInspector } from './inspecting.ts';
 import { listenSecrets } from './listen-secrets.ts';
 import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';
 
-export interface ListenFlags {
+export interface ListenFlags extends InspectFlags {
   port: number;
   host: string;
   path: string;
@@ -88,6 +90,7 @@ class Listener {
   readonly #forwarder: Forwarder;
   readonly #count = { received: 0, verified: 0, refused: 0, duplicates: 0 };
   readonly #downloaded = new Set<string>();
+  #inspector: Inspector | undefined;
   #work: Promise<void> = Promise.resolve();
   #wake: (() => void) | undefined;
   #woken: Promise<void> = Promise.resolve();
@@ -103,7 +106,10 @@ class Listener {
       urls: flags['forward-to'] ?? [],
       timeoutMs: flags['forward-timeout'] ?? DEFAULT_FORWARD_TIMEOUT_MS,
       clock: around.clock,
-      onResult: (result) => void this.#write(forwardLine(result, around.terminal, around.json)),
+      onResult: (result) => {
+        this.#inspector?.forwarded(result);
+        this.#tellForward(result);
+      },
     });
   }
 
@@ -114,30 +120,40 @@ class Listener {
     const seen: string[] = [];
     for await (const record of readEvents(eventsFolder(), { since: clock.now() - REPEATS_MS }))
       if (record.reason === null) seen.push(record.id);
-    return startReceiver({
+    const secretsFor = verify ? await listenSecrets(this.#flags['secret-file'], this.#around) : none;
+    this.#inspector = await openInspector(this.#flags, eventsFolder(), this.#around, (result) =>
+      this.#tellForward(result),
+    );
+    const starting = startReceiver({
       host,
       port,
       path,
       signatureHeader: this.#flags['signature-header'].toLowerCase(),
-      secretsFor: verify ? await listenSecrets(this.#flags['secret-file'], this.#around) : none,
+      secretsFor,
       verify,
       clock,
       seen: seen.reverse(),
       onDelivery: (delivery) => this.#take(delivery),
     });
+    starting.catch(() => this.#inspector?.close());
+    return starting;
   }
 
   async announce(url: string): Promise<void> {
     const { json, terminal } = this.#around;
     const { verify } = this.#flags;
+    const inspector = this.#inspector;
+    inspector?.listensAt(url);
     if (json) {
-      await writeJsonLine({ type: 'ready', url, verify }, terminal);
+      const inspectorUrl = inspector && { inspectorUrl: inspector.url };
+      await writeJsonLine({ type: 'ready', url, verify, ...inspectorUrl }, terminal);
       if (!verify) await writeJsonLine({ type: 'warning', message: 'Signatures are not checked.' }, terminal);
       return;
     }
     this.#around.notice(
       `Listening at ${url}. Give it as --webhook-url when you create an envelope. Ctrl-C stops.`,
     );
+    if (inspector) this.#around.notice(`Inspect at ${inspector.url} (the link is a secret of this run).`);
     if (!verify)
       this.#around.notice('Signatures are not checked: anyone who reaches this address can make up events.');
   }
@@ -195,6 +211,7 @@ class Listener {
       this.#around.notice('Waiting for what is being forwarded.');
     await this.#forwarder.drain(this.#flags.drain ?? DEFAULT_DRAIN_MS);
     await this.#work;
+    await this.#inspector?.close();
     await this.#journal.close();
     const { received, verified, refused } = this.#count;
     if (this.#around.json) return writeJsonLine({ type: 'summary', ...this.#count }, this.#around.terminal);
@@ -203,14 +220,18 @@ class Listener {
 
   /** In the journal first: only then may the sender be told that it arrived. */
   async #take(delivery: Delivery): Promise<void> {
-    await this.#journal.append(recordOf(delivery));
+    const record = recordOf(delivery);
+    await this.#journal.append(record);
     this.#count.received++;
     this.#count.verified += Number(delivery.verified);
     this.#count.refused += Number(delivery.reason !== null);
     this.#count.duplicates += Number(delivery.duplicate);
     const { reason, facts, duplicate } = delivery;
     const isWanted = this.#events === undefined || this.#events.has(facts?.event ?? '');
-    if (reason !== null || isWanted) this.#show(delivery);
+    if (reason !== null || isWanted) {
+      this.#inspector?.received(record, this.#around.clock.now() - Date.parse(delivery.receivedAt));
+      this.#show(delivery);
+    }
     if (reason !== null || !isWanted) return;
     if (facts?.envelopeId === this.#flags.envelope) {
       this.#received.add(facts?.event ?? '');
@@ -247,6 +268,10 @@ class Listener {
     if (download === undefined || this.#downloaded.has(envelopeId)) return;
     this.#downloaded.add(envelopeId);
     await downloadPapers(envelopeId, download, this.#around);
+  }
+
+  #tellForward(result: ForwardResult): void {
+    void this.#write(forwardLine(result, this.#around.terminal, this.#around.json));
   }
 
   #show(delivery: Delivery): void {
