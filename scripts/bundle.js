@@ -68,13 +68,14 @@ async function countModules({ outputs }) {
   await writeFile(join(root, 'dist/.modules.json'), JSON.stringify(Object.fromEntries(counts)));
 }
 
-/** What the sandbox's web pages load: their own style and script, the PDF viewer, the font of signatures. */
+/** What the web pages of the sandbox and of `listen --inspect` load: style, script, the PDF viewer, a font. */
 export async function copyPages() {
   const target = join(root, 'dist/pages');
   const viewer = join(root, 'node_modules/pdfjs-dist/legacy/build');
   await cp(join(root, 'src/sandbox/pages/assets'), target, { recursive: true });
   for (const file of ['pdf.min.mjs', 'pdf.worker.min.mjs']) await cp(join(viewer, file), join(target, file));
   await cp(join(root, 'dist/fonts/Caveat_500Medium.ttf'), join(target, 'hand.ttf'));
+  await cp(join(root, 'src/webhooks/inspector/assets'), join(root, 'dist/inspector'), { recursive: true });
 }
 
 /** oclif.manifest.json: all commands and flags in one file, so that help and routing load no command. */

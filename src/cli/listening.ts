@@ -7,11 +7,13 @@ import { EventJournal } from '../webhooks/event-journal.ts';
 import { recordOf } from '../webhooks/event-record.ts';
 import type { ForwardResult } from '../webhooks/forward.ts';
 import { FORWARDED_FOR_MS } from '../webhooks/forwarder.ts';
+import type { Inspector } from '../webhooks/inspector/server.ts';
 import { type Delivery, type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { removeOldDays } from '../webhooks/retention.ts';
 import { downloadPapers } from './downloading.ts';
 import { eventNames } from './event-flags.ts';
 import { runCommand } from './exec-command.ts';
+import { type InspectFlags, openInspector } from './inspecting.ts';
 import { AwaitedEnvelope } from './listen-awaiting.ts';
 import { Forwarding, forwardsFolder } from './listen-forwarding.ts';
 import { listenSecrets } from './listen-secrets.ts';
@@ -19,7 +21,7 @@ import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
 
-export interface ListenFlags {
+export interface ListenFlags extends InspectFlags {
   port: number;
   host: string;
   path: string;
@@ -86,6 +88,7 @@ class Listener {
   readonly #count = { received: 0, verified: 0, refused: 0, duplicates: 0 };
   readonly #downloaded = new Set<string>();
   readonly #ended = new AbortController();
+  #inspector: Inspector | undefined;
   #tidying: Promise<void> = Promise.resolve();
   #work: Promise<void> = Promise.resolve();
   #unwritten = '';
@@ -103,7 +106,10 @@ class Listener {
       urls: [...new Set(flags['forward-to'])],
       timeoutMs: flags['forward-timeout'] ?? DEFAULT_FORWARD_TIMEOUT_MS,
       clock: around.clock,
-      onResult: (result) => this.#tellForward(result),
+      onResult: (result) => {
+        this.#inspector?.forwarded(result);
+        this.#tellForward(result);
+      },
       warn,
     });
   }
@@ -114,6 +120,10 @@ class Listener {
     const none = () => Promise.resolve({ secrets: [], others: [] });
     const secretsFor = verify ? await listenSecrets(this.#flags['secret-file'], this.#around) : none;
     try {
+      const seen = await this.#recall();
+      this.#inspector = await openInspector(this.#flags, eventsDir(), this.#around, (result) =>
+        this.#tellForward(result),
+      );
       return await startReceiver({
         host,
         port,
@@ -122,11 +132,12 @@ class Listener {
         secretsFor,
         verify,
         clock,
-        seen: await this.#recall(),
+        seen,
         onDelivery: (delivery) => this.#take(delivery),
       });
     } catch (error) {
       await this.#forwarding.stop(0);
+      await this.#inspector?.close();
       throw error;
     }
   }
@@ -147,8 +158,11 @@ class Listener {
   async announce(url: string): Promise<void> {
     const { json, terminal } = this.#around;
     const { verify } = this.#flags;
+    const inspector = this.#inspector;
+    inspector?.listensAt(url);
     if (json) {
-      await writeJsonLine({ type: 'ready', url, verify }, terminal);
+      const inspectorUrl = inspector && { inspectorUrl: inspector.url };
+      await writeJsonLine({ type: 'ready', url, verify, ...inspectorUrl }, terminal);
       if (!verify) await writeJsonLine({ type: 'warning', message: 'Signatures are not checked.' }, terminal);
       return;
     }
@@ -157,6 +171,7 @@ class Listener {
         ? 'Give it as --webhook-url when you create an envelope.'
         : 'Starting the tunnel.';
     this.#around.notice(`Listening at ${url}. ${next} Ctrl-C stops.`);
+    if (inspector) this.#around.notice(`Inspect at ${inspector.url} (the link is a secret of this run).`);
     if (!verify)
       this.#around.notice('Signatures are not checked: anyone who reaches this address can make up events.');
   }
@@ -211,6 +226,7 @@ class Listener {
       this.#around.notice('Waiting for what is being forwarded.');
     await this.#forwarding.stop(this.#flags.drain ?? DEFAULT_DRAIN_MS);
     await this.#work;
+    await this.#inspector?.close();
     await this.#journal.close();
     const { received, verified, refused } = this.#count;
     await this.#writing;
@@ -223,12 +239,16 @@ class Listener {
     const { reason, facts, duplicate } = delivery;
     const isWanted = this.#events === undefined || this.#events.has(facts?.event ?? '');
     const owedTo = reason === null && isWanted ? this.#forwarding.targets : [];
-    const place = await this.#journal.append(recordOf(delivery, owedTo));
+    const record = recordOf(delivery, owedTo);
+    const place = await this.#journal.append(record);
     this.#count.received++;
     this.#count.verified += Number(delivery.verified);
     this.#count.refused += Number(delivery.reason !== null);
     this.#count.duplicates += Number(delivery.duplicate);
-    if (reason !== null || isWanted) this.#show(delivery);
+    if (reason !== null || isWanted) {
+      this.#inspector?.received(record, this.#around.clock.now() - Date.parse(delivery.receivedAt));
+      this.#show(delivery);
+    }
     if (reason !== null || !isWanted) return;
     if (facts?.envelopeId === this.awaited?.id) this.awaited?.heard(facts?.event ?? '');
     this.#forwarding.take(delivery, place);

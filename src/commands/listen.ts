@@ -13,6 +13,7 @@ export default class Listen extends EsignCommand {
     '<%= config.bin %> listen --secret-file new.secret --secret-file old.secret --port 8080 --path /hooks',
     '<%= config.bin %> listen --forward-to http://localhost:3000/webhooks',
     "<%= config.bin %> listen --tunnel 'cloudflared tunnel --url {url}'",
+    '<%= config.bin %> listen --inspect',
     '<%= config.bin %> listen --envelope env_123 --until COMPLETED --timeout 2h --download papers',
     '<%= config.bin %> listen --no-verify --events envelope.completed --json | jq .envelopeId',
   ];
@@ -92,6 +93,16 @@ export default class Listen extends EsignCommand {
       description: 'remove received webhooks that are older, now and daily; without it all are kept',
       helpValue: '30d',
       least: 86_400_000,
+    }),
+    inspect: Flags.boolean({
+      description: 'show deliveries on a local web page, live; prints its link',
+    }),
+    'inspect-port': Flags.integer({
+      description: 'port of that page (default: any free one)',
+      min: 0,
+      max: 65_535,
+      dependsOn: ['inspect'],
+      helpValue: 'N',
     }),
     verify: Flags.boolean({
       description: 'check signatures; --no-verify takes everything',

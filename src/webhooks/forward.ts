@@ -22,7 +22,7 @@ export interface ForwardResult {
 }
 
 /** These are about one connection, not about the message (RFC 9110, 7.6.1). */
-const HOP_BY_HOP = new Set([
+export const NOT_PASSED_ON = new Set([
   ...[
     'connection',
     'keep-alive',
@@ -60,7 +60,7 @@ export function forwardOnce(
     ms: options.clock.now() - started,
     error,
   });
-  const kept = delivery.headers.filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()));
+  const kept = delivery.headers.filter(([name]) => !NOT_PASSED_ON.has(name.toLowerCase()));
   const headers = [
     ...kept,
     ['X-Esign-Delivery-Id', delivery.deliveryId],

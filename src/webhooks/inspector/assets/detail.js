@@ -1,0 +1,247 @@
+// An opened delivery.
+import { copy, el, eventName, say, shown, sized } from './dom.js';
+import { coloured } from './json.js';
+import { timeline } from './timeline.js';
+
+const TITLES = { verified: 'Signature good', unchecked: 'Signature not checked', refused: 'Refused' };
+
+export class Detail {
+  /** @param {{ onClose: () => void, onEnvelope: (id: string) => void }} options */
+  constructor({ onClose, onEnvelope }) {
+    this.onClose = onClose;
+    this.onEnvelope = onEnvelope;
+    this.element = document.querySelector('#detail');
+    this.id = null;
+    this.form = 'pretty';
+    this.clear();
+  }
+
+  clear() {
+    this.id = null;
+    document.body.removeAttribute('data-open');
+    this.element.replaceChildren(
+      el('p', { class: 'none quiet' }, 'Choose a delivery to see what came, and whether it can be believed.'),
+    );
+  }
+
+  /** Shows a delivery, or shows it anew when something has come to it. */
+  async open(id) {
+    const isNew = id !== this.id;
+    this.id = id;
+    const reply = await fetch(`deliveries/${encodeURIComponent(id)}`).catch(() => null);
+    if (this.id !== id) return;
+    document.body.setAttribute('data-open', '');
+    if (!reply?.ok)
+      return this.show(el('p', { class: 'none' }, reply ? gone(id) : 'The listener does not answer.'));
+    const delivery = await reply.json();
+    if (this.id !== id) return;
+    this.delivery = delivery;
+    const focus = isNew ? null : document.activeElement?.dataset.key;
+    const top = this.element.scrollTop;
+    this.show(...this.parts(delivery));
+    if (focus) this.element.querySelector(`[data-key="${focus}"]`)?.focus({ preventScroll: true });
+    this.element.scrollTop = isNew ? 0 : top;
+  }
+
+  show(...parts) {
+    const back = el(
+      'button',
+      { type: 'button', class: 'back link', 'data-key': 'back', onclick: () => this.onClose() },
+      'All deliveries',
+    );
+    this.element.replaceChildren(back, ...parts);
+  }
+
+  parts(delivery) {
+    return [
+      this.head(delivery),
+      verdictOf(delivery),
+      el('section', { class: 'card' }, el('h3', {}, 'What happened'), timeline(delivery)),
+      this.bodyOf(delivery),
+      headersOf(delivery),
+    ];
+  }
+
+  head(delivery) {
+    const { id, event, envelopeId, status, signer, bytes } = delivery;
+    const facts = [
+      [
+        'Envelope',
+        envelopeId &&
+          el(
+            'button',
+            {
+              type: 'button',
+              class: 'link mono',
+              'data-key': 'envelope',
+              title: 'Show only this envelope',
+              onclick: () => this.onEnvelope(envelopeId),
+            },
+            shown(envelopeId),
+          ),
+      ],
+      ['Status', status && shown(status)],
+      ['Signer', signer && shown(signer)],
+      ['Delivery', el('span', { class: 'mono' }, id)],
+      ['Size', sized(bytes)],
+    ];
+    return el(
+      'header',
+      { class: 'about' },
+      el('div', { class: 'bar' }, el('h2', {}, eventName(event)), this.actions(delivery)),
+      el(
+        'dl',
+        { class: 'facts' },
+        facts
+          .filter(([, value]) => value)
+          .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))),
+      ),
+    );
+  }
+
+  actions({ curl, noReplay }) {
+    const copyCurl = el(
+      'button',
+      { type: 'button', 'data-key': 'curl', disabled: curl === null, onclick: () => this.copyCurl() },
+      'Copy as curl',
+    );
+    const replay = el(
+      'button',
+      {
+        type: 'button',
+        class: 'main',
+        'data-key': 'replay',
+        'aria-disabled': noReplay === null ? null : 'true',
+        'aria-describedby': 'replay-note',
+        onclick: () => this.replay(),
+      },
+      'Replay',
+    );
+    return el(
+      'div',
+      { class: 'actions' },
+      copyCurl,
+      replay,
+      el('p', { class: 'note', id: 'replay-note', role: 'status' }, noReplay ?? ''),
+    );
+  }
+
+  copyCurl() {
+    const button = this.element.querySelector('[data-key="curl"]');
+    if (button && this.delivery.curl !== null) copy(this.delivery.curl, button);
+  }
+
+  /** Sends it to the application again; what comes of it arrives with the news. */
+  async replay() {
+    const button = this.element.querySelector('[data-key="replay"]');
+    if (!button || button.hasAttribute('aria-disabled')) return;
+    button.setAttribute('aria-disabled', 'true');
+    button.textContent = 'Sending';
+    const reply = await fetch(`deliveries/${encodeURIComponent(this.id)}/replay`, { method: 'POST' }).catch(
+      () => null,
+    );
+    const results = reply?.ok ? await reply.json() : null;
+    const failed = results?.filter(({ error }) => error !== null).length;
+    say(
+      results === null ? 'It could not be sent' : failed === 0 ? 'Replayed' : `Replayed, ${failed} not taken`,
+    );
+    const now = this.element.querySelector('[data-key="replay"]');
+    if (!now) return;
+    now.removeAttribute('aria-disabled');
+    now.textContent = 'Replay';
+    const note = this.element.querySelector('#replay-note');
+    if (results === null && note) note.textContent = 'It could not be sent.';
+  }
+
+  bodyOf(delivery) {
+    const { raw, pretty, isWhole, isText, bytes } = delivery;
+    const code = el('code', {});
+    const pre = el('pre', { class: 'body', tabindex: '0', 'aria-label': 'Body' }, code);
+    const buttons = ['pretty', 'raw'].map((form) =>
+      el(
+        'button',
+        {
+          type: 'button',
+          'data-key': form,
+          disabled: form === 'pretty' && pretty === null,
+          onclick: () => choose(form),
+        },
+        form === 'pretty' ? 'Pretty' : 'Raw',
+      ),
+    );
+    const choose = (form) => {
+      this.form = form;
+      const isPretty = form === 'pretty' && pretty !== null;
+      code.replaceChildren(...(isPretty ? coloured(pretty) : [shown(raw)]));
+      pre.classList.toggle('raw', !isPretty);
+      for (const button of buttons)
+        button.setAttribute('aria-pressed', String((button.dataset.key === 'pretty') === isPretty));
+    };
+    choose(this.form);
+    const copyBody = el(
+      'button',
+      {
+        type: 'button',
+        class: 'small',
+        'data-key': 'copy-body',
+        onclick: (event) => copy(raw, event.currentTarget),
+      },
+      'Copy',
+    );
+    const notes = [
+      !isText && 'These bytes are not UTF-8.',
+      !isWhole && `Only the first bytes of ${sized(bytes)} were kept of what was refused.`,
+    ].filter(Boolean);
+    return el(
+      'section',
+      { class: 'card' },
+      el(
+        'div',
+        { class: 'bar' },
+        el('h3', {}, 'Body'),
+        el('div', { class: 'switch', role: 'group', 'aria-label': 'Form of the body' }, buttons),
+        copyBody,
+      ),
+      notes.length > 0 && el('p', { class: 'quiet' }, notes.join(' ')),
+      raw === '' ? el('p', { class: 'quiet' }, 'It is empty.') : pre,
+    );
+  }
+}
+
+function verdictOf({ verdict, answer, signature }) {
+  const title = verdict.state === 'refused' ? `${TITLES.refused} with ${answer}` : TITLES[verdict.state];
+  return el(
+    'section',
+    { class: `verdict ${verdict.state}`, 'aria-label': 'Signature' },
+    el('span', { class: `mark ${verdict.state}`, 'aria-hidden': 'true' }),
+    el(
+      'div',
+      {},
+      el('h3', {}, title),
+      el('p', {}, sentence(shown(verdict.why))),
+      verdict.advice && el('p', { class: 'quiet' }, verdict.advice),
+      signature &&
+        el('p', { class: 'signature mono quiet' }, shown(`${signature.header}: ${signature.value}`)),
+    ),
+  );
+}
+
+function headersOf({ headers }) {
+  const rows = headers.map(([name, value]) =>
+    el('tr', {}, el('th', { scope: 'row' }, shown(name)), el('td', {}, shown(value))),
+  );
+  return el(
+    'section',
+    { class: 'card' },
+    el('h3', {}, 'Headers'),
+    el('table', { class: 'headers' }, el('tbody', {}, rows)),
+  );
+}
+
+function sentence(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function gone(id) {
+  return `It is no longer kept here. See \`esign events show ${id}\`.`;
+}

@@ -1,0 +1,140 @@
+// Live view of the webhooks that `esign listen` receives.
+import { Detail } from './detail.js';
+import { copy } from './dom.js';
+import { List } from './list.js';
+import { follow } from './stream.js';
+
+const STATES = { live: 'Live', waiting: 'The listener is away; trying again' };
+
+const list = new List({ onOpen: open });
+const detail = new Detail({ onClose: close, onEnvelope: (id) => list.setFilter('envelope', id) });
+const TITLE = document.title;
+let hasStarted = false;
+
+/** Where the list was on a phone, on which the opened one takes its place. */
+let scrolledTo = 0;
+
+/** Opens a delivery; the browser's way back closes it. */
+function open(id, options) {
+  if (detail.id === null) {
+    scrolledTo = scrollY;
+    history.pushState({ isOpened: true }, '', `#${id}`);
+  } else history.replaceState(history.state, '', `#${id}`);
+  return show(id, options);
+}
+
+async function show(id, { focus = true } = {}) {
+  list.markOpened(id);
+  await detail.open(id);
+  if (!focus || detail.id !== id) return;
+  detail.element.focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+function close() {
+  if (detail.id === null) return;
+  if (history.state?.isOpened) return history.back();
+  history.replaceState(null, '', location.pathname);
+  hide();
+}
+
+function hide() {
+  detail.clear();
+  scrollTo(0, scrolledTo);
+  list.markOpened(null);
+}
+
+function idInAddress() {
+  const [, id] = /^#(dlv_[0-9a-f]+)$/.exec(location.hash) ?? [];
+  return id;
+}
+
+addEventListener('popstate', () => {
+  const id = idInAddress();
+  if (id === undefined) hide();
+  else show(id);
+});
+
+follow({
+  onState: (state) => {
+    const shown = document.querySelector('#connection');
+    if (shown.dataset.state === state) return;
+    shown.dataset.state = state;
+    shown.textContent = STATES[state];
+  },
+  onStart: ({ listensAt, isFresh }) => {
+    if (isFresh && hasStarted) list.reset();
+    document.querySelector('#address').textContent = listensAt;
+    document.querySelector('#try').textContent = `esign events trigger completed --to ${listensAt}`;
+    list.show();
+    if (!hasStarted && idInAddress() !== undefined) show(idInAddress(), { focus: false });
+    hasStarted = true;
+  },
+  onDeliveries: (rows, isLive) => {
+    const fresh = list.take(rows, isLive);
+    if (isLive && document.hidden) countUnseen(fresh);
+    if (rows.some(({ id }) => id === detail.id)) detail.open(detail.id);
+  },
+});
+
+let unseen = 0;
+
+/** The title of a tab in the background says what it has got. */
+function countUnseen(more) {
+  unseen += more;
+  document.title = unseen === 0 ? TITLE : `(${unseen}) ${TITLE}`;
+}
+
+document.addEventListener('visibilitychange', () => {
+  unseen = 0;
+  countUnseen(0);
+});
+
+const keys = document.querySelector('#keys');
+document.querySelector('#show-keys').addEventListener('click', () => keys.showModal());
+document.querySelector('#copy-address').addEventListener('click', (event) => {
+  copy(document.querySelector('#address').textContent, event.currentTarget);
+});
+
+const COMMANDS = {
+  j: () => step(1),
+  ArrowDown: () => step(1),
+  k: () => step(-1),
+  ArrowUp: () => step(-1),
+  '/': () => list.form.elements.text.focus(),
+  Escape: close,
+  r: () => detail.replay(),
+  c: () => detail.copyCurl(),
+  '?': () => keys.showModal(),
+};
+
+const MAY_REPEAT = new Set(['j', 'k', 'ArrowDown', 'ArrowUp']);
+
+/** With a delivery open beside the list the next one opens, as in a mail program. */
+function step(steps) {
+  const id = list.move(steps);
+  if (id !== undefined && detail.id !== null && id !== detail.id) open(id, { focus: false });
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.repeat && !MAY_REPEAT.has(event.key)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
+  const { target } = event;
+  if (target.matches('input, select, textarea')) {
+    if (event.key === 'Escape') leave(target);
+    return;
+  }
+  const isArrow = event.key.startsWith('Arrow');
+  if (isArrow && detail.element.contains(target)) return;
+  const command = COMMANDS[event.key];
+  if (command === undefined) return;
+  event.preventDefault();
+  command();
+});
+
+/** Escape empties a field, and leaves it when it is empty. */
+function leave(field) {
+  if (field.value === '') return field.blur();
+  field.value = '';
+  list.filter();
+}

@@ -1,0 +1,45 @@
+// What happened to a delivery, in order: at the service, here, and at the application it was passed on to.
+import { el, lasting, shown, time } from './dom.js';
+
+/** The steps of an opened delivery as an ordered list. */
+export function timeline(delivery) {
+  const steps = [happened(delivery), received(delivery), ...delivery.passings.map(passed)];
+  return el('ol', { class: 'timeline' }, steps);
+}
+
+function step({ at, title, note, tone }) {
+  return el(
+    'li',
+    { 'data-tone': tone },
+    el('span', { class: 'when' }, at && time(at, { exact: true })),
+    el('span', { class: 'what' }, title, note && el('span', { class: 'note' }, note)),
+  );
+}
+
+function happened({ happenedAt }) {
+  if (happenedAt === null) return null;
+  return step({ at: happenedAt, title: 'Happened at the service', note: null, tone: 'plain' });
+}
+
+function received({ happenedAt, receivedAt, answer, answeredInMs, duplicate, verdict }) {
+  const lag = happenedAt === null ? Number.NaN : Date.parse(receivedAt) - Date.parse(happenedAt);
+  const notes = [
+    lag >= 0 && `${lasting(lag)} later`,
+    lag < 0 && 'earlier than it happened: the clocks differ',
+    duplicate && 'seen before',
+    `answered ${answer}${answeredInMs === null ? '' : ` in ${lasting(answeredInMs)}`}`,
+  ];
+  const tone = verdict.state === 'verified' ? 'good' : verdict.state === 'refused' ? 'bad' : 'warn';
+  return step({ at: receivedAt, title: 'Received', note: notes.filter(Boolean).join(', '), tone });
+}
+
+function passed({ url, attempt, status, ms, error, at, replay }) {
+  const what = replay ? 'Replayed to ' : attempt > 1 ? `Try ${attempt} to ` : 'Passed on to ';
+  const outcome = error === null ? `answered ${status}` : shown(error);
+  return step({
+    at,
+    title: [what, el('code', {}, shown(url))],
+    note: `${outcome} in ${lasting(ms)}`,
+    tone: error === null ? 'good' : 'bad',
+  });
+}

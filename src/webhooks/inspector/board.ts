@@ -1,0 +1,107 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { EventRecord } from '../event-record.ts';
+import type { ForwardResult } from '../forward.ts';
+
+/** One try to pass a delivery on, as the page shows it. */
+export interface Passing extends Omit<ForwardResult, 'id'> {
+  /** When it was over, ISO 8601. */
+  at: string;
+  /** Asked for on the page. */
+  replay: boolean;
+}
+
+/** A delivery and what has become of it since. */
+export interface Entry {
+  record: EventRecord;
+  /** How long the sender waited for the answer; null for those out of the journal. */
+  answeredInMs: number | null;
+  passings: Passing[];
+  /** Number of its last change; later changes have higher ones. */
+  change: number;
+}
+
+const MOST_ENTRIES = 1_000;
+/** Of those that anybody can send: they must not push out the good ones. */
+const MOST_REFUSED = 250;
+const MOST_BYTES = 32 * 1024 * 1024;
+const MOST_PASSINGS = 100;
+
+/** What the page shows: the latest deliveries, within bounds of number and size, and who waits for news of them. */
+export class Board {
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+  readonly #waiting = new Set<() => void>();
+  #bytes = 0;
+  #change = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The number of the last change. */
+  get change(): number {
+    return this.#change;
+  }
+
+  entry(deliveryId: string): Entry | undefined {
+    return this.#entries.get(deliveryId);
+  }
+
+  /** What has changed after a change, in the order in which it was received. */
+  since(change: number): Entry[] {
+    return [...this.#entries.values()].filter((entry) => entry.change > change);
+  }
+
+  /** A delivery that is in the journal. */
+  add(record: EventRecord, answeredInMs: number | null): void {
+    if (this.#entries.has(record.deliveryId)) return;
+    this.#entries.set(record.deliveryId, { record, answeredInMs, passings: [], change: ++this.#change });
+    this.#bytes += sizeOf(record);
+    const refused = this.since(0).filter((entry) => entry.record.reason !== null);
+    for (const entry of refused.slice(0, -MOST_REFUSED)) this.#forget(entry);
+    for (const entry of this.#entries.values()) {
+      if (this.#entries.size <= MOST_ENTRIES && this.#bytes <= MOST_BYTES) break;
+      this.#forget(entry);
+    }
+    this.#wake();
+  }
+
+  /** One more try to pass a delivery on. */
+  pass({ id, ...result }: ForwardResult, replay: boolean): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    entry.passings.push({ ...result, replay, at: new Date(this.#clock.now()).toISOString() });
+    if (entry.passings.length > MOST_PASSINGS) entry.passings.shift();
+    entry.change = ++this.#change;
+    this.#wake();
+  }
+
+  /** Resolves at the next change, after so many ms, or when the signal aborts. */
+  news(ms: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      this.#waiting.add(done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  #forget({ record }: Entry): void {
+    this.#entries.delete(record.deliveryId);
+    this.#bytes -= sizeOf(record);
+  }
+
+  #wake(): void {
+    for (const done of [...this.#waiting]) done();
+  }
+}
+
+function sizeOf(record: EventRecord): number {
+  return record.bodyBase64.length + record.headers.reduce((sum, pair) => sum + pair.join('').length, 512);
+}

@@ -1,0 +1,121 @@
+import { type Context, Hono } from 'hono';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Redactor } from '../../kernel/redaction.ts';
+import { type ForwardResult, forwardOnce, shownUrl } from '../forward.ts';
+import { readAsset } from './assets.ts';
+import type { Board, Entry } from './board.ts';
+import { type InspectorEnv, linkHoldersOnly } from './guard.ts';
+import { detailOf, hasText, noReplay, rowOf } from './view.ts';
+
+/** The listener whose deliveries are shown. */
+export interface Inspected {
+  /** Where good deliveries are passed on to, and again when asked for. */
+  targets: readonly string[];
+  /** How long a target may take to answer. */
+  timeoutMs: number;
+  /** Lower case. */
+  signatureHeader: string;
+  verify: boolean;
+  clock: Clock;
+  redactor: Redactor;
+  /** Told of each delivery that was sent again from the page. */
+  onReplay: (result: ForwardResult) => void;
+}
+
+interface Parts extends Inspected {
+  board: Board;
+  token: string;
+  /** Known once the receiver has started. */
+  place: { listensAt: string };
+  /** Aborts when the inspector closes. */
+  closing: AbortSignal;
+}
+
+/** A line without meaning, so that a connection that died is noticed. */
+const HEARTBEAT_MS = 15_000;
+/** How soon the page comes back after a broken connection. */
+const RECONNECT_MS = 1_000;
+
+/** The page, its files, the stream of news, a delivery's details, the search in bodies, and sending again. */
+export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
+  const { board, redactor, targets } = parts;
+  const app = new Hono<InspectorEnv>();
+  app.use('*', linkHoldersOnly(parts.token));
+  app.get('/:token', (c) => c.redirect(`/${parts.token}/`, 308));
+  app.get('/:token/', (c) => asset(c, 'index.html'));
+  app.get('/:token/assets/:name', (c) => asset(c, c.req.param('name')));
+  app.get('/:token/news', (c) => {
+    const after = Number(c.req.header('last-event-id') ?? c.req.query('after'));
+    return streamSSE(c, (stream) => tellNews(stream, after, parts));
+  });
+  app.get('/:token/search', (c) => {
+    const text = c.req.query('text') ?? '';
+    const found = board.since(0).filter((entry) => hasText(entry, text));
+    return c.json(found.map(({ record }) => record.deliveryId));
+  });
+  app.get('/:token/deliveries/:id', (c) => {
+    const entry = board.entry(c.req.param('id'));
+    if (entry === undefined) return c.json({ error: 'It is no longer kept here.' }, 404);
+    return c.json(detailOf(entry, { ...parts, listensAt: parts.place.listensAt }));
+  });
+  app.post('/:token/deliveries/:id/replay', async (c) => {
+    const entry = board.entry(c.req.param('id'));
+    if (entry === undefined) return c.json({ error: 'It is no longer kept here.' }, 404);
+    const refusal = noReplay(entry, targets);
+    if (refusal !== null) return c.json({ error: refusal }, 409);
+    const results = await replay(entry, parts);
+    return c.json(results.map((result) => ({ ...result, url: redactor.redact(result.url) })));
+  });
+  app.notFound((c) => c.text('There is nothing here.\n', 404));
+  return app;
+}
+
+async function asset(c: Context<InspectorEnv>, name: string): Promise<Response> {
+  const file = await readAsset(name);
+  if (file === undefined) return c.notFound();
+  return c.body(file.body, 200, { 'Content-Type': file.type });
+}
+
+/** Sends a delivery to all addresses, as `events replay` does. */
+async function replay({ record }: Entry, { targets, timeoutMs, clock, board, onReplay }: Parts) {
+  const { deliveryId, envelopeId, headers } = record;
+  const delivery = { deliveryId, envelopeId, headers, raw: Buffer.from(record.bodyBase64, 'base64') };
+  return Promise.all(
+    targets.map(async (url) => {
+      const result = await forwardOnce(delivery, url, { attempt: 1, timeoutMs, clock });
+      board.pass(result, true);
+      onReplay(result);
+      return result;
+    }),
+  );
+}
+
+/** Everything after a change that the page has seen, then each change as it comes. */
+async function tellNews(stream: SSEStreamingApi, after: number, parts: Parts): Promise<void> {
+  const { board, closing, redactor, targets, verify, place } = parts;
+  const gone = new AbortController();
+  stream.onAbort(() => gone.abort());
+  const ended = AbortSignal.any([gone.signal, closing]);
+  // A number of another run, or none at all, means that the page knows nothing.
+  let seen = Number.isInteger(after) && after >= 0 && after <= board.change ? after : 0;
+  const start = {
+    listensAt: place.listensAt,
+    targets: targets.map((url) => redactor.redact(shownUrl(url))),
+    verify,
+    isFresh: seen === 0,
+    change: board.change,
+  };
+  await stream.writeSSE({ event: 'start', data: JSON.stringify(start), retry: RECONNECT_MS });
+  for (;;) {
+    const changed = board.since(seen);
+    seen = board.change;
+    if (changed.length > 0) {
+      const rows = changed.map((entry) => rowOf(entry, redactor));
+      await stream.writeSSE({ event: 'deliveries', id: String(seen), data: JSON.stringify(rows) });
+    }
+    if (board.change === seen) await board.news(HEARTBEAT_MS, ended);
+    if (ended.aborted) return;
+    if (board.change === seen) await stream.write(': still here\n\n');
+  }
+}

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { codeOf, messageOf, UsageError } from '../../kernel/errors.ts';
+import type { EventRecord } from '../event-record.ts';
+import type { ForwardResult } from '../forward.ts';
+import { Board } from './board.ts';
+import { type Inspected, inspectorApp } from './routes.ts';
+
+export interface InspectorOptions extends Inspected {
+  /** 0 takes a free one. */
+  port: number;
+  /** What was received before, the latest first. */
+  earlier: AsyncIterable<EventRecord>;
+}
+
+export interface Inspector {
+  /** The link with its token: whoever has it sees everything. */
+  url: string;
+  /** Where webhooks are received. */
+  listensAt(url: string): void;
+  /** A delivery that is in the journal, and how long its sender waited. */
+  received(record: EventRecord, answeredInMs: number): void;
+  forwarded(result: ForwardResult): void;
+  close(): Promise<void>;
+}
+
+/** How many of the earlier ones are shown. */
+const EARLIER = 500;
+const LOOPBACK = '127.0.0.1';
+
+/**
+ * Opens the page on which deliveries are seen as they arrive: on loopback alone, for whoever has the link.
+ * @throws UsageError when the port is taken.
+ */
+export async function startInspector(options: InspectorOptions): Promise<Inspector> {
+  const board = new Board(options.clock);
+  for (const record of await latest(options.earlier)) board.add(record, null);
+  const token = randomBytes(24).toString('base64url');
+  const closing = new AbortController();
+  const place = { listensAt: '' };
+  const app = inspectorApp({ ...options, board, token, place, closing: closing.signal });
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  await listen(server, options.port);
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  return {
+    url: `http://${LOOPBACK}:${port}/${token}/`,
+    listensAt: (url) => {
+      place.listensAt = url;
+    },
+    received: (record, answeredInMs) => board.add(record, answeredInMs),
+    forwarded: (result) => board.pass(result, false),
+    close: () => close(server, closing),
+  };
+}
+
+/** The last of them, the oldest first. */
+async function latest(records: AsyncIterable<EventRecord>): Promise<EventRecord[]> {
+  const kept: EventRecord[] = [];
+  for await (const record of records) {
+    kept.push(record);
+    if (kept.length === EARLIER) break;
+  }
+  return kept.reverse();
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      const taken = codeOf(error) === 'EADDRINUSE';
+      reject(
+        new UsageError(
+          `Can't open the inspector at ${LOOPBACK}:${port}: ${taken ? 'the port is taken' : messageOf(error)}.`,
+          { cause: error, hint: 'Leave --inspect-port out for any free one.' },
+        ),
+      );
+    });
+    server.listen(port, LOOPBACK, resolve);
+  });
+}
+
+function close(server: Server, closing: AbortController): Promise<void> {
+  closing.abort();
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,130 @@
+import { isUtf8 } from 'node:buffer';
+import type { Redactor } from '../../kernel/redaction.ts';
+import { readPayload } from '../payload.ts';
+import type { Entry, Passing } from './board.ts';
+import { curlCommand } from './curl.ts';
+import { prettyJson } from './pretty.ts';
+import { type State, type Verdict, verdictOf } from './verdict.ts';
+
+/** A delivery in the list. */
+export interface Row {
+  id: string;
+  receivedAt: string;
+  event: string | null;
+  envelopeId: string | null;
+  status: string | null;
+  signer: string | null;
+  state: State;
+  reason: string | null;
+  duplicate: boolean;
+  /** The last try for each address. */
+  passings: Passing[];
+}
+
+/** A delivery, opened. */
+export interface Detail extends Row {
+  /** When the service says it happened. */
+  happenedAt: string | null;
+  answer: number;
+  answeredInMs: number | null;
+  verdict: Verdict;
+  /** The signature header as it came, or null. */
+  signature: { header: string; value: string } | null;
+  headers: [string, string][];
+  bytes: number;
+  /** Of a refused delivery only the first bytes are kept. */
+  isWhole: boolean;
+  isText: boolean;
+  raw: string;
+  /** Null when it is not JSON. */
+  pretty: string | null;
+  curl: string | null;
+  /** Why it can't be sent again; null when it can. */
+  noReplay: string | null;
+}
+
+/** Headers that carry a secret of whoever sent them, whatever it looks like. */
+const SECRET_HEADER = /^(?:(?:proxy-)?authorization|(?:set-)?cookie2?)$|secret|token|password|api-?key/i;
+
+/** A delivery as the list shows it, without secrets. */
+export function rowOf({ record, passings }: Entry, redactor: Redactor): Row {
+  const hide = hiding(redactor);
+  const last = new Map(passings.map((passing) => [passing.url, passing]));
+  return {
+    id: record.deliveryId,
+    receivedAt: record.receivedAt,
+    event: hide(record.event),
+    envelopeId: hide(record.envelopeId),
+    status: hide(record.status),
+    signer: hide(record.signer),
+    state: verdictOf(record).state,
+    reason: record.reason,
+    duplicate: record.duplicate,
+    passings: [...last.values()].map((passing) => ({ ...passing, url: redactor.redact(passing.url) })),
+  };
+}
+
+/** Everything about a delivery, without secrets. */
+export function detailOf(
+  entry: Entry,
+  around: { redactor: Redactor; signatureHeader: string; targets: readonly string[]; listensAt: string },
+): Detail {
+  const { record } = entry;
+  const { redactor } = around;
+  const hide = hiding(redactor);
+  const body = Buffer.from(record.bodyBase64, 'base64');
+  const facts = readPayload(body)?.facts;
+  const text = body.toString('utf8');
+  const raw = redactor.redact(text);
+  const headers = record.headers.map(([name, value]): [string, string] => [
+    redactor.redact(name),
+    SECRET_HEADER.test(name) ? '[redacted]' : redactor.redact(value),
+  ]);
+  const isWhole = body.byteLength === record.bytes;
+  const url = redactor.redact(around.targets[0] ?? around.listensAt);
+  // With a secret cut out of it the body goes as the page shows it.
+  const shown = raw === text ? body : Buffer.from(raw);
+  return {
+    ...rowOf(entry, redactor),
+    passings: entry.passings.map((passing) => ({ ...passing, url: redactor.redact(passing.url) })),
+    happenedAt: hide(facts?.timestamp ?? null),
+    answer: record.answer,
+    answeredInMs: entry.answeredInMs,
+    verdict: verdictOf(record),
+    signature: signatureOf(headers, around.signatureHeader),
+    headers,
+    bytes: record.bytes,
+    isWhole,
+    isText: isUtf8(body),
+    raw,
+    pretty: facts === undefined ? null : redactor.redact(prettyJson(text)),
+    curl: isWhole && url !== '' ? curlCommand(url, headers, shown) : null,
+    noReplay: noReplay(entry, around.targets),
+  };
+}
+
+/** Why a delivery can't be sent again from the page; null when it can. */
+export function noReplay({ record }: Entry, targets: readonly string[]): string | null {
+  if (record.reason !== null) return 'A refused delivery is not passed on.';
+  if (targets.length === 0) return 'Start the listener with --forward-to URL to send it to your application.';
+  return null;
+}
+
+/** Whether a delivery has the text in its body or headers. */
+export function hasText({ record }: Entry, text: string): boolean {
+  const wanted = text.toLowerCase();
+  const has = (part: string) => part.toLowerCase().includes(wanted);
+  return (
+    has(Buffer.from(record.bodyBase64, 'base64').toString('utf8')) ||
+    record.headers.some(([name, value]) => has(`${name}: ${value}`))
+  );
+}
+
+function signatureOf(headers: readonly [string, string][], wanted: string): Detail['signature'] {
+  const found = headers.find(([name]) => name.toLowerCase() === wanted);
+  return found === undefined ? null : { header: found[0], value: found[1] };
+}
+
+function hiding(redactor: Redactor): (text: string | null) => string | null {
+  return (text) => (text === null ? null : redactor.redact(text));
+}
