@@ -152,7 +152,12 @@ export class List {
     }
     const isFiltered = Object.values(wanted).some((value) => value !== '');
     const all = `${this.rows.size} ${this.rows.size === 1 ? 'delivery' : 'deliveries'}`;
-    document.querySelector('#count').textContent = isFiltered ? `${fitting} of ${all}` : all;
+    const none = this.rows.size === 0;
+    document.querySelector('#count').textContent = none
+      ? 'No deliveries yet'
+      : isFiltered
+        ? `${fitting} of ${all}`
+        : all;
     document.querySelector('#clear').hidden = !isFiltered;
     document.querySelector('#empty').hidden = this.rows.size > 0;
   }

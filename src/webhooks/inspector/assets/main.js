@@ -65,7 +65,8 @@ follow({
   onStart: ({ listensAt, isFresh }) => {
     if (isFresh && hasStarted) list.reset();
     document.querySelector('#address').textContent = listensAt;
-    document.querySelector('#try').textContent = `esign events trigger completed --to ${listensAt}`;
+    document.querySelector('#try').textContent =
+      `esign events trigger completed --to ${listensAt} --secret-file FILE`;
     list.show();
     if (!hasStarted && idInAddress() !== undefined) show(idInAddress(), { focus: false });
     hasStarted = true;

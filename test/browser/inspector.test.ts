@@ -1,0 +1,86 @@
+import { writeFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sign } from '../../src/webhooks/signature.ts';
+import { Home } from '../support/cli.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { launch, open, skip } from './rig.ts';
+
+const home = new Home();
+const secret = 'whsec_0123456789abcdef';
+let browser: Browser;
+let target: TestServer;
+let inspector: string;
+let receiver: string;
+let received = 0;
+
+beforeAll(async () => {
+  if (skip) return;
+  await writeFile(home.path('secret'), secret);
+  target = await startServer((_, response) => {
+    received++;
+    response.end('ok');
+  });
+  const words = ['listen', '--port', '0', '--json', '--inspect', '--secret-file', 'secret'];
+  const ready = await home.start([...words, '--forward-to', `${target.origin}/hooks`]).object();
+  [inspector, receiver] = [String(ready.inspectorUrl), String(ready.url)];
+  browser = await launch();
+});
+afterAll(async () => {
+  if (!skip) {
+    await browser.close();
+    await target.close();
+  }
+  await home.close();
+});
+
+async function deliver(event: string, envelopeId: string, title = '', known = secret): Promise<void> {
+  const body = JSON.stringify({ event, timestamp: new Date().toISOString(), data: { envelopeId, title } });
+  const headers = { 'x-service-signature': sign(Buffer.from(body), known) };
+  await fetch(receiver, { method: 'POST', body, headers });
+}
+
+describe.skipIf(skip)('the inspector in a browser', () => {
+  it('shows deliveries as they come, filters, explains, and sends one again by keyboard', async () => {
+    const { page, errors } = await open(browser);
+    await page.goto(inspector);
+    await page.getByText('No deliveries yet').waitFor();
+    await deliver('envelope.sent', 'env_a');
+    await deliver('envelope.completed', 'env_b', '<img src=x onerror=document.title="owned">');
+    await deliver('envelope.signed', 'env_c', '', 'another-secret-0123456789');
+    await page.getByText('3 deliveries').waitFor();
+    const rows = page.getByRole('list', { name: /Deliveries/ }).getByRole('listitem');
+    expect(await rows.count()).toBe(3);
+
+    await page.getByLabel('Signature').selectOption('refused');
+    await expect.poll(() => rows.count()).toBe(1);
+    await rows.first().click();
+    const detail = page.getByRole('region', { name: 'Opened delivery' });
+    await detail.getByText('Refused with 401').waitFor();
+    expect(await detail.getByRole('button', { name: 'Replay' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await expect.poll(() => rows.count()).toBe(3);
+
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await detail.getByText('Signature good').waitFor();
+    await detail.getByText('onerror').waitFor();
+    const before = received;
+    await detail.getByRole('button', { name: 'Replay' }).click();
+    await expect.poll(() => received).toBe(before + 1);
+    expect(await page.title()).not.toBe('owned');
+    expect(errors).toEqual([]);
+  });
+
+  it('fits a phone, and shows what came before it was opened', async () => {
+    const { page, errors } = await open(browser, { width: 375, height: 740 });
+    await page.goto(inspector);
+    const rows = page.getByRole('list', { name: /Deliveries/ }).getByRole('listitem');
+    await expect.poll(() => rows.count()).toBe(3);
+    await rows.first().click();
+    await page.getByText('What happened').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
+    expect(errors).toEqual([]);
+  });
+});
