@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { build, transform } from 'esbuild';
+import { withoutBanner } from './bundle.js';
 import { ensureBuilt } from './ensure.js';
 import { baseNode, inject } from './sea.js';
 
@@ -54,8 +55,8 @@ async function copyCode() {
   for (const name of await filesIn('dist')) {
     if (!/^dist\/(chunks|cli|commands)\/.*\.js$/.test(name)) continue;
     const source = await readFile(join(root, name), 'utf8');
-    // Beside the banner's own three: it asks for a file beside it. oclif reads its manifest.
-    const asks = source.split('import.meta.url').length > 3 + 1 || source.includes('oclif.manifest');
+    // It asks for a file beside it. oclif reads its manifest.
+    const asks = withoutBanner(source).includes('import.meta.url') || source.includes('oclif.manifest');
     if (asks) needsFiles.push(name);
     const { code: text } = await transform(source, {
       format: 'cjs',
