@@ -17,6 +17,7 @@ import { renderFile } from '../output/file-view.ts';
 import { writeJsonLine } from '../output/json.ts';
 import { type Progress, startProgress } from '../output/progress.ts';
 import { durationFlag } from './flags.ts';
+import { preferLowMemory } from './low-memory.ts';
 import { errorText } from './report.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -104,6 +105,7 @@ export async function downloadAll(
       wish.fileName === null ? [] : [{ fileName: wish.fileName, source: sourceOf(wish) }],
     ),
   );
+  if (wishes.length > 1) preferLowMemory();
   // Each file under way listens for the stop.
   setMaxListeners(0, around.signal);
   const bucket = await around.bucket();

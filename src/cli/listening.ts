@@ -17,6 +17,7 @@ import { type InspectFlags, openInspector } from './inspecting.ts';
 import { AwaitedEnvelope } from './listen-awaiting.ts';
 import { Forwarding, forwardsFolder } from './listen-forwarding.ts';
 import { listenSecrets } from './listen-secrets.ts';
+import { preferLowMemory } from './low-memory.ts';
 import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
@@ -48,6 +49,7 @@ const REPEATS_MS = 86_400_000;
 
 /** Receives webhooks until a signal comes, or until the awaited envelope has got there. */
 export async function listenUntilStopped(flags: ListenFlags, around: Surroundings): Promise<void> {
+  preferLowMemory();
   checkFlags(flags);
   const listener = new Listener(flags, around);
   const receiver = await listener.start();

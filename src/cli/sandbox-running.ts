@@ -8,6 +8,7 @@ import { putProfile } from '../profiles/edit.ts';
 import { updateProfiles } from '../profiles/store.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { readJsonObject } from './json-file.ts';
+import { preferLowMemory } from './low-memory.ts';
 import { readPairs } from './pairs.ts';
 import { untilAborted } from './signals.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -29,6 +30,7 @@ const PROFILE = 'sandbox';
 
 /** Runs a sandbox until a signal comes. */
 export async function runSandbox(flags: SandboxFlags, around: Surroundings): Promise<void> {
+  preferLowMemory();
   const { startSandbox } = await import('../sandbox/index.ts');
   const choices = readPairs(flags.choice, 'choice');
   const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
