@@ -7,13 +7,13 @@ import { auditOf, BIN, homeIn, median, option, printRows, run, startSandbox, tim
 
 /*
  * A bulk run beside a bare undici pool that makes the same calls; on a small rate window; and its memory.
- * By hand: node test/bench/bulk.js [--rows 4000] [--rounds 3] [--many 100000]
+ * By hand: node test/bench/bulk.js [--rows 10000] [--rounds 3] [--many 100000]
  */
 const AT_ONCE = 16;
 const WINDOW = { requests: 400, seconds: 3 };
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
-export async function benchBulk({ rows = 4_000, rounds = 3, many = 100_000 } = {}) {
+export async function benchBulk({ rows = 10_000, rounds = 3, many = 100_000 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   try {
     const table = [await besidePool(folder, rows, rounds), await onWindow(folder)];
