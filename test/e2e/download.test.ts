@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
-import { Home, reportedError } from '../support/cli.ts';
+import { Home, reportedError, type Sandbox } from '../support/cli.ts';
 
 const home = new Home();
 let id = '';
 let key = '';
+let sandbox: Sandbox;
 
 beforeAll(async () => {
-  await home.sandbox();
+  sandbox = await home.sandbox();
   const draft = [
     'envelopes',
     'create',
@@ -144,5 +145,47 @@ describe('documents download', () => {
     const finished = await other.run(['documents', 'download', 'a/b.pdf', '--json'], { env });
     expect(finished.code).toBe(9);
     expect(reportedError(finished)).toMatchObject({ code: 'STORAGE_NOT_CONFIGURED' });
+  });
+});
+
+describe('a profile of AWS', () => {
+  it('gives credentials, region and the address of another service', async () => {
+    const { endpoint, bucket, accessKeyId, secretAccessKey } = sandbox.ready;
+    await mkdir(home.path('.aws'));
+    await writeFile(
+      home.path('.aws', 'config'),
+      `[profile team]\nregion = us-east-1\nendpoint_url = ${String(endpoint)}\n`,
+    );
+    const keys = [
+      `aws_access_key_id = ${String(accessKeyId)}`,
+      `aws_secret_access_key = ${String(secretAccessKey)}`,
+    ];
+    await writeFile(home.path('.aws', 'credentials'), `[team]\n${keys.join('\n')}\n`);
+    const add = ['profiles', 'add', 'by-aws', '--base-url', sandbox.baseUrl, '--api-key-stdin'];
+    const storage = ['--bucket', String(bucket), '--aws-profile', 'team'];
+    expect((await home.run([...add, ...storage], { input: sandbox.apiKey })).code).toBe(0);
+    const { code, stderr } = await home.run(['envelopes', 'download', id, '-p', 'by-aws', '--dir', 'by-aws']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect((await readdir(home.path('by-aws'))).filter((name) => name.endsWith('.pdf'))).toHaveLength(2);
+  });
+
+  it('that is not there is named', async () => {
+    expect(
+      (
+        await home.run([
+          'profiles',
+          'edit',
+          'by-aws',
+          '--aws-profile',
+          'gone',
+          '--region',
+          'us-east-1',
+          '--no-verify',
+        ])
+      ).code,
+    ).toBe(0);
+    const finished = await home.run(['documents', 'download', key, '-p', 'by-aws', '--wait', '0s']);
+    expect(finished.code).toBe(9);
+    expect(finished.stderr).toContain('gone');
   });
 });
