@@ -1,4 +1,4 @@
-import { bodyLimit } from 'hono/body-limit';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createMiddleware } from 'hono/factory';
 import { html } from 'hono/html';
 import { UPLOAD } from '../model.ts';
@@ -42,31 +42,31 @@ export async function requireForm(c: ServiceContext, form: string): Promise<Reco
 }
 
 /** A file that is refused. */
-export function refusedFile(reason: string): ApiError {
-  return invalidBody({ pdf: [reason] }, 'The file was not taken');
+export function refusedFile(reason: string, status?: 413): ApiError {
+  return invalidBody({ pdf: [reason] }, 'The file was not taken', status);
 }
 
 export function fileTooLarge(): ApiError {
-  return refusedFile(`A PDF may have at most ${UPLOAD.bytes / 1_000_000} MB.`);
+  return refusedFile(`A PDF may have at most ${UPLOAD.bytes / 1_000_000} MB.`, 413);
 }
 
 /** No name that an attacker makes point here opens these pages, and no form is larger than forms are. */
 export function ownAddressOnly({ host, engine }: PagesOptions) {
-  const forms = limitOf(MAX_FORM_BYTES, () => new ApiError('VALIDATION_ERROR', 'The form is too large'));
-  const uploads = limitOf(UPLOAD.bytes + MAX_FORM_BYTES, fileTooLarge);
   return createMiddleware<ServiceEnv>(async (c, next) => {
     if (!isLocalHost(c.env.incoming, host))
       throw new ApiError('FORBIDDEN', 'This page is shown only under its own address');
+    refuseLarge(c.env.incoming.headers, c.req.path === UPLOAD_PATH);
     await engine.catchUp();
-    return c.req.path === UPLOAD_PATH ? uploads(c, next) : forms(c, next);
+    await next();
   });
 }
 
-function limitOf(maxSize: number, refusal: () => ApiError) {
-  return bodyLimit({
-    maxSize,
-    onError: () => {
-      throw refusal();
-    },
-  });
+/** By the header alone: a body that is left unread drains, one that was begun would hold the connection. */
+function refuseLarge(headers: IncomingHttpHeaders, isUpload: boolean): void {
+  if (headers['transfer-encoding'] !== undefined)
+    throw invalidBody({ form: ['Send it with a Content-Length.'] }, 'The form was not taken', 411);
+  const length = Number(headers['content-length'] ?? 0);
+  if (isUpload && length > UPLOAD.bytes + MAX_FORM_BYTES) throw fileTooLarge();
+  if (!isUpload && length > MAX_FORM_BYTES)
+    throw invalidBody({ form: ['Must be at most 1 MiB.'] }, 'The form was not taken', 413);
 }

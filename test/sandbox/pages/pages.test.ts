@@ -2,6 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { request as rawRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
+import { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/kernel/json.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts';
@@ -239,6 +242,23 @@ describe('the pages', () => {
     const refused = await post('/keys', { form, name: '' });
     expect(refused.status).toBe(400);
     expect(await refused.text()).toContain('At least one scope is required');
+  });
+
+  it('refuse a form that is too large, or of no known length, and go on over the same connection', async () => {
+    const pool = new Pool(new URL(sandbox.dashboardUrl).origin, { connections: 1 });
+    const send = async (body: string | Readable) => {
+      const reply = await pool.request({ path: '/keys', method: 'POST', body });
+      return [reply.statusCode, /<li>(.*?)<\/li>/.exec(await reply.body.text())?.[1]];
+    };
+    try {
+      expect(await send('x'.repeat(2_000_000))).toEqual([413, 'Must be at most 1 MiB.']);
+      expect(await send(Readable.from(['form=x']))).toEqual([411, 'Send it with a Content-Length.']);
+      await setTimeout(700);
+      expect(await send('form=x')).toEqual([403, undefined]);
+      expect(pool.stats.connected).toBe(1);
+    } finally {
+      await pool.destroy();
+    }
   });
 
   it('open only under their own address', async () => {

@@ -262,16 +262,16 @@ describe('a template from a PDF', () => {
 
 describe('a file that is no template', () => {
   it.each([
-    ['protected', protectedPdf, 'The PDF is protected'],
-    ['cut short', async () => (await plainPdf()).subarray(0, 600), 'damaged or incomplete'],
-    ['an image', () => Promise.resolve(Buffer.from('\x89PNG')), 'does not begin with %PDF-'],
-    ['nothing', () => Promise.resolve(new Uint8Array()), 'Choose a PDF to upload'],
-    ['too large', () => Promise.resolve(Buffer.alloc(10_000_001, '%PDF-')), 'at most 10 MB'],
-    ['far too large', () => Promise.resolve(Buffer.alloc(12_000_000, '%PDF-')), 'at most 10 MB'],
-  ])('%s: is refused with a sentence and leaves nothing', async (_, make, words) => {
+    ['protected', protectedPdf, 400, 'The PDF is protected'],
+    ['cut short', async () => (await plainPdf()).subarray(0, 600), 400, 'damaged or incomplete'],
+    ['an image', () => Promise.resolve(Buffer.from('\x89PNG')), 400, 'does not begin with %PDF-'],
+    ['nothing', () => Promise.resolve(new Uint8Array()), 400, 'Choose a PDF to upload'],
+    ['too large', () => Promise.resolve(Buffer.alloc(10_000_001, '%PDF-')), 413, 'at most 10 MB'],
+    ['far too large', () => Promise.resolve(Buffer.alloc(12_000_000, '%PDF-')), 413, 'at most 10 MB'],
+  ])('%s: is refused with a sentence and leaves nothing', async (_, make, status, words) => {
     const before = await filesKept();
     const reply = await upload(await make());
-    expect(reply.status).toBe(400);
+    expect(reply.status).toBe(status);
     expect(await reply.text()).toContain(words);
     expect(await filesKept()).toEqual(before);
   });
