@@ -3,6 +3,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { lateBuiltins, lateRequires, ownBuiltins } from './lazy.js';
 import { mergeChunks } from './merge-chunks.js';
 import { slim } from './slim.js';
 
@@ -50,7 +51,7 @@ export async function bundle() {
     platform: 'node',
     target: 'node20.19',
     chunkNames: 'chunks/[name]-[hash]',
-    plugins: [slim],
+    plugins: [slim, lateRequires, ownBuiltins],
     banner: { js: banner },
     minify: true,
     // oclif looks for TypeScript only when it runs from sources, which the bundle never does;
@@ -65,8 +66,9 @@ export async function bundle() {
   const merged = await mergeChunks(root, metafile, {
     core: ['dist/cli/main.js'],
     command: ['dist/commands/envelopes/get.js', 'dist/commands/envelopes/list.js'],
-    client: [client],
+    client: [client, chunkOf('src/completion/cache.ts', metafile)],
   });
+  await rewriteBuiltins();
   await countModules(metafile, merged);
   // harfbuzzjs loads its WebAssembly from beside its own file.
   await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(root, 'dist/chunks/harfbuzz.wasm'));
@@ -87,6 +89,17 @@ async function trimBanners({ outputs }) {
   }
 }
 
+/** Last of all, since what puts files together reads their imports. */
+async function rewriteBuiltins() {
+  for (const part of ['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox']) {
+    const files = await readdir(join(root, 'dist', part), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith('.js'))) {
+      const path = join(root, 'dist', part, file);
+      await writeFile(path, lateBuiltins(await readFile(path, 'utf8')));
+    }
+  }
+}
+
 /** A file's own code. */
 export function withoutBanner(text) {
   return Object.values(GLOBALS).reduce((rest, part) => rest.replace(part, ''), text);
@@ -98,7 +111,9 @@ async function countModules({ outputs }, merged) {
     .filter(([file]) => file.endsWith('.js'))
     .map(([file, { inputs }]) => [
       file,
-      Object.values(inputs).filter(({ bytesInOutput }) => bytesInOutput > 0).length,
+      Object.entries(inputs).filter(
+        ([input, { bytesInOutput }]) => bytesInOutput > 0 && !input.startsWith('own-builtin:'),
+      ).length,
     ]);
   const byFile = Object.fromEntries(counts);
   for (const [file, name] of merged) {

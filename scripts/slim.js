@@ -11,7 +11,17 @@ const STAND_INS = {
     const Dispatcher = require('undici/lib/dispatcher/dispatcher.js');
     Object.assign(Dispatcher.prototype, { request: require('undici/lib/api/api-request.js') });
     exports.Agent = require('undici/lib/dispatcher/agent.js');
-    exports.EnvHttpProxyAgent = require('undici/lib/dispatcher/env-http-proxy-agent.js');`,
+    // Only where the environment names a proxy.
+    exports.EnvHttpProxyAgent = function (...options) {
+      const Agent = require('undici/lib/dispatcher/env-http-proxy-agent.js');
+      return new Agent(...options);
+    };`,
+  // Most output is no table.
+  'cli-table3': `
+    module.exports = function (...options) {
+      const Table = require('cli-table3/src/table.js');
+      return new Table(...options);
+    };`,
   // oclif finds commands by patterns only when there is no manifest; the build always makes one.
   tinyglobby: `exports.glob = () => { throw new Error('oclif.manifest.json is missing; run npm run build') };`,
   // For plugins by pattern; there are none.
@@ -40,6 +50,15 @@ const PARTS = [
     /undici\/lib\/dispatcher\/client\.js$/,
     './client-h2.js',
     `module.exports = () => { throw new Error('no HTTP/2'); };`,
+  ],
+  // Of http it wants the limit of its headers, which is Node's default, and to know a body that is a server's request.
+  [/undici\/lib\/dispatcher\/client\.js$/, 'node:http', `exports.maxHeaderSize = 16_384;`],
+  [/undici\/lib\/core\/util\.js$/, 'node:http', `exports.IncomingMessage = class {};`],
+  // Its assertions are on itself and have no message.
+  [
+    /undici\/lib\/.*\.js$/,
+    'node:assert',
+    `module.exports = (fact) => { if (!fact) throw new Error('undici: assertion failed'); };`,
   ],
   // Bodies are text: no forms.
   [/undici\/lib\/dispatcher\/client-h1\.js$/, '../web/fetch/body.js', `exports.extractBody = undefined;`],
@@ -115,7 +134,7 @@ export const slim = {
       pluginData: { resolveDir },
     }));
     build.onResolve(
-      { filter: /^\.\.?\/(config|help|handle|client-h2\.js|web\/fetch\/body\.js)$/ },
+      { filter: /^(\.\.?\/(config|help|handle|client-h2\.js|web\/fetch\/body\.js)|node:(http|assert))$/ },
       ({ path, importer }) => {
         const part = PARTS.find(([file, wanted]) => file.test(importer) && wanted === path);
         return part && { path: `${importer} ${path}`, namespace: 'slim', pluginData: { contents: part[2] } };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   fstatSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
+import { checksumOf } from '../kernel/checksum.ts';
 import { parseJson } from '../kernel/json.ts';
 import type { Standing, WindowCounter } from './rate-window.ts';
 
@@ -38,14 +38,15 @@ export class WindowFile implements WindowCounter {
   #standing: Standing | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  /** `folder`: of this user's state. The key is only used as a name, by a digest that does not give it away. */
+  /** `folder`: of this user's state. The key is only used as a name, by a checksum that does not give it away. */
   constructor(folder: string, baseUrl: string, apiKey: string) {
     this.#folder = folder;
-    this.#name = createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 16);
+    this.#name = checksumOf(`${baseUrl}\n${apiKey}`);
   }
 
   read(): Standing | undefined {
-    const now = performance.now();
+    // Never goes backwards, and unlike `performance` it is there already.
+    const now = process.uptime() * 1_000;
     if (now - this.#readAt < FRESH_MS) return this.#standing;
     this.#readAt = now;
     try {

@@ -14,11 +14,11 @@ export interface Ids {
 export async function readIds(
   words: readonly string[],
   what: string,
-  stdin: NodeJS.ReadableStream = process.stdin,
+  stdin?: NodeJS.ReadableStream,
 ): Promise<Ids> {
   const ids: string[] = [];
   for (const word of words) {
-    if (word === '-') ids.push(...(await readLines(stdin)));
+    if (word === '-') ids.push(...(await readLines(stdin ?? process.stdin)));
     else if (word.startsWith('-'))
       throw new UsageError(`There is no flag ${word}.`, { hint: 'See the flags with --help.' });
     else if (word.trim() !== '') ids.push(word.trim());

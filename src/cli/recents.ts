@@ -20,7 +20,7 @@ export async function keepNoted({ recents, scope }: Noted): Promise<void> {
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
   try {
     const { cacheFile, keepRecents } = await import('../completion/cache.ts');
-    await keepRecents(cacheFile(stateDir(), scope), recents, Date.now());
+    keepRecents(cacheFile(stateDir(), scope), recents, Date.now());
   } catch {
     // A full or read-only disk: completion will know less.
   }

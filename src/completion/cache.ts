@@ -1,9 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { privateFolder } from '../kernel/files.ts';
+import { checksumOf } from '../kernel/checksum.ts';
 import { parseJson } from '../kernel/json.ts';
 import { maskKey } from '../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
@@ -28,11 +26,10 @@ export interface Scope {
   apiKey: string;
 }
 
-/** The cache file of a scope. Its name is a digest: no address and no key stands in it. */
+/** The cache file of a scope. Its name is a checksum: no address and no key stands in it. */
 export function cacheFile(stateDir: string, scope: Scope): string {
   const facts = JSON.stringify([scope.baseUrl, scope.profile ?? null, maskKey(scope.apiKey)]);
-  const digest = createHash('sha256').update(facts).digest('hex').slice(0, 16);
-  return join(stateDir, 'completion', `${digest}.json`);
+  return join(stateDir, 'completion', `${checksumOf(facts)}.json`);
 }
 
 /** What was seen lately, newest first; nothing when there is no cache or it can't be read. */
@@ -41,19 +38,20 @@ export function readRecent(file: string, kind: RecentKind, now: number): Recent[
 }
 
 /** Adds what a run has seen. Another run at the same moment may win: it is only a cache. */
-export async function keepRecents(file: string, seen: Recents, now: number): Promise<void> {
+export function keepRecents(file: string, seen: Recents, now: number): void {
   const before = readCache(file);
   const after: Cache = {
     envelopes: merged(seen.envelopes, before.envelopes, now),
     templates: merged(seen.templates, before.templates, now),
   };
-  await privateFolder(dirname(file));
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${process.pid}.tmp`;
   try {
-    await writeFile(temporary, JSON.stringify(after), { mode: 0o600, flag: 'wx' });
-    await rename(temporary, file);
-  } finally {
-    await rm(temporary, { force: true });
+    writeFileSync(temporary, JSON.stringify(after), { mode: 0o600 });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
   }
 }
 

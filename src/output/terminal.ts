@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
 
 type Format = Parameters<typeof styleText>[0];
@@ -30,14 +31,15 @@ export function processTerminal(
   options: { noInput?: boolean | undefined; noSpinner?: boolean | undefined },
   env: Environment = process.env,
 ): Terminal {
-  const { stdout, stderr, stdin } = process;
+  const { stdout, stderr } = process;
   const outColour = wantsColour(stdout.isTTY, env);
   const errColour = wantsColour(stderr.isTTY, env);
   return {
     outIsTty: stdout.isTTY,
     errIsTty: stderr.isTTY,
     still: Boolean(options.noSpinner || env.ESIGN_NO_SPINNER) || env.TERM === 'dumb',
-    canAsk: stdin.isTTY && stderr.isTTY && !options.noInput && !env.CI,
+    // process.stdin would be opened by asking it.
+    canAsk: isatty(0) && stderr.isTTY && !options.noInput && !env.CI,
     get columns() {
       return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
     },

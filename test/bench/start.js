@@ -21,8 +21,11 @@ export async function benchStart({ rounds = 25 } = {}) {
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address();
+  // Node on Debian may be set up to read the system's certificates at each start; then that counts for all.
+  const { NODE_EXTRA_CA_CERTS } = process.env;
   const env = {
     ...homeIn(folder),
+    ...(NODE_EXTRA_CA_CERTS ? { NODE_EXTRA_CA_CERTS } : {}),
     ESIGN_BASE_URL: `http://127.0.0.1:${port}/v1`,
     ESIGN_API_KEY: 'sk_bench_0123456789',
   };

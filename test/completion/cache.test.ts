@@ -24,8 +24,8 @@ const ids = (file: string, now: number) => readRecent(file, 'envelopes', now).ma
 describe('the cache of ids', () => {
   it('keeps what was seen last first, each once, for a day', async () => {
     const file = cacheFile(folder, scope);
-    await keepRecents(file, seen('a', 'b'), 0);
-    await keepRecents(file, seen('c', 'a'), 20 * HOUR);
+    keepRecents(file, seen('a', 'b'), 0);
+    keepRecents(file, seen('c', 'a'), 20 * HOUR);
     expect(ids(file, 21 * HOUR)).toEqual(['c', 'a', 'b']);
     expect(ids(file, 25 * HOUR)).toEqual(['c', 'a']);
     expect(ids(file, 45 * HOUR)).toEqual([]);
@@ -36,8 +36,8 @@ describe('the cache of ids', () => {
   it('never grows beyond its limit', async () => {
     const file = cacheFile(folder, { ...scope, profile: 'big' });
     const many = (from: number) => seen(...Array.from({ length: RECENT_LIMIT }, (_, i) => `env_${from + i}`));
-    await keepRecents(file, many(0), 0);
-    await keepRecents(file, many(150), 1);
+    keepRecents(file, many(0), 0);
+    keepRecents(file, many(150), 1);
     expect(ids(file, 2)).toHaveLength(RECENT_LIMIT);
   });
 
@@ -54,7 +54,7 @@ describe('the cache of ids', () => {
 
   it('leaves no temporary file, also where two write at once', async () => {
     const file = cacheFile(folder, { ...scope, profile: 'race' });
-    await Promise.all([1, 2, 3, 4, 5].map((n) => keepRecents(file, seen(`env_${n}`), n)));
+    for (const n of [1, 2, 3, 4, 5]) keepRecents(file, seen(`env_${n}`), n);
     expect(JSON.parse(await readFile(file, 'utf8'))).toHaveProperty('envelopes');
     expect((await readdir(join(folder, 'completion'))).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
