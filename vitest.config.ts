@@ -18,7 +18,7 @@ export default defineConfig({
             'test/mutation/**',
             'test/rgw/**',
           ],
-          setupFiles: ['test/support/fence.ts'],
+          setupFiles: ['test/support/fence.ts', 'test/support/coverage.ts'],
           retry,
           testTimeout: 20_000,
         },
@@ -56,6 +56,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          setupFiles: ['test/support/coverage.ts'],
           retry,
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -24,13 +24,11 @@ const __dirname = __toFolder(new URL('.', import.meta.url));
 const banner = Object.values(GLOBALS).join('');
 
 /** One entry per command, so that a command loads its own code only; what they share is split off. */
-export async function bundle() {
-  for (const part of ['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox'])
-    await rm(join(root, 'dist', part), { recursive: true, force: true });
+export async function bundleOptions() {
   const commands = (await readdir(join(root, 'src/commands'), { recursive: true })).filter((file) =>
     file.endsWith('.ts'),
   );
-  const { metafile } = await build({
+  return {
     absWorkingDir: root,
     entryPoints: [
       'src/cli/main.ts',
@@ -59,8 +57,14 @@ export async function bundle() {
     external: ['typescript', '@napi-rs/keyring'],
     legalComments: 'linked',
     logLevel: 'warning',
-    metafile: true,
-  });
+  };
+}
+
+/** Makes the program in dist/. */
+export async function bundle() {
+  for (const part of ['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox'])
+    await rm(join(root, 'dist', part), { recursive: true, force: true });
+  const { metafile } = await build({ ...(await bundleOptions()), metafile: true });
   await trimBanners(metafile);
   const client = chunkOf('src/api/client.ts', metafile);
   const merged = await mergeChunks(root, metafile, {
@@ -70,8 +74,12 @@ export async function bundle() {
   });
   await rewriteBuiltins();
   await countModules(metafile, merged);
-  // harfbuzzjs loads its WebAssembly from beside its own file.
-  await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(root, 'dist/chunks/harfbuzz.wasm'));
+  await copyShaper(join(root, 'dist'));
+}
+
+/** harfbuzzjs loads its WebAssembly from beside its own file. */
+export async function copyShaper(dist) {
+  await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(dist, 'chunks/harfbuzz.wasm'));
 }
 
 /** The file that a lazily loaded module has become. */

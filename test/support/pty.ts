@@ -26,11 +26,14 @@ export function openScreen(
   options: { env: Record<string, string>; columns?: number; rows?: number },
 ): Screen {
   const { columns: cols = 80, rows = 24, env } = options;
+  // To other children Node itself hands this on (test/support/coverage.ts).
+  const { NODE_V8_COVERAGE } = process.env;
+  const coverage = NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE };
   const terminal = new Terminal({ cols, rows, allowProposedApi: true });
   const child = spawn(file, args, {
     cols,
     rows,
-    env: { TERM: 'xterm-256color', ESIGN_NO_UPDATE_NOTICE: '1', ...env },
+    env: { TERM: 'xterm-256color', ESIGN_NO_UPDATE_NOTICE: '1', ...coverage, ...env },
   });
   let raw = '';
   child.onData((data) => {

@@ -1,0 +1,36 @@
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { build } from 'esbuild';
+import { bundleOptions, copyShaper } from '../bundle.js';
+
+/** What the bundler makes; the rest of dist/ is taken as it is. */
+const BUNDLED = new Set(['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox']);
+const UNUSED = new Set(['standalone', 'deb', 'man', 'types']);
+
+// The package in a folder of its own (the argument), its code as the bundler leaves it: not minified, nothing put together
+// or rewritten afterwards, so that source maps hold. The maps are beside the files and not named in them, since Node would
+// copy those it finds into what it writes about each process. The folder is inside the repository, so that a package that
+// is no part of the bundle is found.
+const root = join(import.meta.dirname, '../..');
+const folder = process.argv[2];
+if (!folder) throw new Error('Say where to build.');
+
+await rm(folder, { recursive: true, force: true });
+await mkdir(folder, { recursive: true });
+for (const name of ['bin', 'contract', 'package.json', 'oclif.manifest.json'])
+  await cp(join(root, name), join(folder, name), { recursive: true });
+const dist = join(root, 'dist');
+await cp(dist, join(folder, 'dist'), { recursive: true, filter: isWanted });
+await build({
+  ...(await bundleOptions()),
+  outdir: join(folder, 'dist'),
+  minify: false,
+  sourcemap: 'external',
+  legalComments: 'none',
+});
+await copyShaper(join(folder, 'dist'));
+
+function isWanted(path) {
+  const [part = ''] = relative(dist, path).split(sep);
+  return !BUNDLED.has(part) && !UNUSED.has(part);
+}
