@@ -97,6 +97,51 @@ describe('the journal of webhooks', () => {
   });
 });
 
+describe('events replay to an application that does not take it', () => {
+  const replay = (...args: string[]) => home.run(['events', 'replay', ...args]);
+  let id: string;
+  beforeAll(async () => {
+    const listening = home.start(['listen', '--port', '0', '--json'], { env });
+    const { url } = await listening.object();
+    for (const n of [60, 61]) expect((await signed(String(url), event(n))).status).toBe(200);
+    await listening.stop();
+    const kept = await home.json(['events', 'list', '--envelope', 'env_60']);
+    id = isList(kept) && isRecord(kept[0]) ? String(kept[0].deliveryId) : '';
+  });
+
+  it('says what it answered, and fails', async () => {
+    answers = [503];
+    const refused = await replay(id, '--to', appUrl, '--json');
+    expect(refused.code).toBe(8);
+    expect(jsonLines(refused.stdout)).toMatchObject([
+      { type: 'forward', id, status: 503, attempt: 1, error: 'answered 503' },
+    ]);
+    expect(refused.stderr).toMatch(/\/app did not take it: answered 503\./);
+  });
+
+  it('sends the others when one is refused, and ends with 10', async () => {
+    answers = [200, 500];
+    const partly = await replay('--since', '1h', '--to', appUrl, '--json');
+    const results = jsonLines(partly.stdout).map((line) => (isRecord(line) ? line.error : line));
+    expect(results.slice(0, 2)).toEqual([null, 'answered 500']);
+    expect(results.slice(2)).toEqual(results.slice(2).map(() => null));
+    expect(results.length).toBeGreaterThan(2);
+    expect(partly.code).toBe(10);
+    expect(partly.stderr).toContain(`1 of ${results.length} were not taken`);
+  });
+
+  it('tells that nothing listens there', async () => {
+    const gone = await replay(id, '--to', 'http://127.0.0.1:9/hooks', '--json');
+    expect([gone.code, jsonLines(gone.stdout)]).toMatchObject([8, [{ status: null, error: 'ECONNREFUSED' }]]);
+  });
+
+  it.each(['ftp://127.0.0.1/hooks', 'localhost:3000', 'hooks'])('takes no %s', async (to) => {
+    const { code, stderr, stdout } = await replay(id, '--to', to);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`--to "${to}" is not an http or https address.`);
+  });
+});
+
 describe('listen --keep', () => {
   it('removes the days before, and says so', async () => {
     const old = home.path('state', 'events', '2020-01-01');
