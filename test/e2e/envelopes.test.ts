@@ -122,6 +122,43 @@ describe('envelopes create', () => {
     });
   });
 
+  it.each([
+    ['a JSON array', '[{"email":"li@example.com","name":"Li","role":"","order":""},"Bo <bo@example.com>"]'],
+    ['CSV', 'email,name\nli@example.com,Li\n\nbo@example.com, Bo\n'],
+  ])('takes signers from %s', async (_, text) => {
+    await writeFile(home.path('signers'), text);
+    const envelope = await home.object([
+      ...['envelopes', 'create', '--template', 'tmpl_nda', '--signers-file', 'signers'],
+    ]);
+    expect(envelope.signers).toMatchObject([
+      { email: 'li@example.com', name: 'Li' },
+      { email: 'bo@example.com', name: 'Bo' },
+    ]);
+  });
+
+  it.each([
+    ['one object', '{"email":"a@b.c"}', 'The signers file signers is not a JSON array.'],
+    ['torn JSON', '[{"email":"a@b.c"', 'The signers file signers is not a JSON array.'],
+    ['a row too long', 'email,name\na@b.c,Ada,Tenant\n', 'The signers file signers is not CSV: '],
+    ['no email', '[{"email":"a@b.c"},{"name":"Bo"}]', 'signers, signer 2 has no email.'],
+    ['a column misspelt', 'email,rolle\na@b.c,Tenant\n', 'signers, signer 1: "rolle" is no column'],
+    ['a number', '[7]', 'signers, signer 1 has no email.'],
+  ])('refuses a file of signers with %s, and creates nothing', async (_, text, says) => {
+    await writeFile(home.path('signers'), text);
+    const before = await home.json(['envelopes', 'list', '--all']);
+    const args = ['envelopes', 'create', '--template', 'tmpl_nda', '--signers-file', 'signers', '--json'];
+    const refused = await home.run(args);
+    expect(refused.code).toBe(2);
+    expect(reportedError(refused)).toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining(says) as unknown,
+      hint: expect.stringMatching(
+        /email,name,role,order|email, name, role, order|"email":"a@b\.c"/,
+      ) as unknown,
+    });
+    expect(await home.json(['envelopes', 'list', '--all'])).toEqual(before);
+  });
+
   it('creates once for a request id, however often it is run', async () => {
     const first = await create('--request-id', 'deal-1');
     const again = await home.run([
