@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Template } from '../api/schemas.ts';
+import { counted } from '../kernel/duration.ts';
 import { ServiceError } from '../kernel/errors.ts';
 import { nearest } from '../kernel/nearest.ts';
 import { sentRoles } from '../templates/roles.ts';
@@ -46,5 +47,5 @@ function checkRoles(roles: readonly string[], id: string, use: TemplateUse, repo
 }
 
 function others(rows: number): string {
-  return rows > 1 ? ` (and so in ${rows - 1} more rows)` : '';
+  return rows > 1 ? ` (and so in ${counted(rows - 1, 'more row')})` : '';
 }

@@ -4,6 +4,8 @@ import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { holdingsOf, resumeThroughKills, rowsOf } from '../support/bulk-check.ts';
 import { COMMAND, Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
+import { json } from '../support/server.ts';
+import { fakeService } from './fake-service.ts';
 
 const home = new Home();
 let sandbox: Sandbox;
@@ -160,6 +162,32 @@ describe('bulk create', () => {
     expect(run.code).toBe(2);
     expect(reportedError(run).message).toMatch(says);
     expect((await holdingsOf(sandbox)).perSigner.size).toBe(0);
+  });
+
+  it('refuses roles that a template does not have, where it tells its own', async () => {
+    const roles: Record<string, unknown> = { tmpl_lease: ['Tenant', 'Landlord'], tmpl_nda: undefined };
+    const service = await fakeService((request, response) => {
+      const id = request.path.split('/').at(-1) ?? '';
+      json(response, 200, { data: { id, name: id, roles: roles[id] } });
+    });
+    try {
+      const dryRun = async (text: string) =>
+        home.run(create(await given('rows.csv', text), '--dry-run', '--json'), { env: service.env });
+      const refused = await dryRun(
+        'email,role,template_id\na@b.c,Tennant,tmpl_lease\nb@b.c,Tennant,tmpl_lease\nc@b.c,Witness,tmpl_lease\nd@b.c,Landlord,tmpl_lease\ne@b.c,Anybody,tmpl_nda\n',
+      );
+      expect(refused.code).toBe(2);
+      const { message } = reportedError(refused);
+      expect(linesOf(String(message)).slice(-2)).toEqual([
+        'rows.csv:2 role: tmpl_lease has no role "Tennant" (and so in 1 more row); did you mean Tenant?',
+        'rows.csv:4 role: tmpl_lease has no role "Witness"; it has Tenant, Landlord.',
+      ]);
+      const right = await dryRun('email,name,role,template_id\na@b.c,Ada,Tenant,tmpl_lease\n');
+      expect([right.code, right.stderr]).toEqual([0, '']);
+      expect(service.server.seen.every(({ method }) => method === 'GET')).toBe(true);
+    } finally {
+      await service.server.close();
+    }
   });
 
   it('refuses what is not UTF-8, more than fifty problems in short, and to go on unasked', async () => {
