@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest';
+import { forwardLine, renderDelivery } from '../../src/output/delivery-view.ts';
+import { processTerminal } from '../../src/output/terminal.ts';
+import type { ForwardResult } from '../../src/webhooks/forward.ts';
+import type { EventFacts } from '../../src/webhooks/payload.ts';
+import type { Delivery } from '../../src/webhooks/receiver.ts';
+
+/* What `esign listen` shows a person. What a refused delivery says of itself is a stranger's word. */
+const screen = { ...processTerminal({}, { NO_COLOR: '1' }), outIsTty: true };
+const pipe = { ...screen, outIsTty: false };
+
+const facts: EventFacts = {
+  id: 'evt_1',
+  event: 'signer.viewed',
+  timestamp: '2026-01-02T03:04:05Z',
+  envelopeId: 'env_1',
+  status: 'IN_PROGRESS',
+  signer: 'ada@example.com',
+};
+const delivery: Delivery = {
+  deliveryId: 'dlv_1',
+  id: 'evt_1',
+  // Without a zone: the time of this machine, wherever it is.
+  receivedAt: '2026-01-02T03:04:06',
+  facts,
+  verified: true,
+  duplicate: false,
+  reason: null,
+  answer: 200,
+  raw: Buffer.from('{}'),
+  headers: [],
+  body: {},
+};
+const refused = { verified: false, answer: 401, reason: 'the signature is wrong' };
+
+it.each<[string, Partial<Delivery>, string]>([
+  ['an accepted one', {}, '03:04:06  ✓ signer.viewed       env_1  IN_PROGRESS  ada@example.com\n'],
+  [
+    'one that was seen before',
+    { duplicate: true },
+    '03:04:06  ✓ signer.viewed       env_1  IN_PROGRESS  ada@example.com  (seen before)\n',
+  ],
+  [
+    'one that nobody signed',
+    { verified: false, facts: { ...facts, event: null, status: null, signer: null } },
+    '03:04:06  ? unknown event       env_1\n',
+  ],
+  [
+    'a refused one',
+    refused,
+    '03:04:06  ✗ refused: the signature is wrong (claims to be signer.viewed of env_1)\n',
+  ],
+  [
+    'a refused one that would act on the terminal',
+    { ...refused, facts: { ...facts, event: 'a\u001b[2J\nb', envelopeId: null } },
+    '03:04:06  ✗ refused: the signature is wrong (claims to be a␛[2J⏎b of nothing)\n',
+  ],
+  [
+    'a refused one that is no event',
+    { ...refused, facts: null },
+    '03:04:06  ✗ refused: the signature is wrong\n',
+  ],
+])('shows %s', (_, some, line) => {
+  expect(renderDelivery({ ...delivery, ...some }, screen)).toBe(line);
+});
+
+const result: ForwardResult = {
+  id: 'dlv_1',
+  url: 'http://127.0.0.1:3000/hooks',
+  attempt: 1,
+  status: 200,
+  ms: 12,
+  error: null,
+};
+const failed = { status: null, error: 'ECONNREFUSED', attempt: 3 };
+
+it('shows what came of passing it on', () => {
+  const line = (some: Partial<ForwardResult>) => forwardLine({ ...result, ...some }, screen, false);
+  expect(line({})).toBe('          → http://127.0.0.1:3000/hooks  200 in 12 ms\n');
+  expect(line(failed)).toBe('          → http://127.0.0.1:3000/hooks  ECONNREFUSED, try 3\n');
+  expect(line({ ...failed, attempt: 1 })).toBe('          → http://127.0.0.1:3000/hooks  ECONNREFUSED\n');
+});
+
+it('is a line of tabs in a pipe', () => {
+  expect(renderDelivery({ ...delivery, ...refused, facts: null }, pipe)).toBe(
+    '2026-01-02T03:04:06\t\t\t\tunverified\tthe signature is wrong\n',
+  );
+  expect(forwardLine({ ...result, ...failed }, pipe, false)).toBe(
+    'forward\tdlv_1\thttp://127.0.0.1:3000/hooks\t\tECONNREFUSED\n',
+  );
+});
