@@ -12,7 +12,7 @@ const PARTS = {
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
   documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 1, many: 200 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
-  watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10 } },
+  watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2 } },
   sandbox: { entry: 'benchSandbox', quick: { envelopes: 1_000, seconds: 2 } },
 };
 

@@ -7,9 +7,10 @@ import { promisify } from 'node:util';
 import { spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 import { ensureBuilt } from './ensure.js';
+import { pagePictures } from './pictures/pages.js';
 import { svgOf } from './pictures/svg.js';
 
-// Takes the pictures of docs/pictures: real commands in a terminal, against a sandbox of their own.
+// Takes the pictures of docs/pictures: real commands in a terminal and real pages, against a sandbox of their own.
 const COLUMNS = 100;
 const ROWS = 30;
 const PATIENCE_MS = 60_000;
@@ -145,12 +146,14 @@ const sandbox = execFile(
   { env },
 );
 try {
-  await once(sandbox.stdout, 'data');
+  const [ready] = await once(sandbox.stdout, 'data');
+  const { baseUrl } = JSON.parse(ready);
   await mkdir(folder, { recursive: true });
   const staged = await stage();
   await take('list', 'esign envelopes list: a table with status, signers and times', ['envelopes', 'list']);
   await take('get', 'esign envelopes get: where one envelope stands', ['envelopes', 'get', staged.offer]);
   await watchPicture(staged);
+  await pagePictures({ bin, env, home, folder, esign, baseUrl });
   await bulkPicture();
 } finally {
   sandbox.kill();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { auditOf, BIN, homeIn, median, option, printRows, run, startSandbox } from './measure.js';
+import { benchDay } from './watch-day.js';
 
 /*
  * What watching a thousand envelopes costs: requests a look, processor time, memory.
@@ -14,8 +15,9 @@ import { auditOf, BIN, homeIn, median, option, printRows, run, startSandbox } fr
 const INTERVAL_S = 5;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
-export async function benchWatch({ envelopes = 1_000, seconds = 60 } = {}) {
-  return [...(await thousand(envelopes, seconds)), await wakened()];
+export async function benchWatch({ envelopes = 1_000, seconds = 60, hours = 24 } = {}) {
+  const day = await benchDay({ envelopes, hours });
+  return [...(await thousand(envelopes, seconds)), day, await wakened()];
 }
 
 async function thousand(envelopes, seconds) {

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { chromium } from 'playwright-core';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const SECRET = 'whsec_0123456789abcdef';
+
+/**
+ * Takes the pictures of the pages in a browser: signing, and the inspector of `listen`.
+ * @param {{bin: string, env: object, home: string, folder: string, esign: (...words: string[]) => Promise<string>, baseUrl: string}} stage
+ */
+export async function pagePictures(stage) {
+  if (!existsSync(CHROMIUM)) {
+    process.stderr.write('There is no Chromium; the pictures of the pages stay as they are.\n');
+    return;
+  }
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  try {
+    await signingPicture(browser, stage);
+    await inspectorPicture(browser, stage);
+  } finally {
+    await browser.close();
+  }
+}
+
+async function signingPicture(browser, { esign, baseUrl, folder }) {
+  const signers = ['--signer', 'Łukasz Řehoř <signer@example.com>;role=Landlord'];
+  await esign('envelopes', 'create', '--template', 'tmpl_lease', ...signers, '--send', '-q');
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  await page.goto(new URL('/mailbox?to=signer@', baseUrl).href);
+  await page
+    .getByRole('link', { name: /Please sign/ })
+    .first()
+    .click();
+  await page.getByRole('link', { name: 'Open and sign' }).click();
+  await page.waitForSelector('.pages[data-ready]');
+  await drawSignature(page);
+  await page.getByRole('button', { name: 'Use it' }).click();
+  await page.getByRole('button', { name: /drawn: draw it again/ }).waitFor();
+  await page.screenshot({ path: join(folder, 'signing.png') });
+  await page.close();
+}
+
+/** Something like a name, with the mouse. */
+async function drawSignature(page) {
+  await page
+    .getByRole('button', { name: /^Draw: .*[Ss]ignature/ })
+    .first()
+    .click();
+  const pad = page.locator('.pad').first();
+  await pad.scrollIntoViewIfNeeded();
+  const box = await pad.boundingBox();
+  const at = (part) => [
+    box.x + box.width * (0.12 + 0.6 * part + 0.04 * Math.sin(part * 40)),
+    box.y + box.height * (0.55 + 0.28 * (1 - part) * Math.sin(part * 26) + 0.05 * Math.cos(part * 60)),
+  ];
+  await page.mouse.move(...at(0));
+  await page.mouse.down();
+  for (let step = 1; step <= 120; step++) await page.mouse.move(...at(step / 120));
+  await page.mouse.up();
+}
+
+/** Deliveries of every kind: passed on at once, at the second try, and refused. */
+async function inspectorPicture(browser, { bin, env, home, esign, folder }) {
+  let asked = 0;
+  const target = createServer((_, response) => {
+    asked++;
+    response.writeHead(asked === 5 ? 500 : 200).end('ok');
+  });
+  await new Promise((resolve) => target.listen(0, '127.0.0.1', resolve));
+  await writeFile(join(home, 'secret'), SECRET);
+  const words = ['listen', '--port', '0', '--json', '--inspect', '--secret-file', 'secret'];
+  const forward = ['--forward-to', `http://127.0.0.1:${target.address().port}/hooks`];
+  const listen = spawn(process.execPath, [bin, ...words, ...forward], {
+    env,
+    cwd: home,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [line] = await once(createInterface({ input: listen.stdout }), 'line');
+    const { url, inspectorUrl } = JSON.parse(line);
+    const hook = ['--webhook-url', url, '--webhook-secret-file', 'secret'];
+    const signers = ['Łukasz Řehoř <lukasz@example.com>', '李小龍 <li@example.com>'];
+    const create = ['envelopes', 'create', '--template', 'tmpl_nda', '--send', '-q', ...hook];
+    const id = await esign(...create, ...signers.flatMap((signer) => ['--signer', `${signer};role=Signer`]));
+    await esign('sandbox', 'sign', id, '--all');
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(inspectorUrl);
+    await page.getByText('6 deliveries').waitFor();
+    await deliver(url, 'envelope.declined', 'another-secret-0123456789');
+    await page.getByText('7 deliveries').waitFor();
+    const rows = page.getByRole('list', { name: /Deliveries/ }).getByRole('listitem');
+    await rows.filter({ hasText: 'envelope.signed' }).first().click();
+    const detail = page.getByRole('region', { name: 'Opened delivery' });
+    await detail.getByText('Signature good').waitFor();
+    await detail.getByText('answered 200 in').last().waitFor();
+    await page.screenshot({ path: join(folder, 'inspector.png') });
+  } finally {
+    listen.kill();
+    target.close();
+  }
+}
+
+async function deliver(url, event, secret) {
+  const data = { envelopeId: 'env_0123456789abcdef0123', status: 'DECLINED' };
+  const body = JSON.stringify({ event, timestamp: new Date().toISOString(), data });
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
+  await fetch(url, { method: 'POST', body, headers: { 'x-service-signature': signature } });
+}

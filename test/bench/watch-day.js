@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { build } from 'esbuild';
+import { option, printRows, startSandbox } from './measure.js';
+
+/*
+ * Whether a watch that goes on for a day holds more at its end than after its first hour: its own code on a clock that
+ * does not wait, against a real sandbox in which somebody signs every five minutes.
+ * By hand: node test/bench/watch-day.js [--envelopes 1000] [--hours 24]
+ */
+const root = join(import.meta.dirname, '../..');
+const INTERVAL_MS = 30_000;
+const HOUR_MS = 3_600_000;
+const SIGNS_EVERY = 10;
+/** MB that the heap may vary by from look to look. */
+const PLAY_MB = 2;
+
+/** @returns {Promise<import('./measure.js').Row>} */
+export async function benchDay({ envelopes = 1_000, hours = 24 } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
+  const sandbox = await startSandbox(folder, ['--rate-limit', '1000000000/15m']);
+  try {
+    const { watchEnvelopes, createClient, sandboxControl, controlUrl } = await sources(folder);
+    const facts = { ...sandbox.ready, timeoutMs: 30_000, userAgent: 'bench', clock: quickClock() };
+    const client = createClient(facts);
+    const control = sandboxControl(createClient({ ...facts, baseUrl: controlUrl(facts.baseUrl) }).send);
+    const ids = await sent(client, envelopes);
+    const { heaps, looks, changes } = await day({ watchEnvelopes, client, control, ids, hours });
+    const [first, last] = [heaps[0], heaps.at(-1)];
+    return {
+      name: `watch: heap after ${hours} simulated hours`,
+      value: `${last.toFixed(1)} MB`,
+      asked: 'flat',
+      good: last - first < PLAY_MB,
+      note: `${first.toFixed(1)} MB after the first; ${looks} looks at ${envelopes} envelopes, ${changes} changes`,
+    };
+  } finally {
+    await sandbox.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function sources(folder) {
+  const outfile = join(folder, 'watch.mjs');
+  await build({
+    stdin: {
+      contents: `export * from './src/envelopes/watch.ts';
+        export * from './src/api/client.ts';
+        export * from './src/sandbox-control/control.ts';`,
+      resolveDir: root,
+    },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile,
+    logLevel: 'error',
+    banner: {
+      js: `import { createRequire } from 'node:module'; const require = createRequire('${pathToFileURL(root)}/');`,
+    },
+  });
+  return import(pathToFileURL(outfile).href);
+}
+
+/** Time passes when somebody sleeps. */
+function quickClock() {
+  let now = Date.now();
+  return {
+    now: () => now,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      now += ms;
+      await setImmediate();
+    },
+  };
+}
+
+async function sent(client, count) {
+  const ids = [];
+  while (ids.length < count) {
+    const some = Array.from({ length: 50 }, (_, n) =>
+      client.envelopes.create({
+        templateId: 'tmpl_nda',
+        signers: [{ email: `w${ids.length + n}@example.com`, name: 'W' }],
+        sendImmediately: true,
+      }),
+    );
+    ids.push(...(await Promise.all(some)).map(({ id }) => id));
+  }
+  return ids;
+}
+
+/** The heap after each hour, when all that can be collected is. */
+async function day({ watchEnvelopes, client, control, ids, hours }) {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const begin = client.clock.now();
+  const ended = new AbortController();
+  const heaps = [];
+  let looks = 0;
+  let changes = 0;
+  const unsigned = ids.values();
+  const onLook = ({ at }) => {
+    looks++;
+    if (looks % SIGNS_EVERY === 0) control.sign(unsigned.next().value, {}).catch(() => undefined);
+    if (at - begin < (heaps.length + 1) * HOUR_MS) return;
+    collect();
+    heaps.push(process.memoryUsage().heapUsed / 1e6);
+    if (heaps.length === hours) ended.abort();
+  };
+  const options = { until: [], intervalMs: INTERVAL_MS, onLook, signal: ended.signal };
+  try {
+    for await (const event of watchEnvelopes(client, ids, options)) if (event.type === 'change') changes++;
+  } catch (error) {
+    if (!ended.signal.aborted) throw error;
+  }
+  return { heaps, looks, changes };
+}
+
+if (process.argv[1] === import.meta.filename)
+  printRows([await benchDay({ envelopes: option('envelopes'), hours: option('hours') })]);

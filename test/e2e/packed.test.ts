@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../..');
+
+// The whole suite on the package is `npm run test:packed`; this tells at once when a file is left out of it.
+describe.skipIf(process.env.ESIGN_BIN)('the package', () => {
+  it('has all that a command needs to run, and nothing beside it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'esign-packed-'));
+    try {
+      const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], {
+        cwd: ROOT,
+      });
+      await run('tar', ['-xzf', join(folder, stdout.trim()), '-C', folder]);
+      const env = { PATH: process.env.PATH, HOME: folder };
+      const esign = (...words: string[]) =>
+        run(process.execPath, [join(folder, 'package/bin/run.js'), ...words], { env });
+      const listed = await esign('profiles', 'list', '--json');
+      expect(JSON.parse(listed.stdout)).toEqual([]);
+      expect((await esign('envelopes', 'get', '--help')).stdout).toContain('USAGE');
+      const demo = await esign('demo', '--json', '--dir', join(folder, 'papers'));
+      expect(JSON.parse(demo.stdout)).toHaveProperty('files');
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
