@@ -3,9 +3,16 @@ import { EsignError, messageOf, UsageError } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
 import { nearest } from '../kernel/nearest.ts';
 
+/** What oclif makes of the message of an error that a flag's own parser throws. */
+const OF_A_FLAG = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
+
 /** Anything thrown, with what oclif reports about flags, arguments and commands made into usage errors of ours. */
 export function translate(error: unknown, config: Config | undefined, argv: readonly string[]): unknown {
-  if (error instanceof EsignError || !(error instanceof Error)) return error;
+  if (!(error instanceof Error)) return error;
+  if (error instanceof EsignError) {
+    error.message = OF_A_FLAG.exec(error.message)?.[1] ?? error.message;
+    return error;
+  }
   const commandNotFound = /^command (.+) not found$/.exec(error.message)?.[1];
   if (commandNotFound !== undefined && config) return unknownCommand(commandNotFound, config);
   if (!('oclif' in error)) return error;
@@ -77,6 +84,7 @@ function tidy(message: string): string {
   return message
     .replace(/^The following errors? occurred:\s*/, '')
     .replace(/^Missing 1 required arg:\n(\S+)\s+(.*)$/s, 'The argument $1 is missing: $2')
+    .replace(/^Parsing (--\S+) \n\tExpected (.*) but received: (.*)$/s, '$1 takes $2, not $3.')
     .replace(/^Unexpected argument/, 'There is one argument too many')
     .trim();
 }

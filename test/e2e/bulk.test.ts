@@ -360,6 +360,16 @@ describe('a bulk run', () => {
     ]);
   });
 
+  it.each([
+    ['25%', /, 25% of it kept for your other systems/],
+    ['0.5', /, 50% of it kept for your other systems/],
+    ['0', /free now\)\./],
+  ])('keeps --reserve %s of the rate window', async (reserve, says) => {
+    const file = await given('kept.csv', rowsOf(2));
+    const run = await home.run(create(file, '--template', 'tmpl_nda', '--reserve', reserve, '--yes'));
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(says)]);
+  });
+
   it('writes an example that works as it is', async () => {
     for (const name of ['example.csv', 'example.jsonl']) {
       expect((await home.run(['bulk', 'template', name, '--template', 'tmpl_nda'])).code).toBe(0);

@@ -264,3 +264,25 @@ describe('secrets', () => {
     }
   });
 });
+
+describe('a flag', () => {
+  it.each([
+    ['bulk create rows.csv --reserve 95%', '--reserve "95%" is not a share from 0% to 90%.'],
+    ['bulk create rows.csv --reserve lots', '--reserve "lots" is not a share from 0% to 90%.'],
+    ['bulk create rows.csv --reserve=-1', '--reserve "-1" is not a share from 0% to 90%.'],
+    ['bulk create rows.csv --concurrency many', '--concurrency takes an integer, not many.'],
+    ['envelopes list -L 0', '--limit takes an integer greater than or equal to 1, not 0.'],
+    ['envelopes list --status complted', 'There is no status "complted".'],
+    ['envelopes list --since soon', '--since "soon" is neither a length of time nor a date.'],
+    ['envelopes watch env_1 --interval 5parsecs', '--interval "5parsecs" is not a length of time.'],
+    ['envelopes download env_1 --what foo', 'There is no file "foo" of an envelope.'],
+    ['sandbox start --rate-limit x', 'The rate limit "x" is not of the form N/TIME.'],
+  ])('with a wrong value is told in one sentence and a hint: %s', async (line, sentence) => {
+    const words = line.split(' ');
+    const [plain, lines] = await Promise.all([home.run(words), home.run([...words, '--json'])]);
+    expect(plain).toMatchObject({ code: 2, stdout: '' });
+    const [first, hint = '', ...rest] = plain.stderr.split('\n');
+    expect([first, rest]).toEqual([`Error: ${sentence}`, ['']]);
+    expect(reportedError(lines)).toMatchObject({ code: 'USAGE', message: sentence, hint });
+  });
+});
