@@ -30,6 +30,9 @@ export type Fault = 'lose' | 'refuse' | { status: number; code: string } | undef
 export interface Behaviour {
   create?: (number: number) => Fault;
   send?: (number: number) => Fault;
+  cancel?: (number: number) => Fault;
+  /** Only `refuse` and refusals: what is read can be read again. */
+  list?: (number: number) => Exclude<Fault, 'lose'>;
   /** List items without metadata. */
   summary?: boolean;
   /** New envelopes are listed only so many ms later. */
@@ -40,7 +43,7 @@ export interface Behaviour {
 class Service {
   readonly stored: Stored[] = [];
   readonly mails = new Map<string, number>();
-  readonly counts = { creates: 0, sends: 0, looks: 0, cancels: 0, gets: 0 };
+  readonly counts = { creates: 0, sends: 0, lists: 0, looks: 0, cancels: 0, gets: 0 };
   behaviour: Behaviour = {};
   readonly clock: FakeClock = fakeClock();
   server: TestServer | undefined;
@@ -93,10 +96,8 @@ class Service {
     const found = this.stored.find((one) => one.id === id);
     if (found === undefined) return failure(404, 'NOT_FOUND');
     if (action === 'send') return this.#send(found);
-    if (action === 'cancel') {
-      this.counts.cancels++;
-      found.status = 'CANCELLED';
-    } else this.counts.gets++;
+    if (action === 'cancel') return this.#cancel(found);
+    this.counts.gets++;
     return { status: 200, body: { data: found } };
   }
 
@@ -121,7 +122,16 @@ class Service {
     return fault === 'lose' ? undefined : { status: 200, body: { data: found } };
   }
 
+  #cancel(found: Stored): Reply | undefined {
+    const fault = this.behaviour.cancel?.(++this.counts.cancels);
+    if (fault !== undefined && fault !== 'lose') return refusal(fault);
+    found.status = 'CANCELLED';
+    return fault === 'lose' ? undefined : { status: 200, body: { data: found } };
+  }
+
   #list(request: SeenRequest): Reply {
+    const fault = this.behaviour.list?.(++this.counts.lists);
+    if (fault !== undefined) return refusal(fault);
     const page = Number(request.query.get('page'));
     if (page === 1) this.counts.looks++;
     const listed = this.stored.filter(({ listedFrom }) => listedFrom <= this.clock.now()).reverse();

@@ -79,6 +79,50 @@ describe('a run', () => {
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, CANCELLED: 1 }]);
   });
 
+  it('leaves a second envelope alone that has been sent, and names it', async () => {
+    const { service } = runs;
+    service.behaviour = {
+      create: (n) => (n === 2 ? 'lose' : undefined),
+      send: () => {
+        // Somebody sends the one that the list did not show.
+        const lost = service.stored[1];
+        if (lost?.status === 'DRAFT') lost.status = 'IN_PROGRESS';
+        return undefined;
+      },
+      lagMs: 2_000,
+    };
+    const { ending, says } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
+    expect([ending, service.counts.cancels]).toEqual([{ kind: 'finished' }, 0]);
+    expect(says).toContain('Row 2 has a second envelope, env_2 (IN_PROGRESS). Look into it.');
+    expect(service.statuses()).toEqual({ SENT: 3, IN_PROGRESS: 1 });
+  });
+
+  it('finishes when a second draft can not be cancelled, and names it', async () => {
+    const { service } = runs;
+    service.behaviour = {
+      create: (n) => (n === 2 ? 'lose' : undefined),
+      cancel: () => ({ status: 400, code: 'INVALID_STATE' }),
+      lagMs: 2_000,
+    };
+    const { ending, says } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
+    expect(ending).toEqual({ kind: 'finished' });
+    expect(says).toContain("env_2, a second draft of row 2, can't be cancelled. It mails nobody.");
+    expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, DRAFT: 1 }]);
+  });
+
+  it('waits out a service that fails while rows are looked for', async () => {
+    const { service } = runs;
+    service.behaviour = {
+      create: (n) => (n === 2 ? 'lose' : undefined),
+      list: (n) => (n <= 14 ? 'refuse' : undefined),
+    };
+    const { ending, says } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
+    expect(ending).toEqual({ kind: 'finished' });
+    expect(says).toContain('The service answers again.');
+    expect(service.counts.creates).toBe(3);
+    expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3 }]);
+  });
+
   it('sent at its creation, is never created again within the run: it ends unknown, and a resume looks first', async () => {
     const { service } = runs;
     service.behaviour = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 30_000 };
