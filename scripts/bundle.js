@@ -21,6 +21,9 @@ const __filename = __toPath(import.meta.url);
 const __dirname = __toFolder(new URL('.', import.meta.url));
 `,
 };
+/** The folders of dist/ that the bundler makes. */
+export const BUNDLED = ['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox'];
+
 const banner = Object.values(GLOBALS).join('');
 
 /** One entry per command, so that a command loads its own code only; what they share is split off. */
@@ -62,8 +65,7 @@ export async function bundleOptions() {
 
 /** Makes the program in dist/. */
 export async function bundle() {
-  for (const part of ['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox'])
-    await rm(join(root, 'dist', part), { recursive: true, force: true });
+  for (const part of BUNDLED) await rm(join(root, 'dist', part), { recursive: true, force: true });
   const { metafile } = await build({ ...(await bundleOptions()), metafile: true });
   await trimBanners(metafile);
   const client = chunkOf('src/api/client.ts', metafile);
@@ -99,7 +101,7 @@ async function trimBanners({ outputs }) {
 
 /** Last of all, since what puts files together reads their imports. */
 async function rewriteBuiltins() {
-  for (const part of ['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox']) {
+  for (const part of BUNDLED) {
     const files = await readdir(join(root, 'dist', part), { recursive: true });
     for (const file of files.filter((name) => name.endsWith('.js'))) {
       const path = join(root, 'dist', part, file);

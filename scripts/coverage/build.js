@@ -1,11 +1,10 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { build } from 'esbuild';
-import { bundleOptions, copyShaper } from '../bundle.js';
+import { BUNDLED, bundleOptions, copyShaper } from '../bundle.js';
 
-/** What the bundler makes; the rest of dist/ is taken as it is. */
-const BUNDLED = new Set(['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox']);
-const UNUSED = new Set(['standalone', 'deb', 'man', 'types']);
+/** Parts of dist/ that no end-to-end test needs. */
+const UNUSED = ['standalone', 'deb', 'man', 'types'];
 
 // The package in a folder of its own (the argument), its code as the bundler leaves it: not minified, nothing put together
 // or rewritten afterwards, so that source maps hold. The maps are beside the files and not named in them, since Node would
@@ -32,5 +31,5 @@ await copyShaper(join(folder, 'dist'));
 
 function isWanted(path) {
   const [part = ''] = relative(dist, path).split(sep);
-  return !BUNDLED.has(part) && !UNUSED.has(part);
+  return !BUNDLED.includes(part) && !UNUSED.includes(part);
 }
