@@ -21,6 +21,7 @@ const __filename = __toPath(import.meta.url);
 const __dirname = __toFolder(new URL('.', import.meta.url));
 `,
 };
+
 /** The folders of dist/ that the bundler makes. */
 export const BUNDLED = ['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox'];
 
