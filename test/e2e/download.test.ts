@@ -76,6 +76,35 @@ describe('envelopes download', () => {
     ]);
   });
 
+  it('with --name-template, names what can be looked up, and reports what can not', async () => {
+    const named = await home.run(
+      [
+        'envelopes',
+        'download',
+        '-',
+        '--dir',
+        'named',
+        '--name-template',
+        '{what}/{envelopeId}.pdf',
+        '--json',
+      ],
+      { input: `env_missing\n${id}\n` },
+    );
+    expect(named.code).toBe(10);
+    const failed = { envelopeId: 'env_missing', key: null, status: 'failed', error: { code: 'NOT_FOUND' } };
+    expect(lines(named.stdout).map(parseJson)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          ...failed,
+          what: 'signed',
+          error: expect.objectContaining(failed.error) as unknown,
+        }),
+        expect.objectContaining({ envelopeId: id, what: 'signed', key, status: 'downloaded' }),
+      ]),
+    );
+    expect(await readdir(home.path('named', 'signed'))).toEqual([`${id}.pdf`]);
+  });
+
   it('says what is wrong with the bucket', async () => {
     await writeFile(home.path('wrong.secret'), 'not the secret\n'.replaceAll(' ', '-'));
     const ready = await home.object(['profiles', 'show']);
