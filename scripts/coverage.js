@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt, step } from './ensure.js';
@@ -19,6 +20,7 @@ const root = join(import.meta.dirname, '..');
 const folder = join(root, 'coverage');
 const raw = join(folder, 'spawned');
 const here = join(folder, 'in-process');
+const reachedHere = join(here, 'coverage-final.json');
 const copy = join(folder, 'package');
 const chosen = process.argv.slice(2);
 const say = (line) => process.stdout.write(`${line}\n`);
@@ -28,6 +30,10 @@ await step('Building for coverage', process.execPath, [join(root, 'scripts/cover
 for (const left of [raw, here]) await rm(left, { recursive: true, force: true });
 await mkdir(raw, { recursive: true });
 const passed = (await suite()) === 0;
+if (!existsSync(reachedHere)) {
+  say('The tests came to no end, so there is nothing to tell.');
+  process.exit(1);
+}
 const { files, processes, torn } = await measured();
 await rm(raw, { recursive: true, force: true });
 await writeFile(join(folder, 'source.json'), `${JSON.stringify(files, null, 1)}\n`);
@@ -72,8 +78,7 @@ async function measured() {
   const { default: libCoverage } = await import('istanbul-lib-coverage');
   const { reachedFiles } = await import('./coverage/report.js');
   const { spawnedCoverage } = await import('./coverage/spawned.js');
-  const written = await readFile(join(here, 'coverage-final.json'), 'utf8');
   const { map, ...counts } = await spawnedCoverage(raw, join(copy, 'dist'), root);
-  const inProcess = libCoverage.createCoverageMap(JSON.parse(written));
+  const inProcess = libCoverage.createCoverageMap(JSON.parse(await readFile(reachedHere, 'utf8')));
   return { files: reachedFiles(inProcess, map, root), ...counts };
 }
