@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
-import { Home, type Sandbox } from '../support/cli.ts';
+import { Home, PACKAGE, type Sandbox } from '../support/cli.ts';
 import { hasKeychain, type Keyring, startKeyring } from '../support/keyring.ts';
 
 const home = new Home();
@@ -41,7 +41,8 @@ describe('without a keychain', () => {
   });
 });
 
-describe.skipIf(!hasKeychain)('the keychain', () => {
+// The standalone executable carries no machine code (docs/packaging.md).
+describe.skipIf(!hasKeychain || PACKAGE === undefined)('the keychain', () => {
   const using = (args: string[], input = '') => home.run(args, { env: keyring?.env ?? {}, input });
 
   it('has the key, the file does not, and commands find it', async () => {
