@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { abortReason } from '../kernel/clock.ts';
 import { counted } from '../kernel/duration.ts';
@@ -54,6 +55,8 @@ export interface Bucket {
 export type { BucketExchange };
 
 const TIMEOUT_MS = 30_000;
+/** How long the first request may keep the others waiting, in ms. */
+const LEAD_MS = 2_000;
 
 /**
  * Connects to the bucket of a profile. The SDK is loaded here and only here, since it is large.
@@ -107,7 +110,7 @@ export async function openBucket(settings: StorageSettings, options: ConnectOpti
   let leading: Promise<unknown> | undefined;
   const lead = (key: string, request: OpenRequest): Promise<Opened> => {
     const opening = withSdk(key, request);
-    leading = opening.catch(() => undefined);
+    leading = Promise.race([opening.catch(() => undefined), pause(LEAD_MS, undefined, { ref: false })]);
     return opening;
   };
   let isLarge = false;
