@@ -41,7 +41,7 @@ export async function bundleOptions() {
       'src/cli/update-check.ts',
       'src/client/client.ts',
       // Threads' own programs.
-      'src/documents/hash-worker.ts',
+      'src/documents/file-worker.ts',
       'src/sandbox/papers/inspect-worker.ts',
       ...commands.map((file) => join('src/commands', file)),
     ],

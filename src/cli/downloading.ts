@@ -2,13 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { basename, dirname } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import type { Bucket } from '../documents/bucket.ts';
-import { type DownloadOptions, type FileResult, streamObject } from '../documents/download.ts';
+import type { DownloadOptions, FileResult } from '../documents/download.ts';
 import { type FileWish, fetchFile, type Patience, sourceOf, untilThere } from '../documents/fetch.ts';
 import { refuseCollisions } from '../documents/file-names.ts';
+import { FileThread } from '../documents/file-thread.ts';
 import { Folders } from '../documents/folders.ts';
-import { HashThread } from '../documents/hash-thread.ts';
 import { Ledger } from '../documents/ledger.ts';
 import { type NameTemplate, parseNameTemplate } from '../documents/name-template.ts';
+import { streamObject } from '../documents/to-stream.ts';
 import { wishesOfIds } from '../documents/wishes.ts';
 import { counted } from '../kernel/duration.ts';
 import { type EsignError, PartialError, UsageError } from '../kernel/errors.ts';
@@ -108,13 +109,17 @@ export async function downloadAll(
   if (wishes.length > 1) preferLowMemory();
   // Each file under way listens for the stop.
   setMaxListeners(0, around.signal);
-  const bucket = await around.bucket();
+  // The thread starts beside the bucket's connection.
+  const thread = wishes.length >= WORTH_A_THREAD ? FileThread.start() : undefined;
+  let bucket: Bucket | undefined;
   try {
+    bucket = await around.bucket();
     const [only] = wishes;
     if (flags.output === '-' && only) return await toStdout(bucket, only, flags, around);
-    await toFiles(bucket, wishes, flags, around);
+    await toFiles(bucket, wishes, thread, flags, around);
   } finally {
-    bucket.close();
+    bucket?.close();
+    await thread?.close();
   }
 }
 
@@ -133,14 +138,14 @@ async function toStdout(
 async function toFiles(
   bucket: Bucket,
   wishes: readonly FileWish[],
+  thread: FileThread | undefined,
   flags: DownloadFlagValues,
   around: Surroundings,
 ): Promise<void> {
   const { output } = flags;
   const dir = output === undefined ? flags.dir : dirname(output);
-  const folders = new Folders(dir);
+  const folders = new Folders(dir, thread);
   const { signal, clock } = around;
-  const thread = wishes.length >= WORTH_A_THREAD ? HashThread.start() : undefined;
   const common = { thread, dir, force: flags.force, signal, clock, folders };
   if (output !== undefined) {
     const named = wishes.map((wish) => ({ ...wish, fileName: basename(output) }));
@@ -150,7 +155,6 @@ async function toFiles(
   try {
     await fetchAll(bucket, wishes, { ...common, ledger }, flags, around);
   } finally {
-    await thread?.close();
     await ledger.flush();
     await folders.close();
   }
@@ -177,7 +181,8 @@ async function fetchAll(
   const line = await startProgress(progress, around.terminal, around.json);
   let first: EsignError | undefined;
   try {
-    const work = (wish: FileWish) => fetchFile(bucket, wish, { ...options, watch }, patience);
+    const work = (wish: FileWish, arrived: () => void) =>
+      fetchFile(bucket, wish, { ...options, watch, arrived }, patience);
     for await (const { result, error } of mapAhead(wishes, flags.concurrency, work)) {
       first ??= error;
       progress.done++;

@@ -1,14 +1,17 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { abortReason } from '../kernel/clock.ts';
 import { counted } from '../kernel/duration.ts';
 import { StorageError } from '../kernel/errors.ts';
-import { type BucketExchange, type ConnectOptions, connect } from './connection.ts';
+import { type BucketExchange, type ConnectOptions, connect, isDirect } from './connection.ts';
 import { factsOf, type ObjectFacts, type ObjectReply, replyOf } from './object-facts.ts';
 import { QuickLane } from './quick-lane.ts';
+import type { Whole } from './slabs.ts';
 import { statusOf, storageError } from './storage-error.ts';
 import type { StorageSettings } from './storage-settings.ts';
+import { SMALL, type WholeReply } from './whole-get.ts';
 
 /** An object's body as it arrives, with what the bucket says of it. */
 export interface OpenedObject {
@@ -17,6 +20,8 @@ export interface OpenedObject {
   /** The first byte of the body within the object. */
   from: number;
   body: AsyncIterable<Uint8Array>;
+  /** The same bytes, where they came in one piece. */
+  whole?: Whole;
   /** Lets go of a body that nobody will read. */
   cancel(): void;
 }
@@ -30,6 +35,8 @@ export interface OpenRequest {
   ifMatch?: string | undefined;
   /** Only if it is another one; else the answer is `same`. */
   ifNoneMatch?: string | undefined;
+  /** A small object may come in one piece. */
+  whole?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -48,6 +55,8 @@ export interface Bucket {
 export type { BucketExchange };
 
 const TIMEOUT_MS = 30_000;
+/** How long the first request may keep the others waiting, in ms. */
+const LEAD_MS = 2_000;
 
 /**
  * Connects to the bucket of a profile. The SDK is loaded here and only here, since it is large.
@@ -74,6 +83,7 @@ export async function openBucket(settings: StorageSettings, options: ConnectOpti
     keys: () => client.config.credentials(),
     clockOffset: () => client.config.systemClockOffset,
     agents,
+    isDirect,
     timeoutMs,
   });
   const withSdk = async (key: string, request: OpenRequest): Promise<Opened> => {
@@ -96,15 +106,44 @@ export async function openBucket(settings: StorageSettings, options: ConnectOpti
       throw failure(error, key, 'fetch', signal);
     }
   };
+  // One request of the SDK is enough to learn the way; each takes long.
+  let leading: Promise<unknown> | undefined;
+  const lead = (key: string, request: OpenRequest): Promise<Opened> => {
+    const opening = withSdk(key, request);
+    leading = Promise.race([opening.catch(() => undefined), pause(LEAD_MS, undefined, { ref: false })]);
+    return opening;
+  };
+  let isLarge = false;
+  /** A small object in one piece, anything else by the SDK; undefined where it is better streamed. */
+  const openWhole = async (key: string, request: OpenRequest): Promise<Opened | undefined> => {
+    if (leading === undefined) return lead(key, request);
+    if (!lane.isOpen) await leading;
+    if (!lane.isOpen) return withSdk(key, request);
+    // After a large object others are likely to be large, and a connection is lost for each that is.
+    if (isLarge) return undefined;
+    const started = Date.now();
+    const answer = await lane.getWhole(key, headersOf(request), request.signal);
+    isLarge = answer === 'large';
+    if (answer === 'large') return undefined;
+    if (answer === undefined) return withSdk(key, request);
+    options.trace?.({ ...lane.addressOf(key), status: 200, ms: Date.now() - started, error: undefined });
+    return openedWhole(answer);
+  };
+  const openStreamed = async (key: string, request: OpenRequest): Promise<Opened> => {
+    const started = Date.now();
+    const reply = await lane.get(key, headersOf(request), request.signal);
+    if (reply === undefined) return withSdk(key, request);
+    options.trace?.(laneExchange(reply, Date.now() - started));
+    const opened = openedByLane(reply, timeoutMs);
+    if (opened.kind === 'object') isLarge = (opened.facts.size ?? Number.POSITIVE_INFINITY) > SMALL;
+    return opened;
+  };
   return {
     name,
     async open(key, request = {}) {
       if (request.signal?.aborted) throw abortReason(request.signal);
-      const started = Date.now();
-      const reply = await lane.get(key, headersOf(request), request.signal);
-      if (reply === undefined) return withSdk(key, request);
-      options.trace?.(laneExchange(reply, Date.now() - started));
-      return openedByLane(reply, timeoutMs);
+      const opened = request.whole ? await openWhole(key, request) : undefined;
+      return opened ?? openStreamed(key, request);
     },
     async head(key, signal) {
       try {
@@ -122,7 +161,10 @@ export async function openBucket(settings: StorageSettings, options: ConnectOpti
         },
       ),
     clockOffset: () => client.config.systemClockOffset,
-    close: () => client.destroy(),
+    close: () => {
+      lane.close();
+      client.destroy();
+    },
   };
 }
 
@@ -147,6 +189,21 @@ function openedByLane(reply: IncomingMessage, stallMs: number): Opened {
     return { kind: status === 304 ? 'same' : 'changed' };
   }
   return openedOf({ ...replyOf(reply.headers), Body: reply }, stallMs);
+}
+
+function openedWhole({ headers, whole }: WholeReply): OpenedObject {
+  const reply = replyOf(headers);
+  const body = async function* () {
+    yield whole.bytes;
+  };
+  return {
+    kind: 'object',
+    facts: factsOf(reply, reply.ContentLength),
+    from: 0,
+    body: body(),
+    whole,
+    cancel: () => whole.release(),
+  };
 }
 
 function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest) {

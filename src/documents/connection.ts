@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { isRecord } from '../kernel/json.ts';
-import { httpRoute, httpsAgent, proxyOf } from './proxy.ts';
+import { bypasses, httpRoute, httpsAgent, proxyOf } from './proxy.ts';
 import type { StorageSettings } from './storage-settings.ts';
 
 /** One request to the bucket and what came of it, for --debug. The sink redacts. */
@@ -31,6 +31,12 @@ export interface Connection {
   /** The endpoint, where it is not AWS's own. */
   endpoint: string | undefined;
   agents: { http: HttpAgent; https: HttpsAgent };
+}
+
+/** True where connections to a host go there without a proxy. */
+export function isDirect(secure: boolean, hostname: string, port: number | undefined): boolean {
+  const proxy = proxyOf(process.env, secure ? 'https' : 'http');
+  return proxy === undefined || bypasses(process.env, hostname, port ?? (secure ? 443 : 80));
 }
 
 /** Connects as the profile, the environment and the AWS configuration say. */

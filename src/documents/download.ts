@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { codeOf, StorageError } from '../kernel/errors.ts';
 import type { Bucket, OpenedObject } from './bucket.ts';
-import { blocksOf, type Counted, corrupt, Digest } from './digest.ts';
+import { blocksOf, type Counted } from './digest.ts';
+import type { FileThread } from './file-thread.ts';
 import { caseless, Folders } from './folders.ts';
-import type { HashThread } from './hash-thread.ts';
 import type { Ledger } from './ledger.ts';
 import { localError } from './local-error.ts';
 import type { ObjectFacts } from './object-facts.ts';
 import type { WantedFile } from './papers.ts';
-import { PartFile } from './part-file.ts';
+import { PartFile, partPath } from './part-file.ts';
+import type { Whole } from './slabs.ts';
 import { type TransferOptions, type TransferWatch, transfer } from './transfer.ts';
 
 /** A fetched file, as `--json` prints it. */
@@ -36,11 +37,13 @@ export interface DownloadOptions {
   clock?: Clock | undefined;
   /** The folders of a run of several; without it the file is a run of its own. */
   folders?: Folders | undefined;
-  /** Proves files beside the fetching of others. */
-  thread?: HashThread | undefined;
+  /** Proves and writes files beside the fetching of others. */
+  thread?: FileThread | undefined;
   /** Where the file is written down. */
   ledger?: Ledger | undefined;
   watch?: TransferWatch | undefined;
+  /** Told when nothing more is asked of the bucket for this file, and the next one may begin. */
+  arrived?: (() => void) | undefined;
 }
 
 /**
@@ -59,9 +62,14 @@ export async function downloadFile(
   const folders = options.folders ?? new Folders(options.dir);
   try {
     const { alone, names } = await folders.enter(folder);
-    const had = !alone || names.has(caseless(basename(path)));
-    const { status, bytes, sha256 } = await fetchTo(bucket, wanted.key, path, { ...options, alone, had });
-    if (status === 'downloaded') folders.touched(folder);
+    const name = caseless(basename(path));
+    const place = {
+      alone,
+      had: !alone || names.has(name),
+      begun: alone && names.has(`${name}.part`),
+      folders,
+    };
+    const { status, bytes, sha256 } = await fetchTo(bucket, wanted.key, path, { ...options, ...place });
     const { envelopeId, what, key } = wanted;
     return { envelopeId, what, key, path, bytes, sha256, status, error: null };
   } catch (error) {
@@ -74,25 +82,53 @@ export async function downloadFile(
 
 type Outcome = Counted & { status: 'downloaded' | 'unchanged' };
 
+/** What is known of the place where a file goes. */
+interface Place {
+  alone: boolean;
+  /** Something of its name may be there. */
+  had: boolean;
+  /** An earlier run began it. */
+  begun: boolean;
+  folders: Folders;
+}
+
 async function fetchTo(
   bucket: Bucket,
   key: string,
   path: string,
-  options: DownloadOptions & { alone: boolean; had: boolean },
+  options: DownloadOptions & Place,
 ): Promise<Outcome> {
+  const { thread, signal } = options;
   const existing = options.had ? await countFile(path) : undefined;
-  const opened = existing && (await openIfOther(bucket, key, path, existing, options));
-  if (existing !== undefined && opened === undefined) {
+  if (existing !== undefined) {
+    const opened = await openIfOther(bucket, key, path, existing, options);
+    if (opened !== undefined) return stream(bucket, key, path, { ...options, existing, opened });
     await options.ledger?.record(path, existing.sha256, undefined);
     return { ...existing, status: 'unchanged' };
   }
+  if (thread === undefined || options.begun) return stream(bucket, key, path, options);
+  const answer = await bucket.open(key, { whole: true, signal });
+  const opened = answer.kind === 'object' ? answer : undefined;
+  const outcome = opened?.whole && (await shelve(thread, key, path, opened, opened.whole, options));
+  return outcome ?? stream(bucket, key, path, { ...options, opened });
+}
+
+/** Fetches an object of any length by way of a part file that a later run can go on with. */
+async function stream(
+  bucket: Bucket,
+  key: string,
+  path: string,
+  options: DownloadOptions & Place & { existing?: Counted; opened?: OpenedObject | undefined },
+): Promise<Outcome> {
+  const { existing, opened } = options;
+  await mkdir(dirname(path), { recursive: true });
   const part = await PartFile.open(path, { bucket: bucket.name, key }, options);
   let done = false;
   try {
     const { facts, counted } = await fill(part, bucket, key, { ...options, opened });
     const status = await settle(part, path, counted, existing, options.force);
     done = true;
-    await options.ledger?.record(path, counted.sha256, facts.md5 === undefined ? facts.etag : undefined);
+    await note(path, counted, status, facts, options);
     return { ...counted, status };
   } catch (error) {
     // Bytes that broke off are of use to the next run; bytes that were refused are not.
@@ -100,6 +136,44 @@ async function fetchTo(
     if (!done) await (useful ? part.keep() : part.discard());
     throw error;
   }
+}
+
+/** An object that is there in one piece is put under its name by the thread. Undefined where something is in its way. */
+async function shelve(
+  thread: FileThread,
+  key: string,
+  path: string,
+  { facts }: OpenedObject,
+  whole: Whole,
+  options: DownloadOptions & Place,
+): Promise<Outcome | undefined> {
+  const { alone, watch, arrived } = options;
+  const { bytes } = whole;
+  watch?.expect(bytes.byteLength);
+  watch?.arrive(bytes.byteLength);
+  const putting = thread.put({ key, facts, bytes, path, part: partPath(path, alone) });
+  if (thread.hasRoom) arrived?.();
+  const counted = await putting;
+  if (counted === 'occupied') {
+    watch?.expect(-bytes.byteLength);
+    watch?.arrive(-bytes.byteLength);
+    return undefined;
+  }
+  whole.release();
+  await note(path, counted, 'downloaded', facts, options);
+  return { ...counted, status: 'downloaded' };
+}
+
+/** Writes a file down that has its name; its folder first, since a list never names a file whose name is not durable. */
+async function note(
+  path: string,
+  { sha256 }: Counted,
+  status: Outcome['status'],
+  facts: ObjectFacts,
+  { folders, ledger }: DownloadOptions & Place,
+): Promise<void> {
+  if (status === 'downloaded') folders.touched(dirname(path));
+  await ledger?.record(path, sha256, facts.md5 === undefined ? facts.etag : undefined);
 }
 
 /**
@@ -165,42 +239,6 @@ async function settle(
   if (!force && there !== undefined) throw different(path);
   await part.publish(path);
   return 'downloaded';
-}
-
-/**
- * Streams an object to a writable such as stdout; what was wrong with it is known only at its end.
- * @throws StorageError STORAGE_CORRUPT after the bytes, when they are not the object.
- */
-export async function streamObject(
-  bucket: Bucket,
-  wanted: WantedFile,
-  write: (chunk: Uint8Array) => Promise<void>,
-  options: { signal?: AbortSignal | undefined; clock?: Clock | undefined } = {},
-): Promise<Counted> {
-  const { key } = wanted;
-  let digest: Digest | undefined;
-  let length = 0;
-  const sink = {
-    get length() {
-      return length;
-    },
-    begin: (facts: ObjectFacts) => {
-      digest = new Digest(key, facts);
-      return Promise.resolve();
-    },
-    write: async (chunk: Uint8Array) => {
-      digest?.update(chunk);
-      length += chunk.byteLength;
-      await write(chunk);
-    },
-    restart: () =>
-      length === 0
-        ? Promise.resolve()
-        : Promise.reject(corrupt(key, 'it changed on the way, and its first bytes are out already')),
-  };
-  await transfer(bucket, key, sink, { clock: options.clock ?? systemClock, signal: options.signal });
-  if (digest === undefined) throw corrupt(key, 'nothing came');
-  return digest.result();
 }
 
 /** True when the file can't be the object; false when it is, or when only its bytes could tell. */

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { codeOf } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { blocksOf, type Counted, Digest } from './digest.ts';
-import type { HashThread } from './hash-thread.ts';
+import type { FileThread } from './file-thread.ts';
 import { localError } from './local-error.ts';
 import { CHECKSUM_ALGORITHMS, isProvable, type ObjectFacts } from './object-facts.ts';
 import type { Sink } from './transfer.ts';
@@ -42,7 +42,7 @@ export class PartFile implements Sink {
   private readonly file: FileHandle;
   private readonly of: PartOf;
   private readonly alone: boolean;
-  private readonly thread: HashThread | undefined;
+  private readonly thread: FileThread | undefined;
   private digest: Digest | undefined;
   private gathered: Uint8Array[] = [];
   private gatheredBytes = 0;
@@ -52,7 +52,7 @@ export class PartFile implements Sink {
     path: string,
     file: FileHandle,
     of: PartOf,
-    { alone, thread }: { alone: boolean; thread?: HashThread | undefined },
+    { alone, thread }: { alone: boolean; thread?: FileThread | undefined },
   ) {
     this.path = path;
     this.file = file;
@@ -65,10 +65,9 @@ export class PartFile implements Sink {
   static async open(
     finalPath: string,
     of: PartOf,
-    options: { alone: boolean; thread?: HashThread | undefined },
+    options: { alone: boolean; thread?: FileThread | undefined },
   ): Promise<PartFile> {
-    const name = options.alone ? finalPath : `${finalPath}.${randomBytes(4).toString('hex')}`;
-    const path = `${name}.part`;
+    const path = partPath(finalPath, options.alone);
     const fresh = await openFresh(path);
     if (fresh !== undefined) return new PartFile(path, fresh, of, options);
     const { O_RDWR, O_NOFOLLOW = 0 } = constants;
@@ -187,6 +186,11 @@ export class PartFile implements Sink {
     await rm(this.path, { force: true });
     await this.forgetNote();
   }
+}
+
+/** What a file is called on its way; a run that is not alone has names of its own. */
+export function partPath(finalPath: string, alone: boolean): string {
+  return `${alone ? finalPath : `${finalPath}.${randomBytes(4).toString('hex')}`}.part`;
 }
 
 /** A new file, or undefined where there is one. */

@@ -2,6 +2,7 @@ import { type Agent, type IncomingMessage, request as requestHttp } from 'node:h
 import { request as requestHttps } from 'node:https';
 import { isRecord } from '../kernel/json.ts';
 import { encodePath, Signer, type SigningKeys } from './sigv4.ts';
+import { type WholeAnswer, WholeGets } from './whole-get.ts';
 
 /*
  * The SDK takes more of a processor for one small object than fetching, hashing and writing it do together. So it
@@ -15,6 +16,8 @@ export interface Leader {
   keys(): Promise<SigningKeys>;
   clockOffset(): number;
   agents: { http: Agent; https: Agent };
+  /** True where no proxy stands between. */
+  isDirect(secure: boolean, hostname: string, port: number | undefined): boolean;
   timeoutMs: number;
 }
 
@@ -27,6 +30,8 @@ interface Road {
   /** The path before the key. */
   base: string;
   signer: Signer;
+  /** For small objects; undefined where they go the same way as all. */
+  wholes: WholeGets | undefined;
 }
 
 export class QuickLane {
@@ -35,6 +40,11 @@ export class QuickLane {
 
   constructor(leader: Leader) {
     this.leader = leader;
+  }
+
+  /** True when it knows the way. */
+  get isOpen(): boolean {
+    return this.road !== undefined;
   }
 
   /** Learns from a request of the SDK that was answered with success; one it can't follow teaches nothing. */
@@ -48,10 +58,16 @@ export class QuickLane {
     const plain =
       scope !== null && typeof path === 'string' && path.startsWith('/') && path.endsWith(`/${encoded}`);
     if (!plain || typeof hostname !== 'string' || headers['x-amz-s3session-token'] !== undefined) return;
-    this.road = {
+    const address = {
       secure: protocol === 'https:',
       hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
       port: typeof port === 'number' ? port : undefined,
+    };
+    const { isDirect, timeoutMs } = this.leader;
+    const direct = isDirect(address.secure, address.hostname, address.port);
+    this.road = {
+      ...address,
+      wholes: direct ? new WholeGets(address, timeoutMs) : undefined,
       host: String(headers.host),
       base: path.slice(0, path.length - encoded.length),
       signer: new Signer(scope[1] ?? ''),
@@ -64,15 +80,45 @@ export class QuickLane {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
   ): Promise<IncomingMessage | undefined> {
-    const { road, leader } = this;
+    const { road } = this;
     if (road === undefined) return undefined;
-    const path = `${road.base}${encodePath(key)}`;
-    const now = Date.now() + leader.clockOffset();
-    const signed = road.signer.sign(road.host, path, headers, await leader.keys(), now);
+    const { path, signed } = await this.sign(road, key, headers);
     const reply = await this.send(road, path, signed, signal);
     if (reply === undefined || [200, 206, 304, 412, 416].includes(reply.statusCode ?? 0)) return reply;
     reply.destroy();
     return undefined;
+  }
+
+  /** A small object in one piece. `large` where it is none or can't come like this, undefined where the SDK has to see to it. */
+  async getWhole(
+    key: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined,
+  ): Promise<WholeAnswer> {
+    const { road } = this;
+    if (road?.wholes === undefined) return 'large';
+    const { path, signed } = await this.sign(road, key, headers);
+    return road.wholes.get(path, signed, signal);
+  }
+
+  /** What is asked for a key, as it is traced. */
+  addressOf(key: string): { method: string; url: string } {
+    const { secure = false, host = '', base = '' } = this.road ?? {};
+    return { method: 'GET', url: `${secure ? 'https' : 'http'}://${host}${base}${encodePath(key)}` };
+  }
+
+  close(): void {
+    this.road?.wholes?.close();
+  }
+
+  private async sign(
+    road: Road,
+    key: string,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<{ path: string; signed: Record<string, string> }> {
+    const path = `${road.base}${encodePath(key)}`;
+    const now = Date.now() + this.leader.clockOffset();
+    return { path, signed: road.signer.sign(road.host, path, headers, await this.leader.keys(), now) };
   }
 
   private send(

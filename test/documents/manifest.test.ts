@@ -118,4 +118,18 @@ describe('the folders of a run', () => {
     await third.close();
     expect(await readdir(real)).toEqual(['below']);
   });
+
+  it('are looked at, not made, and only those that were there', async () => {
+    await mkdir(join(dir, 'Old', 'deep'), { recursive: true });
+    await writeFile(join(dir, 'Old', 'A.pdf'), '');
+    const folders = new Folders(`${dir}/./`);
+    expect((await folders.enter(join(dir, 'Old'))).names).toEqual(new Set(['deep', 'a.pdf']));
+    expect((await folders.enter(join(dir, 'new', 'deep'))).names).toEqual(new Set());
+    expect((await folders.enter(join(dir, 'old', 'other'))).names).toEqual(new Set());
+    expect((await folders.enter(dir)).alone).toBe(true);
+    await mkdir(join(dir, 'new', 'deep'), { recursive: true });
+    folders.touched(join(dir, 'new', 'deep'));
+    await folders.close();
+    expect((await readdir(dir)).sort()).toEqual(['Old', 'new']);
+  });
 });

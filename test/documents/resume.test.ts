@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBucket } from '../../src/documents/bucket.ts';
-import { downloadFile, streamObject } from '../../src/documents/download.ts';
+import { downloadFile } from '../../src/documents/download.ts';
 import { fileOfKey } from '../../src/documents/papers.ts';
+import { streamObject } from '../../src/documents/to-stream.ts';
 import { fakeClock } from '../support/clock.ts';
 import { type SeenRequest, startServer, type TestServer } from '../support/server.ts';
 

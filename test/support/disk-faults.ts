@@ -42,6 +42,7 @@ export async function* strike(
   fault: DiskFault,
   args: () => readonly string[] | Promise<readonly string[]>,
   calls: number,
+  more: { env?: Readonly<Record<string, string>>; input?: string } = {},
 ): AsyncGenerator<Struck, void, undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'esign-strace-'));
   try {
@@ -51,8 +52,8 @@ export async function* strike(
         const inject = `--inject=${call}:${FAULTS[fault]}:when=${nth}`;
         const under = ['strace', '-f', '-qq', '--seccomp-bpf', '-o', log, '-e', `trace=${call}`, inject];
         // One thread for the disk, so that its calls have an order.
-        const env = { UV_THREADPOOL_SIZE: '1' };
-        const run = await home.run(await args(), { under, env });
+        const env = { ...more.env, UV_THREADPOOL_SIZE: '1' };
+        const run = await home.run(await args(), { ...more, under, env });
         if (!/INJECTED|killed by SIGKILL/.test(await readFile(log, 'utf8'))) break;
         yield { ...run, at: `${fault} at ${call} ${nth}` };
       }

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Home } from '../support/cli.ts';
+import { canInject, type DiskFault, strike } from '../support/disk-faults.ts';
+import { seeded } from '../support/faulty-proxy.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 32);
+const CALLS = Number(process.env.FAULT_DISK_CALLS ?? 12);
+const KILLS = Number(process.env.FAULT_KILLS ?? 15);
+/** Enough for the thread that writes them. */
+const COUNT = 90;
+const random = seeded(SEED);
+const home = new Home();
+const papers = new Map(
+  Array.from({ length: COUNT }, (_, index) => [
+    `org/env_${index}/signed.pdf`,
+    Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(3_000 + index, `${index},`)]),
+  ]),
+);
+const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest('hex');
+const env = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'us-east-1' };
+let bucket: TestServer;
+
+beforeAll(async () => {
+  process.stdout.write(`faults of many files: FAULT_SEED=${SEED}\n`);
+  bucket = await startServer((request, response) => {
+    const paper = papers.get(decodeURIComponent(request.path).replace(/^\/b\//, '')) ?? Buffer.alloc(0);
+    const etag = `"${hash('md5', paper)}"`;
+    if (request.headers['if-none-match'] === etag) return void response.writeHead(304, { etag }).end();
+    response.writeHead(200, { etag, 'content-length': paper.byteLength }).end(paper);
+  });
+  const words = ['profiles', 'add', 'many', '--base-url', 'http://127.0.0.1:9/v1', '--api-key-stdin'];
+  const storage = ['--no-verify', '--bucket', 'b', '--endpoint', bucket.origin];
+  await home.run([...words, ...storage], { input: 'sk_0123456789\n' });
+});
+afterAll(async () => {
+  await bucket.close();
+  await home.close();
+});
+
+const words = (dir: string) => ['documents', 'download', '-', '--dir', dir, '--name-template', '{key}'];
+const input = `${[...papers.keys()].join('\n')}\n`;
+
+/** The names of the files in a folder; each that has a final name is its object, each in the list is there. */
+async function expectWhole(dir: string, at: string): Promise<string[]> {
+  const names = await readdir(home.path(dir), { recursive: true }).catch(() => []);
+  const finals = names.filter((name) => name.endsWith('.pdf'));
+  for (const name of finals)
+    expect(hash('sha256', await readFile(home.path(dir, name))), `${at}: ${name}`).toBe(
+      hash('sha256', papers.get(name) ?? Buffer.alloc(0)),
+    );
+  const list = await readFile(home.path(dir, 'SHA256SUMS'), 'utf8').catch(() => '');
+  for (const line of list.split('\n').filter((text) => text !== ''))
+    expect(finals, `${at}: listed`).toContain(line.slice(66));
+  return names;
+}
+
+async function expectMended(dir: string, at: string): Promise<void> {
+  const again = await home.run(words(dir), { env, input });
+  expect([again.code, again.stderr], at).toEqual([0, '']);
+  const names = await expectWhole(dir, at);
+  expect(names.filter((name) => name.endsWith('.pdf')).sort(), at).toEqual([...papers.keys()].sort());
+  expect(
+    names.filter((name) => name.endsWith('.part')),
+    at,
+  ).toEqual([]);
+  expect((await home.shell(`cd ${dir} && sha256sum -c --strict --quiet SHA256SUMS`)).code, at).toBe(0);
+}
+
+describe('many small files', () => {
+  it('killed at random moments: what has a name is whole, and a rerun brings the rest', {
+    timeout: 300_000,
+  }, async () => {
+    let partly = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      const dir = `kill-${kill}`;
+      const running = home.start(words(dir), { env });
+      running.child.stdin?.end(input);
+      // Most of the kills while files are on their way, some before and after.
+      const wanted = Math.floor(random() * COUNT * 1.1);
+      const seen = bucket.seen.length;
+      for (let ended = false; !ended && bucket.seen.length - seen < wanted; )
+        ended = await Promise.race([running.ended.then(() => true), pause(1, false)]);
+      running.child.kill('SIGKILL');
+      await running.ended;
+      const finals = (await expectWhole(dir, dir)).filter((name) => name.endsWith('.pdf'));
+      partly += Number(finals.length > 0 && finals.length < COUNT);
+      await expectMended(dir, dir);
+    }
+    expect(partly).toBeGreaterThan(0);
+  });
+
+  it.skipIf(!canInject).each<DiskFault>(['EIO', 'ENOSPC', 'kill'])(
+    'on a disk that fails at any step (%s)',
+    async (fault) => {
+      let turn = 0;
+      const dir = () => `${fault}-${turn}`;
+      for await (const run of strike(home, fault, () => words(dir()), CALLS, { env, input })) {
+        if (fault !== 'kill') expect(run.stderr, run.at).not.toMatch(/^\s+at .*:\d+:\d+/m);
+        if (run.code !== 0 && fault !== 'kill') expect(run.stderr.trim(), run.at).not.toBe('');
+        const names = await expectWhole(dir(), run.at);
+        if (run.code === 0)
+          expect(
+            names.filter((name) => name.endsWith('.pdf')),
+            run.at,
+          ).toHaveLength(COUNT);
+        await expectMended(dir(), run.at);
+        turn++;
+      }
+      expect(turn).toBeGreaterThan(4);
+    },
+  );
+});
