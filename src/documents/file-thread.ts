@@ -48,7 +48,9 @@ export class FileThread {
   private failed: Error | undefined;
 
   private constructor() {
-    this.worker = new Worker(PROGRAM, { resourceLimits: { maxOldGenerationSizeMb: 32 } });
+    this.worker = new Worker(PROGRAM, {
+      resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
+    });
     this.worker.unref();
     this.worker.on('message', (answers: FileAnswer[]) => {
       for (const answer of answers) this.take(answer);
