@@ -142,7 +142,7 @@ async function exchange(
     return {
       status: reply.statusCode,
       headers: reply.headers,
-      text: await readText(reply),
+      text: await readText(reply.body, reply.statusCode),
     };
   } catch (error) {
     if (wanted.signal?.aborted) throw wanted.signal.reason;
@@ -174,13 +174,10 @@ function startDeadline(ms: number, outer: AbortSignal | undefined): { signal: Ab
   };
 }
 
-async function readText({ body, headers, statusCode: status }: Dispatcher.ResponseData): Promise<string> {
-  // No more comes than was said, and as a whole it is read in half the time.
-  if (Number(headers['content-length']) <= MAX_REPLY_BYTES) return body.text();
-  const stream: AsyncIterable<Uint8Array> = body;
+async function readText(body: AsyncIterable<Uint8Array>, status: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of stream) {
+  for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > MAX_REPLY_BYTES) {
       throw new BadResponseError('The reply is larger than 64 MiB and was not read to its end.', {
