@@ -5,14 +5,13 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { checksumOf } from '../kernel/checksum.ts';
+import { replaceFile } from '../kernel/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import type { Standing, WindowCounter } from './rate-window.ts';
 
@@ -62,10 +61,7 @@ export class WindowFile implements WindowCounter {
     const isNew = this.#standing?.window !== standing.window;
     this.#standing = standing;
     try {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      const temporary = this.#path(`${process.pid}.tmp`);
-      writeFileSync(temporary, JSON.stringify(standing), { mode: 0o600 });
-      renameSync(temporary, this.#path('json'));
+      replaceFile(this.#path('json'), JSON.stringify(standing));
       if (isNew) this.#removeOthers(standing.window);
     } catch {
       // Counting alone then.

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { checksumOf } from '../kernel/checksum.ts';
+import { replaceFile } from '../kernel/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { maskKey } from '../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
@@ -44,15 +45,7 @@ export function keepRecents(file: string, seen: Recents, now: number): void {
     envelopes: merged(seen.envelopes, before.envelopes, now),
     templates: merged(seen.templates, before.templates, now),
   };
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const temporary = `${file}.${process.pid}.tmp`;
-  try {
-    writeFileSync(temporary, JSON.stringify(after), { mode: 0o600 });
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  replaceFile(file, JSON.stringify(after));
 }
 
 function merged(seen: Recents[RecentKind], before: Cache[RecentKind], now: number): Cache[RecentKind] {

@@ -25,7 +25,8 @@ export async function* mapInOrder<T, R>(
 
 /**
  * As mapInOrder, but a slow item holds up no work, only the results behind it, which are kept meanwhile. Work that
- * calls `makeRoom` lets the next one begin before it has ended. When it ends early, it starts nothing more and waits for what is running.
+ * calls `makeRoom` lets the next one begin before it has ended. When it ends early, it starts nothing more and waits for
+ * what is running.
  */
 export async function* mapAhead<T, R>(
   items: readonly T[],

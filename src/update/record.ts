@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFile } from '../kernel/files.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 
 /** What is known of newer versions. Times in ms since the epoch. */
@@ -40,10 +40,7 @@ export function readRecord(path: string): UpdateRecord {
 
 /** Replaces the record: a reader sees the old one or the new one. */
 export function writeRecord(path: string, record: UpdateRecord): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  writeFileSync(temporary, JSON.stringify(record), { mode: 0o600, flag: 'wx' });
-  renameSync(temporary, path);
+  replaceFile(path, JSON.stringify(record));
 }
 
 /** True when that was a day ago or more, never, or in the future of a clock that was set back. */
