@@ -68,7 +68,7 @@ export async function bundleOptions() {
 export async function bundle() {
   for (const part of BUNDLED) await rm(join(root, 'dist', part), { recursive: true, force: true });
   const { metafile } = await build({ ...(await bundleOptions()), metafile: true });
-  await trimBanners(metafile);
+  const asking = await trimBanners(metafile);
   const client = chunkOf('src/api/client.ts', metafile);
   const merged = await mergeChunks(root, metafile, {
     core: ['dist/cli/main.js'],
@@ -77,6 +77,7 @@ export async function bundle() {
   });
   await rewriteBuiltins();
   await countModules(metafile, merged);
+  await noteAsking(asking, merged);
   await copyShaper(join(root, 'dist'));
 }
 
@@ -90,14 +91,27 @@ function chunkOf(module, { outputs }) {
   return Object.keys(outputs).find((file) => outputs[file].entryPoint === module);
 }
 
-/** Most files need none of the three, and making them takes a while in each of the forty that a command loads. */
+/**
+ * Most files need none of the three, and making them takes a while in each of the forty that a command loads. Returns
+ * those whose own code asks for a file beside them.
+ */
 async function trimBanners({ outputs }) {
+  const asking = [];
   for (const name of Object.keys(outputs).filter((file) => file.endsWith('.js'))) {
     const path = join(root, name);
-    const body = withoutBanner(await readFile(path, 'utf8'));
+    const text = await readFile(path, 'utf8');
+    const body = Object.values(GLOBALS).reduce((rest, part) => rest.replace(part, ''), text);
+    if (body.includes('import.meta.url')) asking.push(name);
     const needed = Object.entries(GLOBALS).filter(([word]) => new RegExp(`\\b${word}\\b`).test(body));
-    await writeFile(path, needed.map(([, text]) => text).join('') + body);
+    await writeFile(path, needed.map(([, part]) => part).join('') + body);
   }
+  return asking;
+}
+
+/** For the standalone executable, which unpacks its files only for code that asks for one. */
+async function noteAsking(asking, merged) {
+  const files = asking.map((file) => (merged.has(file) ? `dist/chunks/${merged.get(file)}.js` : file));
+  await writeFile(join(root, 'dist/.asking.json'), JSON.stringify([...new Set(files)]));
 }
 
 /** Last of all, since what puts files together reads their imports. */
@@ -109,11 +123,6 @@ async function rewriteBuiltins() {
       await writeFile(path, lateBuiltins(await readFile(path, 'utf8')));
     }
   }
-}
-
-/** A file's own code. */
-export function withoutBanner(text) {
-  return Object.values(GLOBALS).reduce((rest, part) => rest.replace(part, ''), text);
 }
 
 /** How many modules are in each file, for the test that counts what a command loads. */

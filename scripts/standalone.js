@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { build, transform } from 'esbuild';
-import { withoutBanner } from './bundle.js';
 import { ensureBuilt } from './ensure.js';
 import { baseNode, inject } from './sea.js';
 
@@ -51,13 +50,13 @@ async function copyFiles() {
 
 /** The bundle's files as functions that get their surroundings handed in. */
 async function copyCode() {
+  const asking = JSON.parse(await readFile(join(root, 'dist/.asking.json'), 'utf8'));
   const needsFiles = [];
   for (const name of await filesIn('dist')) {
     if (!/^dist\/(chunks|cli|commands)\/.*\.js$/.test(name)) continue;
     const source = await readFile(join(root, name), 'utf8');
-    // It asks for a file beside it. oclif reads its manifest.
-    const asks = withoutBanner(source).includes('import.meta.url') || source.includes('oclif.manifest');
-    if (asks) needsFiles.push(name);
+    // oclif reads its manifest.
+    if (asking.includes(name) || source.includes('oclif.manifest')) needsFiles.push(name);
     const { code: text } = await transform(source, {
       format: 'cjs',
       platform: 'node',
