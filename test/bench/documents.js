@@ -3,17 +3,14 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { build } from 'esbuild';
-import { BIN, homeIn, option, printRows, run, startSandbox, times } from './measure.js';
+import { BIN, homeIn, importSources, option, printRows, run, startSandbox, times } from './measure.js';
 
 /*
  * Many files out of a bucket, beside the tools people would take instead, on the same machine and the same bucket:
  * a real Ceph gateway where it is installed, the sandbox's bucket otherwise.
  * Run it by hand: node test/bench/documents.js [--files 1000] [--bytes 200000] [--rounds 3] [--many 10000]
  */
-const root = join(import.meta.dirname, '../..');
 const BUCKET = 'bench';
 const AT_ONCE = 32;
 
@@ -36,16 +33,7 @@ export async function benchDocuments({ files = 1_000, bytes = 200_000, rounds = 
 }
 
 async function startServer(folder) {
-  const outfile = join(folder, 'rgw.mjs');
-  await build({
-    entryPoints: [join(root, 'test/support/rgw.ts')],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    outfile,
-    logLevel: 'error',
-  });
-  const { RGW_USERS, rgwMissing, startRgw } = await import(pathToFileURL(outfile).href);
+  const { RGW_USERS, rgwMissing, startRgw } = await importSources(folder, 'test/support/rgw.ts');
   const missing = rgwMissing();
   if (missing !== undefined) {
     process.stderr.write(`${missing}; the sandbox's bucket stands in for it.\n`);

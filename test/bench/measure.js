@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 
 /** The tool as it is built. */
 export const BIN = join(import.meta.dirname, '../../bin/run.js');
@@ -68,6 +70,26 @@ export async function startSandbox(folder, flags = []) {
     await ended;
   };
   return { ready: JSON.parse(line), pid: child.pid, stop };
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What files of the repository written in TypeScript export, together. */
+export async function importSources(folder, ...files) {
+  const outfile = join(folder, 'sources.mjs');
+  await build({
+    stdin: { contents: files.map((file) => `export * from './${file}';`).join('\n'), resolveDir: ROOT },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile,
+    logLevel: 'error',
+    // For CommonJS packages among what they import.
+    banner: {
+      js: `import { createRequire } from 'node:module'; const require = createRequire('${pathToFileURL(ROOT)}/');`,
+    },
+  });
+  return import(pathToFileURL(outfile).href);
 }
 
 /** A page of the requests that the sandbox has answered. */

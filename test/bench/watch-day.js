@@ -2,18 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { build } from 'esbuild';
-import { option, printRows, startSandbox } from './measure.js';
+import { importSources, option, printRows, startSandbox } from './measure.js';
 
 /*
  * Whether a watch that goes on for a day holds more at its end than after its first hour: its own code on a clock that
  * does not wait, against a real sandbox in which somebody signs every five minutes.
  * By hand: node test/bench/watch-day.js [--envelopes 1000] [--hours 24]
  */
-const root = join(import.meta.dirname, '../..');
 const INTERVAL_MS = 30_000;
 const HOUR_MS = 3_600_000;
 const SIGNS_EVERY = 10;
@@ -25,7 +22,12 @@ export async function benchDay({ envelopes = 1_000, hours = 24 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   const sandbox = await startSandbox(folder, ['--rate-limit', '1000000000/15m']);
   try {
-    const { watchEnvelopes, createClient, sandboxControl, controlUrl } = await sources(folder);
+    const { watchEnvelopes, createClient, sandboxControl, controlUrl } = await importSources(
+      folder,
+      'src/envelopes/watch.ts',
+      'src/api/client.ts',
+      'src/sandbox-control/control.ts',
+    );
     const facts = { ...sandbox.ready, timeoutMs: 30_000, userAgent: 'bench', clock: quickClock() };
     const client = createClient(facts);
     const control = sandboxControl(createClient({ ...facts, baseUrl: controlUrl(facts.baseUrl) }).send);
@@ -43,27 +45,6 @@ export async function benchDay({ envelopes = 1_000, hours = 24 } = {}) {
     await sandbox.stop();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-async function sources(folder) {
-  const outfile = join(folder, 'watch.mjs');
-  await build({
-    stdin: {
-      contents: `export * from './src/envelopes/watch.ts';
-        export * from './src/api/client.ts';
-        export * from './src/sandbox-control/control.ts';`,
-      resolveDir: root,
-    },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    outfile,
-    logLevel: 'error',
-    banner: {
-      js: `import { createRequire } from 'node:module'; const require = createRequire('${pathToFileURL(root)}/');`,
-    },
-  });
-  return import(pathToFileURL(outfile).href);
 }
 
 /** Time passes when somebody sleeps. */

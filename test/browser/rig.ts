@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Sandbox } from '../support/cli.ts';
 
 /* Debian's Chromium, or the one that CHROMIUM names. Without it the tests are skipped, visibly; not in CI. */
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -31,6 +32,17 @@ export async function open(
     if (message.type() === 'error') errors.push(message.text());
   });
   return { page, errors };
+}
+
+/** From the mailbox to the signing page of whoever has such an address, its pages drawn. */
+export async function openSigning(page: Page, { baseUrl }: Sandbox, address: string): Promise<void> {
+  await page.goto(new URL(`/mailbox?to=${address}`, baseUrl).href);
+  await page
+    .getByRole('link', { name: /Please sign/ })
+    .first()
+    .click();
+  await page.getByRole('link', { name: 'Open and sign' }).click();
+  await page.waitForSelector('.pages[data-ready]');
 }
 
 /** Draws with the mouse from one point of an element to another, each a part of its width and height. */

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { strokesIn, textIn } from '../sandbox/papers/reader.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
-import { launch, open, skip } from './rig.ts';
+import { launch, open, openSigning, skip } from './rig.ts';
 
 const home = new Home();
 let browser: Browser;
@@ -22,17 +22,6 @@ afterAll(async () => {
 async function sent(...signers: string[]): Promise<string> {
   const args = signers.flatMap((signer) => ['--signer', signer]);
   return String((await home.object(['envelopes', 'create', '--template', 'tmpl_nda', ...args, '--send'])).id);
-}
-
-/** From the mailbox to the signing page, its pages drawn. */
-async function openLink(page: Page, address: string): Promise<void> {
-  await page.goto(new URL(`/mailbox?to=${address}`, sandbox.baseUrl).href);
-  await page
-    .getByRole('link', { name: /Please sign/ })
-    .first()
-    .click();
-  await page.getByRole('link', { name: 'Open and sign' }).click();
-  await page.waitForSelector('.pages[data-ready]');
 }
 
 /** A wave across the pad, with the mouse. */
@@ -60,7 +49,7 @@ describe.skipIf(skip)('in a browser', () => {
       ['lukasz@', 'Łukasz Řehoř'],
       ['li@', '李小龍'],
     ] as const) {
-      await openLink(page, address);
+      await openSigning(page, sandbox, address);
       expect(await page.locator('.page > canvas').count()).toBe(2);
       await page.getByRole('button', { name: 'Sign', exact: true }).click();
       expect(await page.getByRole('alert').innerText()).toContain('Signature (page 2) is required.');
@@ -80,7 +69,7 @@ describe.skipIf(skip)('in a browser', () => {
   it('a signature is drawn with the mouse, undone, drawn again, and stands on the paper as lines', async () => {
     const id = await sent('Ada <ada-draws@example.com>');
     const { page, errors } = await open(browser);
-    await openLink(page, 'ada-draws@');
+    await openSigning(page, sandbox, 'ada-draws@');
     await page.getByRole('button', { name: 'Draw: Signature' }).click();
     const pad = page.getByRole('dialog');
     expect(await pad.getByRole('button', { name: 'Use it' }).isDisabled()).toBe(true);
@@ -119,7 +108,7 @@ describe.skipIf(skip)('in a browser', () => {
   it('a signer declines with a reason', async () => {
     const id = await sent('Ada <ada@example.com>');
     const { page, errors } = await open(browser);
-    await openLink(page, 'ada@');
+    await openSigning(page, sandbox, 'ada@');
     await page.getByRole('button', { name: 'Decline…' }).click();
     await page.getByLabel(/Why/).fill('The rent is wrong');
     await page.getByRole('dialog').getByRole('button', { name: 'Decline' }).click();
@@ -131,7 +120,7 @@ describe.skipIf(skip)('in a browser', () => {
   it('a phone shows the pages and the fields below them, nothing wider than its screen; the keyboard is enough', async () => {
     await sent('Bo Li <bo@example.com>');
     const { page, errors } = await open(browser, { width: 360, height: 740 });
-    await openLink(page, 'bo@');
+    await openSigning(page, sandbox, 'bo@');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     await page.screenshot({ path: home.path('phone.png'), fullPage: true });
     expect((await readFile(home.path('phone.png'))).byteLength).toBeGreaterThan(10_000);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { strokesIn, textIn } from '../sandbox/papers/reader.ts';
 import { plainPdf, protectedPdf } from '../sandbox/papers/uploads.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
-import { dragOn, launch, open, skip } from './rig.ts';
+import { dragOn, launch, open, openSigning, skip } from './rig.ts';
 
 const home = new Home();
 let browser: Browser;
@@ -93,13 +93,7 @@ describe.skipIf(skip)('the template editor in a browser', () => {
     });
     const create = ['envelopes', 'create', '--template', id, '--signer', 'Ada <ada@example.com>', '--send'];
     const envelope = String((await home.object(create)).id);
-    await page.goto(new URL('/mailbox?to=ada@', sandbox.baseUrl).href);
-    await page
-      .getByRole('link', { name: /Please sign/ })
-      .first()
-      .click();
-    await page.getByRole('link', { name: 'Open and sign' }).click();
-    await page.waitForSelector('.pages[data-ready]');
+    await openSigning(page, sandbox, 'ada@');
     await page.getByRole('button', { name: 'Draw: Signature' }).click();
     await dragOn(page, '.pad', [0.2, 0.2], [0.8, 0.8]);
     await page.getByRole('button', { name: 'Use it' }).click();
