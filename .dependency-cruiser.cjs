@@ -14,6 +14,21 @@ const capabilities = [
 ];
 // Arrows between capabilities, by name: sending in bulk is sending, and names roles of templates; the doctor looks at the settings a command would use.
 const arrows = { bulk: ['envelopes', 'templates'], doctor: ['profiles'] };
+// The topics of src/cli/; boot, input and prompts beside them are for all. Papers are fetched when an envelope is completed.
+const topics = [
+  'api',
+  'autocomplete',
+  'bulk',
+  'demo',
+  'doctor',
+  'documents',
+  'envelopes',
+  'profiles',
+  'sandbox',
+  'templates',
+  'webhooks',
+];
+const topicArrows = { webhooks: ['documents'] };
 // What the bundle carries: no package is installed with esign-cli (docs/packaging.md). Others are tools.
 const bundled = [
   '@aws-sdk/client-s3',
@@ -84,11 +99,20 @@ module.exports = {
       },
     })),
     {
-      name: 'output-runs-no-commands',
+      name: 'output-stands-on-kernel',
+      comment: 'the terminal kit: a view of a topic stands in src/cli/<topic>/',
       severity: 'error',
       from: { path: '^src/output/' },
-      to: { path: '^src/(commands|cli|sandbox)/' },
+      to: { path: '^src/', pathNot: '^src/(output|kernel)/' },
     },
+    ...topics.map((name) => ({
+      name: `cli-${name}-knows-no-other-topic`,
+      severity: 'error',
+      from: { path: `^src/cli/${name}/` },
+      to: {
+        path: `^src/cli/(${topics.filter((other) => other !== name && !topicArrows[name]?.includes(other)).join('|')})/`,
+      },
+    })),
     {
       name: 'cli-knows-no-command',
       severity: 'error',
@@ -107,7 +131,7 @@ module.exports = {
       comment: 'the executable runs the bundle; the bundle knows nothing of it',
       severity: 'error',
       from: { path: '^src/standalone/' },
-      to: { path: '^src/', pathNot: '^src/(standalone|kernel|cli/installation.ts)' },
+      to: { path: '^src/', pathNot: '^src/(standalone|kernel|cli/boot/installation.ts)' },
     },
     {
       name: 'commands-are-thin',
@@ -140,7 +164,7 @@ module.exports = {
     {
       name: 'one-bucket-client',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/documents/(bucket|connection|s3-sdk|s3-presigner).ts$' },
+      from: { path: '^src/', pathNot: '^src/documents/bucket/(bucket|connection|s3-sdk|s3-presigner).ts$' },
       to: { path: 'node_modules/@aws-sdk' },
     },
     {

@@ -21,10 +21,10 @@ async function run(argv) {
   const [first, ...rest] = argv;
   if (first === '__complete') {
     // Completion answers at each Tab: nothing of oclif is loaded for it.
-    const { main } = await import('../dist/cli/complete.js');
+    const { main } = await import('../dist/cli/autocomplete/complete.js');
     await main(rest, root);
   } else if (first === '__update') {
-    const { main } = await import('../dist/cli/update-check.js');
+    const { main } = await import('../dist/cli/boot/update-check.js');
     await main();
   } else {
     const { main } = await import('../dist/cli/main.js');

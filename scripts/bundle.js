@@ -36,9 +36,9 @@ export async function bundleOptions() {
     absWorkingDir: root,
     entryPoints: [
       'src/cli/main.ts',
-      'src/cli/complete.ts',
+      'src/cli/autocomplete/complete.ts',
       'src/cli/help.ts',
-      'src/cli/update-check.ts',
+      'src/cli/boot/update-check.ts',
       'src/client/client.ts',
       // Threads' own programs.
       'src/documents/file-worker.ts',

@@ -39,7 +39,7 @@ const STAND_INS = {
 
 /** Parts of packages that only one file of theirs asks for: [whose file, what it asks for, stand-in]. */
 const PARTS = [
-  // A command is started with its config (src/cli/quick-start.ts); oclif's own runner loads the real one.
+  // A command is started with its config (src/cli/boot/quick-start.ts); oclif's own runner loads the real one.
   [/@oclif\/core\/lib\/command\.js$/, './config', `exports.Config = { load: async (config) => config };`],
   // Only for oclif's --help flag, which its runner handles before flags are parsed.
   [/@oclif\/core\/lib\/flags\.js$/, './help', `exports.Help = undefined;`],

@@ -75,7 +75,7 @@ async function compileEntries() {
   const shared = { absWorkingDir: root, bundle: true, platform: 'node', target: 'node24', minify: true };
   const sea = { ...shared, entryPoints: ['src/standalone/sea.ts'], format: 'cjs' };
   await build({ ...sea, outfile: join(out, 'parts/sea.cjs') });
-  const rehearsal = { ...shared, entryPoints: ['src/standalone/rehearsal.ts'], format: 'esm' };
+  const rehearsal = { ...shared, entryPoints: ['src/standalone/code-cache.ts'], format: 'esm' };
   await build({ ...rehearsal, outfile: join(out, 'parts/rehearsal.mjs') });
 }
 

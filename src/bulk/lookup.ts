@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { REQUEST_ID_KEY } from '../envelopes/settle.ts';
-import { ROW_KEY, RUN_KEY } from './row.ts';
+import { ROW_KEY, RUN_KEY } from './rows/row.ts';
 
 /** Clocks differ: an envelope "created" up to this long before our request may still be ours. */
 const CLOCK_SLACK_MS = 10 * 60_000;

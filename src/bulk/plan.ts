@@ -3,7 +3,7 @@ import { readLine, writeLine } from '../journal/line.ts';
 import { linesOf } from '../journal/lines.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
-import type { BulkRow } from './row.ts';
+import type { BulkRow } from './rows/row.ts';
 
 const CHUNK = 256 * 1024;
 

@@ -4,7 +4,7 @@ import { createBody } from '../envelopes/create.ts';
 import { isAmbiguous, settleAction } from '../envelopes/settle.ts';
 import { EsignError, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isVoid } from './lookup.ts';
-import { type BulkRow, ROW_KEY, RUN_KEY } from './row.ts';
+import { type BulkRow, ROW_KEY, RUN_KEY } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';
 import type { Session } from './session.ts';
 

@@ -5,8 +5,8 @@ import { JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { readPlan } from './plan.ts';
 import { cancelExtraDrafts, findEarlier, settleDoubtful } from './reconcile.ts';
 import { writeResults } from './results.ts';
-import type { BulkRow } from './row.ts';
 import { workOnRow } from './row-work.ts';
+import type { BulkRow } from './rows/row.ts';
 import type { OpenRun } from './runs.ts';
 import { type RunOptions, Session } from './session.ts';
 

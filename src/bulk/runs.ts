@@ -5,10 +5,10 @@ import { Journal, scan } from '../journal/journal.ts';
 import { diskReason } from '../kernel/disk-reason.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { privateFolder, syncFolder } from '../kernel/files.ts';
-import { isLocked, lockFile } from '../kernel/process-lock.ts';
+import { isLocked, lockFile } from '../kernel/lock.ts';
 import { type Entry, RUN_FORMAT, type RunHead } from './entries.ts';
 import { PlanWriter } from './plan.ts';
-import type { BulkRow } from './row.ts';
+import type { BulkRow } from './rows/row.ts';
 import { RunState } from './run-state.ts';
 
 /** The files of a run. */

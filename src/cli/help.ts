@@ -1,6 +1,6 @@
 import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
-import { exampleLines } from './example-lines.ts';
+import { exampleLines } from './boot/example-lines.ts';
 
 /** Groups of flags as they are listed; what every command has comes last. */
 const GROUPS = [

@@ -2,13 +2,13 @@ import { setFlagsFromString } from 'node:v8';
 import type { Config } from '@oclif/core/config';
 import { codeOf, EsignError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
+import { folderInstallation, type Installation } from './boot/installation.ts';
+import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
+import { noted, redactor, signals } from './boot/process.ts';
+import { quickStart } from './boot/quick-start.ts';
+import { keepNoted } from './boot/recents.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
-import { folderInstallation, type Installation } from './installation.ts';
-import { isAbortedPrompt, translate } from './oclif-errors.ts';
-import { quickStart } from './quick-start.ts';
-import { keepNoted } from './recents.ts';
 import { errorText } from './report.ts';
-import { noted, redactor, signals } from './run-state.ts';
 
 // The V8 of Node 20 would go on optimizing undici's parser at the end of every short run (docs/decisions/0008).
 if (process.versions.v8.startsWith('11.')) setFlagsFromString('--liftoff-only');
@@ -44,7 +44,7 @@ async function offerUpdate(argv: readonly string[], installed: Installation): Pr
   if (!stdout.isTTY || !stderr.isTTY || env.CI || env.ESIGN_NO_UPDATE_NOTICE) return;
   if (wantsJson(argv) || signals.signal.aborted) return;
   try {
-    const { updateNotice } = await import('./updating.ts');
+    const { updateNotice } = await import('./boot/update-notice.ts');
     const notice = updateNotice(installed.version(), Date.now());
     const terminal = processTerminal({});
     if (notice !== undefined) terminal.err(`${terminal.styleErr('dim', notice)}\n`);
@@ -55,12 +55,12 @@ async function offerUpdate(argv: readonly string[], installed: Installation): Pr
 
 /** Help, and words that name no command. */
 async function runWithOclif(argv: string[], installed: Installation): Promise<void> {
-  const { run } = await import('./oclif.ts');
+  const { run } = await import('./boot/oclif.ts');
   await run(argv, await loadConfig(installed));
 }
 
 async function loadConfig(installed: Installation): Promise<Config> {
-  const { Config } = await import('./oclif.ts');
+  const { Config } = await import('./boot/oclif.ts');
   return Config.load({ root: installed.root() });
 }
 

@@ -1,16 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { diskReason } from '../kernel/disk-reason.ts';
 import { UsageError } from '../kernel/errors.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Context } from './context.ts';
 
 /** Writes a file that is not there yet, or stdout for `-`. */
 export async function writeNewFile(
   path: string,
   text: string,
   force: boolean,
-  surroundings: Surroundings,
+  context: Context,
 ): Promise<void> {
-  if (path === '-') return surroundings.terminal.out(text);
+  if (path === '-') return context.terminal.out(text);
   try {
     await writeFile(path, text, { flag: force ? 'w' : 'wx' });
   } catch (error) {

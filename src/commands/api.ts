@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { call } from '../cli/calling.ts';
+import { call } from '../cli/api/call.ts';
 import { EsignCommand } from '../cli/command.ts';
 import { dryRunFlag } from '../cli/flags.ts';
 
@@ -40,6 +40,6 @@ export default class Api extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Api);
     const words = args.path === undefined ? [args.method] : [args.method, args.path];
-    await call(words, { ...flags, query: flags.query }, this.surroundings(flags));
+    await call(words, { ...flags, query: flags.query }, this.context(flags));
   }
 }

@@ -1,5 +1,5 @@
 import * as Args from '@oclif/core/args';
-import { writeCompletionScript } from '../cli/autocompleting.ts';
+import { writeCompletionScript } from '../cli/autocomplete/script.ts';
 import { EsignCommand } from '../cli/command.ts';
 import { SHELLS } from '../completion/shells.ts';
 
@@ -20,6 +20,6 @@ export default class Autocomplete extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Autocomplete);
     const shell = SHELLS.find((known) => known === args.shell);
-    await writeCompletionScript(shell, this.surroundings(flags));
+    await writeCompletionScript(shell, this.context(flags));
   }
 }

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../cli/command.ts';
-import { showDemo } from '../cli/demonstrating.ts';
+import { showDemo } from '../cli/demo/run.ts';
 
 export default class Demo extends EsignCommand {
   static override summary = 'Show it all in one go: sandbox, webhooks, create, sign, watch, download.';
@@ -20,6 +20,6 @@ export default class Demo extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Demo);
-    await showDemo(flags.dir, this.surroundings(flags));
+    await showDemo(flags.dir, this.context(flags));
   }
 }

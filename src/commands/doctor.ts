@@ -1,5 +1,5 @@
 import { EsignCommand } from '../cli/command.ts';
-import { runDoctor } from '../cli/examining.ts';
+import { runDoctor } from '../cli/doctor/run.ts';
 
 export default class Doctor extends EsignCommand {
   static override summary = 'Check everything a command rests on, with the fix beside each failure.';
@@ -13,6 +13,6 @@ export default class Doctor extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Doctor);
-    await runDoctor(this.surroundings(flags));
+    await runDoctor(this.context(flags));
   }
 }

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../cli/command.ts';
 import { durationArg, durationFlag, statusesFlag } from '../cli/flags.ts';
-import { listenUntilStopped } from '../cli/listening.ts';
+import { listenUntilStopped } from '../cli/webhooks/listen.ts';
 import { SIGNATURE_HEADER } from '../kernel/vocabulary.ts';
 
 export default class Listen extends EsignCommand {
@@ -117,6 +117,6 @@ export default class Listen extends EsignCommand {
     const { timeout, ...rest } = flags;
     const wait = timeout === undefined ? undefined : durationArg(timeout);
     const request = flags.envelope === undefined ? { timeout } : {};
-    await listenUntilStopped({ ...rest, wait }, this.surroundings({ ...rest, ...request }));
+    await listenUntilStopped({ ...rest, wait }, this.context({ ...rest, ...request }));
   }
 }

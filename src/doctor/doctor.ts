@@ -1,7 +1,7 @@
 import type { Settings } from '../profiles/resolve.ts';
-import { type Finding, failed, ok, skipped, warning } from './finding.ts';
+import { type Finding, failed, ok, skipped, warning } from './check.ts';
+import type { Patient } from './context.ts';
 import { checkNode, checkPermissions, checkProxy, checkState } from './machine.ts';
-import type { Patient } from './patient.ts';
 import { checkBaseUrl, checkKey, checkService, skipService } from './service.ts';
 
 /** Looks at everything a command rests on, one finding after the other; changes nothing anywhere. */

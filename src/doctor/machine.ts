@@ -3,8 +3,8 @@ import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
-import { type Finding, failed, ok, skipped, warning } from './finding.ts';
-import type { Patient } from './patient.ts';
+import { type Finding, failed, ok, skipped, warning } from './check.ts';
+import type { Patient } from './context.ts';
 
 const LEAST_NODE = [20, 19] as const;
 

@@ -6,8 +6,8 @@ import { NoProfileError, ServiceError } from '../kernel/errors.ts';
 import { maskKey } from '../kernel/redaction.ts';
 import type { Settings } from '../profiles/resolve.ts';
 import { verifyKey } from '../profiles/verify.ts';
-import { type Finding, failed, ok, skipped, warning } from './finding.ts';
-import type { Patient } from './patient.ts';
+import { type Finding, failed, ok, skipped, warning } from './check.ts';
+import type { Patient } from './context.ts';
 
 const ADD = 'Add a profile: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.';
 /** A rate window as empty as this soon stops somebody. */

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { StorageError } from '../kernel/errors.ts';
-import type { Counted } from './digest.ts';
-import type { ObjectFacts } from './object-facts.ts';
+import type { ObjectFacts } from './bucket/object-facts.ts';
+import type { Counted } from './download/digest.ts';
 import type { ShelfTask, Shelved } from './shelf.ts';
 
 /** A file to be proven, a whole object to be put under its name, or folders whose names are to be durable. */

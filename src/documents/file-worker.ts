@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { codeOf, EsignError, messageOf } from '../kernel/errors.ts';
-import { type Counted, Digest } from './digest.ts';
+import { type Counted, Digest } from './download/digest.ts';
 import type { FileAnswer, FileTask } from './file-thread.ts';
 import { Shelf, type Shelved, syncFolders } from './shelf.ts';
 

@@ -2,8 +2,8 @@ import { closeSync, fsync, lstatSync, mkdirSync, openSync, renameSync, rmSync, w
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf } from '../kernel/errors.ts';
-import { type Counted, Digest } from './digest.ts';
-import type { ObjectFacts } from './object-facts.ts';
+import type { ObjectFacts } from './bucket/object-facts.ts';
+import { type Counted, Digest } from './download/digest.ts';
 
 const sync = promisify(fsync);
 

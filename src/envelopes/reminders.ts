@@ -8,7 +8,7 @@ import { diskReason } from '../kernel/disk-reason.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { NetworkError, RemindedRecentlyError, ServiceError, UsageError } from '../kernel/errors.ts';
 import { privateFolder } from '../kernel/files.ts';
-import { lockFile } from '../kernel/process-lock.ts';
+import { lockFile } from '../kernel/lock.ts';
 import { remindEnvelope } from './actions.ts';
 import type { Acted } from './settle.ts';
 

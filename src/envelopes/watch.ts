@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { BadResponseError, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isTerminal, LIMITS } from '../kernel/vocabulary.ts';
-import { Lookout, showsSigners } from './lookout.ts';
+import { Lookout, showsSigners } from './poller.ts';
 import { type Wakeup, Wakeups } from './wakeups.ts';
 import { type Change, Memory } from './watch-memory.ts';
 import { Pace } from './watch-pace.ts';

@@ -1,5 +1,5 @@
 import { counted } from '../kernel/duration.ts';
-import { bytesInWords } from './file-view.ts';
+import { bytesInWords } from './bytes.ts';
 import { type Spinner, startSpinner } from './spinner.ts';
 import type { Terminal } from './terminal.ts';
 

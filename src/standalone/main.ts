@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty';
-import { type Installation, versionIn } from '../cli/installation.ts';
+import { type Installation, versionIn } from '../cli/boot/installation.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { type Assets, Files } from './files.ts';
 import { Program } from './program.ts';
@@ -21,9 +21,9 @@ export async function start(
   onProgram?.(program);
   const [first, ...rest] = argv;
   if (first === '__complete') {
-    await call(program.load('dist/cli/complete.js'), 'main', rest, files.unpack());
+    await call(program.load('dist/cli/autocomplete/complete.js'), 'main', rest, files.unpack());
   } else if (first === '__update') {
-    await call(program.load('dist/cli/update-check.js'), 'main');
+    await call(program.load('dist/cli/boot/update-check.js'), 'main');
   } else {
     await call(program.load('dist/cli/main.js'), 'runInstalled', argv, installation(assets, files, program));
   }

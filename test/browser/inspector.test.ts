@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sign } from '../../src/webhooks/signature.ts';
+import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home } from '../support/cli.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { launch, open, skip } from './rig.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkFile, type FileReport } from '../../src/bulk/check-file.ts';
-import type { BulkRow } from '../../src/bulk/row.ts';
+import { checkFile, type FileReport } from '../../src/bulk/rows/check-file.ts';
+import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 
 /** The rows and the report of a text that arrives in pieces of so many bytes. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { timeByWindow } from '../../src/bulk/estimate.ts';
-import { LineIndex } from '../../src/bulk/line-index.ts';
 import { Pace } from '../../src/bulk/pace.ts';
+import { LineIndex } from '../../src/bulk/rows/line-index.ts';
 
 const answered = (pace: Pace, count: number, ms: number) => {
   for (let n = 0; n < count; n++) pace.answered(ms);

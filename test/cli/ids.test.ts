@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { readIds } from '../../src/cli/ids.ts';
+import { readIds } from '../../src/cli/input/ids.ts';
 import { nearest } from '../../src/kernel/nearest.ts';
 
 describe('ids', () => {

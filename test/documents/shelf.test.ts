@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { factsOf } from '../../src/documents/object-facts.ts';
+import { factsOf } from '../../src/documents/bucket/object-facts.ts';
 import { Shelf, syncFolders } from '../../src/documents/shelf.ts';
 import { Slabs } from '../../src/documents/slabs.ts';
 

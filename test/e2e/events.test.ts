@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { EVENTS } from '../../src/kernel/vocabulary.ts';
-import { sign } from '../../src/webhooks/signature.ts';
+import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 
 const SECRET = 'canarysecret-0123456789';

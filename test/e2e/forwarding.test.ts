@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sign } from '../../src/webhooks/signature.ts';
+import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home, jsonLines, type LongRunning } from '../support/cli.ts';
 
 const SECRET = 'canary-secret-0123456789';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sign } from '../../src/webhooks/signature.ts';
+import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home, jsonLines, linesOf } from '../support/cli.ts';
 
 const SECRET = 'canarysecret-0123456789';

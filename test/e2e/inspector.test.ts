@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
-import { sign } from '../../src/webhooks/signature.ts';
+import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home } from '../support/cli.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 

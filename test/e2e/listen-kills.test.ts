@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readEvents } from '../../src/webhooks/event-journal.ts';
-import type { EventRecord } from '../../src/webhooks/event-record.ts';
-import { sign } from '../../src/webhooks/signature.ts';
+import { readEvents } from '../../src/webhooks/journal/event-journal.ts';
+import type { EventRecord } from '../../src/webhooks/journal/record.ts';
+import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home } from '../support/cli.ts';
 import { seeded } from '../support/faulty-proxy.ts';
 

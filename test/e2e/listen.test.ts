@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sign } from '../../src/webhooks/signature.ts';
+import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home, reportedError } from '../support/cli.ts';
 
 const home = new Home();

@@ -1,29 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope, Template } from '../../src/api/schemas.ts';
-import type { RunDetails } from '../../src/bulk/history.ts';
 import type { RowResult } from '../../src/bulk/results.ts';
-import { renderRun, runList } from '../../src/output/bulk-view.ts';
-import { sandboxDeliveryList } from '../../src/output/delivery-view.ts';
-import { renderCheck, renderVerdict } from '../../src/output/doctor-view.ts';
-import { envelopeList, renderEnvelope } from '../../src/output/envelope-view.ts';
-import { eventJson, eventList, renderEvent } from '../../src/output/event-view.ts';
-import { gapList } from '../../src/output/gap-view.ts';
-import { renderHistory } from '../../src/output/history-view.ts';
-import { type ListView, writeList } from '../../src/output/list.ts';
+import type { RunDetails } from '../../src/bulk/run-list.ts';
+import { renderRun, runList } from '../../src/cli/bulk/view.ts';
+import { renderCheck, renderVerdict } from '../../src/cli/doctor/view.ts';
+import { renderHistory } from '../../src/cli/envelopes/history-view.ts';
+import { renderSummary } from '../../src/cli/envelopes/summary-view.ts';
+import { envelopeList, renderEnvelope } from '../../src/cli/envelopes/view.ts';
+import { WatchTable } from '../../src/cli/envelopes/watch-table.ts';
 import {
   profileList,
   publicProfile,
   publicSettings,
   renderProfile,
   renderSettings,
-} from '../../src/output/profile-view.ts';
-import { choiceList, renderSandbox } from '../../src/output/sandbox-view.ts';
-import { renderSummary } from '../../src/output/summary-view.ts';
-import { renderTemplate, templateList } from '../../src/output/template-view.ts';
+} from '../../src/cli/profiles/view.ts';
+import { choiceList, renderSandbox } from '../../src/cli/sandbox/view.ts';
+import { renderTemplate, templateList } from '../../src/cli/templates/view.ts';
+import { sandboxDeliveryList } from '../../src/cli/webhooks/delivery-view.ts';
+import { eventJson, eventList, renderEvent } from '../../src/cli/webhooks/event-view.ts';
+import { gapList } from '../../src/cli/webhooks/gap-view.ts';
+import { type ListView, writeList } from '../../src/output/list.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { widthOf } from '../../src/output/text.ts';
-import { WatchTable } from '../../src/output/watch-table.ts';
-import type { EventRecord } from '../../src/webhooks/event-record.ts';
+import type { EventRecord } from '../../src/webhooks/journal/record.ts';
 
 const now = Date.UTC(2026, 10, 21, 9);
 const signers = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { envelopeList } from '../../src/output/envelope-view.ts';
+import { envelopeList } from '../../src/cli/envelopes/view.ts';
 import { type ListFormat, writeList } from '../../src/output/list.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { widthOf } from '../../src/output/text.ts';

@@ -1,13 +1,13 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { bulkFlags } from '../../cli/bulk-flags.ts';
-import { prepareRun, rehearseRun } from '../../cli/bulk-preparing.ts';
-import { BulkProgress } from '../../cli/bulk-progress.ts';
-import { bulkClient, RESERVE, runToTheEnd } from '../../cli/bulk-running.ts';
+import { bulkFlags } from '../../cli/bulk/flags.ts';
+import { prepareRun, rehearseRun } from '../../cli/bulk/prepare.ts';
+import { BulkProgress } from '../../cli/bulk/progress.ts';
+import { bulkClient, RESERVE, runToTheEnd } from '../../cli/bulk/run.ts';
+import { writeRehearsal } from '../../cli/bulk/view.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
-import { readWebhookSecret } from '../../cli/secrets.ts';
-import { writeRehearsal } from '../../output/bulk-view.ts';
+import { readWebhookSecret } from '../../cli/input/secrets.ts';
 
 export default class BulkCreate extends EsignCommand {
   static override summary = 'Create envelopes from a CSV or JSON Lines file, one for each row.';
@@ -45,10 +45,10 @@ export default class BulkCreate extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkCreate);
-    const around = this.surroundings(flags);
-    const progress = new BulkProgress(around);
-    const client = () => bulkClient(flags, progress, around);
-    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', around);
+    const context = this.context(flags);
+    const progress = new BulkProgress(context);
+    const client = () => bulkClient(flags, progress, context);
+    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context);
     const sending = flags['one-step'] ? 'one-step' : 'two-step';
     const wish = {
       file: args.file,
@@ -59,8 +59,8 @@ export default class BulkCreate extends EsignCommand {
       again: flags.again,
     } as const;
     if (flags['dry-run'])
-      return writeRehearsal(await rehearseRun(wish, client, around), around.terminal, around.json);
-    const run = await prepareRun(wish, client, around);
-    await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, around);
+      return writeRehearsal(await rehearseRun(wish, client, context), context.terminal, context.json);
+    const run = await prepareRun(wish, client, context);
+    await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
 }

@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { readResults } from '../../bulk/history.ts';
-import { runsFolder } from '../../cli/bulk-preparing.ts';
-import { namedRun } from '../../cli/bulk-running.ts';
+import { readResults } from '../../bulk/run-list.ts';
+import { runsFolder } from '../../cli/bulk/prepare.ts';
+import { namedRun } from '../../cli/bulk/run.ts';
+import { resultList } from '../../cli/bulk/view.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { resultList } from '../../output/bulk-view.ts';
 import { writeJsonLine } from '../../output/json.ts';
 import { writeList } from '../../output/list.ts';
 
@@ -23,9 +23,9 @@ export default class BulkExport extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkExport);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const results = readResults(runsFolder(), await namedRun(args.run, flags.last));
-    if (!around.json) return writeList(results, resultList, { csv: true }, around.terminal);
-    for await (const result of results) await writeJsonLine(result, around.terminal);
+    if (!context.json) return writeList(results, resultList, { csv: true }, context.terminal);
+    for await (const result of results) await writeJsonLine(result, context.terminal);
   }
 }

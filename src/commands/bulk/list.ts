@@ -1,10 +1,10 @@
-import { summaries } from '../../bulk/history.ts';
-import { runsFolder } from '../../cli/bulk-preparing.ts';
+import { summaries } from '../../bulk/run-list.ts';
+import { runsFolder } from '../../cli/bulk/prepare.ts';
+import { runList } from '../../cli/bulk/view.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
-import { limited } from '../../cli/limited.ts';
+import { limited } from '../../cli/input/limit.ts';
 import { messageOf } from '../../kernel/errors.ts';
-import { runList } from '../../output/bulk-view.ts';
 import { writeList } from '../../output/list.ts';
 
 export default class BulkList extends EsignCommand {
@@ -18,8 +18,13 @@ export default class BulkList extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(BulkList);
-    const around = this.surroundings(flags);
-    const runs = summaries(runsFolder(), (_, error) => around.notice(messageOf(error)));
-    await writeList(limited.take(runs, flags, around), runList(around.clock.now()), flags, around.terminal);
+    const context = this.context(flags);
+    const runs = summaries(runsFolder(), (_, error) => context.notice(messageOf(error)));
+    await writeList(
+      limited.take(runs, flags, context),
+      runList(context.clock.now()),
+      flags,
+      context.terminal,
+    );
   }
 }

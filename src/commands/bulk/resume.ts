@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { bulkFlags } from '../../cli/bulk-flags.ts';
-import { BulkProgress } from '../../cli/bulk-progress.ts';
-import { bulkClient, namedRun, reopenRun, runToTheEnd } from '../../cli/bulk-running.ts';
+import { bulkFlags } from '../../cli/bulk/flags.ts';
+import { BulkProgress } from '../../cli/bulk/progress.ts';
+import { bulkClient, namedRun, reopenRun, runToTheEnd } from '../../cli/bulk/run.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { readWebhookSecret } from '../../cli/secrets.ts';
+import { readWebhookSecret } from '../../cli/input/secrets.ts';
 
 export default class BulkResume extends EsignCommand {
   static override summary = 'Go on with a run that was interrupted; no row is lost, nobody is mailed twice.';
@@ -18,11 +18,11 @@ export default class BulkResume extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkResume);
-    const around = this.surroundings(flags);
-    const progress = new BulkProgress(around);
-    const client = () => bulkClient(flags, progress, around);
-    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', around);
-    const run = await reopenRun(await namedRun(args.run, flags.last), client, around);
-    await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, around);
+    const context = this.context(flags);
+    const progress = new BulkProgress(context);
+    const client = () => bulkClient(flags, progress, context);
+    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context);
+    const run = await reopenRun(await namedRun(args.run, flags.last), client, context);
+    await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
 }

@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { detailsOf, failuresOf } from '../../bulk/history.ts';
-import { runsFolder } from '../../cli/bulk-preparing.ts';
-import { namedRun } from '../../cli/bulk-running.ts';
+import { detailsOf, failuresOf } from '../../bulk/run-list.ts';
+import { runsFolder } from '../../cli/bulk/prepare.ts';
+import { namedRun } from '../../cli/bulk/run.ts';
+import { renderRun } from '../../cli/bulk/view.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { renderRun } from '../../output/bulk-view.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class BulkShow extends EsignCommand {
@@ -19,11 +19,11 @@ export default class BulkShow extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkShow);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const id = await namedRun(args.run, flags.last);
     const run = await detailsOf(runsFolder(), id);
     const failures = await failuresOf(runsFolder(), id);
-    if (around.json) return writeJson({ ...run, failures }, around.terminal);
-    await around.terminal.out(renderRun(run, failures, around.terminal));
+    if (context.json) return writeJson({ ...run, failures }, context.terminal);
+    await context.terminal.out(renderRun(run, failures, context.terminal));
   }
 }

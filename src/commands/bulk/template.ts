@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { exampleFile } from '../../bulk/example.ts';
+import { exampleFile } from '../../bulk/rows/example.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import { writeJson } from '../../output/json.ts';
@@ -27,14 +27,14 @@ export default class BulkTemplate extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkTemplate);
-    const around = this.surroundings(flags);
-    const client = flags.template === undefined ? undefined : await around.client();
-    const template = await client?.templates.get(flags.template ?? '', around.signal);
-    const roles = client && template ? (await rolesOf(client, template, around.signal)).names : [];
+    const context = this.context(flags);
+    const client = flags.template === undefined ? undefined : await context.client();
+    const template = await client?.templates.get(flags.template ?? '', context.signal);
+    const roles = client && template ? (await rolesOf(client, template, context.signal)).names : [];
     const text = exampleFile(/\.jsonl$/.test(args.file) ? 'jsonl' : 'csv', flags.template, roles);
-    await writeNewFile(args.file, text, flags.force, around);
+    await writeNewFile(args.file, text, flags.force, context);
     if (args.file === '-') return;
-    around.notice(`Written: ${args.file}. Fill it in, then: esign bulk create ${args.file} --dry-run`);
-    if (around.json) await writeJson({ path: args.file }, around.terminal);
+    context.notice(`Written: ${args.file}. Fill it in, then: esign bulk create ${args.file} --dry-run`);
+    if (context.json) await writeJson({ path: args.file }, context.terminal);
   }
 }

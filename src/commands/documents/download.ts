@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { downloadAll, downloadFlags, templateOf } from '../../cli/downloading.ts';
-import { readIds } from '../../cli/ids.ts';
-import { wishesOfKeys } from '../../documents/wishes.ts';
+import { downloadAll, downloadFlags, templateOf } from '../../cli/documents/download.ts';
+import { readIds } from '../../cli/input/ids.ts';
+import { wishesOfKeys } from '../../documents/download/targets.ts';
 
 export default class DocumentsDownload extends EsignCommand {
   static override summary = 'Fetch files from your bucket by their storage keys.';
@@ -19,9 +19,9 @@ export default class DocumentsDownload extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocumentsDownload);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const template = templateOf(flags, 'key');
     const { ids: keys } = await readIds(argv.map(String), 'storage key');
-    await downloadAll(wishesOfKeys(keys, template), flags, around);
+    await downloadAll(wishesOfKeys(keys, template), flags, context);
   }
 }

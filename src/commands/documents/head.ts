@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { readIds } from '../../cli/ids.ts';
-import { forEachKey } from '../../cli/storage-keys.ts';
-import { describeObject } from '../../documents/object-facts.ts';
-import { renderObject } from '../../output/file-view.ts';
+import { forEachKey } from '../../cli/documents/keys.ts';
+import { renderObject } from '../../cli/documents/view.ts';
+import { readIds } from '../../cli/input/ids.ts';
+import { describeObject } from '../../documents/bucket/object-facts.ts';
 
 export default class DocumentsHead extends EsignCommand {
   static override summary = 'Show what the bucket says of files without fetching them: size, time, ETag.';
@@ -19,13 +19,13 @@ export default class DocumentsHead extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocumentsHead);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const keys = await readIds(argv.map(String), 'storage key');
     await forEachKey(
       keys,
-      async (bucket, key) => describeObject(key, await bucket.head(key, around.signal)),
-      (facts) => renderObject(facts, around.terminal, around.clock.now()),
-      around,
+      async (bucket, key) => describeObject(key, await bucket.head(key, context.signal)),
+      (facts) => renderObject(facts, context.terminal, context.clock.now()),
+      context,
     );
   }
 }

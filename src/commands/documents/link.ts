@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { forEachKey } from '../../cli/documents/keys.ts';
 import { durationFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/ids.ts';
-import { forEachKey } from '../../cli/storage-keys.ts';
+import { readIds } from '../../cli/input/ids.ts';
 
 const DEFAULT_MS = 15 * 60_000;
 /** The longest that S3 accepts. */
@@ -31,19 +31,19 @@ export default class DocumentsLink extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocumentsLink);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const seconds = Math.min(MOST_S, Math.round((flags.expires ?? DEFAULT_MS) / 1_000));
     const keys = await readIds(argv.map(String), 'storage key');
-    const expiresAt = new Date(around.clock.now() + seconds * 1_000).toISOString();
+    const expiresAt = new Date(context.clock.now() + seconds * 1_000).toISOString();
     await forEachKey(
       keys,
       async (bucket, key) => {
         // A link to nothing helps nobody.
-        await bucket.head(key, around.signal);
+        await bucket.head(key, context.signal);
         return { key, url: await bucket.link(key, seconds), expiresAt };
       },
       ({ url }) => `${url}\n`,
-      around,
+      context,
     );
   }
 }

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { verifyAll } from '../../cli/verifying.ts';
+import { verifyAll } from '../../cli/documents/verify.ts';
 
 export default class DocumentsVerify extends EsignCommand {
   static override summary = 'Check downloaded files against the SHA256SUMS of their folder.';
@@ -17,6 +17,6 @@ export default class DocumentsVerify extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DocumentsVerify);
-    await verifyAll(args.dir, this.surroundings(flags));
+    await verifyAll(args.dir, this.context(flags));
   }
 }

@@ -1,11 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { confirmMany, forEachId, writeDryRun } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { confirmMany, forEachId, writeDryRun } from '../../cli/each.ts';
+import { renderAction } from '../../cli/envelopes/view.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/ids.ts';
+import { readIds } from '../../cli/input/ids.ts';
 import { cancelEnvelope } from '../../envelopes/actions.ts';
-import { renderAction } from '../../output/envelope-view.ts';
 
 export default class EnvelopesCancel extends EsignCommand {
   static override summary = 'Cancel envelopes that have not ended yet.';
@@ -26,18 +26,18 @@ export default class EnvelopesCancel extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesCancel);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const ids = await readIds(argv.map(String), 'envelope id');
-    const client = await around.client();
-    if (flags['dry-run']) return writeDryRun(ids, 'cancel', around);
-    await confirmMany(ids.ids.length, 'Cancel', flags, around);
+    const client = await context.client();
+    if (flags['dry-run']) return writeDryRun(ids, 'cancel', context);
+    await confirmMany(ids.ids.length, 'Cancel', flags, context);
     await forEachId(
       {
         ids,
-        act: (id) => cancelEnvelope(client, id, flags.reason, around.signal),
-        show: (envelope) => renderAction('Cancelled', envelope, around.terminal),
+        act: (id) => cancelEnvelope(client, id, flags.reason, context.signal),
+        show: (envelope) => renderAction('Cancelled', envelope, context.terminal),
       },
-      around,
+      context,
     );
   }
 }

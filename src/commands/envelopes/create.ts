@@ -1,10 +1,10 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { readNewEnvelope } from '../../cli/envelopes/create.ts';
+import { explainCreated, renderCreated } from '../../cli/envelopes/created-view.ts';
+import { withOwnSecret } from '../../cli/envelopes/webhook-secret.ts';
 import { dryRunFlag } from '../../cli/flags.ts';
-import { readNewEnvelope } from '../../cli/new-envelope.ts';
-import { withOwnSecret } from '../../cli/own-secret.ts';
 import { createBody, createEnvelope, newRequestId } from '../../envelopes/create.ts';
-import { explainCreated, renderCreated } from '../../output/created-view.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
@@ -84,19 +84,19 @@ export default class EnvelopesCreate extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(EnvelopesCreate);
-    const around = this.surroundings(flags);
-    const wanted = await readNewEnvelope(flags, around);
+    const context = this.context(flags);
+    const wanted = await readNewEnvelope(flags, context);
     const requestId = flags['request-id'] ?? newRequestId();
     if (flags['dry-run'])
-      return writeJson({ dryRun: true, body: createBody(wanted, requestId) }, around.hidingSecrets());
-    const client = await around.client();
+      return writeJson({ dryRun: true, body: createBody(wanted, requestId) }, context.hidingSecrets());
+    const client = await context.client();
     const rerun = flags['request-id'] !== undefined;
-    const created = await withOwnSecret(wanted, requestId, around, (envelope) =>
-      createEnvelope(client, envelope, { requestId, rerun, signal: around.signal }),
+    const created = await withOwnSecret(wanted, requestId, context, (envelope) =>
+      createEnvelope(client, envelope, { requestId, rerun, signal: context.signal }),
     );
     const explanation = explainCreated(created);
-    if (explanation !== undefined) around.notice(explanation);
-    if (around.json) return writeJson(created.envelope, around.terminal);
-    await around.terminal.out(renderCreated(created.envelope, around.terminal, flags.quiet));
+    if (explanation !== undefined) context.notice(explanation);
+    if (context.json) return writeJson(created.envelope, context.terminal);
+    await context.terminal.out(renderCreated(created.envelope, context.terminal, flags.quiet));
   }
 }

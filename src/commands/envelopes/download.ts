@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { downloadAll, downloadFlags, patienceOf, templateOf } from '../../cli/downloading.ts';
+import { downloadAll, downloadFlags, patienceOf, templateOf } from '../../cli/documents/download.ts';
+import { selectionFlags, selectionOf, selects } from '../../cli/envelopes/select-flags.ts';
 import { papersFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/ids.ts';
-import { selectionFlags, selectionOf, selects } from '../../cli/selecting.ts';
-import { wishesOfEnvelopes, wishesOfIds } from '../../documents/wishes.ts';
+import { readIds } from '../../cli/input/ids.ts';
+import { wishesOfEnvelopes, wishesOfIds } from '../../documents/download/targets.ts';
 import { selectEnvelopes } from '../../envelopes/select.ts';
 import { UsageError } from '../../kernel/errors.ts';
 
@@ -35,7 +35,7 @@ export default class EnvelopesDownload extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesDownload);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const template = templateOf(flags, 'envelope');
     const words = argv.map(String);
     const selection = selectionOf(flags);
@@ -45,13 +45,14 @@ export default class EnvelopesDownload extends EsignCommand {
         hint: 'Leave one of the two out.',
       });
     const ids = isSelected ? [] : (await readIds(words, 'envelope id')).ids;
-    const client = await around.client();
+    const client = await context.client();
     const papers = flags.what ?? ['signed', 'certificate'];
-    const wish = { client, papers, template, patience: patienceOf(flags, around) };
+    const wish = { client, papers, template, patience: patienceOf(flags, context) };
     const wishes = isSelected
-      ? await wishesOfEnvelopes(selectEnvelopes(client, selection, { signal: around.signal }), wish)
+      ? await wishesOfEnvelopes(selectEnvelopes(client, selection, { signal: context.signal }), wish)
       : await wishesOfIds(ids, wish);
-    if (wishes.length === 0 && !around.json) around.notice('No envelope fits, so there is nothing to fetch.');
-    await downloadAll(wishes, flags, around);
+    if (wishes.length === 0 && !context.json)
+      context.notice('No envelope fits, so there is nothing to fetch.');
+    await downloadAll(wishes, flags, context);
   }
 }

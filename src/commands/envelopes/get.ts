@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { forEachId } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { forEachId } from '../../cli/each.ts';
-import { Histories } from '../../cli/history.ts';
-import { readIds } from '../../cli/ids.ts';
-import { renderEnvelope } from '../../output/envelope-view.ts';
+import { Histories } from '../../cli/envelopes/history.ts';
+import { renderEnvelope } from '../../cli/envelopes/view.ts';
+import { readIds } from '../../cli/input/ids.ts';
 
 export default class EnvelopesGet extends EsignCommand {
   static override summary = 'Show where an envelope stands: status, signers, dates, files.';
@@ -26,23 +26,23 @@ export default class EnvelopesGet extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesGet);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const ids = await readIds(argv.map(String), 'envelope id');
-    const client = await around.client();
+    const client = await context.client();
     const history = flags.history ? new Histories(ids.ids) : undefined;
     await forEachId(
       {
         ids,
         act: async (id) => {
-          const envelope = await client.envelopes.get(id, around.signal);
+          const envelope = await client.envelopes.get(id, context.signal);
           return { envelope: (await history?.addedTo(envelope)) ?? envelope };
         },
         show: (envelope) => {
-          const shown = renderEnvelope(envelope, around.terminal, around.clock.now());
-          return `${shown}${history?.render(envelope, around) ?? ''}`;
+          const shown = renderEnvelope(envelope, context.terminal, context.clock.now());
+          return `${shown}${history?.render(envelope, context) ?? ''}`;
         },
       },
-      around,
+      context,
     );
   }
 }

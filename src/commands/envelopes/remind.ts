@@ -1,12 +1,12 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { confirmMany, forEachId, writeDryRun } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { confirmMany, forEachId, writeDryRun } from '../../cli/each.ts';
+import { withReminderLog } from '../../cli/envelopes/reminder-log.ts';
+import { renderAction } from '../../cli/envelopes/view.ts';
 import { dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/ids.ts';
-import { withReminderLog } from '../../cli/reminding.ts';
+import { readIds } from '../../cli/input/ids.ts';
 import { remindWithGap } from '../../envelopes/reminders.ts';
-import { renderAction } from '../../output/envelope-view.ts';
 
 export default class EnvelopesRemind extends EsignCommand {
   static override summary = 'Mail a reminder to the signers who have not signed yet.';
@@ -34,20 +34,20 @@ export default class EnvelopesRemind extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesRemind);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const ids = await readIds(argv.map(String), 'envelope id');
-    const client = await around.client();
-    if (flags['dry-run']) return writeDryRun(ids, 'remind', around);
-    await confirmMany(ids.ids.length, 'Mail reminders for', flags, around);
+    const client = await context.client();
+    if (flags['dry-run']) return writeDryRun(ids, 'remind', context);
+    await confirmMany(ids.ids.length, 'Mail reminders for', flags, context);
     const { signer, 'min-gap': gapMs = 0 } = flags;
-    await withReminderLog(around, { required: gapMs > 0 }, (log) =>
+    await withReminderLog(context, { required: gapMs > 0 }, (log) =>
       forEachId(
         {
           ids,
-          act: (id) => remindWithGap(client, log, { id, signer, gapMs }, around.signal),
-          show: (envelope) => renderAction('Reminded', envelope, around.terminal),
+          act: (id) => remindWithGap(client, log, { id, signer, gapMs }, context.signal),
+          show: (envelope) => renderAction('Reminded', envelope, context.terminal),
         },
-        around,
+        context,
       ),
     );
   }

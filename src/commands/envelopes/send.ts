@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
+import { confirmMany, forEachId, writeDryRun } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { confirmMany, forEachId, writeDryRun } from '../../cli/each.ts';
+import { renderAction } from '../../cli/envelopes/view.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/ids.ts';
+import { readIds } from '../../cli/input/ids.ts';
 import { sendEnvelope } from '../../envelopes/actions.ts';
-import { renderAction } from '../../output/envelope-view.ts';
 
 export default class EnvelopesSend extends EsignCommand {
   static override summary = 'Send drafts to their signers.';
@@ -21,18 +21,18 @@ export default class EnvelopesSend extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesSend);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const ids = await readIds(argv.map(String), 'envelope id');
-    const client = await around.client();
-    if (flags['dry-run']) return writeDryRun(ids, 'send', around);
-    await confirmMany(ids.ids.length, 'Send', flags, around);
+    const client = await context.client();
+    if (flags['dry-run']) return writeDryRun(ids, 'send', context);
+    await confirmMany(ids.ids.length, 'Send', flags, context);
     await forEachId(
       {
         ids,
-        act: (id) => sendEnvelope(client, id, around.signal),
-        show: (envelope) => renderAction('Sent', envelope, around.terminal),
+        act: (id) => sendEnvelope(client, id, context.signal),
+        show: (envelope) => renderAction('Sent', envelope, context.terminal),
       },
-      around,
+      context,
     );
   }
 }

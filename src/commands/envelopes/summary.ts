@@ -1,12 +1,12 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { selectionFlags, selectionOf } from '../../cli/envelopes/select-flags.ts';
+import { summaryPage } from '../../cli/envelopes/summary-page.ts';
+import { renderSummary } from '../../cli/envelopes/summary-view.ts';
 import { durationFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
-import { selectionFlags, selectionOf } from '../../cli/selecting.ts';
 import { summarize } from '../../envelopes/summary.ts';
 import { writeJson } from '../../output/json.ts';
-import { summaryPage } from '../../output/summary-page.ts';
-import { renderSummary } from '../../output/summary-view.ts';
 
 const SOON_MS = 3 * 86_400_000;
 
@@ -26,13 +26,13 @@ export default class EnvelopesSummary extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(EnvelopesSummary);
-    const around = this.surroundings(flags);
-    const now = around.clock.now();
-    const options = { now, soonMs: flags.soon ?? SOON_MS, most: flags.most, signal: around.signal };
-    const summary = await summarize(await around.client(), selectionOf(flags), options);
-    if (flags.html !== undefined) await writeNewFile(flags.html, summaryPage(summary, now), true, around);
+    const context = this.context(flags);
+    const now = context.clock.now();
+    const options = { now, soonMs: flags.soon ?? SOON_MS, most: flags.most, signal: context.signal };
+    const summary = await summarize(await context.client(), selectionOf(flags), options);
+    if (flags.html !== undefined) await writeNewFile(flags.html, summaryPage(summary, now), true, context);
 
-    if (around.json) return writeJson(summary, around.terminal);
-    await around.terminal.out(renderSummary(summary, around.terminal, now));
+    if (context.json) return writeJson(summary, context.terminal);
+    await context.terminal.out(renderSummary(summary, context.terminal, now));
   }
 }

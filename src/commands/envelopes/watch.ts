@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { watchToTheEnd } from '../../cli/envelopes/watch.ts';
 import { durationFlag, statusesFlag } from '../../cli/flags.ts';
-import { watchToTheEnd } from '../../cli/watching.ts';
 
 export default class EnvelopesWatch extends EsignCommand {
   static override summary = 'Follow envelopes until they are completed, or have ended otherwise.';
@@ -45,7 +45,7 @@ export default class EnvelopesWatch extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesWatch);
-    const around = this.surroundings({ ...flags, timeout: undefined });
-    await watchToTheEnd(argv.map(String), flags, around);
+    const context = this.context({ ...flags, timeout: undefined });
+    await watchToTheEnd(argv.map(String), flags, context);
   }
 }

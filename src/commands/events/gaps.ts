@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { reportGaps } from '../../cli/event-gaps.ts';
 import { durationFlag, listFlags, sinceFlag } from '../../cli/flags.ts';
+import { reportGaps } from '../../cli/webhooks/gaps.ts';
 
 export default class EventsGaps extends EsignCommand {
   static override summary =
@@ -30,6 +30,6 @@ export default class EventsGaps extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsGaps);
-    await reportGaps(flags, this.surroundings(flags));
+    await reportGaps(flags, this.context(flags));
   }
 }

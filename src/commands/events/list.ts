@@ -1,13 +1,13 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { eventNames } from '../../cli/event-flags.ts';
 import { listFlags, sinceFlag } from '../../cli/flags.ts';
-import { limited } from '../../cli/limited.ts';
+import { limited } from '../../cli/input/limit.ts';
+import { eventNames } from '../../cli/webhooks/event-flags.ts';
+import { eventJson, eventList } from '../../cli/webhooks/event-view.ts';
 import { eventsDir } from '../../kernel/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
-import { eventJson, eventList } from '../../output/event-view.ts';
 import { writeList } from '../../output/list.ts';
-import { readEvents } from '../../webhooks/event-journal.ts';
+import { readEvents } from '../../webhooks/journal/event-journal.ts';
 
 export default class EventsList extends EsignCommand {
   static override summary = 'List the webhooks that `listen` received on this machine, the latest first.';
@@ -31,7 +31,7 @@ export default class EventsList extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsList);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const verified = flags.verified ? true : flags.unverified ? false : undefined;
     const records = readEvents(eventsDir(), {
       events: eventNames(flags.events),
@@ -39,7 +39,7 @@ export default class EventsList extends EsignCommand {
       since: flags.since,
       verified,
     });
-    const events = limited.take(mapEach(records, eventJson), flags, around);
-    await writeList(events, eventList(around.clock.now()), flags, around.terminal);
+    const events = limited.take(mapEach(records, eventJson), flags, context);
+    await writeList(events, eventList(context.clock.now()), flags, context.terminal);
   }
 }

@@ -1,13 +1,13 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { findEvent, forwardable, sendAll, targetUrl } from '../../cli/event-sending.ts';
 import { sinceFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/ids.ts';
+import { readIds } from '../../cli/input/ids.ts';
+import { findEvent, forwardable, sendAll, targetUrl } from '../../cli/webhooks/send.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/paths.ts';
-import { readEvents } from '../../webhooks/event-journal.ts';
-import type { EventRecord } from '../../webhooks/event-record.ts';
+import { readEvents } from '../../webhooks/journal/event-journal.ts';
+import type { EventRecord } from '../../webhooks/journal/record.ts';
 
 export default class EventsReplay extends EsignCommand {
   static override summary = 'Send received webhooks again, byte for byte, with their headers.';
@@ -28,7 +28,7 @@ export default class EventsReplay extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EventsReplay);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const url = targetUrl(flags.to);
     const records: EventRecord[] = [];
     if (flags.envelope === undefined && flags.since === undefined)
@@ -42,6 +42,6 @@ export default class EventsReplay extends EsignCommand {
         if (record.reason === null && !record.duplicate) records.unshift(record);
     if (records.length === 0)
       throw new UsageError('No received webhook fits.', { hint: 'See `esign events list`.' });
-    await sendAll(records.map(forwardable), url, around);
+    await sendAll(records.map(forwardable), url, context);
   }
 }

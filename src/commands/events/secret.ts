@@ -12,7 +12,7 @@ export default class EventsSecret extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsSecret);
-    const { json, terminal } = this.surroundings(flags);
+    const { json, terminal } = this.context(flags);
     const secret = newWebhookSecret();
     await (json ? writeJson({ secret }, terminal) : terminal.out(`${secret}\n`));
   }

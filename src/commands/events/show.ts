@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { findEvent } from '../../cli/event-sending.ts';
-import { eventJson, renderEvent } from '../../output/event-view.ts';
+import { eventJson, renderEvent } from '../../cli/webhooks/event-view.ts';
+import { findEvent } from '../../cli/webhooks/send.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class EventsShow extends EsignCommand {
@@ -17,9 +17,9 @@ export default class EventsShow extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(EventsShow);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const record = await findEvent(args.id);
-    if (around.json) return writeJson(eventJson(record), around.hidingSecrets());
-    await around.hidingSecrets().out(renderEvent(record, around.terminal));
+    if (context.json) return writeJson(eventJson(record), context.hidingSecrets());
+    await context.hidingSecrets().out(renderEvent(record, context.terminal));
   }
 }

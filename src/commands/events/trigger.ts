@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { eventName } from '../../cli/event-flags.ts';
-import { sendAll, targetUrl } from '../../cli/event-sending.ts';
-import { readWebhookSecret } from '../../cli/secrets.ts';
+import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import { eventName } from '../../cli/webhooks/event-flags.ts';
+import { sendAll, targetUrl } from '../../cli/webhooks/send.ts';
 import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
+import { sign } from '../../webhooks/receive/signature.ts';
 import { samplePayload } from '../../webhooks/sample.ts';
-import { sign } from '../../webhooks/signature.ts';
 
 export default class EventsTrigger extends EsignCommand {
   static override summary = 'Send a made-up webhook to an address, signed as the service would.';
@@ -32,14 +32,14 @@ export default class EventsTrigger extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(EventsTrigger);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const event = eventName(args.event);
     const url = targetUrl(flags.to);
-    const secret = await readWebhookSecret(flags['secret-file'], flags.to, around);
-    const raw = samplePayload(event, { envelopeId: flags.envelope, now: around.clock.now() });
+    const secret = await readWebhookSecret(flags['secret-file'], flags.to, context);
+    const raw = samplePayload(event, { envelopeId: flags.envelope, now: context.clock.now() });
     const signature: [string, string][] = secret === undefined ? [] : [[SIGNATURE_HEADER, sign(raw, secret)]];
     const headers: [string, string][] = [['Content-Type', 'application/json'], ...signature];
     const deliveryId = `dlv_${randomBytes(9).toString('hex')}`;
-    await sendAll([{ deliveryId, envelopeId: flags.envelope ?? null, headers, raw }], url, around);
+    await sendAll([{ deliveryId, envelopeId: flags.envelope ?? null, headers, raw }], url, context);
   }
 }

@@ -1,12 +1,12 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { readBytes } from '../../cli/json-file.ts';
-import { readWebhookSecret } from '../../cli/secrets.ts';
+import { readBytes } from '../../cli/input/files.ts';
+import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { VerificationError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
-import { explainMismatch } from '../../webhooks/explain.ts';
-import { checkSignature } from '../../webhooks/signature.ts';
+import { explainMismatch } from '../../webhooks/receive/explain.ts';
+import { checkSignature } from '../../webhooks/receive/signature.ts';
 
 export default class EventsVerify extends EsignCommand {
   static override summary = 'Check the signature of a webhook body, and say why when it is not good.';
@@ -29,8 +29,8 @@ export default class EventsVerify extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(EventsVerify);
-    const around = this.surroundings(flags);
-    const secret = await readWebhookSecret(flags['secret-file'], args.file, around, true);
+    const context = this.context(flags);
+    const secret = await readWebhookSecret(flags['secret-file'], args.file, context, true);
     const raw = await readBytes(args.file, 'body');
     const check = checkSignature(raw, flags.signature, [secret ?? '']);
     if (!check.ok) {
@@ -39,7 +39,7 @@ export default class EventsVerify extends EsignCommand {
         `Not good: ${check.failure === 'mismatch' ? explainMismatch(raw, flags.signature, known) : check.reason}.`,
       );
     }
-    if (around.json) return writeJson({ verified: true }, around.terminal);
-    await around.terminal.out('good\n');
+    if (context.json) return writeJson({ verified: true }, context.terminal);
+    await context.terminal.out('good\n');
   }
 }

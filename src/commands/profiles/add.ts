@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { notePlace, profileFlags, readProfileChanges } from '../../cli/profile-flags.ts';
+import { notePlace, profileFlags, readProfileChanges } from '../../cli/profiles/flags.ts';
+import { renderProfile, writeProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/paths.ts';
-import { renderProfile, writeProfile } from '../../output/profile-view.ts';
 import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
 import { forgetKey, placeKey } from '../../profiles/key-place.ts';
 import { readProfiles, updateProfiles } from '../../profiles/store.ts';
@@ -30,7 +30,7 @@ export default class ProfilesAdd extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ProfilesAdd);
-    const around = this.surroundings({ ...flags, profile: undefined });
+    const context = this.context({ ...flags, profile: undefined });
     const folder = configDir();
     checkName(args.name);
     // Before anything is asked: a name that is taken, or a store that can't be read.
@@ -39,10 +39,11 @@ export default class ProfilesAdd extends EsignCommand {
       args.name,
       applyChanges(undefined, { baseUrl: flags['base-url'], insecureHttp: flags['insecure-http'] }),
     );
-    const changes = await readProfileChanges(flags, { needsKey: true }, around);
-    if (flags.verify) await verifyKey(await around.clientOf(applyChanges(undefined, changes)), around.signal);
-    const placed = await placeKey(changes, undefined, flags.keychain, around.signal);
-    notePlace(placed, around);
+    const changes = await readProfileChanges(flags, { needsKey: true }, context);
+    if (flags.verify)
+      await verifyKey(await context.clientOf(applyChanges(undefined, changes)), context.signal);
+    const placed = await placeKey(changes, undefined, flags.keychain, context.signal);
+    notePlace(placed, context);
     const profile = applyChanges(undefined, placed.changes);
     const store = await updateProfiles(folder, (profiles) => addProfile(profiles, args.name, profile)).catch(
       async (error: unknown) => {
@@ -51,6 +52,6 @@ export default class ProfilesAdd extends EsignCommand {
       },
     );
     const shown = { name: args.name, current: store.current === args.name, profile };
-    await writeProfile(shown, around, () => renderProfile(shown, around.terminal));
+    await writeProfile(shown, context, () => renderProfile(shown, context.terminal));
   }
 }

@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { notePlace, profileFlags, readProfileChanges } from '../../cli/profile-flags.ts';
+import { notePlace, profileFlags, readProfileChanges } from '../../cli/profiles/flags.ts';
+import { renderProfile, writeProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/paths.ts';
-import { renderProfile, writeProfile } from '../../output/profile-view.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
 import { forgetKey, placeKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
@@ -32,15 +32,15 @@ export default class ProfilesEdit extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ProfilesEdit);
-    const around = this.surroundings({ ...flags, profile: undefined });
+    const context = this.context({ ...flags, profile: undefined });
     const folder = configDir();
     const before = profileNamed(await readProfiles(folder), args.name);
-    const changes = await readProfileChanges(flags, { needsKey: false }, around);
+    const changes = await readProfileChanges(flags, { needsKey: false }, context);
     const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
     if (flags.verify && reached !== undefined)
-      await verifyKey(await around.clientOf(applyChanges(before, changes)), around.signal);
-    const placed = await placeKey(changes, before, flags.keychain, around.signal);
-    notePlace(placed, around);
+      await verifyKey(await context.clientOf(applyChanges(before, changes)), context.signal);
+    const placed = await placeKey(changes, before, flags.keychain, context.signal);
+    notePlace(placed, context);
     const after = applyChanges(before, placed.changes);
     const store = await updateProfiles(folder, (profiles) => {
       putProfile(profiles, args.name, applyChanges(profileNamed(profiles, args.name), placed.changes));
@@ -48,8 +48,8 @@ export default class ProfilesEdit extends EsignCommand {
       await forgetKey(after, before);
       throw error;
     });
-    if (!(await forgetKey(before, after))) around.notice('The earlier key is still in the keychain.');
+    if (!(await forgetKey(before, after))) context.notice('The earlier key is still in the keychain.');
     const shown = { name: args.name, current: store.current === args.name, profile: after };
-    await writeProfile(shown, around, () => renderProfile(shown, around.terminal));
+    await writeProfile(shown, context, () => renderProfile(shown, context.terminal));
   }
 }

@@ -1,8 +1,8 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
+import { profileList, publicProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/paths.ts';
 import { writeList } from '../../output/list.ts';
-import { profileList, publicProfile } from '../../output/profile-view.ts';
 import { readProfiles } from '../../profiles/store.ts';
 
 export default class ProfilesList extends EsignCommand {
@@ -16,11 +16,11 @@ export default class ProfilesList extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ProfilesList);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const store = await readProfiles(configDir());
     const profiles = Object.entries(store.profiles).map(([name, profile]) =>
       publicProfile({ name, current: store.current === name, profile }),
     );
-    await writeList(profiles, profileList, flags, around.terminal);
+    await writeList(profiles, profileList, flags, context.terminal);
   }
 }

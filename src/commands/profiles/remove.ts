@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { yesFlag } from '../../cli/flags.ts';
-import { confirm } from '../../cli/prompts.ts';
+import { writeProfile } from '../../cli/profiles/view.ts';
+import { confirm } from '../../cli/prompts/prompts.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/paths.ts';
-import { writeProfile } from '../../output/profile-view.ts';
 import { removeProfile } from '../../profiles/edit.ts';
 import { forgetKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
@@ -23,18 +23,18 @@ export default class ProfilesRemove extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ProfilesRemove);
-    const around = this.surroundings({ ...flags, profile: undefined });
+    const context = this.context({ ...flags, profile: undefined });
     const profile = profileNamed(await readProfiles(configDir()), args.name);
-    const ask = around.terminal.canAsk && !flags.yes;
+    const ask = context.terminal.canAsk && !flags.yes;
     if (ask && !(await confirm(`Remove ${args.name} and its key?`)))
       throw new UsageError('Not confirmed; nothing was removed.');
     const store = await updateProfiles(configDir(), (profiles) => removeProfile(profiles, args.name));
     if (!(await forgetKey(profile, undefined)))
-      around.notice('The key is still in the keychain, which did not answer.');
+      context.notice('The key is still in the keychain, which did not answer.');
     const next = store.current === undefined ? ' Choose another with `esign profiles use NAME`.' : '';
     await writeProfile(
       { name: args.name, current: false, profile },
-      around,
+      context,
       () => `Removed ${args.name}.${next}\n`,
     );
   }

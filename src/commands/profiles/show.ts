@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { publicSettings, renderSettings } from '../../cli/profiles/view.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/paths.ts';
 import { writeJson } from '../../output/json.ts';
-import { publicSettings, renderSettings } from '../../output/profile-view.ts';
 import { storePath } from '../../profiles/store.ts';
 
 export default class ProfilesShow extends EsignCommand {
@@ -23,9 +23,9 @@ export default class ProfilesShow extends EsignCommand {
       throw new UsageError('Name the profile once: NAME or --profile.', {
         hint: 'Leave one of the two out.',
       });
-    const around = this.surroundings({ ...flags, profile: args.name ?? flags.profile });
-    const settings = publicSettings(await around.settings(), storePath(configDir()));
-    if (around.json) return writeJson(settings, around.terminal);
-    await around.terminal.out(renderSettings(settings, around.terminal));
+    const context = this.context({ ...flags, profile: args.name ?? flags.profile });
+    const settings = publicSettings(await context.settings(), storePath(configDir()));
+    if (context.json) return writeJson(settings, context.terminal);
+    await context.terminal.out(renderSettings(settings, context.terminal));
   }
 }

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { pickProfile } from '../../cli/picking.ts';
+import { pickProfile } from '../../cli/profiles/pick.ts';
+import { writeProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/paths.ts';
-import { writeProfile } from '../../output/profile-view.ts';
 import { safeLine } from '../../output/text.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
 
@@ -22,13 +22,13 @@ export default class ProfilesUse extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ProfilesUse);
-    const around = this.surroundings({ ...flags, profile: undefined });
-    const name = args.name ?? (await pickProfile(await readProfiles(configDir()), around.terminal));
+    const context = this.context({ ...flags, profile: undefined });
+    const name = args.name ?? (await pickProfile(await readProfiles(configDir()), context.terminal));
     const store = await updateProfiles(configDir(), (profiles) => {
       profileNamed(profiles, name);
       profiles.current = name;
     });
     const shown = { name, current: true, profile: profileNamed(store, name) };
-    await writeProfile(shown, around, () => `${safeLine(name)} is now the current profile.\n`);
+    await writeProfile(shown, context, () => `${safeLine(name)} is now the current profile.\n`);
   }
 }

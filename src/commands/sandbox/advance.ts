@@ -18,11 +18,11 @@ export default class SandboxAdvance extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxAdvance);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const ms = durationArg(args.time);
-    const sandbox = await around.sandbox();
-    const now = await sandbox.advance(ms, around.signal);
-    if (around.json) return writeJson({ now }, around.terminal);
-    await around.terminal.out(`${durationInWords(ms)} later: it is now ${exactTime(now)} in the sandbox.\n`);
+    const sandbox = await context.sandbox();
+    const now = await sandbox.advance(ms, context.signal);
+    if (context.json) return writeJson({ now }, context.terminal);
+    await context.terminal.out(`${durationInWords(ms)} later: it is now ${exactTime(now)} in the sandbox.\n`);
   }
 }

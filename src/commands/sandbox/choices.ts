@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
-import { readPairs } from '../../cli/pairs.ts';
+import { readPairs } from '../../cli/input/pairs.ts';
+import { choiceList } from '../../cli/sandbox/view.ts';
 import { writeList } from '../../output/list.ts';
-import { choiceList } from '../../output/sandbox-view.ts';
 
 export default class SandboxChoices extends EsignCommand {
   static override summary = 'Show how the sandbox reads what the API document leaves open, or switch it.';
@@ -18,9 +18,9 @@ export default class SandboxChoices extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(SandboxChoices);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const wanted = readPairs(argv.map(String), 'choice');
-    const sandbox = await around.sandbox();
-    await writeList(await sandbox.choices(wanted, around.signal), choiceList, flags, around.terminal);
+    const sandbox = await context.sandbox();
+    await writeList(await sandbox.choices(wanted, context.signal), choiceList, flags, context.terminal);
   }
 }

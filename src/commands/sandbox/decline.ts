@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { writeEnvelopeAction } from '../../output/envelope-view.ts';
+import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
 
 export default class SandboxDecline extends EsignCommand {
   static override summary = 'Decline to sign an envelope in the sandbox.';
@@ -20,13 +20,13 @@ export default class SandboxDecline extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxDecline);
-    const around = this.surroundings(flags);
-    const sandbox = await around.sandbox();
+    const context = this.context(flags);
+    const sandbox = await context.sandbox();
     const declined = await sandbox.decline(
       args.envelope,
       { signer: flags.signer, reason: flags.reason },
-      around.signal,
+      context.signal,
     );
-    await writeEnvelopeAction('Declined', declined, around);
+    await writeEnvelopeAction('Declined', declined, context);
   }
 }

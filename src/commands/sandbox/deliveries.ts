@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
-import { sandboxDeliveryList } from '../../output/delivery-view.ts';
+import { sandboxDeliveryList } from '../../cli/webhooks/delivery-view.ts';
 import { writeList } from '../../output/list.ts';
 
 export default class SandboxDeliveries extends EsignCommand {
@@ -20,13 +20,13 @@ export default class SandboxDeliveries extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxDeliveries);
-    const around = this.surroundings(flags);
-    const sandbox = await around.sandbox();
+    const context = this.context(flags);
+    const sandbox = await context.sandbox();
     await writeList(
-      await sandbox.deliveries(flags.envelope, around.signal),
-      sandboxDeliveryList(around.clock.now()),
+      await sandbox.deliveries(flags.envelope, context.signal),
+      sandboxDeliveryList(context.clock.now()),
       flags,
-      around.terminal,
+      context.terminal,
     );
   }
 }

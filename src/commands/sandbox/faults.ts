@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { readJsonObject } from '../../cli/json-file.ts';
+import { readJsonObject } from '../../cli/input/files.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class SandboxFaults extends EsignCommand {
@@ -21,13 +21,13 @@ export default class SandboxFaults extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxFaults);
-    const around = this.surroundings(flags);
+    const context = this.context(flags);
     const wanted = flags.clear
       ? {}
       : args.file === undefined
         ? undefined
         : await readJsonObject(args.file, 'faults');
-    const sandbox = await around.sandbox();
-    await writeJson(await sandbox.faults(wanted, around.signal), around.terminal);
+    const sandbox = await context.sandbox();
+    await writeJson(await sandbox.faults(wanted, context.signal), context.terminal);
   }
 }

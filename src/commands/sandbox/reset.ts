@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { yesFlag } from '../../cli/flags.ts';
-import { confirm } from '../../cli/prompts.ts';
+import { confirm } from '../../cli/prompts/prompts.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
 
@@ -15,13 +15,13 @@ export default class SandboxReset extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxReset);
-    const around = this.surroundings(flags);
-    const sandbox = await around.sandbox();
-    const ask = around.terminal.canAsk && !flags.yes;
+    const context = this.context(flags);
+    const sandbox = await context.sandbox();
+    const ask = context.terminal.canAsk && !flags.yes;
     if (ask && !(await confirm('Forget every envelope of the sandbox?')))
       throw new UsageError('Not confirmed; nothing was reset.');
-    await sandbox.reset(around.signal);
-    if (around.json) return writeJson({ reset: true }, around.terminal);
-    await around.terminal.out('The sandbox is as new.\n');
+    await sandbox.reset(context.signal);
+    if (context.json) return writeJson({ reset: true }, context.terminal);
+    await context.terminal.out('The sandbox is as new.\n');
   }
 }

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { readPairs } from '../../cli/pairs.ts';
-import { writeEnvelopeAction } from '../../output/envelope-view.ts';
+import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
+import { readPairs } from '../../cli/input/pairs.ts';
 
 export default class SandboxSign extends EsignCommand {
   static override summary = 'Sign an envelope in the sandbox, as its next signer or a named one.';
@@ -31,10 +31,10 @@ export default class SandboxSign extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxSign);
-    const around = this.surroundings(flags);
-    const sandbox = await around.sandbox();
+    const context = this.context(flags);
+    const sandbox = await context.sandbox();
     const values = readPairs(flags.value, 'value');
     const wish = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
-    await writeEnvelopeAction('Signed', await sandbox.sign(args.envelope, wish, around.signal), around);
+    await writeEnvelopeAction('Signed', await sandbox.sign(args.envelope, wish, context.signal), context);
   }
 }

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { rateLimitFlag } from '../../cli/flags.ts';
-import { runSandbox } from '../../cli/sandbox-running.ts';
+import { runSandbox } from '../../cli/sandbox/start.ts';
 
 export default class SandboxStart extends EsignCommand {
   static override summary = 'Run the whole e-signature service on this machine: no account needed.';
@@ -52,6 +52,6 @@ export default class SandboxStart extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxStart);
-    await runSandbox(flags, this.surroundings(flags));
+    await runSandbox(flags, this.context(flags));
   }
 }

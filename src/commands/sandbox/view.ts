@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { writeEnvelopeAction } from '../../output/envelope-view.ts';
+import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
 
 export default class SandboxView extends EsignCommand {
   static override summary = 'Open an envelope in the sandbox as a signer would, without signing.';
@@ -19,12 +19,12 @@ export default class SandboxView extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxView);
-    const around = this.surroundings(flags);
-    const sandbox = await around.sandbox();
+    const context = this.context(flags);
+    const sandbox = await context.sandbox();
     await writeEnvelopeAction(
       'Viewed',
-      await sandbox.view(args.envelope, flags.signer, around.signal),
-      around,
+      await sandbox.view(args.envelope, flags.signer, context.signal),
+      context,
     );
   }
 }

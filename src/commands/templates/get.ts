@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { renderTemplate } from '../../cli/templates/view.ts';
 import { writeJson } from '../../output/json.ts';
-import { renderTemplate } from '../../output/template-view.ts';
 import { rolesOf } from '../../templates/roles.ts';
 
 export default class TemplatesGet extends EsignCommand {
@@ -17,11 +17,11 @@ export default class TemplatesGet extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesGet);
-    const around = this.surroundings(flags);
-    const client = await around.client();
-    const template = await client.templates.get(args.id, around.signal);
-    if (around.json) return writeJson(template, around.terminal);
-    const roles = await rolesOf(client, template, around.signal);
-    await around.terminal.out(renderTemplate(template, roles, around.terminal));
+    const context = this.context(flags);
+    const client = await context.client();
+    const template = await client.templates.get(args.id, context.signal);
+    if (context.json) return writeJson(template, context.terminal);
+    const roles = await rolesOf(client, template, context.signal);
+    await context.terminal.out(renderTemplate(template, roles, context.terminal));
   }
 }

@@ -2,9 +2,9 @@ import * as Flags from '@oclif/core/flags';
 import type { Template } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
-import { limited } from '../../cli/limited.ts';
+import { limited } from '../../cli/input/limit.ts';
+import { templateList } from '../../cli/templates/view.ts';
 import { writeList } from '../../output/list.ts';
-import { templateList } from '../../output/template-view.ts';
 import { searchTemplates } from '../../templates/search.ts';
 
 export default class TemplatesList extends EsignCommand {
@@ -24,18 +24,18 @@ export default class TemplatesList extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(TemplatesList);
-    const around = this.surroundings(flags);
-    const client = await around.client();
+    const context = this.context(flags);
+    const client = await context.client();
     const templates = searchTemplates(client, {
       search: flags.search,
       pageSize: limited.pageSize(flags, flags.search === undefined),
-      signal: around.signal,
+      signal: context.signal,
     });
     await writeList<Template>(
-      limited.take(templates, flags, around),
-      templateList(around.clock.now()),
+      limited.take(templates, flags, context),
+      templateList(context.clock.now()),
       flags,
-      around.terminal,
+      context.terminal,
     );
   }
 }

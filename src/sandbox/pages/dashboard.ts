@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { SCOPES } from '../../kernel/vocabulary.ts';
 import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../model.ts';
-import type { State } from '../service/state.ts';
+import type { State } from '../service/store/state.ts';
 import { uploadForm } from './editor.ts';
 import { state, table, time, when } from './layout.ts';
 

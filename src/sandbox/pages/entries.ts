@@ -1,7 +1,7 @@
 import type { Drawing, EnvelopeRecord, SignerRecord, TemplateField } from '../model.ts';
-import { fieldsOf, initials, isSigningDate } from '../service/fields.ts';
-import { isoTime } from '../service/sandbox-clock.ts';
-import type { State } from '../service/state.ts';
+import { isoTime } from '../service/base/sandbox-clock.ts';
+import { fieldsOf, initials, isSigningDate } from '../service/engine/fields.ts';
+import type { State } from '../service/store/state.ts';
 import { readDrawing } from './strokes.ts';
 
 /** The signer's fields in reading order: page, then from top to bottom, then from left to right. */

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createMiddleware } from 'hono/factory';
 import { html } from 'hono/html';
 import { UPLOAD } from '../model.ts';
-import { ApiError, asApiError, invalidBody } from '../service/errors.ts';
-import { isLocalHost } from '../service/host-check.ts';
-import type { ServiceContext, ServiceEnv } from '../service/web.ts';
+import { ApiError, asApiError, invalidBody } from '../service/base/errors.ts';
+import { isLocalHost } from '../service/base/host-check.ts';
+import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { page } from './layout.ts';
 import type { PagesOptions } from './options.ts';
 

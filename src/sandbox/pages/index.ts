@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
-import { notFound } from '../service/errors.ts';
-import type { ServiceEnv } from '../service/web.ts';
+import { notFound } from '../service/base/errors.ts';
+import type { ServiceEnv } from '../service/base/web.ts';
 import { readAsset } from './assets.ts';
 import { errorPage, ownAddressOnly } from './guard.ts';
 import { signingPages } from './links.ts';

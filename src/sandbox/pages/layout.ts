@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { ServiceContext } from '../service/web.ts';
+import type { ServiceContext } from '../service/base/web.ts';
 
 type Html = ReturnType<typeof html>;
 

@@ -1,7 +1,7 @@
 import type { ObjectWriter } from '../model.ts';
-import type { Engine } from '../service/engine.ts';
-import type { KeyDesk } from '../service/key-actions.ts';
-import type { TemplateDesk } from '../service/template-desk.ts';
+import type { KeyDesk } from '../service/control/key-actions.ts';
+import type { TemplateDesk } from '../service/control/template-service.ts';
+import type { Engine } from '../service/engine/engine.ts';
 
 /** What the pages need of the service. */
 export interface PagesOptions extends KeyDesk {

@@ -1,8 +1,8 @@
 import type { Hono } from 'hono';
-import { createKey, revokeKey } from '../service/key-actions.ts';
-import { isoTime } from '../service/sandbox-clock.ts';
-import { bodies, parseBody } from '../service/validation.ts';
-import type { ServiceEnv } from '../service/web.ts';
+import { isoTime } from '../service/base/sandbox-clock.ts';
+import { bodies, parseBody } from '../service/base/validation.ts';
+import type { ServiceEnv } from '../service/base/web.ts';
+import { createKey, revokeKey } from '../service/control/key-actions.ts';
 import { dashboard, mailbox, mailPage, newKeyPage } from './dashboard.ts';
 import { nothingThere, requireForm } from './guard.ts';
 import { page } from './layout.ts';

@@ -1,5 +1,5 @@
 import { FIELD_TYPES, type FieldType, type TemplateField, type TemplateRecord } from '../model.ts';
-import type { TemplateWords } from '../service/template-desk.ts';
+import type { TemplateWords } from '../service/control/template-service.ts';
 
 /** Bounds of what a template may hold. */
 const MOST = { roles: 20, fields: 200, options: 50, text: 200 } as const;

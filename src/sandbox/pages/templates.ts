@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { UPLOAD } from '../model.ts';
-import { invalidBody } from '../service/errors.ts';
-import type { ServiceContext, ServiceEnv } from '../service/web.ts';
+import { invalidBody } from '../service/base/errors.ts';
+import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { editorPage } from './editor.ts';
 import { fileTooLarge, refusedFile, requireForm, UPLOAD_PATH } from './guard.ts';
 import { page } from './layout.ts';

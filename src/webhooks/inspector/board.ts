@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { EventRecord } from '../event-record.ts';
-import type { ForwardResult } from '../forward.ts';
+import type { ForwardResult } from '../forward/send.ts';
+import type { EventRecord } from '../journal/record.ts';
 
 /** One try to pass a delivery on, as the page shows it. */
 export interface Passing extends Omit<ForwardResult, 'id'> {

@@ -1,4 +1,4 @@
-import { NOT_PASSED_ON } from '../forward.ts';
+import { NOT_PASSED_ON } from '../forward/send.ts';
 
 /** What can stand between single quotes in a shell and be pasted into a terminal without acting on it. */
 const PLAIN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;

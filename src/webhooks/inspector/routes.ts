@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
-import { type ForwardResult, forwardOnce, shownUrl } from '../forward.ts';
+import { type ForwardResult, forwardOnce, shownUrl } from '../forward/send.ts';
 import { readAsset } from './assets.ts';
 import type { Board, Entry } from './board.ts';
 import { type InspectorEnv, linkHoldersOnly } from './guard.ts';

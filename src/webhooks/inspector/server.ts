@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { codeOf, messageOf, UsageError } from '../../kernel/errors.ts';
-import type { EventRecord } from '../event-record.ts';
-import type { ForwardResult } from '../forward.ts';
+import type { ForwardResult } from '../forward/send.ts';
+import type { EventRecord } from '../journal/record.ts';
 import { Board } from './board.ts';
 import { type Inspected, inspectorApp } from './routes.ts';
 

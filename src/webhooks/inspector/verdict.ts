@@ -1,4 +1,4 @@
-import type { EventRecord } from '../event-record.ts';
+import type { EventRecord } from '../journal/record.ts';
 
 export type State = 'verified' | 'unchecked' | 'refused';
 

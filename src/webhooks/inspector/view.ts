@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Redactor } from '../../kernel/redaction.ts';
-import { readPayload } from '../payload.ts';
+import { readPayload } from '../receive/payload.ts';
 import type { Entry, Passing } from './board.ts';
 import { curlCommand } from './curl.ts';
 import { prettyJson } from './pretty.ts';

@@ -35,7 +35,7 @@ describe('shaping', () => {
     );
   });
 
-  it('keeps a quoted right-to-left name from drawing its surroundings in', () => {
+  it('keeps a quoted right-to-left name from drawing its context in', () => {
     const type = createTypesetter();
     const line = type.shape(`by ${quoted('דוד')} · 2026`, 'text');
     expect(fromLeft(line)).toBe(`by ${reversed('דוד')} · 2026`);

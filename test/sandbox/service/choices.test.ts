@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { UsageError } from '../../../src/kernel/errors.ts';
-import { CHOICES } from '../../../src/sandbox/service/choices.ts';
+import { CHOICES } from '../../../src/sandbox/service/base/choices.ts';
 import { startReceiver } from './receiver.ts';
 import {
   ada,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RateWindow } from '../../../src/sandbox/service/rate-window.ts';
+import { RateWindow } from '../../../src/sandbox/service/api/rate-window.ts';
 import { startReceiver } from './receiver.ts';
 import { deliveriesOf, envelopeIn, errorIn, request, startRig, twoSigners } from './rig.ts';
 

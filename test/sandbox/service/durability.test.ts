@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { PaperMaker } from '../../../src/sandbox/model.ts';
-import { Store } from '../../../src/sandbox/service/store.ts';
+import { Store } from '../../../src/sandbox/service/store/store.ts';
 import { startReceiver } from './receiver.ts';
 import { DAY, deliveriesOf, listIn, mailsOf, plainPapers, type Rig, startRig, tempFolder } from './rig.ts';
 

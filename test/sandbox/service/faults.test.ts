@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { UsageError } from '../../../src/kernel/errors.ts';
-import { type FaultSettings, Faults } from '../../../src/sandbox/service/faults.ts';
+import { type FaultSettings, Faults } from '../../../src/sandbox/service/faults/faults.ts';
 import { startReceiver } from './receiver.ts';
 import { ada, deliveriesOf, errorIn, listIn, MemoryObjects, type Rig, startRig, twoSigners } from './rig.ts';
 

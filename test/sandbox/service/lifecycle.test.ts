@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EnvelopeRecord } from '../../../src/sandbox/model.ts';
-import { DEFAULT_RULES } from '../../../src/sandbox/service/choices.ts';
-import { draftEnvelope } from '../../../src/sandbox/service/draft.ts';
-import { DueQueue } from '../../../src/sandbox/service/due-queue.ts';
-import { ApiError } from '../../../src/sandbox/service/errors.ts';
-import type { Step } from '../../../src/sandbox/service/lifecycle.ts';
-import * as lifecycle from '../../../src/sandbox/service/lifecycle.ts';
-import * as standing from '../../../src/sandbox/service/standing.ts';
+import { DEFAULT_RULES } from '../../../src/sandbox/service/base/choices.ts';
+import { DueQueue } from '../../../src/sandbox/service/base/due-queue.ts';
+import { ApiError } from '../../../src/sandbox/service/base/errors.ts';
+import { draftEnvelope } from '../../../src/sandbox/service/engine/draft.ts';
+import type { Step } from '../../../src/sandbox/service/engine/lifecycle.ts';
+import * as lifecycle from '../../../src/sandbox/service/engine/lifecycle.ts';
+import * as standing from '../../../src/sandbox/service/engine/predicates.ts';
 import { ada, lease } from './rig.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { EVENTS } from '../../../src/kernel/vocabulary.ts';
-import { CHOICES } from '../../../src/sandbox/service/choices.ts';
+import { CHOICES } from '../../../src/sandbox/service/base/choices.ts';
 import { Contract } from './contract.ts';
 import { startReceiver } from './receiver.ts';
 import { ada, bob, DAY, type Reply, type Rig, startRig, twoSigners } from './rig.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import { ANSWER_WITHIN_MS, postWebhook } from '../../../src/sandbox/service/webhook-post.ts';
+import { ANSWER_WITHIN_MS, postWebhook } from '../../../src/sandbox/service/webhooks/post.ts';
 import { startReceiver } from './receiver.ts';
 import { ada, bob, DAY, deliveriesOf, errorIn, type Rig, startRig } from './rig.ts';
 

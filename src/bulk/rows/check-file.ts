@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import type { NewEnvelope } from '../../envelopes/create.ts';
+import { csvRows } from './csv-rows.ts';
+import { jsonRows } from './json-rows.ts';
+import { LineIndex } from './line-index.ts';
+import { lookAlike } from './look-alike.ts';
+import { type Problem, type RawRow, UnreadableRow } from './raw-row.ts';
+import { type BulkRow, checkRow } from './row.ts';
+import { peek, textOf } from './text-source.ts';
+
+export interface BulkSource {
+  /** As the user named it, for messages. */
+  name: string;
+  bytes: AsyncIterable<Uint8Array>;
+}
+
+/** Things said of many lines: the first ones, and how many there are. */
+export class Findings {
+  readonly first: Problem[] = [];
+  count = 0;
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(problem: Problem): void {
+    if (this.count++ < this.#most) this.first.push(problem);
+  }
+}
+
+/** How the rows use a template: what can be held against the template itself. */
+export interface TemplateUse {
+  line: number;
+  rows: number;
+  /** Each role that is named, where first and how often; at most so many that a mix-up of columns is seen. */
+  roles: Map<string, { line: number; column: string; rows: number }>;
+}
+
+/** What a file holds and what is wrong with it. */
+export interface FileReport {
+  name: string;
+  rows: number;
+  signers: number;
+  problems: Findings;
+  warnings: Findings;
+  /** Signers whose address stands in for a name. */
+  unnamed: number;
+  templates: Map<string, TemplateUse>;
+  /** Rows that carry a request id of their own. */
+  ownRequestIds: number;
+  /** The same for the same rows, however the file is written. */
+  fingerprint: string;
+}
+
+const PROBLEMS_SHOWN = 50;
+const WARNINGS_SHOWN = 10;
+const ROLES_KEPT = 50;
+
+/**
+ * Reads and checks a whole file; each good row goes to `take`, in order. At constant memory but for a few bytes a row,
+ * by which rows that stand there twice are known.
+ */
+export async function checkFile(
+  source: BulkSource,
+  options: { templateId?: string | undefined; take: (row: BulkRow) => Promise<void> | void },
+): Promise<FileReport> {
+  const checking = new FileCheck(source.name, options.templateId);
+  const report = (problem: Problem) => checking.report.problems.add(problem);
+  const { head, all } = await peek(textOf(source.bytes, source.name));
+  // No column has a brace for a name.
+  const rows = /^\s*[{[]/.test(head) ? jsonRows(all, report) : csvRows(head, all, report);
+  try {
+    for await (const raw of rows) {
+      const row = checking.check(raw);
+      if (checking.report.problems.count === 0) await options.take(row);
+    }
+  } catch (error) {
+    if (!(error instanceof UnreadableRow)) throw error;
+    report(error.problem);
+  }
+  if (checking.report.rows === 0 && checking.report.problems.count === 0)
+    report({
+      line: 1,
+      column: '',
+      text: 'there are no rows; the first line names the columns, each further one is an envelope',
+    });
+  return checking.finish();
+}
+
+class FileCheck {
+  readonly report: FileReport;
+  readonly #templateId: string | undefined;
+  readonly #hash = createHash('sha256');
+  /** What must not come twice, and where it came first. */
+  readonly #requestIds = new LineIndex();
+  readonly #contents = new LineIndex();
+  readonly #people = new LineIndex();
+
+  constructor(name: string, templateId: string | undefined) {
+    this.#templateId = templateId;
+    this.report = {
+      name,
+      rows: 0,
+      signers: 0,
+      problems: new Findings(PROBLEMS_SHOWN),
+      warnings: new Findings(WARNINGS_SHOWN),
+      unnamed: 0,
+      templates: new Map(),
+      ownRequestIds: 0,
+      fingerprint: '',
+    };
+  }
+
+  check(raw: RawRow): BulkRow {
+    const { report } = this;
+    const { line, label } = raw;
+    const before = report.problems.count;
+    const complain = (path: string, text: string) =>
+      report.problems.add({ line, column: path === '' ? '' : label(path), text });
+    const { envelope, requestId, unnamed } = checkRow(raw, this.#templateId, complain);
+    report.rows++;
+    report.signers += envelope.signers.length;
+    report.unnamed += unnamed;
+    this.#noteTemplate(envelope, raw);
+    // A row that is wrong is often wrong like its neighbours.
+    if (report.problems.count === before) this.#findDuplicates(envelope, requestId, line, complain);
+    this.#warnOfSlips(envelope, raw);
+    const row = { row: report.rows, line, ...(requestId === undefined ? {} : { requestId }), envelope };
+    this.#hash.update(JSON.stringify([requestId, envelope]));
+    return row;
+  }
+
+  finish(): FileReport {
+    this.report.fingerprint = this.#hash.digest('hex');
+    return this.report;
+  }
+
+  #findDuplicates(
+    envelope: NewEnvelope,
+    requestId: string | undefined,
+    line: number,
+    complain: (path: string, text: string) => void,
+  ): void {
+    if (requestId !== undefined) {
+      this.report.ownRequestIds++;
+      const earlier = this.#requestIds.firstLine(requestId, line);
+      if (earlier !== undefined)
+        complain('requestId', `"${requestId}" stands on line ${earlier} already; each row needs its own`);
+    }
+    const same = this.#contents.firstLine(JSON.stringify([requestId, envelope]), line);
+    // Two ids say that two envelopes are meant; one id twice has been reported.
+    if (same !== undefined && requestId === undefined) {
+      complain(
+        '',
+        `the row is the same as line ${same}; delete one, or give each a request_id if both are meant`,
+      );
+      return;
+    }
+    const people = envelope.signers.map((signer) => signer.email.toLowerCase()).sort();
+    const alike = this.#people.firstLine(JSON.stringify([envelope.templateId, people]), line);
+    if (alike !== undefined && people.some((email) => email !== ''))
+      this.report.warnings.add({
+        line,
+        column: '',
+        text: `the same template goes to the same signers as on line ${alike}`,
+      });
+  }
+
+  #warnOfSlips(envelope: NewEnvelope, { line, label }: RawRow): void {
+    for (const [index, { email }] of envelope.signers.entries()) {
+      const meant = lookAlike(email);
+      if (meant !== undefined)
+        this.report.warnings.add({
+          line,
+          column: label(`signers.${index}.email`),
+          text: `is ${email} meant to be at ${meant}?`,
+        });
+    }
+  }
+
+  #noteTemplate({ templateId, signers }: NewEnvelope, { line, label }: RawRow): void {
+    if (templateId === '') return;
+    const { templates } = this.report;
+    const use: TemplateUse = templates.get(templateId) ?? { line, rows: 0, roles: new Map() };
+    templates.set(templateId, use);
+    use.rows++;
+    for (const [index, { role }] of signers.entries()) {
+      if (role === undefined) continue;
+      const known = use.roles.get(role);
+      if (known) known.rows++;
+      else if (use.roles.size < ROLES_KEPT)
+        use.roles.set(role, { line, column: label(`signers.${index}.role`), rows: 1 });
+    }
+  }
+}

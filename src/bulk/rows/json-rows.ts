@@ -1,0 +1,37 @@
+import { messageOf } from '../../kernel/errors.ts';
+import { parseJson } from '../../kernel/json.ts';
+import type { Problem, RawRow } from './raw-row.ts';
+
+/** The rows of a JSON Lines text: create bodies as in the API, and `requestId`. */
+export async function* jsonRows(
+  text: AsyncIterable<string>,
+  report: (problem: Problem) => void,
+): AsyncGenerator<RawRow, void, undefined> {
+  let line = 0;
+  for await (const content of linesOf(text)) {
+    line++;
+    if (content.trim() === '') continue;
+    let value: unknown;
+    try {
+      value = parseJson(content);
+    } catch (error) {
+      report({
+        line,
+        column: '',
+        text: `the line is not JSON (${messageOf(error)}); write one object a line`,
+      });
+      continue;
+    }
+    yield { line, value, label: (path) => path };
+  }
+}
+
+async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let rest = '';
+  for await (const chunk of text) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}

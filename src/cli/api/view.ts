@@ -1,0 +1,46 @@
+import { jsonTokens } from '../../kernel/json-text.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeJson } from '../../output/text.ts';
+
+const INDENT = '  ';
+
+/**
+ * A reply's JSON text. In a pipe as it was received; on a terminal, or where `pretty` is wanted, indented.
+ * Digits, the order of members and unknown members stay as they came, since the text is never parsed.
+ */
+export async function writeRawJson(text: string, terminal: Terminal, pretty: boolean): Promise<void> {
+  const trimmed = text.trim();
+  if (trimmed === '') return pretty ? terminal.out('null\n') : undefined;
+  const shaped = pretty || terminal.outIsTty ? indentJson(trimmed) : trimmed;
+  await terminal.out(`${terminal.outIsTty ? safeJson(shaped) : shaped}\n`);
+}
+
+/** JSON texts as one bare array, each written as it comes. */
+export async function writeRawItems(items: AsyncIterable<string>, terminal: Terminal): Promise<void> {
+  let first = true;
+  for await (const item of items) {
+    const text = indentJson(item).replaceAll('\n', `\n${INDENT}`);
+    await terminal.out(`${first ? '[' : ','}\n${INDENT}${terminal.outIsTty ? safeJson(text) : text}`);
+    first = false;
+  }
+  await terminal.out(first ? '[]\n' : '\n]\n');
+}
+
+/** Valid JSON text with line breaks and indentation, every token kept as it is. */
+export function indentJson(text: string): string {
+  const out: string[] = [];
+  let depth = 0;
+  let opened = false;
+  const breakLine = () => out.push(`\n${INDENT.repeat(depth)}`);
+  for (const { text: token } of jsonTokens(text)) {
+    const closes = token === '}' || token === ']';
+    if (closes) depth--;
+    // An empty object or list stays on its line.
+    if (opened !== closes) breakLine();
+    opened = token === '{' || token === '[';
+    if (opened) depth++;
+    out.push(token === ':' ? ': ' : token);
+    if (token === ',') breakLine();
+  }
+  return out.join('');
+}

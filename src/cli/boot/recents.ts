@@ -1,0 +1,27 @@
+import type { Scope } from '../../completion/cache.ts';
+import type { Recents } from '../../completion/recent.ts';
+import { stateDir } from '../../kernel/paths.ts';
+import type { Settings } from '../../profiles/resolve.ts';
+
+/** Whose ids these are; undefined where there is no service to have any. */
+export function scopeOf({ baseUrl, profileName, apiKey }: Settings): Scope | undefined {
+  if (baseUrl === undefined || apiKey === undefined) return undefined;
+  return { baseUrl: baseUrl.value, profile: profileName?.value, apiKey: apiKey.value };
+}
+
+/** What a run has seen, and whose it is. */
+export interface Noted {
+  recents: Recents;
+  scope: Scope | undefined;
+}
+
+/** Keeps what the run has seen for completing it later. A cache that can't be written is no one's trouble. */
+export async function keepNoted({ recents, scope }: Noted): Promise<void> {
+  if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
+  try {
+    const { cacheFile, keepRecents } = await import('../../completion/cache.ts');
+    keepRecents(cacheFile(stateDir(), scope), recents, Date.now());
+  } catch {
+    // A full or read-only disk: completion will know less.
+  }
+}

@@ -1,0 +1,27 @@
+import type { TraceEntry } from '../../api/http.ts';
+import { safeBlock } from '../../output/text.ts';
+
+const BODY_LIMIT = 2_000;
+
+/** A request to the service or to the bucket. */
+export type Traced = Omit<TraceEntry, 'method'> & { method: string };
+
+/** One request and its reply for --debug; the caller redacts. */
+export function traceText(entry: Traced): string {
+  const outcome = entry.status === undefined ? (entry.error ?? 'no reply') : String(entry.status);
+  const lines = [`→ ${entry.method} ${entry.url}`];
+  if (entry.requestBody !== undefined) lines.push(`  ${cut(entry.requestBody)}`);
+  lines.push(`← ${outcome} in ${entry.ms} ms${rateText(entry.rate)}`);
+  if (entry.replyBody) lines.push(`  ${cut(entry.replyBody)}`);
+  return `${safeBlock(lines.join('\n'))}\n`;
+}
+
+function rateText(rate: TraceEntry['rate']): string {
+  if (rate?.remaining === undefined) return '';
+  const reset = rate.resetAt === undefined ? '' : `, resets ${new Date(rate.resetAt).toISOString()}`;
+  return ` (rate: ${rate.remaining} of ${rate.limit ?? '?'} left${reset})`;
+}
+
+function cut(text: string): string {
+  return text.length <= BODY_LIMIT ? text : `${text.slice(0, BODY_LIMIT)}… (${text.length} characters)`;
+}

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { isSea } from 'node:sea';
+import { isRecord, parseJson } from '../../kernel/json.ts';
+import { configDir, stateDir } from '../../kernel/paths.ts';
+import { isDayAgo, isNewer, readRecord, recordPath, writeRecord } from '../../update/record.ts';
+
+/**
+ * After a command on a terminal, once a day: says that there is a newer version, and has the registry asked by a process
+ * of its own whose answer the next run finds. Returns the line to show, if there is one.
+ */
+export function updateNotice(version: string, now: number): string | undefined {
+  if (isOffBySetting()) return undefined;
+  const path = recordPath(stateDir());
+  const record = readRecord(path);
+  const { latest } = record;
+  const tell = latest !== undefined && isNewer(latest, version) && isDayAgo(record.toldAt, now);
+  const ask = isDayAgo(record.askedAt, now);
+  if (!tell && !ask) return undefined;
+  // Noted before it is done: what fails is not tried at every run.
+  writeRecord(path, { latest, askedAt: ask ? now : record.askedAt, toldAt: tell ? now : record.toldAt });
+  if (ask) askInBackground();
+  return tell ? noticeOf(latest, version) : undefined;
+}
+
+function noticeOf(latest: string, version: string): string {
+  const how = isSea() ? 'Get it where this one is from.' : 'Get it with `npm install --global esign-cli`.';
+  return `esign ${latest} is out; this is ${version}. ${how} (ESIGN_NO_UPDATE_NOTICE=1 turns this off.)`;
+}
+
+function askInBackground(): void {
+  const program = isSea() ? ['__update'] : [process.argv[1] ?? '', '__update'];
+  const child = spawn(process.execPath, program, { cwd: homedir(), detached: true, stdio: 'ignore' });
+  child.on('error', () => undefined);
+  child.unref();
+}
+
+/** `{"updateNotice": false}` in settings.json of the config folder. */
+function isOffBySetting(): boolean {
+  try {
+    const settings = parseJson(readFileSync(join(configDir(), 'settings.json'), 'utf8'));
+    return isRecord(settings) && settings.updateNotice === false;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,97 @@
+import type { RunState } from '../../bulk/run-state.ts';
+import { startCountdown } from '../../output/countdown.ts';
+import { plainLines, type Spinner } from '../../output/spinner.ts';
+import { truncate } from '../../output/text.ts';
+import type { Context } from '../context.ts';
+import { type Progress, progressText } from './view.ts';
+
+const TICK_MS = 200;
+/** Shorter waits are not worth a word. */
+const WORTH_SAYING_MS = 1_000;
+
+/** The live line of a run on a terminal's stderr; elsewhere waits and outages are said, a line each, and now and then how far it is. */
+export class BulkProgress {
+  readonly #context: Context;
+  readonly #live: boolean;
+  #state: RunState | undefined;
+  #startedAt = 0;
+  #before = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #lines: Spinner | undefined;
+  #waiting: Progress['waiting'];
+  #byWindow: (rows: number) => number = () => 0;
+
+  constructor(context: Context) {
+    this.#context = context;
+    const { errIsTty, still } = context.terminal;
+    this.#live = errIsTty && !still && !context.json && Boolean(process.stderr.columns);
+  }
+
+  /** `byWindow`: how long the rate window makes so many rows take, in ms. */
+  start(state: RunState, byWindow: (rows: number) => number): void {
+    this.#state = state;
+    this.#byWindow = byWindow;
+    this.#startedAt = performance.now();
+    this.#before = state.count('done') + state.count('failed');
+    if (this.#live) this.#timer = setInterval(() => this.#draw(), TICK_MS).unref();
+    else if (!this.#context.json) this.#sayNowAndThen();
+  }
+
+  /** The rate window or the service makes all requests wait so many ms. */
+  waitsFor(why: string, ms: number): void {
+    const now = Date.now();
+    if (ms < WORTH_SAYING_MS || (this.#waiting !== undefined && this.#waiting.until > now)) return;
+    this.#waiting = { why: this.#context.redactor.redact(why), until: now + ms };
+    if (!this.#live && !this.#context.json) startCountdown(this.#waiting.why, ms, this.#context.terminal);
+  }
+
+  /** A sentence for the person who watches. */
+  says(text: string): void {
+    // With --json stderr is for the error alone.
+    if (!this.#context.json) this.aside(() => this.#context.notice(text));
+  }
+
+  /** Takes the line off the screen while something else is written. */
+  aside(write: () => void): void {
+    this.#clear();
+    write();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#lines?.stop();
+    this.#clear();
+  }
+
+  #sayNowAndThen(): void {
+    const lines = plainLines(this.#text(), this.#context.terminal);
+    this.#lines = lines;
+    this.#timer = setInterval(() => lines.text(this.#text()), TICK_MS).unref();
+  }
+
+  #draw(): void {
+    const line = truncate(this.#text(), process.stderr.columns - 1);
+    this.#context.terminal.err(`\r\u001b[2K${line}`);
+  }
+
+  #text(): string {
+    const state = this.#state;
+    if (state === undefined) return '';
+    const [done, failed] = [state.count('done'), state.count('failed')];
+    const progress = {
+      total: state.head.total,
+      done,
+      failed,
+      settled: done + failed - this.#before,
+      ms: performance.now() - this.#startedAt,
+      sends: state.head.mode !== 'draft',
+      waiting: this.#waiting,
+      byWindow: this.#byWindow(state.head.total - done - failed),
+    };
+    return progressText(progress, Date.now());
+  }
+
+  #clear(): void {
+    if (this.#live) this.#context.terminal.err('\r\u001b[2K');
+  }
+}

@@ -1,0 +1,181 @@
+import { join } from 'node:path';
+import type { Client } from '../api/client.ts';
+import { noting } from '../completion/recent.ts';
+import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { sentenceOf } from '../kernel/errors.ts';
+import { configDir, stateDir } from '../kernel/paths.ts';
+import { startCountdown } from '../output/countdown.ts';
+import { processTerminal, type Terminal } from '../output/terminal.ts';
+import { safeLine } from '../output/text.ts';
+import { presentKey } from '../profiles/key-place.ts';
+import type { Profile } from '../profiles/profile.ts';
+import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
+import { readProfiles } from '../profiles/store.ts';
+import { controlUrl, type SandboxControl, sandboxControl } from '../sandbox-control/control.ts';
+import { noted, redactor, signals } from './boot/process.ts';
+import { scopeOf } from './boot/recents.ts';
+import { type Traced, traceText } from './boot/trace.ts';
+
+export interface ContextFlags {
+  json?: boolean;
+  profile?: string | undefined;
+  'base-url'?: string | undefined;
+  timeout?: string | undefined;
+  'no-input'?: boolean;
+  'no-spinner'?: boolean;
+  'no-wait'?: boolean;
+  debug?: boolean;
+}
+
+/** How a run treats the rate window of its key. */
+export interface Pacing {
+  /** The part of the window, 0 to 1, that is left for others. */
+  reserve?: number;
+  /** The longest wait for a new window, in ms; --no-wait makes it none. */
+  maxWaitMs?: number;
+  /** Told of each wait, instead of the person who watches. */
+  onWait?: (wait: { ms: number; error: Error }) => void;
+}
+
+/** What a command may use: streams, clock, settings, the client. Each is made when first asked for. */
+export class Context {
+  readonly terminal: Terminal;
+  readonly clock: Clock = systemClock;
+  /** Aborts at Ctrl-C. */
+  readonly signal = signals.signal;
+  readonly redactor = redactor;
+  readonly json: boolean;
+  private readonly flags: ContextFlags;
+  private readonly version: string;
+  private resolved: Promise<Settings> | undefined;
+  private connected: Promise<Client> | undefined;
+  private waiting = false;
+
+  constructor(flags: ContextFlags, version: string) {
+    this.flags = flags;
+    this.version = version;
+    this.json = flags.json ?? false;
+    this.terminal = processTerminal({ noInput: flags['no-input'], noSpinner: flags['no-spinner'] });
+  }
+
+  /** A line on stderr for the person who watches: data never goes there, and it is said in pipes, too. */
+  notice(text: string): void {
+    this.terminal.err(`${this.redactor.redact(safeLine(text))}\n`);
+  }
+
+  /** The terminal for output that repeats what the user gave, which may hold a secret. */
+  hidingSecrets(): Terminal {
+    const { terminal, redactor: hide } = this;
+    return { ...terminal, out: (text) => terminal.out(typeof text === 'string' ? hide.redact(text) : text) };
+  }
+
+  /** Where this run works: flag before environment before profile before default. */
+  settings(options: { fallbackProfile?: string } = {}): Promise<Settings> {
+    this.resolved ??= this.resolve(options.fallbackProfile);
+    return this.resolved;
+  }
+
+  private async resolve(fallbackProfile: string | undefined): Promise<Settings> {
+    const { env } = process;
+    const selfSufficient =
+      env.ESIGN_BASE_URL && env.ESIGN_API_KEY && !env.ESIGN_PROFILE && !this.flags.profile;
+    const store = selfSufficient ? { current: undefined, profiles: {} } : await readProfiles(configDir());
+    const settings = resolveSettings({
+      flags: { profile: this.flags.profile, baseUrl: this.flags['base-url'], timeout: this.flags.timeout },
+      env,
+      store,
+      fallbackProfile,
+    });
+    redactor.add(settings.apiKey?.kind === 'key' ? settings.apiKey.value : undefined);
+    redactor.add(settings.storage.secretAccessKey);
+    redactor.add(env.AWS_SECRET_ACCESS_KEY);
+    redactor.add(env.ESIGN_WEBHOOK_SECRET);
+    return settings;
+  }
+
+  /** The client of the service; how it paces itself is decided by the first call. */
+  client(pacing: Pacing = {}): Promise<Client> {
+    this.connected ??= this.connect(pacing);
+    return this.connected;
+  }
+
+  private async connect(pacing: Pacing): Promise<Client> {
+    const settings = await this.settings();
+    const { baseUrl, apiKey } = requireConnection(settings);
+    const windowFolder = join(stateDir(), 'rate');
+    noted.scope = scopeOf(settings);
+    const client = await this.clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
+      ...pacing,
+      windowFolder,
+    });
+    return noting(client, noted.recents);
+  }
+
+  /** The profile's bucket; whoever opens it closes it. */
+  async bucket(): Promise<Bucket> {
+    const { storage, timeoutMs } = await this.settings();
+    const { openBucket } = await import('../documents/bucket/bucket.ts');
+    const trace = (exchange: BucketExchange) =>
+      this.trace({ ...exchange, rate: undefined, requestBody: undefined, replyBody: undefined });
+    return openBucket(storage, { timeoutMs: timeoutMs.value, trace: this.flags.debug ? trace : undefined });
+  }
+
+  /** A client for a profile that is not the one in use, such as one about to be stored. */
+  clientOf(profile: Profile): Promise<Client> {
+    const settings = resolveSettings({
+      flags: { timeout: this.flags.timeout, profile: 'given' },
+      env: { ESIGN_TIMEOUT: process.env.ESIGN_TIMEOUT },
+      store: { current: undefined, profiles: { given: profile } },
+    });
+    const { baseUrl, apiKey } = requireConnection(settings);
+    return this.clientFor(baseUrl, apiKey, settings.timeoutMs.value);
+  }
+
+  /** The control plane of a running sandbox: its own profile, unless another one is named. */
+  async sandbox(): Promise<SandboxControl> {
+    const settings = await this.settings({ fallbackProfile: 'sandbox' });
+    const { baseUrl, apiKey } = requireConnection(settings);
+    const client = await this.clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value);
+    return sandboxControl(client.send);
+  }
+
+  private async clientFor(
+    baseUrl: string,
+    apiKey: NonNullable<Settings['apiKey']>,
+    timeoutMs: number,
+    pacing: Pacing & { windowFolder?: string } = {},
+  ): Promise<Client> {
+    const key = await presentKey(apiKey, this.signal);
+    redactor.add(key);
+    const { createClient } = await import('../api/client.ts');
+    return createClient({
+      baseUrl,
+      apiKey: key,
+      timeoutMs,
+      userAgent: `esign-cli/${this.version}`,
+      clock: this.clock,
+      trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,
+      onWait: ({ ms, error }) => this.showWait(ms, error),
+      ...pacing,
+      ...(this.flags['no-wait'] ? { maxWaitMs: 0 } : {}),
+    });
+  }
+
+  /** One wait is shown at a time, since all requests of a run wait for the same window or service. */
+  private showWait(ms: number, error: Error): void {
+    // With --json stderr is for the error alone.
+    if (ms < 1_000 || this.json || this.waiting) return;
+    this.waiting = true;
+    const stop = startCountdown(this.redactor.redact(sentenceOf(error)), ms, this.terminal);
+    const done = () => {
+      this.waiting = false;
+      stop();
+    };
+    this.clock.sleep(ms, this.signal).then(done, done);
+  }
+
+  private trace(entry: Traced): void {
+    this.terminal.err(this.redactor.redact(traceText(entry)));
+  }
+}

@@ -1,0 +1,61 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { isSea } from 'node:sea';
+import { childCommandLine } from '../../demo/child-command-line.ts';
+import { type DemoStep, type DemoSummary, runDemo } from '../../demo/demo.ts';
+import { writeJson } from '../../output/json.ts';
+import { startSpinner } from '../../output/spinner.ts';
+import type { Context } from '../context.ts';
+import { renderDemoEnd, renderDemoStep } from './view.ts';
+
+/** Runs the demo and tells what it does as it does it; with --json only the summary. */
+export async function showDemo(dir: string | undefined, context: Context): Promise<void> {
+  const folder = resolve(dir ?? (await mkdtemp(join(tmpdir(), 'esign-demo-'))));
+  await mkdir(folder, { recursive: true });
+  const own = await mkdtemp(join(tmpdir(), 'esign-demo-own-'));
+  const env = { ESIGN_CONFIG_DIR: own, ESIGN_STATE_DIR: own };
+  const cli = childCommandLine(ownProgram(), env, context.signal);
+  const steps = runDemo(cli, folder, own);
+  const spinner = await startSpinner('Starting', context.terminal, context.json);
+  try {
+    for (let number = 1; ; number++) {
+      const next = await steps.next();
+      if (next.done) return await end(next.value, context);
+      await spinner.aside(() => tell(next.value, number, context));
+      if (context.signal.aborted) throw context.signal.reason;
+    }
+  } finally {
+    spinner.stop();
+    // Stops what the demo started when it is left early.
+    await steps.return(noSummary);
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+/** A standalone executable is its own script. */
+function ownProgram(): string[] {
+  return isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
+}
+
+const noSummary: DemoSummary = {
+  folder: '',
+  envelopeId: '',
+  status: '',
+  signers: [],
+  webhooks: { received: 0, verified: 0, events: [] },
+  files: [],
+  seconds: 0,
+};
+
+function tell(step: DemoStep, number: number, context: Context): Promise<void> {
+  return context.json
+    ? Promise.resolve()
+    : context.terminal.out(renderDemoStep(step, number, context.terminal));
+}
+
+function end(summary: DemoSummary, context: Context): Promise<void> {
+  return context.json
+    ? writeJson(summary, context.terminal)
+    : context.terminal.out(renderDemoEnd(summary, context.terminal));
+}

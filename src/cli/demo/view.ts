@@ -1,0 +1,24 @@
+import type { DemoStep, DemoSummary } from '../../demo/demo.ts';
+import { counted } from '../../kernel/duration.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
+
+/** A step of the demo: what and why, the command to type, what came of it. */
+export function renderDemoStep(step: DemoStep, number: number, terminal: Terminal): string {
+  const lines = [`${terminal.style('bold', `${String(number).padStart(2)}  ${safeLine(step.title)}`)}`];
+  if (step.command) lines.push(`    ${terminal.style('cyan', `$ ${safeLine(step.command)}`)}`);
+  for (const line of step.outcome) lines.push(`    ${safeLine(line)}`);
+  return `${lines.join('\n')}\n\n`;
+}
+
+/** Where the papers are, and where to go from here. */
+export function renderDemoEnd(summary: DemoSummary, terminal: Terminal): string {
+  const open = { darwin: 'open', win32: 'start' }[String(process.platform)] ?? 'xdg-open';
+  const signed = summary.files.find((file) => file.what === 'signed')?.path ?? summary.folder;
+  return [
+    `${terminal.style('green', '✓')} From template to signed paper in ${counted(summary.seconds, 'second')}.\n\n`,
+    `Look at it:           ${open} ${safeLine(signed)}\n`,
+    'Try it yourself:      esign sandbox start\n',
+    'Use the real service: esign profiles add NAME --base-url URL\n',
+  ].join('');
+}

@@ -1,0 +1,58 @@
+import * as Flags from '@oclif/core/flags';
+import type { Selection } from '../../envelopes/select.ts';
+import { durationFlag, sinceFlag, statusesFlag } from '../flags.ts';
+
+/** Which envelopes are meant, wherever several can be. */
+export const selectionFlags = {
+  status: statusesFlag({ description: 'only these statuses', helpValue: 'A,B', helpGroup: 'FILTER' }),
+  template: Flags.string({ description: 'only of this template', helpValue: 'ID', helpGroup: 'FILTER' }),
+  signer: Flags.string({
+    description: 'only with a signer whose address or name contains this',
+    helpValue: 'EMAIL',
+    helpGroup: 'FILTER',
+  }),
+  search: Flags.string({
+    description: 'only with this in id, subject, template name or metadata',
+    helpValue: 'TEXT',
+    helpGroup: 'FILTER',
+  }),
+  since: sinceFlag({ description: 'only created since then', helpValue: '7d|DATE', helpGroup: 'FILTER' }),
+  'older-than': sinceFlag({
+    description: 'only created before then',
+    helpValue: '14d|DATE',
+    helpGroup: 'FILTER',
+  }),
+  'expiring-in': durationFlag({
+    description: 'only in flight and expiring within',
+    helpValue: '3d',
+    helpGroup: 'FILTER',
+  }),
+};
+
+interface SelectionFlagValues {
+  status?: string[] | undefined;
+  template?: string | undefined;
+  signer?: string | undefined;
+  search?: string | undefined;
+  since?: number | undefined;
+  'older-than'?: number | undefined;
+  'expiring-in'?: number | undefined;
+}
+
+/** The flags as a selection. */
+export function selectionOf(flags: SelectionFlagValues): Selection {
+  return {
+    statuses: flags.status,
+    templateId: flags.template,
+    signer: flags.signer,
+    search: flags.search,
+    createdAfter: flags.since,
+    createdBefore: flags['older-than'],
+    expiresBefore: flags['expiring-in'] === undefined ? undefined : Date.now() + flags['expiring-in'],
+  };
+}
+
+/** True when anything is asked for. */
+export function selects(selection: Selection): boolean {
+  return Object.values(selection).some((value) => value !== undefined);
+}

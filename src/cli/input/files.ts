@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import { buffer, text } from 'node:stream/consumers';
+import { diskReason } from '../../kernel/disk-reason.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { isRecord, parseJson } from '../../kernel/json.ts';
+
+/** A text file the user named; without the byte order mark some editors put first. `-` is stdin. */
+export async function readText(path: string, what: string): Promise<string> {
+  try {
+    const content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8');
+    return content.replace(/^\uFEFF/, '');
+  } catch (error) {
+    throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Check the path and who may read it.',
+    });
+  }
+}
+
+/** The bytes of a file the user named, exactly. `-` is stdin. */
+export async function readBytes(path: string, what: string): Promise<Buffer> {
+  try {
+    return await (path === '-' ? buffer(process.stdin) : readFile(path));
+  } catch (error) {
+    throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Check the path and who may read it.',
+    });
+  }
+}
+
+/** The JSON object of a file or stdin. */
+export async function readJsonObject(path: string, what: string): Promise<Record<string, unknown>> {
+  const content = await readText(path, what);
+  const value = tryParse(content);
+  if (isRecord(value)) return value;
+  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`, {
+    hint: 'Write it like {"name":"value"}.',
+  });
+}
+
+/** The text of a file or stdin, once it is known to be JSON. */
+export async function readJsonText(path: string, what: string): Promise<string> {
+  const content = await readText(path, what);
+  if (tryParse(content) !== undefined) return content.trim();
+  throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not JSON. Nothing was sent.`, {
+    hint: `Check it with \`jq . ${path === '-' ? '' : path}\`.`,
+  });
+}
+
+function tryParse(content: string): unknown {
+  try {
+    return parseJson(content);
+  } catch {
+    return undefined;
+  }
+}

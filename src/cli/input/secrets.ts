@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { diskReason } from '../../kernel/disk-reason.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import type { Context } from '../context.ts';
+import { askSecret } from '../prompts/prompts.ts';
+
+/** Where a secret may come from; never the value of a flag, which every process list shows. */
+export interface SecretSources {
+  /** How it is called in questions and errors. */
+  what: string;
+  fromStdin?: boolean | undefined;
+  file?: string | undefined;
+  /** What to write in a hint when there is nobody to ask. */
+  hint: string;
+}
+
+/**
+ * A secret from stdin, a file or a hidden prompt; made known to the redactor before anyone uses it.
+ * @throws UsageError when there is none, or it is not one word.
+ */
+export async function readSecret(sources: SecretSources, context: Context): Promise<string> {
+  const secret = (await find(sources, context)).trim();
+  context.redactor.add(secret);
+  if (secret === '') throw new UsageError(`The ${sources.what} is empty.`, { hint: sources.hint });
+  if (/[\s\p{Cc}]/u.test(secret))
+    throw new UsageError(`The ${sources.what} must be one word on one line.`, { hint: sources.hint });
+  return secret;
+}
+
+async function find(sources: SecretSources, context: Context): Promise<string> {
+  if (sources.fromStdin) return readAll(process.stdin);
+  if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
+  if (context.terminal.canAsk) return askSecret(`${sources.what}:`);
+  throw new UsageError(`There is no ${sources.what}, and nobody to ask for it.`, { hint: sources.hint });
+}
+
+/** The text of a secret file without the line break at its end. */
+export async function readSecretFile(path: string, what: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new UsageError(`Can't read the ${what} from ${path} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Check the path and who may read it.',
+    });
+  }
+}
+
+async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  return text;
+}
+
+/** The secret for deliveries: from its file, else from ESIGN_WEBHOOK_SECRET when there is a webhook URL. */
+export async function readWebhookSecret(
+  file: string | undefined,
+  webhookUrl: string | undefined,
+  context: Context,
+  required = false,
+): Promise<string | undefined> {
+  const fromEnvironment = webhookUrl === undefined ? undefined : process.env.ESIGN_WEBHOOK_SECRET;
+  const secret =
+    file === undefined ? fromEnvironment || undefined : await readSecretFile(file, 'webhook secret');
+  if (secret === undefined && required)
+    throw new UsageError('There is no webhook secret.', {
+      hint: 'Give --secret-file FILE, or ESIGN_WEBHOOK_SECRET.',
+    });
+  context.redactor.add(secret);
+  return secret;
+}

@@ -1,0 +1,145 @@
+import { maskKey } from '../../kernel/redaction.ts';
+import { writeJson } from '../../output/json.ts';
+import type { ListView } from '../../output/list.ts';
+import { renderPairs } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
+import type { Profile } from '../../profiles/profile.ts';
+import type { Settings } from '../../profiles/resolve.ts';
+
+export interface NamedProfile {
+  name: string;
+  current: boolean;
+  profile: Profile;
+}
+
+/** A profile as it may be shown: the key cut to its first 8 characters, no other secret at all. */
+export function publicProfile({ name, current, profile }: NamedProfile) {
+  return {
+    name,
+    current,
+    baseUrl: profile.baseUrl,
+    apiKey: profile.apiKey === undefined ? null : maskKey(profile.apiKey),
+    apiKeyCommand: profile.apiKeyCommand ?? null,
+    apiKeyIn: placeOf(profile),
+    storage: publicStorage(profile.storage),
+  };
+}
+
+/** Where the key is kept. */
+function placeOf(profile: Profile): 'file' | 'command' | 'keychain' | null {
+  if (profile.apiKey !== undefined) return 'file';
+  if (profile.apiKeyCommand !== undefined) return 'command';
+  return profile.apiKeyKeychain === undefined ? null : 'keychain';
+}
+export type PublicProfile = ReturnType<typeof publicProfile>;
+
+function publicStorage(storage: Profile['storage']) {
+  if (storage === undefined || Object.keys(storage).length === 0) return null;
+  return {
+    bucket: storage.bucket ?? null,
+    region: storage.region ?? null,
+    endpoint: storage.endpoint ?? null,
+    pathStyle: storage.pathStyle ?? storage.endpoint !== undefined,
+    awsProfile: storage.awsProfile ?? null,
+    accessKeyId: storage.accessKeyId ?? null,
+  };
+}
+
+export const profileList: ListView<PublicProfile> = {
+  id: (one) => one.name,
+  empty:
+    'There are no profiles. Add one: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.',
+  columns: [
+    { key: 'name', header: 'NAME', value: (one) => one.name, fixed: true },
+    { key: 'current', header: 'CURRENT', value: (one) => (one.current ? '*' : ''), fixed: true },
+    { key: 'baseUrl', header: 'BASE URL', value: (one) => one.baseUrl },
+    {
+      key: 'apiKey',
+      header: 'KEY',
+      value: (one) => one.apiKey ?? one.apiKeyIn ?? '',
+      fixed: true,
+    },
+    { key: 'bucket', header: 'BUCKET', value: (one) => one.storage?.bucket ?? '' },
+  ],
+};
+
+/** The profile as a command's result: JSON, or the words given. */
+export function writeProfile(
+  shown: NamedProfile,
+  context: { json: boolean; terminal: Terminal },
+  words: () => string,
+): Promise<void> {
+  return context.json ? writeJson(publicProfile(shown), context.terminal) : context.terminal.out(words());
+}
+
+/** One profile in words. */
+export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
+  const one = publicProfile(shown);
+  const title = `${terminal.style('bold', safeLine(one.name))}${one.current ? ' (current)' : ''}\n`;
+  const pairs: [string, string | null][] = [
+    ['Base URL', one.baseUrl],
+    [
+      'API key',
+      one.apiKey ??
+        (one.apiKeyIn === 'keychain' ? 'in the keychain' : `printed by: ${one.apiKeyCommand ?? 'nothing'}`),
+    ],
+    ['Bucket', one.storage?.bucket ?? null],
+    ['Endpoint', one.storage?.endpoint ?? null],
+    ['Region', one.storage?.region ?? null],
+    ['AWS profile', one.storage?.awsProfile ?? null],
+    ['Access key', one.storage?.accessKeyId ?? null],
+  ];
+  return `${title}${renderPairs(present(pairs), terminal, '  ')}`;
+}
+
+const PLACES = { key: 'file', command: 'command', keychain: 'keychain' } as const;
+
+function shownKey({ kind, value }: NonNullable<Settings['apiKey']>): string {
+  if (kind === 'key') return maskKey(value);
+  return kind === 'keychain' ? 'in the keychain' : value;
+}
+
+/** What a command would use, each value with its source. */
+export function publicSettings(settings: Settings, file: string) {
+  const { profileName, baseUrl, apiKey, timeoutMs, storage } = settings;
+  const key = apiKey && {
+    value: shownKey(apiKey),
+    source: apiKey.source,
+    in: apiKey.source === 'environment' ? 'environment' : PLACES[apiKey.kind],
+  };
+  return {
+    file,
+    profile: profileName ?? null,
+    baseUrl: baseUrl ?? null,
+    apiKey: key ?? null,
+    timeoutMs,
+    storage: publicStorage(storage),
+  };
+}
+
+/** The same in words. */
+export function renderSettings(settings: ReturnType<typeof publicSettings>, terminal: Terminal): string {
+  const sourced = (one: { value: unknown; source: string } | null) =>
+    one === null ? 'none' : `${String(one.value)}  (${one.source})`;
+  const { storage } = settings;
+  const pairs: [string, string | null][] = [
+    ['Profile', settings.profile === null ? 'none' : sourced(settings.profile)],
+    ['Base URL', sourced(settings.baseUrl)],
+    ['API key', sourced(settings.apiKey)],
+    ['Time-out', `${settings.timeoutMs.value / 1_000} s  (${settings.timeoutMs.source})`],
+    ['Bucket', storage?.bucket ?? 'none'],
+    ['Endpoint', storage?.endpoint ?? null],
+    ['Region', storage?.region ?? null],
+    ['AWS profile', storage?.awsProfile ?? null],
+    ['Access key', storage?.accessKeyId ?? null],
+    ['Kept in', settings.file],
+  ];
+  return renderPairs(present(pairs), terminal);
+}
+
+function present(pairs: [string, string | null][]): [string, string][] {
+  return pairs.flatMap(([label, text]): [string, string][] =>
+    text === null ? [] : [[label, safeLine(text)]],
+  );
+}

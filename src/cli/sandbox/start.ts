@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configDir, stateDir } from '../../kernel/paths.ts';
+import { preferLowMemory } from '../../kernel/v8-flags.ts';
+import { writeJsonLine } from '../../output/json.ts';
+import { putProfile } from '../../profiles/edit.ts';
+import { updateProfiles } from '../../profiles/store.ts';
+import type { Sandbox } from '../../sandbox/index.ts';
+import type { Context } from '../context.ts';
+import { readJsonObject } from '../input/files.ts';
+import { readPairs } from '../input/pairs.ts';
+import { untilAborted } from '../signals.ts';
+import { renderSandbox } from './view.ts';
+
+interface SandboxFlags {
+  port: number;
+  'bucket-port'?: number | undefined;
+  host: string;
+  data?: string | undefined;
+  ephemeral: boolean;
+  'rate-limit'?: { requests: number; seconds: number } | undefined;
+  quota?: number | undefined;
+  choice?: string[] | undefined;
+  faults?: string | undefined;
+  'save-profile': boolean;
+}
+
+const PROFILE = 'sandbox';
+
+/** Runs a sandbox until a signal comes. */
+export async function runSandbox(flags: SandboxFlags, context: Context): Promise<void> {
+  preferLowMemory();
+  const { startSandbox } = await import('../../sandbox/index.ts');
+  const choices = readPairs(flags.choice, 'choice');
+  const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
+  const folder = await dataFolder(flags);
+  let sandbox: Sandbox | undefined;
+  try {
+    sandbox = await startSandbox({
+      dataDir: folder,
+      host: flags.host,
+      port: flags.port,
+      bucketPort: flags['bucket-port'],
+      rateLimit: flags['rate-limit'],
+      quota: flags.quota,
+      choices,
+      faults,
+    });
+    const current = flags['save-profile'] ? await saveProfile(sandbox) : undefined;
+    await announce(sandbox, { current, host: flags.host }, context);
+    await untilAborted(context.signal);
+  } finally {
+    await sandbox?.close();
+    if (flags.ephemeral) await rm(folder, { recursive: true, force: true });
+  }
+  if (!context.json)
+    context.notice(
+      flags.ephemeral ? 'Stopped; everything is forgotten.' : `Stopped. The state is kept in ${folder}.`,
+    );
+}
+
+function dataFolder(flags: SandboxFlags): Promise<string> {
+  if (flags.ephemeral) return mkdtemp(join(tmpdir(), 'esign-sandbox-'));
+  // A folder per port, so that two sandboxes never share one.
+  return Promise.resolve(flags.data ?? join(stateDir(), 'sandbox', String(flags.port)));
+}
+
+/** The name of the profile that is current now. */
+async function saveProfile(sandbox: Sandbox): Promise<string | undefined> {
+  const { baseUrl, apiKey, bucket, region, endpoint, accessKeyId, secretAccessKey } = sandbox;
+  const storage = { bucket, region, endpoint, pathStyle: true, accessKeyId, secretAccessKey };
+  const store = await updateProfiles(configDir(), (profiles) =>
+    putProfile(profiles, PROFILE, { baseUrl, apiKey, storage }),
+  );
+  return store.current;
+}
+
+async function announce(
+  sandbox: Sandbox,
+  facts: { current: string | undefined; host: string },
+  context: Context,
+): Promise<void> {
+  const { close: _close, ...ready } = sandbox;
+  if (!['127.0.0.1', 'localhost', '::1'].includes(facts.host)) {
+    context.notice(`Bound to ${facts.host}: others on the network can reach this sandbox.`);
+  }
+  if (context.json) return writeJsonLine({ type: 'ready', ...ready }, context.terminal);
+  context.terminal.err(renderSandbox(ready, facts.current, context.terminal));
+}

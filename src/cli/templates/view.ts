@@ -1,0 +1,67 @@
+import type { Template, TemplateField } from '../../api/schemas.ts';
+import { counted } from '../../kernel/duration.ts';
+import type { ListView } from '../../output/list.ts';
+import { indented, renderPairs } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
+import { relativeTime } from '../../output/time.ts';
+
+/** The list of templates. */
+export function templateList(now: number): ListView<Template> {
+  return {
+    id: (one) => one.id,
+    empty: 'There are no templates. They are made in the web dashboard of the service.',
+    columns: [
+      { key: 'id', header: 'ID', value: (one) => one.id, fixed: true },
+      { key: 'name', header: 'NAME', value: (one) => one.name ?? '' },
+      { key: 'pageCount', header: 'PAGES', value: (one) => String(one.pageCount ?? '') },
+      { key: 'fields', header: 'FIELDS', value: (one) => String(one.fields?.length ?? '') },
+      {
+        key: 'updatedAt',
+        header: 'UPDATED',
+        value: (one) => one.updatedAt ?? '',
+        show: (one) => relativeTime(one.updatedAt, now),
+      },
+    ],
+  };
+}
+
+/** One template: its fields page by page, and its roles with where they are known from. */
+export function renderTemplate(
+  template: Template,
+  roles: { names: string[]; inferred: boolean },
+  terminal: Terminal,
+): string {
+  const from = roles.inferred ? ' (inferred from earlier envelopes)' : '';
+  const shownRoles = roles.names.length > 0 ? `${roles.names.join(', ')}${from}` : 'the service does not say';
+  const parts = [
+    `${terminal.style('bold', safeLine(template.id))}  ${safeLine(template.name ?? '')}\n`,
+    template.description ? `  ${indented(safeLine(template.description), 2, terminal)}\n` : '',
+    `${renderPairs(
+      [
+        ['Pages', String(template.pageCount ?? '')],
+        ['Roles', safeLine(shownRoles)],
+      ],
+      terminal,
+      '  ',
+    )}`,
+  ];
+  return `${parts.join('')}${pages(template.fields ?? [], terminal)}`;
+}
+
+function pages(fields: readonly TemplateField[], terminal: Terminal): string {
+  const byPage = new Map<number, TemplateField[]>();
+  for (const field of fields) byPage.set(field.page ?? 0, [...(byPage.get(field.page ?? 0) ?? []), field]);
+  return [...byPage]
+    .sort(([a], [b]) => a - b)
+    .map(([page, list]) => {
+      const title = `${terminal.style('bold', page === 0 ? 'Fields' : `Page ${page}`)}  ${counted(list.length, 'field')}`;
+      return `\n${title}\n${renderPairs(list.map(fieldPair), terminal, '  ')}`;
+    })
+    .join('');
+}
+
+function fieldPair(field: TemplateField): [string, string] {
+  const need = field.required ? 'required' : 'optional';
+  return [safeLine(field.type ?? ''), safeLine(`${field.label ?? field.fieldId ?? ''} (${need})`)];
+}

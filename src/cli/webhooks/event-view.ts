@@ -1,0 +1,80 @@
+import { isRecord, parseJson } from '../../kernel/json.ts';
+import type { ListView } from '../../output/list.ts';
+import { renderPairs } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeBlock, safeLine } from '../../output/text.ts';
+import { exactTime, relativeTime } from '../../output/time.ts';
+import type { EventRecord } from '../../webhooks/journal/record.ts';
+
+/** A record as JSON has it: the body as received, in base64 when it is not JSON. */
+export function eventJson(record: EventRecord): Record<string, unknown> {
+  const { bodyBase64, owedTo, ...rest } = record;
+  const body = bodyOf(record);
+  return { ...rest, ...(body === undefined ? { bodyBase64 } : { body }) };
+}
+
+function bodyOf(record: EventRecord): Record<string, unknown> | undefined {
+  try {
+    const value = parseJson(Buffer.from(record.bodyBase64, 'base64').toString('utf8'));
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What listeners of this machine received. */
+export function eventList(now: number): ListView<Record<string, unknown>> {
+  return {
+    id: (one) => word(one.deliveryId),
+    empty: 'Nothing was received on this machine yet. Start a listener: esign listen',
+    columns: [
+      { key: 'deliveryId', header: 'DELIVERY', value: (one) => word(one.deliveryId), fixed: true },
+      {
+        key: 'receivedAt',
+        header: 'RECEIVED',
+        value: (one) => word(one.receivedAt),
+        show: (one) => relativeTime(word(one.receivedAt), now),
+      },
+      { key: 'event', header: 'EVENT', value: (one) => word(one.event), fixed: true },
+      { key: 'envelopeId', header: 'ENVELOPE', value: (one) => word(one.envelopeId), fixed: true },
+      {
+        key: 'verified',
+        header: 'VERIFIED',
+        value: (one) => String(one.verified),
+        show: (one) => (one.verified === true ? 'yes' : 'no'),
+        colour: (one) => (one.verified === true ? 'green' : 'red'),
+      },
+      { key: 'status', header: 'STATUS', value: (one) => word(one.status) },
+      { key: 'signer', header: 'SIGNER', value: (one) => word(one.signer) },
+      { key: 'reason', header: 'WHY REFUSED', value: (one) => word(one.reason) },
+    ],
+  };
+}
+
+function word(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** One delivery: what it says, whether it can be believed, its headers and its body. */
+export function renderEvent(record: EventRecord, terminal: Terminal): string {
+  const facts: [string, string | null][] = [
+    ['Delivery', record.deliveryId],
+    ['Received', exactTime(record.receivedAt)],
+    ['Event', record.event],
+    ['Envelope', record.envelopeId],
+    ['Status', record.status],
+    ['Signer', record.signer],
+    ['Verified', record.verified ? 'yes' : `no${record.reason === null ? '' : `: ${record.reason}`}`],
+    ['Answered', `${record.answer}${record.duplicate ? ', seen before' : ''}`],
+  ];
+  const shown = facts.flatMap(([label, value]): [string, string][] =>
+    value === null ? [] : [[label, safeLine(value)]],
+  );
+  const headers = record.headers.map(([name, value]): [string, string] => [safeLine(name), safeLine(value)]);
+  const body = bodyOf(record);
+  const text =
+    body === undefined
+      ? Buffer.from(record.bodyBase64, 'base64').toString('utf8')
+      : JSON.stringify(body, null, 2);
+  return `${renderPairs(shown, terminal)}\n${terminal.style('dim', 'Headers')}\n${renderPairs(headers, terminal, '  ')}\n${terminal.style('dim', 'Body')}\n${safeBlock(text)}\n`;
+}

@@ -1,0 +1,86 @@
+import { stat } from 'node:fs/promises';
+import { UsageError } from '../../kernel/errors.ts';
+import { configDir } from '../../kernel/paths.ts';
+import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-secrets.ts';
+import type { ReceiverOptions } from '../../webhooks/receive/receiver.ts';
+import type { Context } from '../context.ts';
+import { readSecret, readSecretFile } from '../input/secrets.ts';
+
+const FRESH_MS = 250;
+const OTHERS_TRIED = 100;
+
+/**
+ * The secrets to check a delivery with: those that were given, and the one that was made here for the envelope it claims
+ * to be of.
+ * @throws UsageError when there are none and nobody to ask.
+ */
+export async function listenSecrets(
+  files: readonly string[] | undefined,
+  context: Context,
+): Promise<ReceiverOptions['secretsFor']> {
+  const given = await Promise.all((files ?? []).map((file) => readSecretFile(file, 'webhook secret')));
+  if (process.env.ESIGN_WEBHOOK_SECRET) given.push(process.env.ESIGN_WEBHOOK_SECRET);
+  const stored = storedSecrets(context);
+  if (given.length === 0 && (await stored()).all.length === 0) {
+    const hint =
+      'Give --secret-file FILE or ESIGN_WEBHOOK_SECRET, create the envelope with --webhook-url first, or take everything unchecked with --no-verify.';
+    given.push(await readSecret({ what: 'webhook secret', hint }, context));
+  }
+  for (const secret of given) {
+    if (secret === '')
+      throw new UsageError('A webhook secret is empty.', { hint: 'Make one: `esign events secret > FILE`.' });
+    context.redactor.add(secret);
+  }
+  return async (envelopeId) => {
+    const { all, unbound, byEnvelope } = await stored();
+    // One that is not bound yet may be that of an envelope whose creation is being answered at this moment.
+    const own = (envelopeId === null ? undefined : byEnvelope.get(envelopeId)) ?? [];
+    return {
+      secrets: [...given, ...unbound, ...own],
+      // Asked for by each forged signature: the latest are enough to explain a mistake.
+      get others() {
+        const latest = all.slice(-OTHERS_TRIED);
+        return latest
+          .filter((one) => one.envelopeId !== undefined && one.envelopeId !== envelopeId)
+          .map(secretOf);
+      },
+    };
+  };
+}
+
+interface Stored {
+  all: readonly WebhookSecret[];
+  unbound: readonly string[];
+  byEnvelope: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The stored secrets, read again when the file has changed. */
+function storedSecrets(context: Context): () => Promise<Stored> {
+  let [readAt, changedAt] = [Number.NEGATIVE_INFINITY, -1];
+  let stored: Stored = { all: [], unbound: [], byEnvelope: new Map() };
+  return async () => {
+    const now = context.clock.now();
+    if (now - readAt < FRESH_MS) return stored;
+    readAt = now;
+    const changed = await stat(`${configDir()}/webhook-secrets.json`).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    );
+    if (changed === changedAt) return stored;
+    stored = sorted(await readWebhookSecrets(configDir()));
+    changedAt = changed;
+    for (const { secret } of stored.all) context.redactor.add(secret);
+    return stored;
+  };
+}
+
+function sorted(all: readonly WebhookSecret[]): Stored {
+  const byEnvelope = new Map<string, string[]>();
+  for (const { envelopeId, secret } of all)
+    if (envelopeId !== undefined) byEnvelope.set(envelopeId, [...(byEnvelope.get(envelopeId) ?? []), secret]);
+  return { all, unbound: all.filter((one) => one.envelopeId === undefined).map(secretOf), byEnvelope };
+}
+
+function secretOf({ secret }: WebhookSecret): string {
+  return secret;
+}

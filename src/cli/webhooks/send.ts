@@ -1,0 +1,64 @@
+import { NetworkError, PartialError, UsageError } from '../../kernel/errors.ts';
+import { eventsDir } from '../../kernel/paths.ts';
+import { type Forwardable, type ForwardResult, forwardOnce } from '../../webhooks/forward/send.ts';
+import { readEvents } from '../../webhooks/journal/event-journal.ts';
+import type { EventRecord } from '../../webhooks/journal/record.ts';
+import type { Context } from '../context.ts';
+import { forwardLine } from './delivery-view.ts';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** The address deliveries are sent to. @throws UsageError when it is none. */
+export function targetUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new UsageError(`--to "${text}" is not an http or https address.`, {
+    hint: 'Write it like http://localhost:3000/webhooks.',
+  });
+}
+
+/**
+ * Sends deliveries to an address, one after the other, and shows what came of each.
+ * @throws NetworkError when the only one was not taken, PartialError when some were not.
+ */
+export async function sendAll(
+  deliveries: readonly Forwardable[],
+  url: string,
+  context: Context,
+): Promise<void> {
+  const failed: ForwardResult[] = [];
+  for (const delivery of deliveries) {
+    const options = { attempt: 1, timeoutMs: DEFAULT_TIMEOUT_MS, clock: context.clock };
+    const result = await forwardOnce(delivery, url, options);
+    if (result.error !== null) failed.push(result);
+    await context.terminal.out(forwardLine(result, context.terminal, context.json));
+  }
+  const [first] = failed;
+  if (first === undefined) return;
+  if (deliveries.length === 1)
+    throw new NetworkError('NETWORK', `${first.url} did not take it: ${first.error ?? ''}.`, {
+      maybeReceived: true,
+      hint: 'Check that something listens at that address, then run it again.',
+    });
+  throw new PartialError(`${failed.length} of ${deliveries.length} were not taken; each is reported above.`);
+}
+
+/** A record of the journal as it can be sent again. @throws UsageError when only a part of it was kept. */
+export function forwardable(record: EventRecord): Forwardable {
+  const raw = Buffer.from(record.bodyBase64, 'base64');
+  if (raw.byteLength !== record.bytes)
+    throw new UsageError(
+      `${record.deliveryId} was refused, and only its first bytes were kept; it can't be sent again.`,
+      { hint: 'Have it delivered again, or make one up: `esign events trigger`.' },
+    );
+  return { deliveryId: record.deliveryId, envelopeId: record.envelopeId, headers: record.headers, raw };
+}
+
+/** The record of a delivery id, or of the start of one. @throws UsageError when there is none. */
+export async function findEvent(id: string): Promise<EventRecord> {
+  if (id !== '')
+    for await (const record of readEvents(eventsDir()))
+      if (record.deliveryId.startsWith(id) || record.id === id) return record;
+  throw new UsageError(`There is no delivery ${id} in the journal of this machine.`, {
+    hint: 'See `esign events list`.',
+  });
+}

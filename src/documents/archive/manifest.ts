@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { systemClock } from '../../kernel/clock.ts';
+import { diskReason } from '../../kernel/disk-reason.ts';
+import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { writeFileAtomic } from '../../kernel/files.ts';
+import { lockFile } from '../../kernel/lock.ts';
+
+/** The list of all files with their hashes, as `sha256sum` writes and checks it. */
+export const MANIFEST_NAME = 'SHA256SUMS';
+
+/** A line of the list that names a file. */
+export interface ManifestEntry {
+  sha256: string;
+  /** As written: with slashes, relative to the list's folder. */
+  name: string;
+}
+
+/** The name of a file in the list of a folder. */
+export function manifestName(dir: string, path: string): string {
+  return relative(dir, path).split(sep).join('/');
+}
+
+/** The entry on a line, or undefined for a comment or what else stands there. */
+export function parseLine(line: string): ManifestEntry | undefined {
+  const found = /^(\\?)([0-9a-fA-F]{64}) [ *](.+)$/.exec(line);
+  if (found === null) return undefined;
+  const [, escaped, sha256 = '', name = ''] = found;
+  return { sha256: sha256.toLowerCase(), name: escaped ? unescapeName(name) : name };
+}
+
+/** sha256sum marks a line whose name holds line breaks or backslashes, and escapes them. */
+function formatLine({ sha256, name }: ManifestEntry): string {
+  const escaped = name.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+  return `${escaped === name ? '' : '\\'}${sha256}  ${escaped}`;
+}
+
+function unescapeName(name: string): string {
+  return name.replace(/\\([\\nr])/g, (_, sign: string) => (sign === 'n' ? '\n' : sign === 'r' ? '\r' : '\\'));
+}
+
+/** The lines of a folder's list; none when there is no list. */
+export async function readManifest(dir: string): Promise<string[]> {
+  const path = join(dir, MANIFEST_NAME);
+  try {
+    const text = await readFile(path, 'utf8');
+    return text.split(/\r?\n/).filter((line) => line !== '');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw new UsageError(`Can't read ${path} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Check the path and who may read it.',
+    });
+  }
+}
+
+/**
+ * Puts files into a folder's list and takes nothing else out of it; lines of others stay as they are.
+ * Two processes take turns, and a reader sees the old list or the new one.
+ */
+export async function updateManifest(dir: string, files: ReadonlyMap<string, string>): Promise<void> {
+  if (files.size === 0) return;
+  const release = await turn(dir);
+  try {
+    const missing = new Map(files);
+    const lines = (await readManifest(dir)).map((line) => {
+      const entry = parseLine(line);
+      const sha256 = entry === undefined ? undefined : missing.get(entry.name);
+      if (entry === undefined || sha256 === undefined) return line;
+      missing.delete(entry.name);
+      return formatLine({ sha256, name: entry.name });
+    });
+    const added = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [name, sha256] of added) lines.push(formatLine({ sha256, name }));
+    await writeFileAtomic(join(dir, MANIFEST_NAME), `${lines.join('\n')}\n`, 0o644);
+  } finally {
+    await release();
+  }
+}
+
+const TURN_MS = 20;
+const TURNS = 1_500;
+const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+async function turn(dir: string): Promise<() => Promise<void>> {
+  const path = join(dir, `.${MANIFEST_NAME}.lock`);
+  const taken = (pid: string) =>
+    new UsageError(`Another esign (process ${pid}) keeps ${path}.`, {
+      hint: 'Wait until it has ended, or give another --dir.',
+    });
+  for (let tries = 0; ; tries++) {
+    try {
+      return await lockFile(path, taken);
+    } catch (error) {
+      // A disk without links: the list is written without taking turns.
+      if (WITHOUT_LINKS.includes(codeOf(error) ?? '')) return () => Promise.resolve();
+      if (!(error instanceof UsageError) || tries >= TURNS) throw error;
+      await systemClock.sleep(TURN_MS);
+    }
+  }
+}
+
+/** True when a name of the list stays inside its folder. */
+export function staysInside(name: string): boolean {
+  return name !== '' && !isAbsolute(name) && !/^[a-z]:/i.test(name) && !name.split(/[/\\]/).includes('..');
+}

@@ -1,0 +1,129 @@
+import type { Envelope } from '../../api/schemas.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { safeFileName } from './file-names.ts';
+
+/** What a template may name: of an envelope's paper, or of a bare storage key. */
+export type NameValues = Readonly<Record<string, string | null | undefined>>;
+
+interface Field {
+  name: string;
+  format: string | undefined;
+}
+
+/** A layout such as `{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf`, taken apart. */
+export interface NameTemplate {
+  segments: readonly (string | Field)[];
+}
+
+const DATES = ['createdAt', 'sentAt', 'completedAt', 'expiresAt'] as const;
+const ENVELOPE_FIELDS = [
+  'envelopeId',
+  'what',
+  'templateId',
+  'templateName',
+  'subject',
+  'status',
+  'key',
+  ...DATES,
+] as const;
+const KEY_FIELDS = ['key', 'name', 'envelopeId', 'what'] as const;
+
+/** Stands for a separator until every part is cleaned; no cleaned text holds it. */
+const SEPARATOR = '\u0000';
+
+/**
+ * Reads a layout.
+ * @throws UsageError for a field that does not exist, or a brace left open.
+ */
+export function parseNameTemplate(text: string, of: 'envelope' | 'key'): NameTemplate {
+  const segments: (string | Field)[] = [];
+  let rest = text;
+  while (rest !== '') {
+    const found = /^\{([^{}:]*)(?::([^{}]*))?\}/.exec(rest);
+    if (found) segments.push(fieldOf(found[1] ?? '', found[2], of));
+    else if (/^[{}]/.test(rest))
+      throw new UsageError(`The name template "${text}" has a brace without its other half.`, {
+        hint: 'Write fields like {envelopeId}.{what}.pdf.',
+      });
+    const literal = found ? '' : (/^[^{}]+/.exec(rest)?.[0] ?? '');
+    if (literal !== '') segments.push(literal);
+    rest = rest.slice(found ? found[0].length : literal.length);
+  }
+  return { segments };
+}
+
+function fieldOf(name: string, format: string | undefined, of: 'envelope' | 'key'): Field {
+  const known: readonly string[] = of === 'envelope' ? ENVELOPE_FIELDS : KEY_FIELDS;
+  const isMetadata = of === 'envelope' && /^metadata\..+/.test(name);
+  if (!isMetadata && !known.includes(name)) {
+    const all = [...known.map((one) => `{${one}}`), ...(of === 'envelope' ? ['{metadata.KEY}'] : [])];
+    throw new UsageError(`There is no {${name}} for a file's name.`, {
+      hint: `There are ${all.join(', ')}.`,
+    });
+  }
+  const isDate = DATES.some((date) => date === name);
+  if (format !== undefined && (!isDate || !/^(yyyy|MM|dd|HH|mm|ss|[-_. ])+$/.test(format))) {
+    throw new UsageError(`{${name}:${format}} is not a form of a date.`, {
+      hint: 'A date takes yyyy, MM, dd, HH, mm and ss, with - _ . or blanks between: {completedAt:yyyy-MM}.',
+    });
+  }
+  return { name, format: isDate ? (format ?? 'yyyy-MM-dd') : undefined };
+}
+
+/**
+ * The path, relative and with slashes; every part of it is cleaned on its own, so that no value opens a folder
+ * or leaves one. Only {key} brings folders of its own. What is not known becomes `no-FIELD`.
+ */
+export function renderName(template: NameTemplate, values: NameValues): string {
+  const text = template.segments
+    .map((segment) => {
+      if (typeof segment === 'string') return segment.replaceAll('/', SEPARATOR);
+      const value = values[segment.name];
+      if (value === undefined || value === null || value === '') return `no-${segment.name}`;
+      if (segment.format !== undefined) return formatDate(value, segment.format);
+      const plain = value.replaceAll(SEPARATOR, '_');
+      return segment.name === 'key' ? plain.replaceAll('/', SEPARATOR) : plain.replaceAll('/', '_');
+    })
+    .join('');
+  const parts = text.split(SEPARATOR).filter((part) => part !== '');
+  return parts.length === 0 ? '_' : parts.map(safeFileName).join('/');
+}
+
+/** A timestamp in UTC. A text that is none is used as it is. */
+function formatDate(value: string, format: string): string {
+  const time = new Date(value);
+  if (Number.isNaN(time.getTime())) return value;
+  const iso = time.toISOString();
+  const parts: Readonly<Record<string, string>> = {
+    yyyy: iso.slice(0, -20),
+    MM: iso.slice(-19, -17),
+    dd: iso.slice(-16, -14),
+    HH: iso.slice(-13, -11),
+    mm: iso.slice(-10, -8),
+    ss: iso.slice(-7, -5),
+  };
+  return format.replace(/yyyy|MM|dd|HH|mm|ss/g, (token) => parts[token] ?? token);
+}
+
+/** What a template may name of an envelope's paper. */
+export function valuesOfEnvelope(envelope: Envelope, what: string, key: string | undefined): NameValues {
+  const metadata = Object.entries(envelope.metadata ?? {}).map(([name, value]): [string, string] => [
+    `metadata.${name}`,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  const { templateId, templateName, subject, status, createdAt, sentAt, completedAt, expiresAt } = envelope;
+  return {
+    ...Object.fromEntries(metadata),
+    envelopeId: envelope.id,
+    what,
+    templateId,
+    templateName,
+    subject,
+    status,
+    key,
+    createdAt,
+    sentAt,
+    completedAt,
+    expiresAt,
+  };
+}

@@ -1,0 +1,148 @@
+import { Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { isRecord } from '../../kernel/json.ts';
+import { bypasses, proxyOf } from '../../kernel/proxy.ts';
+import { httpRoute, httpsAgent } from './proxy.ts';
+import type { StorageSettings } from './settings.ts';
+
+/** One request to the bucket and what came of it, for --debug. The sink redacts. */
+export interface BucketExchange {
+  method: string;
+  url: string;
+  status: number | undefined;
+  ms: number;
+  error: string | undefined;
+}
+
+export interface ConnectOptions {
+  /** For connecting, for the first byte, and between two bytes, each in ms. */
+  timeoutMs?: number | undefined;
+  trace?: ((exchange: BucketExchange) => void) | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+const CONNECT_MS = 10_000;
+/** As many connections as files can be fetched at once, kept open between them. */
+const POOL = { keepAlive: true, maxSockets: 64 };
+
+/** A client for the bucket and its connections. */
+export interface Connection {
+  client: S3Client;
+  /** The endpoint, where it is not AWS's own. */
+  endpoint: string | undefined;
+  agents: { http: HttpAgent; https: HttpsAgent };
+}
+
+/** True where connections to a host go there without a proxy. */
+export function isDirect(secure: boolean, hostname: string, port: number | undefined): boolean {
+  const proxy = proxyOf(process.env, secure ? 'https' : 'http');
+  return proxy === undefined || bypasses(process.env, hostname, port ?? (secure ? 443 : 80));
+}
+
+/** Connects as the profile, the environment and the AWS configuration say. */
+export async function connect(
+  sdk: { S3Client: typeof S3Client },
+  settings: StorageSettings,
+  options: ConnectOptions,
+): Promise<Connection> {
+  // Only through the environment does the profile's endpoint_url count; the client option ignores it.
+  if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+  const agents = { http: new HttpAgent(POOL), https: await httpsAgent(process.env, POOL) };
+  const config = clientConfig(settings, options, agents);
+  let client = new sdk.S3Client(config);
+  let { endpoint } = settings;
+  if (endpoint === undefined) {
+    // An endpoint of the AWS configuration (endpoint_url, AWS_ENDPOINT_URL_S3) wants path style as well.
+    endpoint = await client.config.serviceConfiguredEndpoint?.().catch(() => undefined);
+    if (endpoint !== undefined && settings.pathStyle === undefined) {
+      client = new sdk.S3Client({ ...config, forcePathStyle: true });
+    }
+  }
+  if (options.trace) traceExchanges(client, options.trace);
+  if (proxyOf(process.env, 'http') !== undefined) routeThroughProxy(client);
+  return { client, endpoint, agents };
+}
+
+function clientConfig(
+  settings: StorageSettings,
+  options: ConnectOptions,
+  agents: Connection['agents'],
+): S3ClientConfig {
+  const { endpoint, accessKeyId, secretAccessKey } = settings;
+  const region = settings.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  return {
+    // Custom endpoints do not care about the region, but the SDK insists on one.
+    ...(region === undefined && endpoint === undefined ? {} : { region: region ?? 'us-east-1' }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    forcePathStyle: settings.pathStyle ?? endpoint !== undefined,
+    ...(accessKeyId === undefined || secretAccessKey === undefined
+      ? {}
+      : { credentials: { accessKeyId, secretAccessKey } }),
+    maxAttempts: 4,
+    // The bytes are compared where they are written, also those that came in parts.
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: Math.min(CONNECT_MS, timeoutMs),
+      requestTimeout: timeoutMs,
+      throwOnRequestTimeout: true,
+      // A body that stops half-way is noticed by its reader.
+      socketTimeout: 0,
+      httpAgent: agents.http,
+      httpsAgent: agents.https,
+    },
+  };
+}
+
+/** Told of each attempt, the SDK's own repetitions included. */
+function traceExchanges(client: S3Client, trace: NonNullable<ConnectOptions['trace']>): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const started = Date.now();
+      const exchange = { ...addressOf(args.request), status: undefined, error: undefined };
+      try {
+        const answer = await next(args);
+        trace({ ...exchange, status: statusCodeOf(answer.response), ms: Date.now() - started });
+        return answer;
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        trace({ ...exchange, error: message, ms: Date.now() - started });
+        throw error;
+      }
+    },
+    // The innermost place: once per attempt, before the reply is read.
+    { step: 'deserialize', name: 'esignTrace', priority: 'low' },
+  );
+}
+
+/** Plain http through a proxy: after signing, the request goes to the proxy with its whole address as path. */
+function routeThroughProxy(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const { request } = args;
+      if (!isRecord(request) || request.protocol !== 'http:') return next(args);
+      const { hostname, port } = request;
+      const host = String(hostname);
+      const route = httpRoute(process.env, host, Number(port ?? 80));
+      if (route === undefined) return next(args);
+      const path = `http://${host}${port === undefined ? '' : `:${String(port)}`}${String(request.path)}`;
+      const headers = isRecord(request.headers) ? { ...request.headers, ...route.headers } : route.headers;
+      Object.assign(request, { ...route, path, headers });
+      return next(args);
+    },
+    { step: 'deserialize', name: 'esignProxy', priority: 'low' },
+  );
+}
+
+function addressOf(request: unknown): { method: string; url: string } {
+  if (!isRecord(request)) return { method: '', url: '' };
+  const { method, protocol, hostname, port, path } = request;
+  const authority = `${String(hostname)}${port === undefined ? '' : `:${String(port)}`}`;
+  return { method: String(method), url: `${String(protocol)}//${authority}${String(path)}` };
+}
+
+function statusCodeOf(response: unknown): number | undefined {
+  return isRecord(response) && typeof response.statusCode === 'number' ? response.statusCode : undefined;
+}

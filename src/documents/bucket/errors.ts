@@ -1,0 +1,232 @@
+import { codeOf, messageOf, StorageError, type StorageErrorCode } from '../../kernel/errors.ts';
+import { isRecord } from '../../kernel/json.ts';
+
+/** What was tried, and where. */
+export interface Where {
+  bucket: string;
+  key: string;
+  endpoint: string | undefined;
+  /** In words, before the key: `fetch`, `look at`. */
+  action: string;
+}
+
+interface Cause {
+  code: StorageErrorCode;
+  why: string;
+  hint: string;
+}
+
+const SHOW = 'Compare with `esign profiles show`.';
+
+const MISSING: Cause = {
+  code: 'STORAGE_NOT_FOUND',
+  why: 'the object is not there',
+  hint: `Is it the right bucket? ${SHOW}`,
+};
+const NO_BUCKET: Cause = { code: 'STORAGE_NOT_FOUND', why: 'there is no such bucket', hint: SHOW };
+const DENIED: Cause = {
+  code: 'STORAGE_DENIED',
+  why: 'access denied',
+  hint: 'The key needs s3:GetObject. Without s3:ListBucket a missing object is reported like this, too.',
+};
+const EXPIRED: Cause = {
+  code: 'STORAGE_CREDENTIALS',
+  why: 'the credentials have expired',
+  hint: 'Get new ones: `aws sso login`, or whatever hands them out where you are.',
+};
+const CLOCK: Cause = {
+  code: 'STORAGE_CREDENTIALS',
+  why: 'the clock of this machine is off',
+  hint: 'Set the clock: a signature counts for a few minutes only.',
+};
+const SLOW: Cause = {
+  code: 'STORAGE_UNREACHABLE',
+  why: 'the bucket asks to go slower',
+  hint: 'Try again in a moment, with a smaller --concurrency.',
+};
+
+/** By the name of the bucket's error; names are steadier than messages, which some servers leave empty. */
+const BY_NAME: Readonly<Record<string, Cause>> = {
+  NoSuchKey: MISSING,
+  NotFound: MISSING,
+  NoSuchBucket: NO_BUCKET,
+  InvalidBucketName: {
+    code: 'STORAGE_NOT_CONFIGURED',
+    why: 'that is not the name of a bucket',
+    hint: 'Set it: `esign profiles edit NAME --bucket BUCKET`.',
+  },
+  AccessDenied: DENIED,
+  AllAccessDisabled: DENIED,
+  InvalidObjectState: {
+    code: 'STORAGE_NOT_READY',
+    why: 'the object is archived (Glacier) and can not be read as it is',
+    hint: 'Restore it first: `aws s3api restore-object`.',
+  },
+  InvalidAccessKeyId: {
+    code: 'STORAGE_CREDENTIALS',
+    why: 'the bucket does not know the access key id',
+    hint: `Is it of this endpoint and account? ${SHOW}`,
+  },
+  SignatureDoesNotMatch: {
+    code: 'STORAGE_CREDENTIALS',
+    why: 'the signature is wrong',
+    hint: 'Most often the secret access key is wrong, or has a blank at its end. A proxy that rewrites addresses does it, too.',
+  },
+  RequestTimeTooSkewed: CLOCK,
+  RequestExpired: CLOCK,
+  ExpiredToken: EXPIRED,
+  ExpiredTokenException: EXPIRED,
+  TokenRefreshRequired: EXPIRED,
+  InvalidToken: {
+    code: 'STORAGE_CREDENTIALS',
+    why: 'the session token is not valid',
+    hint: 'AWS_SESSION_TOKEN must be of the same set as AWS_ACCESS_KEY_ID; unset it for a lasting key.',
+  },
+  TokenProviderError: EXPIRED,
+  SlowDown: SLOW,
+  ServiceUnavailable: SLOW,
+  TooManyRequests: SLOW,
+  MethodNotAllowed: {
+    code: 'STORAGE_UNREACHABLE',
+    why: 'what answers at the endpoint is not an S3 bucket',
+    hint: 'The endpoint is the address of the S3 API, without the bucket: `esign profiles edit NAME --endpoint URL`.',
+  },
+};
+
+/** Anything the SDK rejects with, as a StorageError that names the likely cause and the fix. */
+export function storageError(error: unknown, where: Where): StorageError {
+  const { code, why, hint } = causeOf(error, where);
+  const what = `Can't ${where.action} ${where.key} in the bucket ${where.bucket}: ${why}.`;
+  return new StorageError(code, what, { hint, cause: error });
+}
+
+function causeOf(error: unknown, where: Where): Cause {
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'CredentialsProviderError') return withoutCredentials(messageOf(error));
+  const status = statusOf(error);
+  return otherRegion(error, name, status) ?? BY_NAME[name] ?? byStatus(status) ?? byConnection(error, where);
+}
+
+/** A redirect, or a signature for another region. The region is in a header, or nowhere. */
+function otherRegion(error: unknown, name: string, status: number | undefined): Cause | undefined {
+  const names = ['PermanentRedirect', 'TemporaryRedirect', 'AuthorizationHeaderMalformed'];
+  const region = headerOf(error, 'x-amz-bucket-region') ?? expectedRegion(messageOf(error));
+  const moved = status === 301 || status === 307 || names.includes(name);
+  if (!moved && !(status === 400 && region !== undefined)) return undefined;
+  return {
+    code: 'STORAGE_UNREACHABLE',
+    why: region === undefined ? 'the bucket is in another region' : `the bucket is in the region ${region}`,
+    hint: `Set it: \`esign profiles edit NAME --region ${region ?? 'REGION'}\`.`,
+  };
+}
+
+function expectedRegion(message: string): string | undefined {
+  return /expecting '([a-z0-9-]+)'/.exec(message)?.[1];
+}
+
+function byStatus(status: number | undefined): Cause | undefined {
+  if (status === 403) return DENIED;
+  if (status === 404) return MISSING;
+  if (status === 401 || status === 407) {
+    return {
+      code: 'STORAGE_CREDENTIALS',
+      why: `something on the way wants a sign-in (${status})`,
+      hint: 'A proxy answers like this, or an endpoint that is no S3 API. Check HTTPS_PROXY and --endpoint.',
+    };
+  }
+  if (status === 400) {
+    return {
+      code: 'STORAGE_UNREACHABLE',
+      why: 'the bucket refused the request (400)',
+      hint: `Most often the region is wrong, or path style (--path-style, --no-path-style). ${SHOW}`,
+    };
+  }
+  if (status === 405 || status === 501) return BY_NAME.MethodNotAllowed;
+  if (status === 429) return SLOW;
+  if (status !== undefined && status >= 500) {
+    return {
+      code: 'STORAGE_UNREACHABLE',
+      why: `the bucket answered ${status}`,
+      hint: 'Try again in a moment.',
+    };
+  }
+  return undefined;
+}
+
+function withoutCredentials(message: string): Cause {
+  if (/expired|aws sso login|refresh/i.test(message)) return EXPIRED;
+  const profile = process.env.AWS_PROFILE;
+  return {
+    code: 'STORAGE_CREDENTIALS',
+    why: profile ? `the AWS profile ${profile} gives no credentials` : 'there are no credentials for it',
+    hint: profile
+      ? 'Is there such a profile in ~/.aws? `aws configure list-profiles`, `aws sso login`.'
+      : 'Set AWS_PROFILE, or `esign profiles edit NAME --access-key-id ID`.',
+  };
+}
+
+const CERTIFICATE =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/;
+
+function byConnection(error: unknown, where: Where): Cause {
+  const at = where.endpoint ?? 'AWS';
+  const message = messageOf(error);
+  const code = codeOf(error) ?? '';
+  const unreachable = (why: string, hint = SHOW): Cause => ({ code: 'STORAGE_UNREACHABLE', why, hint });
+  if (message.includes('Region is missing')) {
+    return {
+      code: 'STORAGE_NOT_CONFIGURED',
+      why: 'no region is set',
+      hint: 'Set --region in the profile, or AWS_REGION.',
+    };
+  }
+  if (code === 'ERR_INVALID_URL' || message.includes('Invalid URL'))
+    return unreachable(`the endpoint ${at} is not a URL`, 'Write it with https:// before it.');
+  if (CERTIFICATE.test(code)) {
+    return unreachable(
+      `${at} shows a certificate of an authority this machine does not know (${code})`,
+      'Give the authority in a file: NODE_EXTRA_CA_CERTS=/path/ca.pem.',
+    );
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return unreachable(
+      `the certificate of ${at} is for another name`,
+      'With dots in the name of the bucket, or an endpoint of your own: --path-style.',
+    );
+  if (code === 'CERT_HAS_EXPIRED')
+    return unreachable(`the certificate of ${at} has expired`, 'Whoever runs it has to renew it.');
+  if (code === 'EPROTO')
+    return unreachable(`${at} does not speak TLS`, 'Is the endpoint http:// instead of https://?');
+  if (code === 'ENOTFOUND')
+    return unreachable(
+      `there is no host of that name (${hostOf(error) ?? at})`,
+      `Where the bucket stands before the host, try --path-style; else check --endpoint and --region. ${SHOW}`,
+    );
+  if (/^Bad response: \d/.test(message))
+    return unreachable(
+      `the proxy refused the way to ${at} (${message.replace(/\D+/g, '')})`,
+      'Check HTTPS_PROXY and its password, or name the host in NO_PROXY.',
+    );
+  return unreachable(`no answer from ${at} (${code || message})`);
+}
+
+function hostOf(error: unknown): string | undefined {
+  return isRecord(error) && typeof error.hostname === 'string' ? error.hostname : undefined;
+}
+
+/** The HTTP status of a refusal. */
+export function statusOf(error: unknown): number | undefined {
+  const metadata = fieldOf(error, '$metadata');
+  const status: unknown = isRecord(metadata) ? metadata.httpStatusCode : undefined;
+  return typeof status === 'number' && status >= 300 ? status : undefined;
+}
+
+function headerOf(error: unknown, name: string): string | undefined {
+  const headers = fieldOf(fieldOf(error, '$response'), 'headers');
+  const value: unknown = isRecord(headers) ? headers[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { StorageError } from '../../kernel/errors.ts';
+import { openBucket } from './bucket.ts';
+import type { StorageSettings } from './settings.ts';
+
+/**
+ * Asks the bucket for an object nobody has. "Not there" means that it can be reached and read.
+ * `unknown`: access denied, which a key without s3:ListBucket hears of every missing object.
+ * @throws StorageError when it can't be reached, does not exist, or refuses the credentials.
+ */
+export async function probeBucket(
+  settings: StorageSettings,
+  signal?: AbortSignal,
+): Promise<'yes' | 'unknown'> {
+  const bucket = await openBucket(settings);
+  try {
+    const opened = await bucket.open(`esign/doctor/${randomUUID()}`, { signal });
+    if (opened.kind === 'object') opened.cancel();
+    return 'yes';
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    if (error.code === 'STORAGE_DENIED') return 'unknown';
+    if (error.code === 'STORAGE_NOT_FOUND' && !isBucketMissing(error)) return 'yes';
+    throw error;
+  } finally {
+    bucket.close();
+  }
+}
+
+function isBucketMissing(error: StorageError): boolean {
+  return error.cause instanceof Error && error.cause.name === 'NoSuchBucket';
+}

@@ -1,0 +1,92 @@
+import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { EsignError } from '../../kernel/errors.ts';
+import { mapInOrder } from '../../kernel/streams.ts';
+import type { Paper } from '../../kernel/vocabulary.ts';
+import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
+import { type FileWish, locatePaper, type Patience } from './fetch.ts';
+import { fileOfKey, keyOf, paperName } from './papers.ts';
+
+const LOOKUPS_AT_ONCE = 8;
+
+/** The files of bare storage keys. */
+export function wishesOfKeys(keys: readonly string[], template: NameTemplate | undefined): FileWish[] {
+  return keys.map((key) => {
+    const wanted = fileOfKey(key);
+    const { envelopeId, what } = wanted;
+    const values = { key, name: key.split('/').at(-1), envelopeId, what };
+    const fileName = template === undefined ? wanted.fileName : renderName(template, values);
+    return { envelopeId, what, key, fileName, locate: () => Promise.resolve({ ...wanted, fileName }) };
+  });
+}
+
+export interface PaperWish {
+  client: Client;
+  papers: readonly Paper[];
+  template: NameTemplate | undefined;
+  patience: Patience;
+}
+
+/** The papers of envelopes known by their ids. Only a template needs the envelopes before the first file. */
+export async function wishesOfIds(ids: readonly string[], wish: PaperWish): Promise<FileWish[]> {
+  const { client, papers, template, patience } = wish;
+  if (template === undefined) {
+    return ids.flatMap((id) =>
+      papers.map((what) => ({
+        envelopeId: id,
+        what,
+        key: null,
+        fileName: paperName(id, what),
+        locate: () => locatePaper(client, id, what, patience),
+      })),
+    );
+  }
+  const wishes: FileWish[] = [];
+  const look = (id: string) =>
+    client.envelopes.get(id, patience.signal).catch((error: unknown) => {
+      if (patience.signal?.aborted || !(error instanceof EsignError)) throw error;
+      return { id, error };
+    });
+  for await (const found of mapInOrder(ids, LOOKUPS_AT_ONCE, look)) {
+    if ('error' in found && found.error instanceof EsignError) {
+      for (const what of papers) wishes.push(unnamed(found.id, what, found.error));
+    } else wishes.push(...papersOf(found, wish));
+  }
+  return wishes;
+}
+
+/** The papers of envelopes as a list shows them. */
+export async function wishesOfEnvelopes(
+  envelopes: AsyncIterable<Envelope>,
+  wish: PaperWish,
+): Promise<FileWish[]> {
+  const seen = new Set<string>();
+  const wishes: FileWish[] = [];
+  for await (const envelope of envelopes) {
+    if (seen.has(envelope.id)) continue;
+    seen.add(envelope.id);
+    wishes.push(...papersOf(envelope, wish));
+  }
+  return wishes;
+}
+
+function papersOf(envelope: Envelope, { client, papers, template, patience }: PaperWish): FileWish[] {
+  // Of ten thousand envelopes only what is needed is kept.
+  const { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey } = envelope;
+  const known = { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey };
+  return papers.map((what) => {
+    const key = keyOf(known, what);
+    const values = template === undefined ? undefined : valuesOfEnvelope(envelope, what, key);
+    return {
+      envelopeId: id,
+      what,
+      key: key ?? null,
+      fileName: template && values ? renderName(template, values) : paperName(id, what),
+      locate: () => locatePaper(client, id, what, patience, known),
+    };
+  });
+}
+
+function unnamed(envelopeId: string, what: Paper, error: EsignError): FileWish {
+  return { envelopeId, what, key: null, fileName: null, locate: () => Promise.reject(error) };
+}

@@ -1,0 +1,132 @@
+import type {
+  DeliveryRecord,
+  EnvelopeRecord,
+  KeyRecord,
+  SignerRecord,
+  SignerStatus,
+  TemplateRecord,
+} from '../../model.ts';
+import type { Rules } from '../base/choices.ts';
+
+/** A template as the API shows it (Template, Template field): no coordinates, and no roles unless chosen. */
+export function templateView(template: TemplateRecord, rules: Rules) {
+  const withRoles = rules['template-roles'] === 'shown';
+  return {
+    id: template.id,
+    name: template.name,
+    description: template.description,
+    pageCount: template.pageCount,
+    ...(withRoles ? { roles: template.roles } : {}),
+    fields: template.fields.map(({ fieldId, type, label, required, page, role }) => ({
+      fieldId,
+      type,
+      label,
+      required,
+      page,
+      ...(withRoles ? { role } : {}),
+    })),
+    createdAt: template.createdAt,
+    updatedAt: template.updatedAt,
+  };
+}
+
+/** Signer statuses are not all shown; these stand for words a client has never seen. */
+const UNKNOWN_WORDS: Partial<Record<SignerStatus, string>> = {
+  PENDING: 'AWAITING_TURN',
+  VIEWED: 'DELIVERED',
+};
+
+/** A signer as the API shows it (Signer). */
+export function signerView(signer: SignerRecord, rules: Rules) {
+  const word = rules['signer-statuses'] === 'unknown' ? UNKNOWN_WORDS[signer.status] : undefined;
+  return {
+    id: signer.id,
+    email: signer.email,
+    name: signer.name,
+    role: signer.role,
+    order: signer.order,
+    status: word ?? signer.status,
+    signedAt: signer.signedAt,
+    declinedAt: signer.declinedAt,
+    declineReason: signer.declineReason,
+  };
+}
+
+/** An envelope as the API shows it (Envelope): never the webhook secret. */
+export function envelopeView(envelope: EnvelopeRecord, rules: Rules) {
+  return {
+    id: envelope.id,
+    templateId: envelope.templateId,
+    templateName: envelope.templateName,
+    status: envelope.status,
+    signingOrder: envelope.signingOrder,
+    subject: envelope.subject,
+    message: envelope.message,
+    signers: envelope.signers.map((signer) => signerView(signer, rules)),
+    metadata: envelope.metadata,
+    webhookUrl: envelope.webhookUrl,
+    expiresAt: envelope.expiresAt,
+    createdAt: envelope.createdAt,
+    sentAt: envelope.sentAt,
+    completedAt: envelope.completedAt,
+    documentStorageKey: envelope.documentStorageKey,
+    signedDocumentStorageKey: envelope.signedDocumentStorageKey,
+    certificateStorageKey: envelope.certificateStorageKey,
+  };
+}
+
+/** An envelope as the list shows it: the document leaves the item's shape open. */
+export function listItemView(envelope: EnvelopeRecord, rules: Rules) {
+  if (rules['list-items'] === 'full') return envelopeView(envelope, rules);
+  const { id, templateId, templateName, status, signingOrder, subject } = envelope;
+  const { expiresAt, createdAt, sentAt, completedAt } = envelope;
+  return {
+    id,
+    templateId,
+    templateName,
+    status,
+    signingOrder,
+    subject,
+    expiresAt,
+    createdAt,
+    sentAt,
+    completedAt,
+  };
+}
+
+/** A key as the key list shows it (Authentication 7): the prefix, never the key nor its hash. */
+export function keyView(key: KeyRecord, now: number) {
+  const { id, orgId, name, description, prefix, scopes, createdAt, lastUsedAt, expiresAt, revokedAt } = key;
+  const expired = expiresAt !== null && Date.parse(expiresAt) <= now;
+  const status = revokedAt !== null ? 'revoked' : expired ? 'expired' : 'active';
+  return {
+    id,
+    orgId,
+    name,
+    description,
+    prefix,
+    scopes,
+    status,
+    createdAt,
+    lastUsedAt,
+    expiresAt,
+    revokedAt,
+  };
+}
+
+/** A delivery as the control plane shows it. */
+export function deliveryView(delivery: DeliveryRecord) {
+  const { id, envelopeId, event, url, createdAt, state, nextAttemptAt, attempts, body } = delivery;
+  return { id, envelopeId, event, url, createdAt, state, nextAttemptAt, attempts, body };
+}
+
+/** One page of a list (Response envelope, Pagination parameters): only the items shown are turned into JSON. */
+export function pageView<T>(items: readonly T[], page: number, pageSize: number, view: (item: T) => unknown) {
+  const start = (page - 1) * pageSize;
+  return {
+    data: items.slice(start, start + pageSize).map(view),
+    meta: {
+      pagination: { page, pageSize, total: items.length, totalPages: Math.ceil(items.length / pageSize) },
+    },
+  };
+}

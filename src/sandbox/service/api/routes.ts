@@ -1,0 +1,179 @@
+import { Hono } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Scope } from '../../../kernel/vocabulary.ts';
+import type { EnvelopeRecord } from '../../model.ts';
+import type { Choices, Rules } from '../base/choices.ts';
+import { ApiError, notFound } from '../base/errors.ts';
+import { readJson } from '../base/json-body.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
+import { bodies, parseBody, parseListQuery } from '../base/validation.ts';
+import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod } from '../base/web.ts';
+import type { Engine } from '../engine/engine.ts';
+import { authenticate, type RandomId, requireScope } from '../store/keys.ts';
+import type { AuditRecord } from '../store/records.ts';
+import type { Store } from '../store/store.ts';
+import type { RateReading, RateWindow } from './rate-window.ts';
+import { envelopeView, listItemView, pageView, templateView } from './representation.ts';
+
+export interface RouteOptions {
+  store: Store;
+  engine: Engine;
+  rates: RateWindow;
+  clock: Clock;
+  /** For the rate window alone. */
+  realClock: Clock;
+  randomId: RandomId;
+  choices: Choices;
+}
+
+/** The eight routes of the API (Endpoints), to be mounted at /api/v1. HEAD answers like GET. */
+export function apiRoutes(options: RouteOptions): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>();
+  app.use('*', audited(options), keyed(options));
+  templateRoutes(app, options);
+  envelopeRoutes(app, options);
+  actionRoutes(app, options);
+  app.all('*', unknownRoute);
+  return app;
+}
+
+function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
+  const { choices } = options;
+  const { state } = options.store;
+  const read = scoped('esign:read', choices);
+  app.get('/esign/templates', read, (c) => {
+    const { rules } = choices;
+    const { page, pageSize } = parseListQuery(c.req.query(), rules);
+    const active = state.templatesOf(c.var.key.orgId).filter((template) => template.active);
+    return reply(
+      c,
+      pageView(active, page, pageSize, (one) => templateView(one, rules)),
+    );
+  });
+  app.all('/esign/templates', wrongMethod('GET, HEAD'));
+
+  app.get('/esign/templates/:id', read, (c) => {
+    const template = state.template(c.req.param('id'), c.var.key.orgId);
+    if (!template) throw notFound('Template');
+    return reply(c, { data: templateView(template, choices.rules) });
+  });
+  app.all('/esign/templates/:id', wrongMethod('GET, HEAD'));
+}
+
+function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
+  const { choices, engine } = options;
+  const { state } = options.store;
+  const read = scoped('esign:read', choices);
+  app.get('/esign/envelopes', read, (c) => {
+    const { rules } = choices;
+    const { page, pageSize, status } = parseListQuery(c.req.query(), rules);
+    const newestFirst = state.envelopesOf(c.var.key.orgId);
+    const all = rules['list-order'] === 'desc' ? newestFirst : newestFirst.toReversed();
+    const shown = status === undefined ? all : all.filter((envelope) => envelope.status === status);
+    return reply(
+      c,
+      pageView(shown, page, pageSize, (one) => listItemView(one, rules)),
+    );
+  });
+  app.post('/esign/envelopes', scoped('esign:write', choices), async (c) => {
+    const body = parseBody(bodies.create, await readJson(c.env.incoming));
+    const envelope = await engine.create(c.var.key.orgId, body);
+    return reply(c, { data: envelopeView(envelope, choices.rules) }, 201);
+  });
+  app.all('/esign/envelopes', wrongMethod('GET, HEAD, POST'));
+
+  app.get('/esign/envelopes/:id', read, (c) => {
+    const envelope = engine.envelope(c.req.param('id'), c.var.key.orgId);
+    return reply(c, { data: envelopeView(envelope, choices.rules) });
+  });
+  app.all('/esign/envelopes/:id', wrongMethod('GET, HEAD'));
+}
+
+/** send, cancel and remind; the document does not show their replies. */
+function actionRoutes(app: Hono<ServiceEnv>, { engine, choices }: RouteOptions): void {
+  const write = scoped('esign:write', choices);
+  app.post('/esign/envelopes/:id/send', write, async (c) =>
+    replyAction(c, await engine.send(c.req.param('id'), c.var.key.orgId), choices.rules),
+  );
+  app.post('/esign/envelopes/:id/cancel', write, async (c) => {
+    const { id } = engine.envelope(c.req.param('id'), c.var.key.orgId);
+    const { reason } = parseBody(bodies.cancel, await readJson(c.env.incoming));
+    return replyAction(c, await engine.cancel(id, c.var.key.orgId, reason ?? null), choices.rules);
+  });
+  app.post('/esign/envelopes/:id/remind', write, async (c) => {
+    const { id } = engine.envelope(c.req.param('id'), c.var.key.orgId);
+    const { signerId } = parseBody(bodies.remind, await readJson(c.env.incoming));
+    return replyAction(c, await engine.remind(id, c.var.key.orgId, signerId ?? null), choices.rules);
+  });
+  for (const action of ['send', 'cancel', 'remind'])
+    app.all(`/esign/envelopes/:id/${action}`, wrongMethod('POST'));
+}
+
+/** 401, then 429; every reply from here on carries the three rate headers. Then time catches up. */
+function keyed({ store, engine, rates, clock, realClock, choices }: RouteOptions) {
+  return createMiddleware<ServiceEnv>(async (c, next) => {
+    const key = authenticate(c.req.header('authorization'), store.state, clock.now());
+    c.set('key', key);
+    c.set('caller', key);
+    const now = realClock.now();
+    const rate = rates.take(key.id, now);
+    for (const [name, value] of rateHeaders(rate, now, choices.rules)) c.header(name, String(value));
+    if (!rate.allowed) throw new ApiError('RATE_LIMITED', 'Too many requests');
+    await engine.catchUp();
+    await next();
+  });
+}
+
+function rateHeaders(rate: RateReading, now: number, rules: Rules): [string, number][] {
+  const { allowed, limit, remaining, resetsAt } = rate;
+  const reset = rules['reset-header'] === 'seconds' ? Math.ceil(resetsAt / 1000) : resetsAt;
+  const headers: [string, number][] = [
+    ['X-RateLimit-Limit', limit],
+    ['X-RateLimit-Remaining', remaining],
+    ['X-RateLimit-Reset', reset],
+  ];
+  if (!allowed && rules['retry-after'] === 'on')
+    headers.push(['Retry-After', Math.ceil((resetsAt - now) / 1000)]);
+  return headers;
+}
+
+/** 403 for a key without the permission, then for an organisation without storage (What the service does). */
+function scoped(scope: Scope, choices: Choices) {
+  return createMiddleware<ServiceEnv>(async (c, next) => {
+    requireScope(c.var.key, scope);
+    if (choices.rules.byob === 'off') throw new ApiError('FORBIDDEN', 'BYOB storage is not configured');
+    await next();
+  });
+}
+
+/** Writes each request into the audit log, successes and failures (Authentication 9). */
+function audited({ store, clock, randomId }: RouteOptions) {
+  return createMiddleware<ServiceEnv>(async (c, next) => {
+    c.set('caller', null);
+    await next();
+    const key = c.var.caller;
+    const value: AuditRecord = {
+      id: `aud_${randomId(10)}`,
+      at: isoTime(clock.now()),
+      orgId: key?.orgId ?? null,
+      keyId: key?.id ?? null,
+      action: c.res.status === 429 ? 'api.rate_limited' : 'api.request',
+      method: c.req.method,
+      path: c.req.path,
+      status: c.res.status,
+    };
+    store.note({ kind: 'audit', value });
+  });
+}
+
+function replyAction(c: ServiceContext, envelope: EnvelopeRecord, rules: Rules): Response {
+  switch (rules['action-reply']) {
+    case 'envelope':
+      return reply(c, { data: envelopeView(envelope, rules) });
+    case 'success':
+      return reply(c, { data: { success: true } });
+    case 'empty204':
+      return c.body(null, 204);
+  }
+}

@@ -1,0 +1,67 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { ErrorDetails } from '../../../kernel/errors.ts';
+import type { ServiceErrorCode } from '../../../kernel/vocabulary.ts';
+
+/** Errors: code to HTTP status. INTERNAL_ERROR is for what should never happen; the document has no code for it. */
+const STATUS = {
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  VALIDATION_ERROR: 400,
+  INVALID_STATE: 400,
+  RATE_LIMITED: 429,
+  QUOTA_EXCEEDED: 403,
+  INTERNAL_ERROR: 500,
+} as const satisfies Record<ServiceErrorCode | 'INTERNAL_ERROR', ContentfulStatusCode>;
+
+export type ApiErrorCode = keyof typeof STATUS;
+
+/** A refusal in the API's own terms: what a handler throws and the caller reads as JSON. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ApiErrorCode;
+  readonly status: ContentfulStatusCode;
+  readonly details: ErrorDetails | undefined;
+
+  constructor(
+    code: ApiErrorCode,
+    message: string,
+    facts: { details?: ErrorDetails; status?: ContentfulStatusCode } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.status = facts.status ?? STATUS[code];
+    this.details = facts.details;
+  }
+}
+
+/** VALIDATION_ERROR with its details (Create envelope body). */
+export function invalidBody(
+  details: ErrorDetails,
+  message = 'The request is not valid',
+  status: ContentfulStatusCode = 400,
+): ApiError {
+  return new ApiError('VALIDATION_ERROR', message, { details, status });
+}
+
+/** INVALID_STATE with a plain sentence (Errors). */
+export function invalidState(message: string): ApiError {
+  return new ApiError('INVALID_STATE', message);
+}
+
+/** NOT_FOUND, naming what was looked for (Errors). */
+export function notFound(what: string): ApiError {
+  return new ApiError('NOT_FOUND', `${what} not found`);
+}
+
+/** The JSON text of an error reply (Response envelope). `details` only where there are any. */
+export function errorText(error: ApiError): string {
+  const { code, message, details } = error;
+  return JSON.stringify({ error: details ? { code, message, details } : { code, message } });
+}
+
+/** Anything thrown as an ApiError; a defect becomes a 500 that says nothing about the inside. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  return new ApiError('INTERNAL_ERROR', 'The sandbox could not complete the request');
+}

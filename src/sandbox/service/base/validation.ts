@@ -1,0 +1,202 @@
+import * as z from 'zod';
+import type { ErrorDetails } from '../../../kernel/errors.ts';
+import { ENVELOPE_STATUSES, LIMITS, SCOPES, SIGNING_ORDERS } from '../../../kernel/vocabulary.ts';
+import { DEFAULT_RULES, type Rules } from './choices.ts';
+import { invalidBody } from './errors.ts';
+
+/** Create envelope body gives no maximum for expiresInDays; this is the sandbox's own. */
+const LONGEST_EXPIRY_DAYS = 365;
+/** JSON may nest deeper than a program can write it out again; metadata beyond this is refused, not echoed wrongly. */
+const DEEPEST_METADATA = 32;
+/** Ten years: what one `advance` may move the clock by. */
+const LONGEST_ADVANCE_MS = 10 * 365 * 86_400_000;
+
+const EMAIL = /^[^\s@<>(),;:"[\]\\\p{Cc}]+@[^\s@<>(),;:"[\]\\\p{Cc}.]+(\.[^\s@<>(),;:"[\]\\\p{Cc}.]+)+$/u;
+
+const text = (most: number) =>
+  z.string({ error: 'Must be a string' }).max(most, { error: `Must be at most ${most} characters` });
+const filled = (what: string, most: number) =>
+  z
+    .string({ error: ({ input }) => (input === undefined ? `${what} is required` : 'Must be a string') })
+    .max(most, { error: `Must be at most ${most} characters` })
+    .refine((value) => value.trim() !== '', { error: `${what} is required` });
+const oneOf = (values: readonly string[]) => `Must be one of ${values.join(', ')}`;
+const wholeNumber = (least: number, most: number) => {
+  const error = `Must be a whole number from ${least} to ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+};
+
+const email = filled('Email', 254).refine((value) => value.trim() === '' || EMAIL.test(value), {
+  error: 'Must be an email address',
+});
+
+/** Any JSON object, taken as it is: a copy made key by key would lose `__proto__`. */
+const metadata = z.custom<Record<string, unknown>>((value) => isObject(value) && isShallow(value), {
+  error: ({ input }) =>
+    isObject(input) ? `Must not be nested deeper than ${DEEPEST_METADATA} levels` : 'Must be an object',
+});
+
+const NO_SIGNER = 'At least one signer is required';
+
+const createSchema = z.strictObject({
+  templateId: filled('templateId', 200),
+  signers: z
+    .array(
+      z.strictObject(
+        {
+          email,
+          name: filled('Name', 255),
+          role: text(200).optional(),
+          order: wholeNumber(0, 1_000_000).optional(),
+        },
+        { error: objectError },
+      ),
+      { error: ({ input }) => (input === undefined ? NO_SIGNER : 'Must be an array') },
+    )
+    .min(1, { error: NO_SIGNER })
+    .max(LIMITS.signers, { error: `At most ${LIMITS.signers} signers are allowed` }),
+  subject: text(1000).optional(),
+  message: text(20_000).optional(),
+  metadata: metadata.optional(),
+  webhookUrl: text(2048).refine(isWebUrl, { error: 'Must be an http or https URL' }).optional(),
+  webhookSecret: text(1000)
+    .min(LIMITS.webhookSecret, { error: `Must be at least ${LIMITS.webhookSecret} characters` })
+    .optional(),
+  expiresInDays: wholeNumber(1, LONGEST_EXPIRY_DAYS).optional(),
+  signingOrder: z.enum(SIGNING_ORDERS, { error: oneOf(SIGNING_ORDERS) }).optional(),
+  sendImmediately: z.boolean({ error: 'Must be true or false' }).optional(),
+});
+
+/** Create envelope body, checked. */
+export type CreateBody = z.infer<typeof createSchema>;
+
+export const bodies = {
+  create: createSchema,
+  cancel: z.strictObject({ reason: text(2000).optional() }),
+  remind: z.strictObject({ signerId: filled('signerId', 200).optional() }),
+  controlSign: z.strictObject({
+    signer: filled('signer', 254).optional(),
+    values: z.record(z.string(), z.union([z.string().max(5000), z.boolean(), z.number()])).optional(),
+    all: z.boolean().optional(),
+  }),
+  controlView: z.strictObject({ signer: filled('signer', 254).optional() }),
+  controlDecline: z.strictObject({
+    signer: filled('signer', 254).optional(),
+    reason: text(2000).optional(),
+  }),
+  advance: z.strictObject({ ms: wholeNumber(1, LONGEST_ADVANCE_MS) }),
+  /** Authentication 6; `orgId` makes or joins a second organisation. */
+  createKey: z.strictObject({
+    name: filled('Name', 200),
+    description: text(1000).optional(),
+    scopes: z
+      .array(z.enum(SCOPES, { error: oneOf(SCOPES) }), { error: 'At least one scope is required' })
+      .min(1, { error: 'At least one scope is required' }),
+    expiresAt: z.iso.datetime({ offset: true, error: 'Must be an ISO 8601 timestamp' }).optional(),
+    orgId: z
+      .string()
+      .regex(/^org_[A-Za-z0-9]{1,40}$/, { error: 'Must look like org_ and up to 40 letters and digits' })
+      .optional(),
+  }),
+};
+
+/**
+ * The body by its schema, or VALIDATION_ERROR with `details` by dotted field name (Create envelope body).
+ * No body counts as an empty object, so that the reply names what is required.
+ */
+export function parseBody<T>(schema: z.ZodType<T>, body: unknown = {}): T {
+  if (!isObject(body)) throw invalidBody({ body: ['Must be a JSON object'] });
+  return parse(schema, body, 'The request body is not valid');
+}
+
+const pageNumber = (most: number, error: string) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,15}$/, { error })
+    .transform(Number)
+    .refine((value) => value >= 1 && value <= most, { error });
+
+const listSchema = z.object({
+  page: pageNumber(Number.MAX_SAFE_INTEGER, 'Must be a whole number from 1').optional(),
+  pageSize: pageNumber(LIMITS.pageSize, `Must be a whole number from 1 to ${LIMITS.pageSize}`).optional(),
+  status: z.enum(ENVELOPE_STATUSES, { error: oneOf(ENVELOPE_STATUSES) }).optional(),
+});
+
+export interface ListQuery {
+  page: number;
+  pageSize: number;
+  status: string | undefined;
+}
+
+/** Pagination parameters and the status filter of the envelope list; anything else in the query is ignored. */
+export function parseListQuery(query: Record<string, string>, rules: Rules = DEFAULT_RULES): ListQuery {
+  if (rules['bad-paging'] === 'clamp') return clampedListQuery(query);
+  const {
+    page = 1,
+    pageSize = LIMITS.defaultPageSize,
+    status,
+  } = parse(listSchema, query, 'The query is not valid');
+  return { page, pageSize, status };
+}
+
+/** Numbers brought to the nearest allowed one; a status that isn't one is kept, and fits no envelope. */
+function clampedListQuery({ page, pageSize, status }: Record<string, string>): ListQuery {
+  const number = (text: string | undefined, otherwise: number, most: number) => {
+    const value = /^[+-]?\d+(\.\d+)?$/.test(text ?? '') ? Math.trunc(Number(text)) : otherwise;
+    return Math.min(Math.max(value, 1), most);
+  };
+  return {
+    page: number(page, 1, Number.MAX_SAFE_INTEGER),
+    pageSize: number(pageSize, LIMITS.defaultPageSize, LIMITS.pageSize),
+    status,
+  };
+}
+
+function parse<T>(schema: z.ZodType<T>, value: unknown, message: string): T {
+  const result = checked(schema, value);
+  if ('details' in result) throw invalidBody(result.details, message);
+  return result.data;
+}
+
+/** The value by its schema, or what is wrong with it by dotted field name. */
+export function checked<T>(schema: z.ZodType<T>, value: unknown): { data: T } | { details: ErrorDetails } {
+  const result = schema.safeParse(value);
+  if (result.success) return { data: result.data };
+  const details = new Map<string, string[]>();
+  const add = (path: PropertyKey[], text: string) => {
+    const field = path.length === 0 ? 'body' : path.map(String).join('.');
+    const known = details.get(field);
+    if (!known) details.set(field, [text]);
+    else if (!known.includes(text)) known.push(text);
+  };
+  for (const issue of result.error.issues) {
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) add([...issue.path, key], 'Unknown field');
+    } else add(issue.path, issue.message);
+  }
+  return { details: Object.fromEntries(details) };
+}
+
+/** True for a JSON object: not null, not an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isShallow(value: object): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEEPEST_METADATA) return false;
+    level = level.flatMap((item): unknown[] =>
+      typeof item === 'object' && item !== null ? Object.values(item) : [],
+    );
+  }
+  return true;
+}
+
+function isWebUrl(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
+
+function objectError({ code }: { code?: string }): string | undefined {
+  return code === 'invalid_type' ? 'Must be an object' : undefined;
+}

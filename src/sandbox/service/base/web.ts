@@ -1,0 +1,42 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { KeyRecord } from '../../model.ts';
+import { ApiError, asApiError, errorText, notFound } from './errors.ts';
+
+/** What a handler finds in its context: node's request and reply, the key of an authenticated request, and the same for
+ * those who ask before it is known. */
+export interface ServiceEnv {
+  Bindings: HttpBindings;
+  Variables: { key: KeyRecord; caller: KeyRecord | null };
+}
+
+export type ServiceContext = Context<ServiceEnv>;
+
+/** A JSON reply. */
+export function reply(c: ServiceContext, value: unknown, status: ContentfulStatusCode = 200): Response {
+  return jsonText(c, JSON.stringify(value), status);
+}
+
+/** Anything thrown, as the API's error reply. */
+export function replyError(c: ServiceContext, thrown: unknown): Response {
+  const error = asApiError(thrown);
+  return jsonText(c, errorText(error), error.status);
+}
+
+/** The reply for a known path and another method. */
+export function wrongMethod(allowed: string) {
+  return (c: ServiceContext): Response => {
+    c.header('Allow', allowed);
+    return replyError(c, new ApiError('NOT_FOUND', `${c.req.method} is not possible here`, { status: 405 }));
+  };
+}
+
+/** The reply for a path that does not exist. */
+export function unknownRoute(c: ServiceContext): Response {
+  return replyError(c, notFound('Route'));
+}
+
+function jsonText(c: ServiceContext, text: string, status: ContentfulStatusCode): Response {
+  return c.body(text, status, { 'Content-Type': 'application/json; charset=utf-8' });
+}

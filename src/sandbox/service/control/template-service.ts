@@ -1,0 +1,104 @@
+import type { PaperMaker, TemplateField, TemplateRecord } from '../../model.ts';
+import { invalidBody, invalidState, notFound } from '../base/errors.ts';
+import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
+import type { ResetGate } from '../engine/reset-lock.ts';
+import type { RandomId } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
+import type { Uploads } from '../store/uploads.ts';
+
+export interface TemplateDeskOptions {
+  store: Store;
+  clock: SandboxClock;
+  randomId: RandomId;
+  papers: PaperMaker;
+  uploads: Uploads;
+  resets: ResetGate;
+}
+
+/** What is said of a template beside its pages. */
+export type TemplateWords = Pick<TemplateRecord, 'name' | 'description' | 'roles'>;
+
+/** Templates made from an organisation's own PDFs. Until its fields are saved a template is not active. */
+export class TemplateDesk {
+  readonly #options: TemplateDeskOptions;
+
+  constructor(options: TemplateDeskOptions) {
+    this.#options = options;
+  }
+
+  /** An uploaded template of the default organisation; NOT_FOUND for any other. */
+  find(id: string): TemplateRecord {
+    const { state } = this.#options.store;
+    const template = state.template(id, state.orgId);
+    if (template?.upload === undefined) throw notFound('Template');
+    return template;
+  }
+
+  /** True when envelopes were made from it: its fields are theirs, too. */
+  isUsed(id: string): boolean {
+    return this.#options.store.state.isUsed(id);
+  }
+
+  pdfOf(id: string): Promise<Uint8Array> {
+    return this.#options.uploads.get(this.find(id).id);
+  }
+
+  /** A template of these pages, still without fields. The file is on disk before the template exists. */
+  async upload(words: TemplateWords, pdf: Uint8Array): Promise<TemplateRecord> {
+    const inspection = await this.#options.papers.inspect(pdf);
+    if ('problem' in inspection) throw invalidBody({ pdf: [inspection.problem] }, 'The file was not taken');
+    return this.#put({ ...words, fields: [] }, inspection.pages, pdf);
+  }
+
+  /** The same pages and fields once more, not active yet. */
+  async copy(id: string): Promise<TemplateRecord> {
+    const { name, description, roles, fields, upload } = this.find(id);
+    const words = { name: `${name.slice(0, 190)} (copy)`, description, roles };
+    return this.#put({ ...words, fields }, upload?.pages ?? [], await this.pdfOf(id));
+  }
+
+  /** Saves words and fields, and makes the template active. INVALID_STATE when envelopes rely on its fields. */
+  async save(id: string, changes: TemplateWords & Pick<TemplateRecord, 'fields'>): Promise<TemplateRecord> {
+    const template = this.find(id);
+    if (this.isUsed(id))
+      throw invalidState(
+        'Envelopes were made from this template, so its fields stay; copy it to change them',
+      );
+    return this.#commit({ ...template, ...changes, active: true });
+  }
+
+  /** Takes a template out of the list, or puts it back. Envelopes made from it go on. */
+  async setActive(id: string, active: boolean): Promise<TemplateRecord> {
+    const template = this.find(id);
+    if (active && template.fields.length === 0) throw invalidState('The template has no fields yet');
+    return this.#commit({ ...template, active });
+  }
+
+  async #put(
+    facts: TemplateWords & { fields: TemplateField[] },
+    pages: { width: number; height: number }[],
+    pdf: Uint8Array,
+  ): Promise<TemplateRecord> {
+    const { store, clock, randomId, uploads, resets } = this.#options;
+    const id = `tmpl_${randomId(10)}`;
+    await resets.put(() => uploads.put(id, pdf));
+    const at = isoTime(clock.now());
+    const template: TemplateRecord = {
+      id,
+      ...facts,
+      pageCount: pages.length,
+      active: false,
+      createdAt: at,
+      updatedAt: at,
+      upload: { orgId: store.state.orgId, pages },
+    };
+    await store.commit([{ kind: 'template', value: template }]);
+    return template;
+  }
+
+  async #commit(template: TemplateRecord): Promise<TemplateRecord> {
+    const value = { ...template, updatedAt: isoTime(this.#options.clock.now()) };
+    await this.#options.store.commit([{ kind: 'template', value }]);
+    return value;
+  }
+}

@@ -1,0 +1,97 @@
+import { LIMITS, type SigningOrder } from '../../../kernel/vocabulary.ts';
+import type { EnvelopeRecord, SignerRecord, TemplateRecord } from '../../model.ts';
+import type { Rules } from '../base/choices.ts';
+import { invalidBody } from '../base/errors.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
+import type { CreateBody } from '../base/validation.ts';
+import type { RandomId } from '../store/keys.ts';
+import { storageKey } from './lifecycle.ts';
+
+const ORDERS = { parallel: 'PARALLEL', sequential: 'SEQUENTIAL' } as const satisfies Record<
+  string,
+  SigningOrder
+>;
+const DAY_MS = 86_400_000;
+
+/** A new envelope in DRAFT (Create envelope body). Expiry counts from creation. */
+export function draftEnvelope(
+  orgId: string,
+  template: TemplateRecord,
+  body: CreateBody,
+  now: number,
+  { randomId, rules }: { randomId: RandomId; rules: Rules },
+): EnvelopeRecord {
+  const roles = assignRoles(template, body.signers);
+  const id = `env_${randomId(10)}`;
+  const at = isoTime(now);
+  return {
+    id,
+    orgId,
+    templateId: template.id,
+    templateName: template.name,
+    status: 'DRAFT',
+    signingOrder: body.signingOrder ?? ORDERS[rules['default-signing-order']],
+    subject: body.subject ?? `Please sign: ${template.name}`,
+    message: body.message ?? '',
+    signers: body.signers.map((signer, index) =>
+      pendingSigner(signer, roles[index] ?? '', signer.order ?? index + 1, randomId),
+    ),
+    metadata: body.metadata ?? {},
+    webhookUrl: body.webhookUrl ?? null,
+    webhookSecret: body.webhookSecret ?? null,
+    expiresAt: isoTime(now + (body.expiresInDays ?? LIMITS.expiresInDays) * DAY_MS),
+    createdAt: at,
+    sentAt: null,
+    completedAt: null,
+    documentStorageKey: storageKey({ id, orgId }, 'document'),
+    signedDocumentStorageKey: null,
+    certificateStorageKey: null,
+    history: [{ at, what: 'created', signerId: null, detail: null }],
+  };
+}
+
+/**
+ * A role for every signer: the one asked for, else the next of the template's that nobody has, else its last.
+ * A role that isn't the template's is a VALIDATION_ERROR that names the roles.
+ */
+function assignRoles(template: TemplateRecord, signers: CreateBody['signers']): string[] {
+  const wrong = signers.flatMap(({ role }, index): [string, string[]][] =>
+    role === undefined || template.roles.includes(role)
+      ? []
+      : [[`signers.${index}.role`, [`Must be one of the template's roles: ${template.roles.join(', ')}`]]],
+  );
+  if (wrong.length > 0) throw invalidBody(Object.fromEntries(wrong), 'The request body is not valid');
+  const taken = new Set(signers.map((signer) => signer.role));
+  return signers.map((signer) => {
+    const role = signer.role ?? template.roles.find((one) => !taken.has(one)) ?? template.roles.at(-1) ?? '';
+    taken.add(role);
+    return role;
+  });
+}
+
+function pendingSigner(
+  signer: CreateBody['signers'][number],
+  role: string,
+  order: number,
+  randomId: RandomId,
+): SignerRecord {
+  return {
+    id: `signer_${randomId(10)}`,
+    email: signer.email,
+    name: signer.name,
+    role,
+    order,
+    status: 'PENDING',
+    signedAt: null,
+    declinedAt: null,
+    declineReason: null,
+    token: randomId(24),
+    notifiedAt: null,
+    viewedAt: null,
+    consentAt: null,
+    ip: null,
+    userAgent: null,
+    signatureId: randomId(16).toUpperCase(),
+    values: {},
+  };
+}

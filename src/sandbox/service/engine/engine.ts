@@ -1,0 +1,314 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { DeliveryRecord, EnvelopeRecord, PaperMaker, TemplateRecord } from '../../model.ts';
+import type { Choices } from '../base/choices.ts';
+import { invalidBody, invalidState, notFound } from '../base/errors.ts';
+import { Alarm, isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
+import { Turns } from '../base/turns.ts';
+import type { CreateBody } from '../base/validation.ts';
+import type { RandomId } from '../store/keys.ts';
+import type { Change } from '../store/records.ts';
+import type { Store } from '../store/store.ts';
+import type { WebhookSender } from '../webhooks/sender.ts';
+import { draftEnvelope } from './draft.ts';
+import { type Entries, fillFields } from './fields.ts';
+import * as lifecycle from './lifecycle.ts';
+import { copyOf, outcomeOf } from './outcome.ts';
+import type { PaperShelf } from './paper-store.ts';
+import * as standing from './predicates.ts';
+import type { Quota } from './quota.ts';
+import type { ResetGate } from './reset-lock.ts';
+
+export interface EngineOptions {
+  store: Store;
+  clock: SandboxClock;
+  /** The machine's clock, for waits that are real. */
+  realClock: Clock;
+  sender: WebhookSender;
+  papers: PaperMaker;
+  shelf: PaperShelf;
+  resets: ResetGate;
+  randomId: RandomId;
+  quota: Quota;
+  choices: Choices;
+  /** Base of the links in mails; asked each time, since the port is known only once the service listens. */
+  origin: () => string;
+}
+
+/** What the signer's browser tells. */
+export interface Visitor {
+  ip: string | null;
+  userAgent: string | null;
+}
+
+/** How long `advance` waits, in real time, for webhook attempts it caused. */
+const ADVANCE_PATIENCE_MS = 5000;
+/** The sandbox's clock stays within a century of the machine's. */
+const FARTHEST_OFFSET_MS = 100 * 365 * 86_400_000;
+
+/** Carries out what the API, a signer or the clock asks: lifecycle, papers, mails, webhooks, in one durable step. */
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #turns = new Turns();
+  readonly #alarm: Alarm;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#alarm = new Alarm(options.clock, () => void this.catchUp().catch(() => undefined));
+  }
+
+  get #rules() {
+    return this.#options.choices.rules;
+  }
+
+  get #state() {
+    return this.#options.store.state;
+  }
+
+  /** Catches up with what came due while the sandbox was stopped, earlier deliveries first. */
+  async start(): Promise<void> {
+    this.#options.sender.resume();
+    await this.catchUp();
+  }
+
+  close(): void {
+    this.#alarm.close();
+  }
+
+  /** The envelope of an organisation; that of another one is NOT_FOUND (Authentication 5). */
+  envelope(id: string, orgId?: string): EnvelopeRecord {
+    const envelope = this.#state.envelopes.get(id);
+    if (!envelope || (orgId !== undefined && envelope.orgId !== orgId)) throw notFound('Envelope');
+    return envelope;
+  }
+
+  /** A new envelope, its document.pdf in the bucket before it exists; sent at once where asked. */
+  async create(orgId: string, body: CreateBody): Promise<EnvelopeRecord> {
+    const template = this.#state.template(body.templateId, orgId);
+    if (!template) throw notFound('Template');
+    if (!template.active) throw invalidBody({ templateId: ['The template is not active'] });
+    const now = this.#options.clock.now();
+    const { randomId, choices } = this.#options;
+    const { rules } = choices;
+    const draft = draftEnvelope(orgId, template, body, now, { randomId, rules });
+    const release = this.#options.quota.reserve(orgId, now, draft.signers.length);
+    try {
+      await this.#options.resets.put(() => this.#options.shelf.putDocument(template, draft));
+    } finally {
+      release();
+    }
+    if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt) {
+      await this.#options.shelf.clear(draft);
+      throw notFound('Template');
+    }
+    return this.#commit(body.sendImmediately ? lifecycle.send(draft, now, rules) : unchanged(draft));
+  }
+
+  send(id: string, orgId: string): Promise<EnvelopeRecord> {
+    this.envelope(id, orgId);
+    return this.#act(id, (envelope, now) => lifecycle.send(envelope, now, this.#rules));
+  }
+
+  cancel(id: string, orgId: string, reason: string | null): Promise<EnvelopeRecord> {
+    this.envelope(id, orgId);
+    return this.#act(id, (envelope, now) => lifecycle.cancel(envelope, reason, now, this.#rules));
+  }
+
+  remind(id: string, orgId: string, signerId: string | null): Promise<EnvelopeRecord> {
+    this.envelope(id, orgId);
+    return this.#act(id, (envelope, now) => lifecycle.remind(envelope, signerId, now, this.#rules));
+  }
+
+  /** `who` is a signer's id or address, or null for the next in turn; so below. */
+  view(id: string, who: string | null): Promise<EnvelopeRecord> {
+    return this.#act(id, (envelope, now) => lifecycle.view(envelope, pick(envelope, who), now, this.#rules));
+  }
+
+  /** Views first where that has not happened. Fields without an entered value get a plausible one. */
+  sign(id: string, who: string | null, entries: Entries, visitor: Visitor): Promise<EnvelopeRecord> {
+    return this.#act(id, (envelope, now) => {
+      const signerId = pick(envelope, who);
+      const seen = standing.signerOf(envelope, signerId).status === 'VIEWED';
+      const first = seen ? unchanged(envelope) : lifecycle.view(envelope, signerId, now, this.#rules);
+      return lifecycle.andThen(first, (viewed) => {
+        const filled = fillFields(
+          this.#templateOf(viewed),
+          standing.signerOf(viewed, signerId),
+          entries,
+          now,
+        );
+        const signature = { signerId, ...entries, values: filled, ...visitor };
+        return lifecycle.sign(viewed, signature, now, this.#rules);
+      });
+    });
+  }
+
+  decline(id: string, who: string | null, reason: string | null): Promise<EnvelopeRecord> {
+    return this.#act(id, (envelope, now) =>
+      lifecycle.decline(envelope, { signerId: pick(envelope, who), reason }, now),
+    );
+  }
+
+  /** Completes and expires what has reached its time, in order of time. Costs two comparisons when nothing has. */
+  async catchUp(): Promise<void> {
+    const now = this.#options.clock.now();
+    const { expiries, finalisations } = this.#state;
+    const turns = [
+      ...finalisations.take(now).map((id) => this.#turns.run(id, () => this.#finalise(id))),
+      ...expiries.take(now).map((id) => this.#turns.run(id, () => this.#expire(id, now))),
+    ];
+    if (turns.length > 0) await Promise.all(turns);
+    this.#setAlarm();
+  }
+
+  /** Moves the sandbox's clock forward, stopping at every retry on the way. Returns the new time in ms. */
+  advance(ms: number): Promise<number> {
+    return this.#turns.run('clock', async () => {
+      const { clock, sender } = this.#options;
+      if (clock.offsetMs + ms > FARTHEST_OFFSET_MS)
+        throw invalidBody({ ms: ['The clock would be more than a century ahead'] });
+      const deadline = this.#options.realClock.now() + ADVANCE_PATIENCE_MS;
+      await this.#settleWebhooks(deadline);
+      const target = clock.now() + ms;
+      for (let next = sender.nextDue; next !== undefined && next < target; next = sender.nextDue) {
+        await this.#moveTo(Math.max(next, clock.now()));
+        await this.#settleWebhooks(deadline);
+      }
+      await this.#moveTo(target);
+      await this.#options.store.commit([{ kind: 'clock', value: clock.offsetMs }]);
+      await this.#settleWebhooks(deadline);
+      return clock.now();
+    });
+  }
+
+  /** Sends a delivery once more, as a delivery of its own with the same bytes. */
+  async replay(deliveryId: string): Promise<DeliveryRecord> {
+    const earlier = this.#state.deliveries.get(deliveryId);
+    if (!earlier) throw notFound('Delivery');
+    const value = copyOf(earlier, isoTime(this.#options.clock.now()), this.#options.randomId);
+    await this.#options.store.commit([{ kind: 'delivery', value }]);
+    this.#options.sender.enqueue(value);
+    return value;
+  }
+
+  /** Back to the first day: the templates, the key of that hash and what others put into the bucket remain. */
+  reset(keptKeyHash: string): Promise<void> {
+    return this.#options.resets.reset(() => this.#reset(keptKeyHash));
+  }
+
+  async #reset(keptKeyHash: string): Promise<void> {
+    const { store, sender, clock, papers, shelf } = this.#options;
+    const key = this.#state.keyByHash(keptKeyHash);
+    sender.clear();
+    const saved = store.commit([
+      { kind: 'reset', value: null },
+      { kind: 'org', value: this.#state.orgId },
+      ...papers.templates().map((value): Change => ({ kind: 'template', value })),
+      ...(key ? [{ kind: 'key', value: key } satisfies Change] : []),
+    ]);
+    clock.offsetMs = 0;
+    this.#alarm.set(undefined);
+    await saved;
+    await shelf.clear();
+  }
+
+  #act(id: string, step: (envelope: EnvelopeRecord, now: number) => lifecycle.Step): Promise<EnvelopeRecord> {
+    return this.#turns.run(id, async () => {
+      const now = this.#options.clock.now();
+      await this.#expire(id, now);
+      const before = this.envelope(id);
+      const done = step(before, now);
+      if (done.envelope === before) return before;
+      // The papers come first: an envelope that says COMPLETED has them.
+      if (done.envelope.status === 'COMPLETED')
+        await this.#options.shelf.putSigned(this.#templateOf(before), done.envelope);
+      if (this.#state.envelopes.get(id) === before) return this.#commit(done);
+      // A reset came in between: the papers just put belong to nobody.
+      await this.#options.shelf.clear(done.envelope);
+      throw notFound('Envelope');
+    });
+  }
+
+  /** Papers that can't be drawn are tried again later: nobody waits for an answer here. */
+  async #finalise(id: string): Promise<void> {
+    const envelope = this.#state.envelopes.get(id);
+    if (!envelope || !standing.isFinalising(envelope)) return;
+    const done = lifecycle.finalise(envelope, this.#rules);
+    try {
+      await this.#options.shelf.putSigned(this.#templateOf(envelope), done.envelope);
+    } catch {
+      this.#state.finalisations.push(this.#options.clock.now() + standing.FINALISING_MS, id);
+      return;
+    }
+    if (this.#state.envelopes.get(id) === envelope) await this.#commit(done);
+    else await this.#options.shelf.clear(done.envelope);
+  }
+
+  #setAlarm(moved = false): void {
+    const { expiries, finalisations } = this.#state;
+    const next = Math.min(
+      expiries.next ?? Number.POSITIVE_INFINITY,
+      finalisations.next ?? Number.POSITIVE_INFINITY,
+    );
+    this.#alarm.set(Number.isFinite(next) ? next : undefined, moved);
+  }
+
+  async #expire(id: string, now: number): Promise<void> {
+    const envelope = this.#state.envelopes.get(id);
+    if (envelope && standing.isDue(envelope, now)) await this.#commit(lifecycle.expire(envelope));
+  }
+
+  /** The step is on disk before anybody is told of it. */
+  async #commit(step: lifecycle.Step): Promise<EnvelopeRecord> {
+    const { store, sender, origin, randomId } = this.#options;
+    const facts = { origin: origin(), randomId, rules: this.#rules };
+    const { changes, deliveries } = outcomeOf(step, facts);
+    const saved = store.commit(changes);
+    this.#setAlarm();
+    await saved;
+    for (const delivery of deliveries) sender.enqueue(delivery);
+    return step.envelope;
+  }
+
+  #templateOf(envelope: EnvelopeRecord): TemplateRecord {
+    const template = this.#state.templates.get(envelope.templateId);
+    if (!template) throw notFound('Template');
+    return template;
+  }
+
+  async #moveTo(time: number): Promise<void> {
+    const { clock, sender } = this.#options;
+    clock.offsetMs += Math.max(0, time - clock.now());
+    await this.catchUp();
+    this.#setAlarm(true);
+    sender.wake(true);
+  }
+
+  async #settleWebhooks(deadline: number): Promise<void> {
+    const { realClock, sender } = this.#options;
+    const left = deadline - realClock.now();
+    if (left <= 0) return;
+    const settled = new AbortController();
+    const timeUp = realClock.sleep(left, settled.signal).catch(() => undefined);
+    await Promise.race([sender.idle(), timeUp]);
+    settled.abort();
+  }
+}
+
+function unchanged(envelope: EnvelopeRecord): lifecycle.Step {
+  return { envelope, events: [], mails: [] };
+}
+
+/** The id of the signer meant. NOT_FOUND for a stranger, INVALID_STATE when it is nobody's turn. */
+function pick(envelope: EnvelopeRecord, who: string | null): string {
+  if (who === null) {
+    const next = standing.nextSigner(envelope);
+    if (!next || !standing.isActive(envelope))
+      throw invalidState(`Envelope is ${envelope.status}; it is nobody's turn to sign`);
+    return next.id;
+  }
+  const address = who.toLowerCase();
+  const meant = envelope.signers.filter((one) => one.id === who || one.email.toLowerCase() === address);
+  const signer = meant.find((one) => one.status === 'SENT' || one.status === 'VIEWED') ?? meant[0];
+  if (!signer) throw notFound('Signer');
+  return signer.id;
+}

@@ -1,0 +1,109 @@
+import type { ErrorDetails } from '../../../kernel/errors.ts';
+import type { Drawing, SignerRecord, TemplateField, TemplateRecord } from '../../model.ts';
+import { invalidBody } from '../base/errors.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
+
+/** What a caller may enter into fields, by field id. */
+export type EnteredValues = Record<string, string | boolean | number>;
+
+/** What a signer hands in: values, and drawings in place of typed signatures and initials, by field id. */
+export interface Entries {
+  values: EnteredValues;
+  drawings?: Record<string, Drawing>;
+}
+
+/** The fields a signer fills: those of the signer's role. */
+export function fieldsOf(template: TemplateRecord, signer: SignerRecord): TemplateField[] {
+  return template.fields.filter((field) => field.role === signer.role);
+}
+
+/** A date that is the day of signing, by its label: `Date`, `Date signed`, `Signed on`; never one of birth or a start. */
+export function isSigningDate(field: TemplateField): boolean {
+  const label = field.label.trim();
+  return (
+    field.type === 'DATE' &&
+    /^((signing |signature )?date|date (signed|of signature|of signing)|signed( on)?)$/i.test(label)
+  );
+}
+
+/**
+ * The values of a signature: what was entered, nothing where something was drawn, and for every other field something
+ * plausible. Throws VALIDATION_ERROR for a field that is not the signer's, an unknown choice or a checkbox that is neither.
+ */
+export function fillFields(
+  template: TemplateRecord,
+  signer: SignerRecord,
+  { values, drawings = {} }: Entries,
+  now: number,
+): Record<string, string> {
+  const fields = fieldsOf(template, signer);
+  const given = new Map(Object.entries(values).map(([fieldId, value]) => [fieldId, String(value)]));
+  const details: [string, string[]][] = [];
+  for (const fieldId of given.keys()) {
+    if (!fields.some((field) => field.fieldId === fieldId))
+      details.push([`values.${fieldId}`, [`Not a field of ${signer.role}`]]);
+  }
+  const isDrawn = ({ fieldId }: TemplateField) => Object.hasOwn(drawings, fieldId);
+  for (const field of fields) {
+    const problem = isDrawn(field) ? undefined : problemWith(field, given.get(field.fieldId));
+    if (problem) details.push([`values.${field.fieldId}`, [problem]]);
+  }
+  if (details.length > 0) throw invalidBody(Object.fromEntries(details) satisfies ErrorDetails);
+  return Object.fromEntries(
+    fields.map((field) => [
+      field.fieldId,
+      isDrawn(field) ? '' : (given.get(field.fieldId) ?? plausible(field, signer, now)),
+    ]),
+  );
+}
+
+function problemWith(field: TemplateField, value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (field.type === 'CHECKBOX' && value !== 'true' && value !== 'false') return 'Must be true or false';
+  if (field.type === 'DROPDOWN' && value !== '' && field.options && !field.options.includes(value))
+    return `Must be one of ${field.options.join(', ')}`;
+  if (field.required && value.trim() === '') return `${field.label} is required`;
+  return undefined;
+}
+
+function plausible(field: TemplateField, signer: SignerRecord, now: number): string {
+  switch (field.type) {
+    case 'SIGNATURE':
+      return signer.name;
+    case 'INITIALS':
+      return initials(signer.name);
+    case 'DATE':
+      return isoTime(now).slice(0, 10);
+    case 'CHECKBOX':
+      return 'true';
+    case 'DROPDOWN':
+      return field.options?.[0] ?? '';
+    case 'TEXT':
+      return plausibleText(field.label, signer);
+  }
+}
+
+const TEXTS: [RegExp, (signer: SignerRecord) => string][] = [
+  [/e-?mail/i, (signer) => signer.email],
+  [/phone|mobile/i, () => '+1 555 0100'],
+  [/company|organi[sz]ation|employer/i, () => 'Example Ltd'],
+  [/address|street/i, () => '1 Example Street'],
+  [/city|place/i, () => 'Springfield'],
+  [/title|position|job/i, () => 'Manager'],
+  [/amount|price|rent|salary|fee|number|quantity|days/i, () => '100'],
+  [/name/i, (signer) => signer.name],
+];
+
+function plausibleText(label: string, signer: SignerRecord): string {
+  const found = TEXTS.find(([pattern]) => pattern.test(label));
+  return found ? found[1](signer) : 'Sample text';
+}
+
+/** First letters of the words of a name, at most three: "Ada King Lovelace" gives "AKL". */
+export function initials(name: string): string {
+  const letters = name
+    .trim()
+    .split(/\s+/u)
+    .map((word) => [...word][0] ?? '');
+  return letters.slice(0, 3).join('').toUpperCase();
+}

@@ -1,0 +1,306 @@
+import type { Paper } from '../../../kernel/vocabulary.ts';
+import type { Drawing, EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord } from '../../model.ts';
+import { DEFAULT_RULES, type Rules } from '../base/choices.ts';
+import { invalidState } from '../base/errors.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
+import { completedEvent, type EventDraft, envelopeEvent, signedEvent } from './events.ts';
+import {
+  FINALISING_MS,
+  hasTurn,
+  isActive,
+  isFinalising,
+  lastSignedAt,
+  requireOpen,
+  requireTurn,
+  signerOf,
+} from './predicates.ts';
+
+/**
+ * The state machine (States and transitions) as pure functions: an envelope, an action and the time give the next
+ * envelope, its events in order and the mails to write. A refused action throws INVALID_STATE and changes nothing.
+ */
+export interface Step {
+  envelope: EnvelopeRecord;
+  events: EventDraft[];
+  mails: MailDraft[];
+}
+
+export interface MailDraft {
+  kind: MailRecord['kind'];
+  signerId: string;
+}
+
+/** What a signer hands in, and where from. */
+export interface Signature {
+  signerId: string;
+  values: Record<string, string>;
+  drawings?: Record<string, Drawing>;
+  ip: string | null;
+  userAgent: string | null;
+}
+
+/** Storage key shape (Envelope). */
+export function storageKey(envelope: Pick<EnvelopeRecord, 'id' | 'orgId'>, paper: Paper): string {
+  return `esign/envelopes/${envelope.orgId}/${envelope.id}/${paper}.pdf`;
+}
+
+/** DRAFT to SENT; any other status is refused. */
+export function send(envelope: EnvelopeRecord, now: number, rules: Rules = DEFAULT_RULES): Step {
+  if (envelope.status !== 'DRAFT') throw invalidState('Envelope is not in DRAFT status');
+  const at = isoTime(now);
+  const sent: EnvelopeRecord = {
+    ...envelope,
+    status: 'SENT',
+    sentAt: at,
+    expiresAt: rules['expiry-from'] === 'creation' ? envelope.expiresAt : expiryFrom(envelope, now),
+    history: record(envelope, at, 'sent'),
+  };
+  const asked = askNext(sent, at);
+  return { ...asked, events: [envelopeEvent('envelope.sent', asked.envelope, at)] };
+}
+
+/** expiresAt when its days count from `now` instead of creation. */
+function expiryFrom(envelope: EnvelopeRecord, now: number): string {
+  return isoTime(now + Date.parse(envelope.expiresAt) - Date.parse(envelope.createdAt));
+}
+
+/**
+ * Any status but COMPLETED, CANCELLED and EXPIRED to CANCELLED: drafts and declined envelopes too, as the table says,
+ * unless strictness is chosen.
+ */
+export function cancel(
+  envelope: EnvelopeRecord,
+  reason: string | null,
+  now: number,
+  rules: Rules = DEFAULT_RULES,
+): Step {
+  const ended = ['COMPLETED', 'CANCELLED', 'EXPIRED'].includes(envelope.status);
+  if (ended || (rules.cancel === 'strict' && !isActive(envelope)))
+    throw invalidState(`Envelope is ${envelope.status} and can no longer be cancelled`);
+  const at = isoTime(now);
+  const cancelled: EnvelopeRecord = {
+    ...envelope,
+    status: 'CANCELLED',
+    history: record(envelope, at, 'cancelled', null, reason),
+  };
+  return {
+    envelope: cancelled,
+    events: [envelopeEvent('envelope.cancelled', cancelled, at, { reason })],
+    mails: mailTo(envelope, 'cancelled', (signer) => hasTurn(signer) || signer.status === 'SIGNED'),
+  };
+}
+
+/** A reminder to one pending signer, or to all whose turn it is when `signerId` is null. */
+export function remind(
+  envelope: EnvelopeRecord,
+  signerId: string | null,
+  now: number,
+  rules: Rules = DEFAULT_RULES,
+): Step {
+  const one = signerId === null ? null : signerOf(envelope, signerId);
+  if (!isActive(envelope))
+    throw invalidState(`Envelope is ${envelope.status}; only an active one has reminders`);
+  const pending = one === null ? envelope.signers.filter(hasTurn) : [requireTurn(envelope, one)];
+  const gap = REMINDER_GAP_MS[rules['reminder-gap']];
+  const asked = pending.filter((signer) => now - lastReminded(envelope, signer) >= gap);
+  if (asked.length === 0)
+    throw invalidState(
+      pending.length === 0
+        ? 'No signer is pending'
+        : `A signer can be reminded once in ${rules['reminder-gap']}; try later`,
+    );
+  const at = isoTime(now);
+  const history = [...envelope.history];
+  for (const signer of asked) history.push({ at, what: 'reminded', signerId: signer.id, detail: null });
+  return {
+    envelope: { ...envelope, history },
+    events: [],
+    mails: asked.map((signer) => ({ kind: 'reminder', signerId: signer.id })),
+  };
+}
+
+const REMINDER_GAP_MS: Record<Rules['reminder-gap'], number> = {
+  none: 0,
+  '1h': 3_600_000,
+  '24h': 86_400_000,
+};
+
+function lastReminded(envelope: EnvelopeRecord, signer: SignerRecord): number {
+  const entry = envelope.history.findLast((one) => one.what === 'reminded' && one.signerId === signer.id);
+  return entry ? Date.parse(entry.at) : Number.NEGATIVE_INFINITY;
+}
+
+/**
+ * The first look of a signer: VIEWED and one event. A later look changes nothing, unless every look is to be an event.
+ * The envelope keeps its status.
+ */
+export function view(
+  envelope: EnvelopeRecord,
+  signerId: string,
+  now: number,
+  rules: Rules = DEFAULT_RULES,
+): Step {
+  const signer = requireOpen(envelope, signerId);
+  if (signer.status === 'VIEWED' && rules.viewed === 'once') return { envelope, events: [], mails: [] };
+  const at = isoTime(now);
+  const viewed = replaceSigner(envelope, { ...signer, status: 'VIEWED', viewedAt: signer.viewedAt ?? at });
+  const { id, email, name } = signer;
+  return {
+    envelope: { ...viewed, history: record(envelope, at, 'viewed', signerId) },
+    events: [envelopeEvent('envelope.viewed', viewed, at, { signer: { id, email, name, viewedAt: at } })],
+    mails: [],
+  };
+}
+
+/** A signature: IN_PROGRESS while others are pending, COMPLETED with the last one or, where chosen, by `finalise`. */
+export function sign(
+  envelope: EnvelopeRecord,
+  signature: Signature,
+  now: number,
+  rules: Rules = DEFAULT_RULES,
+): Step {
+  const signer = requireOpen(envelope, signature.signerId);
+  const at = isoTime(now);
+  const signed: SignerRecord = {
+    ...signer,
+    status: 'SIGNED',
+    signedAt: at,
+    consentAt: signer.consentAt ?? at,
+    ip: signature.ip,
+    userAgent: signature.userAgent,
+    values: signature.values,
+    ...(signature.drawings === undefined ? {} : { drawings: signature.drawings }),
+  };
+  const after: EnvelopeRecord = {
+    ...replaceSigner(envelope, signed),
+    status: 'IN_PROGRESS',
+    history: record(envelope, at, 'signed', signer.id),
+  };
+  const completes = isFinalising(after) && rules.finalisation === 'at-once';
+  const shown = completes && rules['last-signed'] === 'completed' ? 'COMPLETED' : 'IN_PROGRESS';
+  const events = [signedEvent(after, signed, at, shown)];
+  if (completes) return complete(after, events, at, rules);
+  return isFinalising(after) ? { envelope: after, events, mails: [] } : { ...askNext(after, at), events };
+}
+
+/** Completes an envelope that all have signed, at the time that was promised. */
+export function finalise(envelope: EnvelopeRecord, rules: Rules = DEFAULT_RULES): Step {
+  return complete(envelope, [], isoTime(lastSignedAt(envelope) + FINALISING_MS), rules);
+}
+
+/** One signer's no ends the envelope: DECLINED at once, the others keep their state. */
+export function decline(
+  envelope: EnvelopeRecord,
+  answer: { signerId: string; reason: string | null },
+  now: number,
+): Step {
+  const signer = requireOpen(envelope, answer.signerId);
+  const at = isoTime(now);
+  const declined: EnvelopeRecord = {
+    ...replaceSigner(envelope, {
+      ...signer,
+      status: 'DECLINED',
+      declinedAt: at,
+      declineReason: answer.reason,
+    }),
+    status: 'DECLINED',
+    history: record(envelope, at, 'declined', signer.id, answer.reason),
+  };
+  const { id, email, name } = signer;
+  const who = { id, email, name, declinedAt: at, declineReason: answer.reason };
+  return {
+    envelope: declined,
+    events: [envelopeEvent('envelope.declined', declined, at, { signer: who })],
+    mails: mailTo(declined, 'declined', (other) => hasTurn(other) || other.status === 'SIGNED'),
+  };
+}
+
+/** An active envelope whose time has come. It happens at expiresAt, or at sending when that came later. */
+export function expire(envelope: EnvelopeRecord): Step {
+  const at = isoTime(
+    Math.max(Date.parse(envelope.expiresAt), Date.parse(envelope.sentAt ?? envelope.createdAt)),
+  );
+  const expired: EnvelopeRecord = {
+    ...envelope,
+    status: 'EXPIRED',
+    history: record(envelope, at, 'expired'),
+  };
+  return {
+    envelope: expired,
+    events: [envelopeEvent('envelope.expired', expired, at)],
+    mails: mailTo(envelope, 'expired', hasTurn),
+  };
+}
+
+/** Two steps of one request as one: all of it happens or none. */
+export function andThen(first: Step, next: (envelope: EnvelopeRecord) => Step): Step {
+  const second = next(first.envelope);
+  return {
+    envelope: second.envelope,
+    events: [...first.events, ...second.events],
+    mails: [...first.mails, ...second.mails],
+  };
+}
+
+function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string, rules: Rules): Step {
+  const completed: EnvelopeRecord = {
+    ...envelope,
+    status: 'COMPLETED',
+    completedAt: at,
+    signedDocumentStorageKey: storageKey(envelope, 'signed'),
+    certificateStorageKey: storageKey(envelope, 'certificate'),
+    history: record(envelope, at, 'completed'),
+  };
+  return {
+    envelope: completed,
+    events: [...events, completedEvent(completed, at, rules)],
+    mails: mailTo(completed, 'completed', () => true),
+  };
+}
+
+/** Asks the signers whose turn has come: all at once in PARALLEL, the lowest unsigned order in SEQUENTIAL. */
+function askNext(envelope: EnvelopeRecord, at: string): Step {
+  const unsigned = envelope.signers.filter((signer) => signer.status !== 'SIGNED');
+  const turn = Math.min(...unsigned.map((signer) => signer.order));
+  const isAsked = (signer: SignerRecord) =>
+    signer.status === 'PENDING' && (envelope.signingOrder === 'PARALLEL' || signer.order === turn);
+  const asked = envelope.signers.filter(isAsked);
+  const history = [...envelope.history];
+  for (const signer of asked) history.push({ at, what: 'notified', signerId: signer.id, detail: null });
+  return {
+    envelope: {
+      ...envelope,
+      signers: envelope.signers.map((signer) =>
+        isAsked(signer) ? { ...signer, status: 'SENT', notifiedAt: at } : signer,
+      ),
+      history,
+    },
+    events: [],
+    mails: asked.map((signer) => ({ kind: 'request', signerId: signer.id })),
+  };
+}
+
+function replaceSigner(envelope: EnvelopeRecord, changed: SignerRecord): EnvelopeRecord {
+  return {
+    ...envelope,
+    signers: envelope.signers.map((signer) => (signer.id === changed.id ? changed : signer)),
+  };
+}
+
+function mailTo(
+  envelope: EnvelopeRecord,
+  kind: MailRecord['kind'],
+  who: (signer: SignerRecord) => boolean,
+): MailDraft[] {
+  return envelope.signers.filter(who).map((signer) => ({ kind, signerId: signer.id }));
+}
+
+function record(
+  envelope: EnvelopeRecord,
+  at: string,
+  what: HistoryEntry['what'],
+  signerId: string | null = null,
+  detail: string | null = null,
+): HistoryEntry[] {
+  return [...envelope.history, { at, what, signerId, detail }];
+}

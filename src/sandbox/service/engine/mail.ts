@@ -1,0 +1,46 @@
+import type { EnvelopeRecord, MailRecord, SignerRecord } from '../../model.ts';
+import type { MailDraft } from './lifecycle.ts';
+
+/** The mail a draft stands for, written as the signer would read it. `link` opens the signing page. */
+export function composeMail(
+  envelope: EnvelopeRecord,
+  signer: SignerRecord,
+  draft: MailDraft,
+  facts: { id: string; at: string; link: string },
+): MailRecord {
+  const { subject, lines } = wording(draft.kind, envelope, facts.link);
+  return {
+    id: facts.id,
+    at: facts.at,
+    kind: draft.kind,
+    envelopeId: envelope.id,
+    signerId: signer.id,
+    to: signer.email,
+    subject,
+    text: [`Hello ${signer.name},`, ...lines].join('\n\n'),
+  };
+}
+
+function wording(kind: MailRecord['kind'], envelope: EnvelopeRecord, link: string) {
+  const { subject, templateName } = envelope;
+  const note = envelope.message === '' ? [] : [envelope.message];
+  const invitation = [...note, `Open and sign "${templateName}" here:\n${link}`];
+  const until = `The link works until ${envelope.expiresAt}.`;
+  switch (kind) {
+    case 'request':
+      return { subject, lines: [...invitation, until] };
+    case 'reminder':
+      return { subject: `Reminder: ${subject}`, lines: [...invitation, until] };
+    case 'completed':
+      return { subject: `Completed: ${subject}`, lines: [`Everyone has signed "${templateName}".`] };
+    case 'declined':
+      return { subject: `Declined: ${subject}`, lines: [`"${templateName}" was declined by a signer.`] };
+    case 'cancelled':
+      return {
+        subject: `Cancelled: ${subject}`,
+        lines: [`The request to sign "${templateName}" was cancelled.`],
+      };
+    case 'expired':
+      return { subject: `Expired: ${subject}`, lines: [`The time to sign "${templateName}" is over.`] };
+  }
+}

@@ -1,0 +1,60 @@
+import type { DeliveryRecord, MailRecord } from '../../model.ts';
+import type { Rules } from '../base/choices.ts';
+import type { RandomId } from '../store/keys.ts';
+import type { Change } from '../store/records.ts';
+import { type EventDraft, payloadText } from './events.ts';
+import type { MailDraft, Step } from './lifecycle.ts';
+import { composeMail } from './mail.ts';
+import { signerOf } from './predicates.ts';
+
+export interface Outcome {
+  /** For one line of the journal: the envelope, its mails, its deliveries. */
+  changes: Change[];
+  deliveries: DeliveryRecord[];
+}
+
+/** What a step leaves behind. Events become deliveries only where the envelope has a webhookUrl (Events). */
+export function outcomeOf(step: Step, facts: { origin: string; randomId: RandomId; rules: Rules }): Outcome {
+  const { origin, randomId, rules } = facts;
+  const { envelope, events, mails } = step;
+  const url = envelope.webhookUrl;
+  const deliveries =
+    url === null ? [] : events.map((draft) => newDelivery(envelope.id, url, draft, { randomId, rules }));
+  const at = envelope.history.at(-1)?.at ?? envelope.createdAt;
+  const mailOf = (draft: MailDraft): MailRecord => {
+    const signer = signerOf(envelope, draft.signerId);
+    const link = `${origin}/sign/${signer.token}`;
+    return composeMail(envelope, signer, draft, { id: `mail_${randomId(10)}`, at, link });
+  };
+  const changes: Change[] = [
+    { kind: 'envelope', value: envelope },
+    ...mails.map((draft): Change => ({ kind: 'mail', value: mailOf(draft) })),
+    ...deliveries.map((value): Change => ({ kind: 'delivery', value })),
+  ];
+  return { changes, deliveries };
+}
+
+/** A delivery of the same bytes again, with a life of its own. */
+export function copyOf(earlier: DeliveryRecord, createdAt: string, randomId: RandomId): DeliveryRecord {
+  const id = `dlv_${randomId(10)}`;
+  return { ...earlier, id, createdAt, state: 'pending', nextAttemptAt: createdAt, attempts: [] };
+}
+
+function newDelivery(
+  envelopeId: string,
+  url: string,
+  draft: EventDraft,
+  { randomId, rules }: { randomId: RandomId; rules: Rules },
+): DeliveryRecord {
+  return {
+    id: `dlv_${randomId(10)}`,
+    envelopeId,
+    event: draft.event,
+    url,
+    createdAt: draft.at,
+    body: payloadText(draft, `evt_${randomId(10)}`, rules),
+    state: 'pending',
+    nextAttemptAt: draft.at,
+    attempts: [],
+  };
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { ObjectWriter } from '../../model.ts';
+import type { Faults, ObjectPlan } from './faults.ts';
+
+interface LateObject {
+  body: Uint8Array;
+  contentType: string;
+  /** How many more reads find nothing. */
+  reads: number;
+  /** Lets it come at once. */
+  come: AbortController;
+  /** Settles when it is in the bucket. */
+  arrival: Promise<void>;
+}
+
+/** The bucket as the service sees it, with objects that come late where the faults say so. */
+export class LateObjects implements ObjectWriter {
+  readonly #objects: ObjectWriter;
+  readonly #faults: Faults;
+  readonly #clock: Clock;
+  readonly #late = new Map<string, LateObject>();
+  readonly #arrivals = new Set<Promise<void>>();
+
+  /** `clock` is the machine's: who waits for an object waits in real time. */
+  constructor(objects: ObjectWriter, faults: Faults, clock: Clock) {
+    this.#objects = objects;
+    this.#faults = faults;
+    this.#clock = clock;
+    objects.onMiss((key) => this.#missed(key));
+  }
+
+  async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
+    const plan = this.#faults.forObject(key);
+    if (plan === null) {
+      await this.#objects.put(key, body, contentType);
+      return;
+    }
+    const come = new AbortController();
+    const arrival = this.#arrive(key, plan, come.signal).finally(() => this.#arrivals.delete(arrival));
+    this.#arrivals.add(arrival);
+    const reads = plan.reads ?? Number.POSITIVE_INFINITY;
+    this.#late.set(key, { body, contentType, reads, come, arrival });
+  }
+
+  /** The service itself always finds what it has put. */
+  async get(key: string): Promise<Uint8Array | null> {
+    return this.#late.get(key)?.body ?? this.#objects.get(key);
+  }
+
+  /** What has not come yet never will. */
+  async clear(keys?: readonly string[]): Promise<void> {
+    for (const key of keys ?? [...this.#late.keys()]) {
+      const late = this.#late.get(key);
+      this.#late.delete(key);
+      late?.come.abort();
+      await late?.arrival;
+    }
+    await this.#objects.clear(keys);
+  }
+
+  onMiss(listener: (key: string) => Promise<void>): void {
+    this.#objects.onMiss(listener);
+  }
+
+  /** Puts at once what is still to come: a restart must find it. */
+  async close(): Promise<void> {
+    for (const { come } of this.#late.values()) come.abort();
+    await Promise.all(this.#arrivals);
+  }
+
+  async #missed(key: string): Promise<void> {
+    const late = this.#late.get(key);
+    if (!late) return;
+    late.reads -= 1;
+    if (late.reads > 0) return;
+    late.come.abort();
+    await late.arrival;
+  }
+
+  async #arrive(key: string, { ms }: ObjectPlan, signal: AbortSignal): Promise<void> {
+    if (ms === undefined) await aborted(signal);
+    else await this.#clock.sleep(ms, signal).catch(() => undefined);
+    const late = this.#late.get(key);
+    if (!late) return;
+    await this.#objects.put(key, late.body, late.contentType).catch(() => undefined);
+    this.#late.delete(key);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

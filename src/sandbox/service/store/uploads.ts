@@ -1,0 +1,47 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { codeOf } from '../../../kernel/errors.ts';
+import { privateFolder, syncFolder, writeFileAtomic } from '../../../kernel/files.ts';
+
+/** The PDFs of uploaded templates, a file each in a folder of the sandbox's. */
+export class Uploads {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Resolves when the file survives a crash. */
+  async put(templateId: string, pdf: Uint8Array): Promise<void> {
+    await privateFolder(this.#folder);
+    await writeFileAtomic(this.#path(templateId), pdf);
+    await syncFolder(dirname(this.#folder));
+  }
+
+  async get(templateId: string): Promise<Uint8Array> {
+    return new Uint8Array(await readFile(this.#path(templateId)));
+  }
+
+  /** At the start: takes away what no template needs. A crash may leave a file whose template was never written down. */
+  async sweep(templateIds: Iterable<string>): Promise<void> {
+    const kept = new Set([...templateIds].map((id) => `${id}.pdf`));
+    await this.#remove((file) => !kept.has(file));
+  }
+
+  /** Takes all of them away, but for one that is being written. */
+  async clear(): Promise<void> {
+    await this.#remove((file) => file.endsWith('.pdf'));
+  }
+
+  async #remove(isMeant: (file: string) => boolean): Promise<void> {
+    const files = await readdir(this.#folder).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw error;
+    });
+    for (const file of files.filter(isMeant)) await rm(join(this.#folder, file), { force: true });
+  }
+
+  #path(templateId: string): string {
+    return join(this.#folder, `${templateId}.pdf`);
+  }
+}

@@ -1,0 +1,78 @@
+import { createHmac } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { codeOf, messageOf } from '../../../kernel/errors.ts';
+import { SIGNATURE_HEADER } from '../../../kernel/vocabulary.ts';
+
+/** How long a receiver may take to answer. */
+export const ANSWER_WITHIN_MS = 30_000;
+
+export interface WebhookPost {
+  url: string;
+  body: string;
+  /** Value of the signature header; null sends none. */
+  signature: string | null;
+  signal: AbortSignal;
+  timeoutMs?: number;
+}
+
+export interface WebhookOutcome {
+  status: number | null;
+  error: string | null;
+  ms: number;
+}
+
+/**
+ * Sends one delivery (Events): POST of exactly these bytes, with its signature where there is one.
+ * Redirects are not followed. Never rejects: no answer is an outcome too.
+ */
+export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
+  const started = performance.now();
+  const elapsed = () => Math.round(performance.now() - started);
+  return new Promise((resolve) => {
+    const fail = (error: unknown) => resolve({ status: null, error: sentenceOf(error), ms: elapsed() });
+    try {
+      const bytes = Buffer.from(post.body);
+      const send = new URL(post.url).protocol === 'https:' ? httpsRequest : httpRequest;
+      const request = send(post.url, {
+        method: 'POST',
+        agent: false,
+        headers: headersFor(bytes, post.signature),
+        signal: post.signal,
+      });
+      const timeoutMs = post.timeoutMs ?? ANSWER_WITHIN_MS;
+      const timer = setTimeout(
+        () => request.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)),
+        timeoutMs,
+      );
+      request.on('response', (response) => {
+        resolve({ status: response.statusCode ?? null, error: null, ms: elapsed() });
+        response.on('error', () => undefined);
+        response.resume();
+      });
+      request.on('error', fail);
+      request.on('close', () => clearTimeout(timer));
+      request.end(bytes);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+/** The lowercase hex HMAC-SHA256 of the payload's bytes (Events). */
+export function signatureOf(body: string, secret: string): string {
+  return createHmac('sha256', secret).update(body, 'utf8').digest('hex');
+}
+
+function headersFor(bytes: Buffer, signature: string | null): Record<string, string | number> {
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    'user-agent': 'esign-sandbox',
+  };
+  return signature === null ? headers : { ...headers, [SIGNATURE_HEADER]: signature };
+}
+
+function sentenceOf(error: unknown): string {
+  return messageOf(error) || codeOf(error) || 'connection failed';
+}

@@ -1,0 +1,195 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { DeliveryRecord } from '../../model.ts';
+import type { Choices } from '../base/choices.ts';
+import { DueQueue } from '../base/due-queue.ts';
+import { Alarm, isoTime } from '../base/sandbox-clock.ts';
+import type { Faults, WebhookPlan } from '../faults/faults.ts';
+import type { Store } from '../store/store.ts';
+import { postWebhook, signatureOf, type WebhookOutcome } from './post.ts';
+
+/** The document shows no retry schedule; this is the sandbox's own, on the sandbox's clock. */
+const RETRY_AFTER_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
+/** What is written down of an attempt that a fault swallowed. */
+const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms: 0 };
+/** Requests in flight at once, over all receivers. */
+const AT_ONCE = 32;
+
+export interface SenderOptions {
+  store: Store;
+  clock: Clock;
+  /** The machine's clock, for delays of one attempt. */
+  realClock: Clock;
+  choices: Choices;
+  faults: Faults;
+}
+
+/**
+ * Delivers webhooks at least once. First attempts of one envelope follow each other in the order of its events;
+ * retries do not hold later events up. Every attempt is recorded, and what is pending survives a restart.
+ */
+export class WebhookSender {
+  readonly #options: SenderOptions;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #alarm: Alarm;
+  readonly #retries = new DueQueue();
+  /** Deliveries that wait for their first attempt, by envelope; the first of each line is under way. */
+  readonly #lines = new Map<string, string[]>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #gate: (() => void)[] = [];
+  #inFlight = 0;
+  #stop = new AbortController();
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#alarm = new Alarm(options.clock, () => this.wake());
+  }
+
+  /** Takes up what an earlier run left pending. */
+  resume(): void {
+    for (const delivery of this.#store.state.deliveries.values()) {
+      if (delivery.state !== 'pending') continue;
+      if (delivery.attempts.length === 0) this.enqueue(delivery);
+      else this.#retries.push(Date.parse(delivery.nextAttemptAt ?? delivery.createdAt), delivery.id);
+    }
+    this.wake();
+  }
+
+  /** Starts the first attempt of a stored delivery, behind earlier ones of its envelope. */
+  enqueue(delivery: DeliveryRecord): void {
+    const line = this.#lines.get(delivery.envelopeId);
+    if (line) {
+      line.push(delivery.id);
+      return;
+    }
+    const fresh = [delivery.id];
+    this.#lines.set(delivery.envelopeId, fresh);
+    this.#track(this.#runLine(delivery.envelopeId, fresh));
+  }
+
+  /** When the next retry is due, in ms since the epoch. */
+  get nextDue(): number | undefined {
+    return this.#retries.next;
+  }
+
+  /** Starts the retries that are due; `moved` says that the clock jumped. */
+  wake(moved = false): void {
+    for (const id of this.#retries.take(this.#clock.now())) this.#track(this.#attempt(id));
+    this.#alarm.set(this.#retries.next, moved);
+  }
+
+  /** Resolves when no attempt is under way. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** Forgets everything that waits and breaks off what is under way. */
+  clear(): void {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    this.#lines.clear();
+    this.#retries.clear();
+    this.#alarm.set(undefined);
+  }
+
+  /** Breaks off attempts under way; they stay pending for the next start. */
+  async close(): Promise<void> {
+    this.clear();
+    this.#stop.abort();
+    this.#alarm.close();
+    await this.idle();
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.catch(() => undefined).finally(() => this.#running.delete(tracked));
+    this.#running.add(tracked);
+  }
+
+  async #runLine(envelopeId: string, line: string[]): Promise<void> {
+    for (let id = line[0]; id !== undefined; id = line[0]) {
+      if (!this.#heldBack(id)) await this.#attempt(id);
+      line.shift();
+    }
+    if (this.#lines.get(envelopeId) === line) this.#lines.delete(envelopeId);
+  }
+
+  /** Puts a delivery among the retries before its first attempt, where a fault lets later ones go ahead. */
+  #heldBack(id: string): boolean {
+    const delivery = this.#store.state.deliveries.get(id);
+    const ms = delivery ? this.#options.faults.holdsBack(delivery.event) : 0;
+    if (ms === 0) return false;
+    this.#retries.push(this.#clock.now() + ms, id);
+    this.#alarm.set(this.#retries.next);
+    return true;
+  }
+
+  async #attempt(id: string): Promise<void> {
+    const { signal } = this.#stop;
+    const stopped = () => signal.aborted;
+    await this.#enter();
+    try {
+      const delivery = this.#store.state.deliveries.get(id);
+      if (stopped() || delivery?.state !== 'pending') return;
+      const plan = this.#options.faults.forWebhook(delivery.event);
+      if (plan.delayMs > 0) await this.#options.realClock.sleep(plan.delayMs, signal).catch(() => undefined);
+      if (!stopped()) await this.#send(delivery, plan, signal);
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #send(delivery: DeliveryRecord, plan: WebhookPlan, signal: AbortSignal): Promise<void> {
+    const attempts = [...delivery.attempts];
+    const { url, body } = delivery;
+    const signature = this.#signatureFor(delivery, plan);
+    const post = async () => {
+      const at = isoTime(this.#clock.now());
+      const outcome = plan.drop ? DROPPED : await postWebhook({ url, body, signature, signal });
+      attempts.push({ at, ...outcome });
+      return isSuccess(outcome);
+    };
+    const delivered = await post();
+    if (delivered && plan.duplicate) await post();
+    if (!signal.aborted) await this.#record({ ...delivery, attempts }, delivered, !plan.drop);
+  }
+
+  #signatureFor({ body, envelopeId }: DeliveryRecord, { badSignature }: WebhookPlan): string | null {
+    const secret = this.#store.state.envelopes.get(envelopeId)?.webhookSecret ?? null;
+    if (secret === null) return null;
+    const hex = signatureOf(body, badSignature ? `not ${secret}` : secret);
+    return this.#options.choices.rules.signature === 'bare' ? hex : `sha256=${hex}`;
+  }
+
+  async #record(delivery: DeliveryRecord, delivered: boolean, mayRetry: boolean): Promise<void> {
+    const delay = delivered || !mayRetry ? undefined : RETRY_AFTER_MS[delivery.attempts.length - 1];
+    const retryAt = delay === undefined ? undefined : this.#clock.now() + delay;
+    const value: DeliveryRecord = {
+      ...delivery,
+      state: delivered ? 'delivered' : retryAt === undefined ? 'failed' : 'pending',
+      nextAttemptAt: retryAt === undefined ? null : isoTime(retryAt),
+    };
+    if (retryAt !== undefined) {
+      this.#retries.push(retryAt, delivery.id);
+      this.#alarm.set(this.#retries.next);
+    }
+    await this.#store.commit([{ kind: 'delivery', value }]);
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#inFlight < AT_ONCE) this.#inFlight += 1;
+    else await new Promise<void>((resolve) => this.#gate.push(resolve));
+  }
+
+  /** Hands the place to the next in the queue, or gives it back. */
+  #leave(): void {
+    const next = this.#gate.shift();
+    if (next) next();
+    else this.#inFlight -= 1;
+  }
+}
+
+function isSuccess({ status }: WebhookOutcome): boolean {
+  return status !== null && status >= 200 && status < 300;
+}

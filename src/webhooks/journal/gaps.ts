@@ -1,0 +1,221 @@
+import type { EnvelopesApi } from '../../api/envelopes.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import { mapAhead } from '../../kernel/streams.ts';
+import { ENVELOPE_STATUSES, isTerminal } from '../../kernel/vocabulary.ts';
+import { scanEvents } from './event-journal.ts';
+
+/** Where the journal of this machine and the API do not tell the same story. */
+export interface Gap {
+  /** No event came for a move; an event says what the API does not; an event is of an envelope the API does not know. */
+  kind: 'missing' | 'contradicted' | 'unknown';
+  envelopeId: string;
+  event: string;
+  signer: string | null;
+  /** When the envelope moved, or when the event came; null for a move whose time the API does not tell. */
+  at: string | null;
+  /** What the API says. */
+  status: string | null;
+  deliveryId: string | null;
+  why: string;
+}
+
+export interface GapQuery {
+  /** ms since the epoch */
+  since: number;
+  now: number;
+  /** How long an event may be on its way. */
+  graceMs: number;
+  /** Only envelopes whose events go there. */
+  webhookUrl?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** GETs at once, where the list tells too little. */
+const AT_ONCE = 8;
+
+/** An accepted event, as far as it counts here. */
+interface Received {
+  id: string;
+  event: string;
+  signer: string | null;
+  deliveryId: string;
+  receivedAt: string;
+}
+type Journal = Map<string, Map<string, Received>>;
+
+/**
+ * Compares what was received with what the service says now. Only the moves that the API shows can be missed: nobody
+ * can tell that a signer has viewed.
+ */
+export async function findGaps(
+  envelopes: Pick<EnvelopesApi, 'list' | 'get'>,
+  eventsFolder: string,
+  query: GapQuery,
+): Promise<{ gaps: Gap[]; checked: number }> {
+  const journal: Journal = new Map();
+  await readJournal(eventsFolder, 0, journal);
+  // What comes from here on may be ahead of what the service is asked below: it fills gaps, and is not judged.
+  const judged = recentEvents(journal, query.since);
+  const current = await lookUp(envelopes, new Set(judged.map(({ envelopeId }) => envelopeId)), query);
+  await readJournal(eventsFolder, query.now, journal);
+  const isMeant = ({ webhookUrl }: Envelope) =>
+    Boolean(webhookUrl) && (query.webhookUrl === undefined || webhookUrl === query.webhookUrl);
+  const checked = [...current.values()].filter((one) => one !== undefined && isMeant(one));
+  const gaps: Gap[] = [];
+  for (const envelope of checked)
+    if (envelope !== undefined) gaps.push(...missing(envelope, journal.get(envelope.id), query));
+  for (const { envelopeId, received } of judged) {
+    const envelope = current.get(envelopeId);
+    const gap =
+      envelope === undefined || isMeant(envelope) ? judge(envelopeId, received, envelope) : undefined;
+    if (gap !== undefined) gaps.push(gap);
+  }
+  const when = ({ at }: Gap) => (at === null ? 0 : Date.parse(at));
+  return { gaps: gaps.sort((a, b) => when(a) - when(b)), checked: checked.length };
+}
+
+async function readJournal(folder: string, since: number, journal: Journal): Promise<void> {
+  await scanEvents(folder, since, ({ reason, event, envelopeId, id, signer, deliveryId, receivedAt }) => {
+    if (reason !== null || event === null || envelopeId === null) return;
+    const events = journal.get(envelopeId) ?? new Map<string, Received>();
+    journal.set(envelopeId, events);
+    if (!events.has(id)) events.set(id, { id, event, signer, deliveryId, receivedAt });
+  });
+}
+
+function recentEvents(journal: Journal, since: number): { envelopeId: string; received: Received }[] {
+  return [...journal].flatMap(([envelopeId, events]) =>
+    [...events.values()]
+      .filter(({ receivedAt }) => Date.parse(receivedAt) >= since)
+      .map((received) => ({ envelopeId, received })),
+  );
+}
+
+/** What the service says of every envelope that may have moved or is named; undefined for one it does not know. */
+async function lookUp(
+  api: Pick<EnvelopesApi, 'list' | 'get'>,
+  named: ReadonlySet<string>,
+  { since, signal }: GapQuery,
+): Promise<Map<string, Envelope | undefined>> {
+  const current = new Map<string, Envelope | undefined>();
+  const open = new Set(named);
+  for await (const item of api.list({ pageSize: 100, signal })) {
+    if (!named.has(item.id) && !mayHaveMoved(item, since)) continue;
+    const isWhole = item.webhookUrl !== undefined && (item.signers !== undefined || item.status === 'SENT');
+    if (isWhole) open.delete(item.id);
+    else open.add(item.id);
+    if (isWhole) current.set(item.id, item);
+  }
+  const get = async (id: string) => [id, await getOrNot(api, id, signal)] as const;
+  for await (const [id, envelope] of mapAhead([...open], AT_ONCE, get)) current.set(id, envelope);
+  return current;
+}
+
+async function getOrNot(
+  api: Pick<EnvelopesApi, 'get'>,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<Envelope | undefined> {
+  try {
+    return await api.get(id, signal);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+/** False only when it surely stood still since then. */
+function mayHaveMoved({ status, sentAt, completedAt, expiresAt }: Envelope, since: number): boolean {
+  const isLater = (time: string | null | undefined) => !time || Date.parse(time) >= since;
+  if (status === 'DRAFT') return false;
+  if (status === 'SENT') return isLater(sentAt);
+  if (status === 'COMPLETED') return isLater(completedAt);
+  if (status === 'EXPIRED') return isLater(expiresAt);
+  return true;
+}
+
+interface Move {
+  event: string;
+  signer: string | null;
+  at: string | null;
+}
+
+/** The moves since then that no event told of. */
+function missing(envelope: Envelope, events: Map<string, Received> | undefined, query: GapQuery): Gap[] {
+  const left = [...(events?.values() ?? [])];
+  const untold = moves(envelope).filter((move) => !takeEvent(left, move));
+  const isKnown = events !== undefined || Date.parse(envelope.createdAt ?? '') >= query.since;
+  return untold
+    .filter((move) => counts(move, isKnown, query))
+    .map((move) => ({
+      ...{ kind: 'missing', envelopeId: envelope.id, ...move, deliveryId: null },
+      status: envelope.status ?? null,
+      why: `no ${move.event} was received${move.signer === null ? '' : ` for ${move.signer}`}`,
+    }));
+}
+
+/** Takes the event that tells of the move out of the list; one that names nobody may be of anybody. */
+function takeEvent(left: Received[], { event, signer }: Move): boolean {
+  const isBy = (one: Received) => signer === null || (one.signer !== null && isSame(one.signer, signer));
+  const exact = left.findIndex((one) => one.event === event && isBy(one));
+  const index = exact >= 0 ? exact : left.findIndex((one) => one.event === event && one.signer === null);
+  if (index >= 0) left.splice(index, 1);
+  return index >= 0;
+}
+
+/** Nobody can tell when an envelope was cancelled: that counts where this machine was, or could have been, told of it. */
+function counts({ at }: Move, isKnown: boolean, { since, now, graceMs }: GapQuery): boolean {
+  if (at === null) return isKnown;
+  return Date.parse(at) >= since && Math.abs(now - Date.parse(at)) >= graceMs;
+}
+
+/** What must have happened for the envelope to be as it is; those of a named signer first. */
+function moves(envelope: Envelope): Move[] {
+  const { status, sentAt, completedAt, expiresAt } = envelope;
+  const found: Move[] = [];
+  for (const { email, signedAt } of envelope.signers ?? [])
+    if (signedAt) found.push({ event: 'envelope.signed', signer: email ?? null, at: signedAt });
+  const declined = envelope.signers?.find(({ declinedAt }) => declinedAt);
+  if (sentAt) found.push({ event: 'envelope.sent', signer: null, at: sentAt });
+  if (status === 'COMPLETED')
+    found.push({ event: 'envelope.completed', signer: null, at: completedAt ?? null });
+  if (status === 'EXPIRED') found.push({ event: 'envelope.expired', signer: null, at: expiresAt ?? null });
+  if (status === 'CANCELLED') found.push({ event: 'envelope.cancelled', signer: null, at: null });
+  if (status === 'DECLINED')
+    found.push({
+      event: 'envelope.declined',
+      signer: declined?.email ?? null,
+      at: declined?.declinedAt ?? null,
+    });
+  return found;
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** The gap between an event and what the API says of its envelope, if there is one. */
+function judge(envelopeId: string, received: Received, envelope: Envelope | undefined): Gap | undefined {
+  const { event, signer, deliveryId, receivedAt } = received;
+  const status = envelope?.status ?? null;
+  const why = envelope === undefined ? 'the API knows no such envelope' : contradiction(received, envelope);
+  const kind = envelope === undefined ? 'unknown' : 'contradicted';
+  if (why === undefined) return undefined;
+  return { kind, envelopeId, event, signer, at: receivedAt, status, deliveryId, why };
+}
+
+function contradiction({ event, signer }: Received, envelope: Envelope): string | undefined {
+  const { status } = envelope;
+  // What a status that is not documented means is not known.
+  if (!ENVELOPE_STATUSES.some((known) => known === status)) return undefined;
+  const said = event.replace('envelope.', '').toUpperCase();
+  if (isTerminal(said) && said !== status) return `the API says ${status}`;
+  if (status === 'DRAFT') return 'the API says that it was never sent';
+  if (signer === null || !envelope.signers) return undefined;
+  const one = envelope.signers.find(({ email }) => isSame(email ?? '', signer));
+  if (one === undefined) return `the API names no signer ${signer}`;
+  if (event === 'envelope.signed' && one.signedAt === null)
+    return `the API says that ${signer} has not signed`;
+  return undefined;
+}

@@ -1,0 +1,47 @@
+import { readPayload } from '../receive/payload.ts';
+import { readEvents } from './event-journal.ts';
+import type { EventRecord } from './record.ts';
+
+/** An event of an envelope, as a listener of this machine received it. */
+export interface HistoryEntry {
+  /** When it happened, by the service; when it was received, where that is not said. */
+  at: string;
+  receivedAt: string;
+  event: string | null;
+  status: string | null;
+  signer: string | null;
+  /** False for what was taken without a check of its signature. */
+  verified: boolean;
+  /** By which it is shown and sent again. */
+  deliveryId: string;
+}
+
+/**
+ * What listeners of this machine received for these envelopes, the earliest first; each event once, however often it was
+ * delivered. What was refused may be anybody's claim and is left out.
+ */
+export async function readHistories(
+  folder: string,
+  ids: ReadonlySet<string>,
+): Promise<Map<string, HistoryEntry[]>> {
+  const found = new Map<string, Map<string, HistoryEntry>>();
+  for await (const record of readEvents(folder)) {
+    const { envelopeId, id, reason } = record;
+    if (envelopeId === null || reason !== null || !ids.has(envelopeId)) continue;
+    const entries = found.get(envelopeId) ?? new Map<string, HistoryEntry>();
+    // The latest comes first: of several deliveries the one that came first stays.
+    found.set(envelopeId, entries.set(id, entryOf(record)));
+  }
+  return new Map([...found].map(([id, entries]) => [id, [...entries.values()].sort(byTime)]));
+}
+
+function entryOf(record: EventRecord): HistoryEntry {
+  const { receivedAt, event, status, signer, verified, deliveryId, bodyBase64 } = record;
+  const said = readPayload(Buffer.from(bodyBase64, 'base64'))?.facts.timestamp ?? '';
+  const at = Number.isNaN(Date.parse(said)) ? receivedAt : said;
+  return { at, receivedAt, event, status, signer, verified, deliveryId };
+}
+
+function byTime(a: HistoryEntry, b: HistoryEntry): number {
+  return Date.parse(a.at) - Date.parse(b.at) || Date.parse(a.receivedAt) - Date.parse(b.receivedAt);
+}

@@ -1,0 +1,65 @@
+import * as z from 'zod/mini';
+import type { JournalFormat } from '../../journal/journal.ts';
+import type { Delivery } from '../receive/receiver.ts';
+
+const text = z.nullable(z.string());
+
+/** A delivery as the journal keeps it: everything needed to show it, judge it again and send it again. */
+const eventRecordSchema = z.object({
+  /** Names this delivery on this machine. */
+  deliveryId: z.string(),
+  /** The payload's id, or the hash of its bytes. */
+  id: z.string(),
+  receivedAt: z.string(),
+  event: text,
+  envelopeId: text,
+  status: text,
+  signer: text,
+  verified: z.boolean(),
+  duplicate: z.boolean(),
+  reason: text,
+  /** What the sender was told. */
+  answer: z.number(),
+  /** As they came, in order. */
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  /** The bytes in base64; of a refused delivery only the first, since anybody can send those. */
+  bodyBase64: z.string(),
+  bytes: z.number(),
+  /** The addresses it is to be passed on to, by the names that the forward journal gives them. */
+  owedTo: z.optional(z.array(z.string())),
+});
+export type EventRecord = z.infer<typeof eventRecordSchema>;
+
+export const EVENTS_FORMAT: JournalFormat<EventRecord> = {
+  kind: 'events',
+  version: 1,
+  read: (value) => {
+    const record = eventRecordSchema.safeParse(value);
+    return record.success ? record.data : undefined;
+  },
+};
+
+const KEPT_OF_REFUSED = 4_096;
+
+/** @param owedTo the addresses it is to be passed on to */
+export function recordOf(delivery: Delivery, owedTo: readonly string[] = []): EventRecord {
+  const { facts, raw, headers, deliveryId, id, receivedAt, verified, duplicate, reason, answer } = delivery;
+  const kept = reason === null ? raw : raw.subarray(0, KEPT_OF_REFUSED);
+  return {
+    deliveryId,
+    id,
+    receivedAt,
+    event: facts?.event ?? null,
+    envelopeId: facts?.envelopeId ?? null,
+    status: facts?.status ?? null,
+    signer: facts?.signer ?? null,
+    verified,
+    duplicate,
+    reason,
+    answer,
+    headers,
+    bodyBase64: kept.toString('base64'),
+    bytes: raw.byteLength,
+    ...(owedTo.length > 0 ? { owedTo: [...owedTo] } : {}),
+  };
+}

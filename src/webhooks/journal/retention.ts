@@ -1,0 +1,33 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { forgetForwards } from '../forward/ledger.ts';
+import { forgetEvents } from './event-journal.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface RetentionOptions {
+  eventsFolder: string;
+  forwardsFolder: string;
+  /** How long a day is kept, in ms. */
+  keepMs: number;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Told how many days were removed, where there were any. */
+  onRemoved: (days: number) => void;
+  onFailure: (error: unknown) => void;
+}
+
+/** Removes the days of the journals that are older, at once and then once a day, until it is aborted. */
+export async function removeOldDays(options: RetentionOptions): Promise<void> {
+  const { eventsFolder, forwardsFolder, keepMs, clock, signal } = options;
+  while (!signal.aborted) {
+    try {
+      const before = clock.now() - keepMs;
+      const days = await forgetEvents(eventsFolder, before);
+      await forgetForwards(forwardsFolder, eventsFolder, before);
+      if (days > 0) options.onRemoved(days);
+    } catch (error) {
+      options.onFailure(error);
+    }
+    await clock.sleep(DAY_MS, signal).catch(() => undefined);
+  }
+}

@@ -1,0 +1,51 @@
+import { isRecord, parseJson } from '../../kernel/json.ts';
+import { sign } from './signature.ts';
+
+/**
+ * Why a well-formed signature did not match, as far as it can be found out. For the operator alone: each answer would
+ * help a forger.
+ */
+export function explainMismatch(
+  payload: Uint8Array,
+  header: string,
+  known: { secrets: readonly string[]; others: readonly string[] },
+): string {
+  const given = header.trim().replace(/^sha256=/, '');
+  const isBy = (secrets: readonly string[], bytes: Uint8Array) =>
+    secrets.some((secret) => sign(bytes, secret) === given);
+  if (isBy(known.others, payload)) return 'the signature was made with the secret of another envelope';
+  const trimmed = known.secrets.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]);
+  if (isBy(trimmed, payload))
+    return 'the signature was made with this secret and a blank or line break more or less';
+  for (const form of reserialised(payload)) {
+    if (isBy(known.secrets, Buffer.from(form)))
+      return 'the body was parsed and written anew on its way; pass its raw bytes on';
+  }
+  if (isBy(known.secrets, Buffer.from(Buffer.from(payload).toString('base64'))))
+    return 'the body was decoded from base64 on its way';
+  return 'the signature does not match: another secret, or the body was changed on its way';
+}
+
+/** The forms in which frameworks write parsed JSON: compact, indented, with blanks, with a line break. */
+function reserialised(payload: Uint8Array): string[] {
+  let value: unknown;
+  const text = Buffer.from(payload).toString('utf8');
+  try {
+    value = parseJson(text);
+  } catch {
+    return [];
+  }
+  if (!isRecord(value)) return [];
+  const compact = JSON.stringify(value);
+  const spaced = JSON.stringify(value, null, 1)
+    .replaceAll(/\n */g, ' ')
+    .replaceAll(/([{[]) | ([}\]])/g, '$1$2');
+  return [
+    compact,
+    `${compact}\n`,
+    JSON.stringify(value, null, 2),
+    JSON.stringify(value, null, 4),
+    spaced,
+    text.trim(),
+  ];
+}

@@ -1,0 +1,53 @@
+import { hash } from 'node:crypto';
+import { isRecord, parseJson } from '../../kernel/json.ts';
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** What a payload says, whichever of the two shapes seen in the field it has. */
+export interface EventFacts {
+  /** The payload's own id, else the SHA-256 of its bytes: equal for a delivery that is sent again. */
+  id: string;
+  event: string | null;
+  /** When the service says it happened, ISO 8601. */
+  timestamp: string | null;
+  envelopeId: string | null;
+  status: string | null;
+  signer: string | null;
+}
+
+/**
+ * Reads a payload: `{event, timestamp, data}` or `{id, type, createdAt, data}`.
+ * Undefined when the bytes are not a JSON object in UTF-8.
+ */
+export function readPayload(
+  bytes: Uint8Array,
+): { body: Record<string, unknown>; facts: EventFacts } | undefined {
+  const body = parse(bytes);
+  if (body === undefined) return undefined;
+  const data = isRecord(body.data) ? body.data : {};
+  const signer = isRecord(data.signer) ? data.signer : {};
+  return {
+    body,
+    facts: {
+      id: text(body.id) ?? hash('sha256', bytes),
+      event: text(body.event) ?? text(body.type),
+      timestamp: text(body.timestamp) ?? text(body.createdAt),
+      envelopeId: text(data.envelopeId),
+      status: text(data.status),
+      signer: text(signer.email),
+    },
+  };
+}
+
+function parse(bytes: Uint8Array): Record<string, unknown> | undefined {
+  try {
+    const value = parseJson(UTF8.decode(bytes));
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}

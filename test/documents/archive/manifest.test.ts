@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Folders } from '../../../src/documents/archive/folders.ts';
+import { Ledger } from '../../../src/documents/archive/ledger.ts';
+import { parseLine, updateManifest } from '../../../src/documents/archive/manifest.ts';
+import { verifyFolder } from '../../../src/documents/archive/verify.ts';
+import type { FileResult } from '../../../src/documents/download/file.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'esign-manifest-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const list = () => readFile(join(dir, 'SHA256SUMS'), 'utf8');
+
+async function verify(): Promise<FileResult[]> {
+  const files: FileResult[] = [];
+  for await (const file of verifyFolder(dir)) files.push(file);
+  return files;
+}
+
+describe('SHA256SUMS', () => {
+  it('is what sha256sum reads, with any name', async () => {
+    const names = ['plain.pdf', 'sub/日本 é.pdf', 'back\\slash', 'line\nbreak', ' blank'];
+    await mkdir(join(dir, 'sub'));
+    for (const name of names) await writeFile(join(dir, name), name);
+    await updateManifest(dir, new Map(names.map((name) => [name, sha256(name)])));
+    expect(() => execFileSync('sha256sum', ['-c', '--strict', 'SHA256SUMS'], { cwd: dir })).not.toThrow();
+    const own = execFileSync('sha256sum', names, { cwd: dir, encoding: 'utf8' });
+    expect((await list()).trimEnd().split('\n').sort()).toEqual(own.trimEnd().split('\n').sort());
+    expect((await verify()).map((file) => file.status)).toEqual(names.map(() => 'unchanged'));
+  });
+
+  it('replaces its own lines and leaves those of others', async () => {
+    const foreign = `# mine\n${sha256('x')} *other.iso\n`;
+    await writeFile(join(dir, 'SHA256SUMS'), foreign);
+    await updateManifest(dir, new Map([['a.pdf', sha256('1')]]));
+    await updateManifest(dir, new Map([['a.pdf', sha256('2')]]));
+    expect(await list()).toBe(`${foreign}${sha256('2')}  a.pdf\n`);
+  });
+
+  it('loses nothing when several write at once', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `${index}.pdf`);
+    await Promise.all(names.map((name) => updateManifest(dir, new Map([[name, sha256(name)]]))));
+    const written = (await list())
+      .trimEnd()
+      .split('\n')
+      .map((line) => parseLine(line)?.name);
+    expect(written.sort()).toEqual([...names].sort());
+  });
+
+  it('remembers ETags that are no MD5, for exactly the bytes they came with', async () => {
+    const folders = new Folders(dir);
+    const ledger = await Ledger.open(dir, folders);
+    await ledger.record(join(dir, 'a.pdf'), sha256('a'), '"abc-3"');
+    await ledger.record(join(dir, 'b.pdf'), sha256('b'), undefined);
+    await ledger.flush();
+    await folders.close();
+    const later = await Ledger.open(dir, folders);
+    expect(later.etagOf(join(dir, 'a.pdf'), sha256('a'))).toBe('"abc-3"');
+    expect(later.etagOf(join(dir, 'a.pdf'), sha256('changed'))).toBeUndefined();
+    expect(later.etagOf(join(dir, 'b.pdf'), sha256('b'))).toBeUndefined();
+  });
+});
+
+describe('verifying', () => {
+  it('tells what is changed, missing, outside or unreadable', async () => {
+    await writeFile(join(dir, 'good'), 'good');
+    await writeFile(join(dir, 'bad'), 'b4d');
+    await mkdir(join(dir, 'folder'));
+    const lines = [
+      `${sha256('good')}  good`,
+      `${sha256('bad')}  bad`,
+      `${sha256('gone')}  gone`,
+      `${sha256('x')}  ../outside`,
+      `${sha256('x')}  /etc/passwd`,
+      `${sha256('x')}  folder`,
+      'not a line',
+      '# a comment',
+    ];
+    await writeFile(join(dir, 'SHA256SUMS'), `${lines.join('\n')}\n`);
+    expect((await verify()).map((file) => file.error?.message ?? file.status)).toEqual([
+      'unchanged',
+      'bad is not what was downloaded: its SHA-256 is another.',
+      'gone is missing.',
+      '../outside is outside the folder.',
+      '/etc/passwd is outside the folder.',
+      "folder can't be read (it is a folder).",
+      'A line of SHA256SUMS is no entry: not a line',
+    ]);
+  });
+
+  it('needs a list', async () => {
+    await expect(verify()).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});
+
+describe('the folders of a run', () => {
+  it('belong to one run at a time, also by another way to them', async () => {
+    const real = join(dir, 'real');
+    await mkdir(join(real, 'below'), { recursive: true });
+    await symlink(real, join(dir, 'link'));
+    const [one, other] = [new Folders(real), new Folders(join(dir, 'link'))];
+    expect(await one.enter(real)).toMatchObject({ alone: true });
+    expect(await other.enter(join(dir, 'link'))).toMatchObject({ alone: false });
+    const below = new Folders(join(real, 'below'));
+    expect(await below.enter(join(real, 'below'))).toMatchObject({ alone: false });
+    expect(await one.enter(join(real, 'below'))).toMatchObject({ alone: false });
+    await Promise.all([one.close(), other.close(), below.close()]);
+    const third = new Folders(real);
+    expect(await third.enter(join(real, 'below'))).toMatchObject({ alone: true });
+    await third.close();
+    expect(await readdir(real)).toEqual(['below']);
+  });
+
+  it('are looked at, not made, and only those that were there', async () => {
+    await mkdir(join(dir, 'Old', 'deep'), { recursive: true });
+    await writeFile(join(dir, 'Old', 'A.pdf'), '');
+    const folders = new Folders(`${dir}/./`);
+    expect((await folders.enter(join(dir, 'Old'))).names).toEqual(new Set(['deep', 'a.pdf']));
+    expect((await folders.enter(join(dir, 'new', 'deep'))).names).toEqual(new Set());
+    expect((await folders.enter(join(dir, 'old', 'other'))).names).toEqual(new Set());
+    expect((await folders.enter(dir)).alone).toBe(true);
+    await mkdir(join(dir, 'new', 'deep'), { recursive: true });
+    folders.touched(join(dir, 'new', 'deep'));
+    await folders.close();
+    expect((await readdir(dir)).sort()).toEqual(['Old', 'new']);
+  });
+});

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { refuseCollisions, safeFileName } from '../../../src/documents/archive/file-names.ts';
+import { staysInside } from '../../../src/documents/archive/manifest.ts';
+import {
+  parseNameTemplate,
+  renderName,
+  valuesOfEnvelope,
+} from '../../../src/documents/archive/name-template.ts';
+
+const envelope = {
+  id: 'env_1',
+  templateName: 'Lease / "flat" 4',
+  completedAt: '2026-03-09T23:59:58.000Z',
+  metadata: { deal: '../../etc', count: 3 },
+};
+const render = (text: string, more: object = {}) =>
+  renderName(
+    parseNameTemplate(text, 'envelope'),
+    valuesOfEnvelope({ ...envelope, ...more }, 'signed', 'org/env_1/signed.pdf'),
+  );
+
+describe('a file name', () => {
+  it('is one part that every system takes, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
+        const name = safeFileName(text);
+        expect(name).not.toMatch(/[/\\\p{Cc}]/u);
+        expect(name).not.toMatch(/^\.|[. ]$/);
+        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(240);
+        expect(staysInside(name)).toBe(true);
+      }),
+    );
+  });
+
+  it.each(['CON', 'nul.txt', 'COM1.pdf', 'com¹.pdf', 'CONIN$', 'Aux.pdf'])(
+    '%s gets a sign before it',
+    (name) => {
+      expect(safeFileName(name)).toBe(`_${name}`);
+    },
+  );
+
+  it("is never that of the folder's own files", () => {
+    expect(safeFileName('sha256sums')).toBe('_sha256sums');
+    expect(safeFileName('x.pdf.part')).toBe('x.pdf.part_');
+    expect(safeFileName('.esign.lock')).toBe('_esign.lock');
+  });
+
+  it('keeps its extension when it is cut, and two of them apart', () => {
+    const long = '李'.repeat(150);
+    const [one, other] = [safeFileName(`${long}1.signed.pdf`), safeFileName(`${long}2.signed.pdf`)];
+    expect(one).toMatch(/^李+~[0-9a-f]{8}\.signed\.pdf$/);
+    expect(one).not.toBe(other);
+    expect(Buffer.byteLength(one)).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('a name template', () => {
+  it('lays files out by what the envelope says', () => {
+    expect(render('{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf')).toBe(
+      '2026-03/Lease _ _flat_ 4/env_1.signed.pdf',
+    );
+    expect(render('{completedAt:yyyy.MM.dd HH-mm-ss}-{metadata.count}.pdf')).toBe(
+      '2026.03.09 23-59-58-3.pdf',
+    );
+    expect(render('{completedAt}/{key}')).toBe('2026-03-09/org/env_1/signed.pdf');
+  });
+
+  it('leaves its folder by no value', () => {
+    expect(render('{metadata.deal}/{envelopeId}.pdf')).toBe(
+      '_._.._etc/env_1.pdf'.replace('_._.._etc', safeFileName('.._.._etc')),
+    );
+    expect(render('{templateName}/x.pdf', { templateName: '..' })).toBe('_/x.pdf');
+    const key = (text: string) => renderName(parseNameTemplate('{key}', 'key'), { key: text });
+    for (const hostile of [
+      'a/../../x',
+      '..\\x',
+      '/etc/passwd',
+      '../../..',
+      'C:\\x',
+      'a//./b',
+      '\u0000/\u0000',
+    ])
+      expect(staysInside(key(hostile)), hostile).toBe(true);
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: 'binary' }), (text) => staysInside(`x/${key(`k${text}`)}`)),
+    );
+  });
+
+  it.each([
+    ['{nope}.pdf', 'There is no {nope}'],
+    ['{what.pdf', 'without its other half'],
+    ['{completedAt:QQ}.pdf', 'not a form of a date'],
+    ['{what:yyyy}.pdf', 'not a form of a date'],
+  ])('%s is refused', (text, words) => {
+    expect(() => parseNameTemplate(text, 'envelope')).toThrow(words);
+  });
+
+  it('has a word for what is not known', () => {
+    expect(render('{completedAt:yyyy}/{metadata.none}.pdf', { completedAt: null })).toBe(
+      'no-completedAt/no-metadata.none.pdf',
+    );
+    expect(render('/abs//{what}.pdf')).toBe('abs/signed.pdf');
+    expect(render('../{what}.pdf')).toBe('_/signed.pdf');
+  });
+});
+
+describe('files that would meet', () => {
+  const files = (...names: string[]) =>
+    names.map((fileName, index) => ({ fileName, source: `key ${index}` }));
+
+  it.each([
+    [['a.pdf', 'b/c.pdf', 'a.pdf']],
+    [['Straße.pdf', 'a/x', 'A/X']],
+    [['caf\u00e9.pdf', 'cafe\u0301.pdf']],
+    [['a/b/c.pdf', 'a/b']],
+  ])('%j are refused', (names) => {
+    expect(() => refuseCollisions(files(...names))).toThrow('the same place');
+  });
+
+  it('are none otherwise', () => {
+    refuseCollisions(files('a.pdf', 'a/b.pdf', 'a/c.pdf', 'ab'));
+  });
+});

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import nock from 'nock';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openBucket } from '../../../src/documents/bucket/bucket.ts';
+import { downloadFile } from '../../../src/documents/download/file.ts';
+import { fileOfKey } from '../../../src/documents/download/papers.ts';
+import { fakeClock } from '../../support/clock.ts';
+
+// Mocked here, and only here: answers that no bucket at hand can be made to give.
+const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300_000, 'x')]);
+const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex');
+const wanted = fileOfKey('esign/envelopes/org_1/env_1/signed.pdf');
+let dir: string;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'esign-errors-'));
+});
+afterEach(async () => {
+  nock.cleanAll();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe("the bucket's errors", () => {
+  const xml = (code: string) => `<?xml version="1.0"?><Error><Code>${code}</Code><Message></Message></Error>`;
+
+  it.each([
+    [404, 'NoSuchKey', 'STORAGE_NOT_FOUND', 'the object is not there'],
+    [404, 'NoSuchBucket', 'STORAGE_NOT_FOUND', 'no such bucket'],
+    [403, 'AccessDenied', 'STORAGE_DENIED', 'access denied'],
+    [403, 'InvalidAccessKeyId', 'STORAGE_CREDENTIALS', 'does not know the access key'],
+    [403, 'SignatureDoesNotMatch', 'STORAGE_CREDENTIALS', 'the signature is wrong'],
+    [301, 'PermanentRedirect', 'STORAGE_UNREACHABLE', 'another region'],
+    [403, 'SomethingNew', 'STORAGE_DENIED', 'access denied'],
+  ])('%i %s becomes %s', async (status, name, code, words) => {
+    nock('https://s3.test').get(/.*/).reply(status, xml(name), { 'content-type': 'application/xml' });
+    const bucket = await openBucket({
+      bucket: 'b',
+      endpoint: 'https://s3.test',
+      accessKeyId: 'AKID',
+      secretAccessKey: 's',
+    });
+    const error: unknown = await downloadFile(bucket, wanted, {
+      dir,
+      force: false,
+      clock: fakeClock(),
+    }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code, message: expect.stringContaining(words) as unknown });
+    bucket.close();
+  });
+
+  it('that pass are tried again', async () => {
+    nock('https://s3.test')
+      .get(/.*/)
+      .reply(503, xml('SlowDown'))
+      .get(/.*/)
+      .reply(200, pdf, { 'content-length': String(pdf.byteLength), etag: `"${md5(pdf)}"` });
+    const bucket = await openBucket({
+      bucket: 'b',
+      endpoint: 'https://s3.test',
+      accessKeyId: 'AKID',
+      secretAccessKey: 's',
+    });
+    expect(await downloadFile(bucket, wanted, { dir, force: false, clock: fakeClock() })).toMatchObject({
+      status: 'downloaded',
+    });
+    bucket.close();
+  });
+
+  it('name the unreachable endpoint', async () => {
+    const bucket = await openBucket({
+      bucket: 'b',
+      endpoint: 'http://127.0.0.1:1',
+      accessKeyId: 'AKID',
+      secretAccessKey: 's',
+    });
+    await expect(
+      downloadFile(bucket, wanted, { dir, force: false, clock: fakeClock() }),
+    ).rejects.toMatchObject({
+      code: 'STORAGE_UNREACHABLE',
+    });
+    bucket.close();
+  });
+
+  it('say that no bucket is set', async () => {
+    await expect(openBucket({})).rejects.toMatchObject({ code: 'STORAGE_NOT_CONFIGURED' });
+  });
+});

@@ -1,0 +1,41 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { probeBucket } from '../../../src/documents/bucket/probe.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer | undefined;
+afterEach(() => server?.close());
+
+/** A bucket that answers every request with this error. */
+async function refusing(status: number, code: string) {
+  server = await startServer((_, response) => {
+    response.writeHead(status, { 'content-type': 'application/xml' });
+    response.end(`<Error><Code>${code}</Code><Message>because</Message></Error>`);
+  });
+  return {
+    bucket: 'papers',
+    endpoint: server.origin,
+    accessKeyId: 'AKIA0',
+    secretAccessKey: 'canary-secret',
+  };
+}
+
+describe('probing the bucket', () => {
+  it('takes "not there" for a bucket that can be read, and asks for nothing that could be', async () => {
+    expect(await probeBucket(await refusing(404, 'NoSuchKey'))).toBe('yes');
+    expect(server?.seen.map(({ method, path }) => [method, path])).toEqual([
+      ['GET', expect.stringMatching(/^\/papers\/esign\/doctor\/[0-9a-f-]{36}$/)],
+    ]);
+  });
+
+  it('does not guess what "denied" means', async () => {
+    expect(await probeBucket(await refusing(403, 'AccessDenied'))).toBe('unknown');
+  });
+
+  it.each([
+    [404, 'NoSuchBucket', 'STORAGE_NOT_FOUND'],
+    [403, 'InvalidAccessKeyId', 'STORAGE_CREDENTIALS'],
+    [403, 'SignatureDoesNotMatch', 'STORAGE_CREDENTIALS'],
+  ])('%i %s is a failure', async (status, name, code) => {
+    await expect(probeBucket(await refusing(status, name))).rejects.toMatchObject({ code });
+  });
+});

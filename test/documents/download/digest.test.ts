@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { ChecksumAlgorithm, ObjectFacts } from '../../../src/documents/bucket/object-facts.ts';
+import { Digest } from '../../../src/documents/download/digest.ts';
+
+/*
+ * A bucket may prove an object by its checksum alone: with SSE-KMS and for uploads in parts the ETag is no MD5. Two of the
+ * sums are counted by code of ours. Check values: those of the catalogue of CRCs, and of FIPS 180, over "123456789".
+ */
+const DIGITS = '123456789';
+const CHECK_VALUES: [ChecksumAlgorithm, string][] = [
+  ['CRC32', 'cbf43926'],
+  ['CRC32C', 'e3069283'],
+  ['CRC64NVME', 'ae8b14860a799888'],
+  ['SHA1', 'f7c3bc1d808e04732adf679965ccc34ca7ae3441'],
+  ['SHA256', '15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225'],
+];
+
+const facts = (algorithm: ChecksumAlgorithm, hex: string, more: Partial<ObjectFacts> = {}): ObjectFacts => ({
+  size: undefined,
+  etag: undefined,
+  md5: undefined,
+  checksum: { algorithm, value: Buffer.from(hex, 'hex').toString('base64') },
+  modified: undefined,
+  contentType: undefined,
+  encryption: undefined,
+  storageClass: undefined,
+  ...more,
+});
+
+/** Proves a text that arrives in pieces of so many bytes. */
+function prove(text: string, piece: number, of: ObjectFacts): Digest {
+  const digest = new Digest('papers/lease.txt', of);
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += piece) digest.update(bytes.subarray(at, at + piece));
+  return digest;
+}
+
+describe('an object that only has a checksum', () => {
+  it.each(CHECK_VALUES)('is proven by %s, in one piece and in many', (algorithm, hex) => {
+    const sha256 = createHash('sha256').update(DIGITS).digest('hex');
+    for (const piece of [1, 4, 9])
+      expect(prove(DIGITS, piece, facts(algorithm, hex)).result()).toEqual({ bytes: 9, sha256 });
+  });
+
+  it.each(CHECK_VALUES)('is refused when one byte is another, by %s', (algorithm, hex) => {
+    const digest = prove('123456780', 4, facts(algorithm, hex));
+    expect(() => digest.result()).toThrow(`its checksum (${algorithm}) is wrong`);
+  });
+
+  it.each([
+    ['CRC32', '00000000'],
+    ['CRC32C', '00000000'],
+    ['CRC64NVME', '0000000000000000'],
+  ] as const)('is proven by %s when it is empty, which is all zeros', (algorithm, hex) => {
+    expect(prove('', 1, facts(algorithm, hex)).result().bytes).toBe(0);
+  });
+});
+
+it('is proven by its MD5 where there is one and the checksum is slow to count', () => {
+  const md5 = createHash('md5').update(DIGITS).digest('hex');
+  const wrong = '0000000000000000';
+  expect(prove(DIGITS, 9, facts('CRC64NVME', wrong, { md5 })).result().bytes).toBe(9);
+  expect(() => prove(DIGITS, 9, facts('CRC32', wrong.slice(8), { md5 })).result()).toThrow('(CRC32)');
+  const other = facts('CRC64NVME', wrong, { md5: md5.replace(/./, 'x') });
+  expect(() => prove(DIGITS, 9, other).result()).toThrow('its checksum (ETag) is wrong');
+});

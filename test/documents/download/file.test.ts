@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { safeFileName } from '../../../src/documents/archive/file-names.ts';
+import { openBucket } from '../../../src/documents/bucket/bucket.ts';
+import { downloadFile } from '../../../src/documents/download/file.ts';
+import { fileOfKey } from '../../../src/documents/download/papers.ts';
+import { StorageError } from '../../../src/kernel/errors.ts';
+import { fakeClock } from '../../support/clock.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300_000, 'x')]);
+const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex');
+const wanted = fileOfKey('esign/envelopes/org_1/env_1/signed.pdf');
+let dir: string;
+let server: TestServer | undefined;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'esign-download-'));
+});
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Downloads from a bucket that answers as told. */
+async function fetchFrom(answer: (response: ServerResponse) => void, force = false) {
+  server ??= await startServer((_, response) => answer(response));
+  const bucket = await openBucket({
+    bucket: 'b',
+    endpoint: server.origin,
+    accessKeyId: 'AKID',
+    secretAccessKey: 'secret',
+  });
+  try {
+    return await downloadFile(bucket, wanted, { dir, force, clock: fakeClock() });
+  } finally {
+    bucket.close();
+  }
+}
+
+const serve =
+  (body: Uint8Array, headers: Record<string, string> = {}) =>
+  (response: ServerResponse) =>
+    void response
+      .writeHead(200, { 'content-length': String(body.byteLength), etag: `"${md5(body)}"`, ...headers })
+      .end(body);
+
+describe('a download', () => {
+  it('lands whole under its name, with its hash', async () => {
+    const result = await fetchFrom(serve(pdf));
+    const sha256 = createHash('sha256').update(pdf).digest('hex');
+    expect(result).toMatchObject({
+      envelopeId: 'env_1',
+      what: 'signed',
+      status: 'downloaded',
+      bytes: pdf.byteLength,
+      sha256,
+    });
+    expect(await readFile(join(dir, 'env_1.signed.pdf'))).toEqual(pdf);
+    expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
+  });
+
+  it('is signed for the bucket, path style', async () => {
+    await fetchFrom(serve(pdf));
+    expect(server?.seen[0]?.path).toBe('/b/esign/envelopes/org_1/env_1/signed.pdf');
+    expect(server?.seen[0]?.headers.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKID\//);
+  });
+
+  it('leaves an equal file and refuses a different one, unless forced', async () => {
+    await fetchFrom(serve(pdf));
+    expect(await fetchFrom(serve(pdf))).toMatchObject({ status: 'unchanged' });
+    await writeFile(join(dir, 'env_1.signed.pdf'), 'mine');
+    await expect(fetchFrom(serve(pdf))).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+    expect(await readFile(join(dir, 'env_1.signed.pdf'), 'utf8')).toBe('mine');
+    expect(await fetchFrom(serve(pdf), true)).toMatchObject({ status: 'downloaded' });
+    expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    [
+      'fewer bytes than promised',
+      (response) => {
+        response.writeHead(200, { 'content-length': String(pdf.byteLength) });
+        response.write(pdf.subarray(0, 100_000), () => response.destroy());
+      },
+    ],
+    ['bytes of another object', serve(pdf, { etag: `"${md5(Buffer.from('other'))}"` })],
+    ['a login page', serve(Buffer.from('<html>Sign in</html>'))],
+    [
+      'no length',
+      (response) => {
+        response.writeHead(200, { etag: '"x"' });
+        response.end(pdf);
+      },
+    ],
+  ])('with %s is refused and leaves nothing behind', async (_, answer) => {
+    const error: unknown = await fetchFrom(answer).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StorageError);
+    expect(await readdir(dir)).toEqual([]);
+  });
+});
+
+describe('file names', () => {
+  it.each([
+    ['a/../../x', 'x'],
+    ['..\\..\\x', '_.____.__x'],
+    ['/etc/passwd', 'passwd'],
+    ['dir/CON.pdf', '_CON.pdf'],
+    ['dir/.hidden', '_hidden'],
+    ['dir/a\u202Efdp.exe', 'a_fdp.exe'],
+    ['dir/..', '_'],
+  ])('%j stays in its folder', (key, name) => {
+    const { fileName } = fileOfKey(key);
+    expect(fileName).not.toMatch(/[/\\]|^\.\.?$/);
+    if (!name.includes('__')) expect(fileName).toBe(name);
+  });
+
+  it('are at most 200 bytes', () => {
+    expect(Buffer.byteLength(safeFileName('李'.repeat(300)))).toBeLessThanOrEqual(200);
+  });
+});

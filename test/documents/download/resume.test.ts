@@ -1,0 +1,281 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openBucket } from '../../../src/documents/bucket/bucket.ts';
+import { downloadFile } from '../../../src/documents/download/file.ts';
+import { fileOfKey } from '../../../src/documents/download/papers.ts';
+import { streamObject } from '../../../src/documents/download/to-stream.ts';
+import { fakeClock } from '../../support/clock.ts';
+import { type SeenRequest, startServer, type TestServer } from '../../support/server.ts';
+
+const SIZE = 3_000_000;
+const paper = (fill: string) => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(SIZE, fill)]);
+const first = paper('abcdefg');
+const second = paper('hijklmn');
+const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex');
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const wanted = fileOfKey('esign/envelopes/org_1/env_1/signed.pdf');
+
+let dir: string;
+let server: TestServer;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'esign-resume-'));
+});
+afterEach(async () => {
+  await server.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+interface Answer {
+  body?: Buffer;
+  /** Breaks off after so many bytes of this reply. */
+  dropAfter?: number;
+  /** Stops sending after so many bytes, and keeps the connection. */
+  stallAfter?: number;
+  etag?: string;
+  ignoresRange?: boolean;
+  ignoresIfMatch?: boolean;
+  headers?: Record<string, string>;
+}
+
+/** A bucket with one object that keeps to the protocol as far as the answer says. */
+function reply(request: SeenRequest, response: ServerResponse, answer: Answer): void {
+  const { body = first } = answer;
+  const etag = answer.etag ?? `"${md5(body)}"`;
+  const wantedTag = request.headers['if-match'];
+  if (wantedTag !== undefined && wantedTag !== etag && !answer.ignoresIfMatch) {
+    response.writeHead(412).end();
+    return;
+  }
+  const range = /^bytes=(\d+)-$/.exec(request.headers.range ?? '');
+  const from = range && !answer.ignoresRange ? Number(range[1]) : 0;
+  const part = body.subarray(from);
+  response.writeHead(from > 0 ? 206 : 200, {
+    'content-length': String(part.byteLength),
+    etag,
+    ...(from > 0 ? { 'content-range': `bytes ${from}-${body.byteLength - 1}/${body.byteLength}` } : {}),
+    ...answer.headers,
+  });
+  const cut = answer.dropAfter ?? answer.stallAfter;
+  if (cut === undefined) response.end(part);
+  else response.write(part.subarray(0, cut), () => answer.stallAfter === undefined && response.destroy());
+}
+
+async function fetchFrom(answers: Answer[], options: { stallMs?: number; force?: boolean } = {}) {
+  server = await startServer((request, response, number) =>
+    reply(request, response, answers[Math.min(number, answers.length) - 1] ?? {}),
+  );
+  return again(options);
+}
+
+async function again(options: { stallMs?: number; force?: boolean } = {}) {
+  const bucket = await openBucket(
+    { bucket: 'b', endpoint: server.origin, accessKeyId: 'AKID', secretAccessKey: 'secret' },
+    { timeoutMs: options.stallMs ?? 10_000 },
+  );
+  try {
+    return await downloadFile(bucket, wanted, { dir, force: options.force ?? false, clock: fakeClock() });
+  } finally {
+    bucket.close();
+  }
+}
+
+const ranges = () => server.seen.map((request) => request.headers.range);
+const target = () => join(dir, 'env_1.signed.pdf');
+
+describe('a body that breaks off', () => {
+  it('goes on at its byte, on the same object, as often as it takes', async () => {
+    const result = await fetchFrom([
+      { dropAfter: 1_000_000 },
+      { dropAfter: 700_000 },
+      { dropAfter: 400_000 },
+      {},
+    ]);
+    expect(result).toMatchObject({ status: 'downloaded', bytes: first.byteLength, sha256: sha256(first) });
+    const froms = ranges().map((range) => Number(/\d+/.exec(range ?? '')?.[0] ?? 0));
+    expect(froms).toEqual([...froms].sort((a, b) => a - b));
+    expect(froms.at(-1)).toBeGreaterThan(1_000_000);
+    expect(server.seen.slice(1).map((request) => request.headers['if-match'])).toEqual(
+      server.seen.slice(1).map(() => `"${md5(first)}"`),
+    );
+    expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
+  });
+
+  it('goes on after a stall, too', async () => {
+    const result = await fetchFrom([{ stallAfter: 500_000 }, {}], { stallMs: 300 });
+    expect(result.sha256).toBe(sha256(first));
+    expect(server.seen.length).toBe(2);
+  });
+
+  it('starts again when the object is another one by then', async () => {
+    const result = await fetchFrom([{ dropAfter: 1_000_000 }, { body: second }]);
+    expect(result.sha256).toBe(sha256(second));
+  });
+
+  it.each<[string, Answer]>([
+    ['ignores If-Match', { body: second, ignoresIfMatch: true }],
+    ['ignores Range', { ignoresRange: true }],
+  ])('starts again when the bucket %s', async (_, answer) => {
+    const result = await fetchFrom([{ dropAfter: 1_000_000 }, answer]);
+    expect(result.sha256).toBe(sha256(answer.body ?? first));
+  });
+
+  it('is fetched anew when the bucket swaps the bytes under the same ETag', async () => {
+    const etag = `"${md5(second)}"`;
+    const result = await fetchFrom([
+      { dropAfter: 1_000_000, etag },
+      { body: second, etag },
+    ]);
+    expect(result.sha256).toBe(sha256(second));
+  });
+
+  it('ends after attempts that bring nothing, and the next run goes on', async () => {
+    const drops = [{ dropAfter: 2_000_000 }, ...Array.from({ length: 30 }, () => ({ dropAfter: 0 }))];
+    await expect(fetchFrom([...drops])).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
+    expect((await readdir(dir)).sort()).toEqual(['env_1.signed.pdf.part', 'env_1.signed.pdf.part.json']);
+    await server.close();
+    expect(await fetchFrom([{}])).toMatchObject({ status: 'downloaded', sha256: sha256(first) });
+    expect(Number(/\d+/.exec(ranges()[0] ?? '')?.[0])).toBeGreaterThan(1_000_000);
+    expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
+  });
+});
+
+describe('a part file of an earlier run', () => {
+  const leave = async (bytes: Buffer, note: object) => {
+    await writeFile(`${target()}.part`, bytes);
+    await writeFile(`${target()}.part.json`, JSON.stringify(note));
+  };
+  const noteOf = (object: Buffer) => ({
+    bucket: 'b',
+    key: wanted.key,
+    size: object.byteLength,
+    etag: `"${md5(object)}"`,
+    md5: md5(object),
+  });
+
+  it('is gone on with, and the whole file is hashed', async () => {
+    await leave(first.subarray(0, 1_500_000), noteOf(first));
+    expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
+    expect(ranges()).toEqual(['bytes=1500000-']);
+  });
+
+  it('that was whole is asked about before it gets its name', async () => {
+    await leave(first, noteOf(first));
+    expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
+    expect(ranges()).toEqual([`bytes=${first.byteLength - 1}-`]);
+    await rm(target());
+    await leave(first, noteOf(first));
+    await server.close();
+    expect((await fetchFrom([{ body: second }])).sha256).toBe(sha256(second));
+  });
+
+  it.each<[string, Buffer]>([
+    ['zeros after a power cut', Buffer.alloc(1_500_000)],
+    ['bytes of another object', second.subarray(0, 1_500_000)],
+    ['more bytes than the object has', Buffer.concat([first, second])],
+  ])('with %s is fetched anew', async (_, bytes) => {
+    await leave(bytes, noteOf(first));
+    expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
+    expect((await stat(target())).size).toBe(first.byteLength);
+    expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
+  });
+
+  it.each<[string, object]>([
+    ['of another key', { ...noteOf(first), key: 'other.pdf' }],
+    ['that is damaged', { size: 'x' }],
+  ])('with a note %s is not gone on with', async (_, note) => {
+    await leave(first.subarray(0, 1_500_000), note);
+    expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
+    expect(ranges()).toEqual([undefined]);
+    expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
+  });
+});
+
+describe('the proof of a resumed file', () => {
+  const crc = (bytes: Uint8Array) => {
+    const word = Buffer.alloc(4);
+    word.writeUInt32BE(crc32(bytes));
+    return word.toString('base64');
+  };
+
+  it('is the checksum where the ETag is no MD5', async () => {
+    const headers = { 'x-amz-checksum-crc32': crc(first), 'x-amz-checksum-type': 'FULL_OBJECT' };
+    const etag = '"0123456789abcdef0123456789abcdef-3"';
+    const result = await fetchFrom([{ dropAfter: 1_000_000, etag, headers }, { etag }]);
+    expect(result.sha256).toBe(sha256(first));
+    await rm(target());
+    await server.close();
+    const wrong = { 'x-amz-checksum-crc32': crc(second) };
+    await expect(
+      fetchFrom([
+        { dropAfter: 1_000_000, etag, headers: wrong },
+        { etag, headers: wrong },
+      ]),
+    ).rejects.toMatchObject({
+      code: 'STORAGE_CORRUPT',
+    });
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('is not an ETag of an object encrypted with a key of its own', async () => {
+    const headers = { 'x-amz-server-side-encryption': 'aws:kms' };
+    const result = await fetchFrom([{ etag: '"0123456789abcdef0123456789abcdef"', headers }]);
+    expect(result.sha256).toBe(sha256(first));
+  });
+});
+
+describe('what is there already', () => {
+  it('is compared without fetching its body', async () => {
+    await writeFile(target(), first);
+    server = await startServer((request, response) => {
+      const same = request.headers['if-none-match'] === `"${md5(first)}"`;
+      if (same) response.writeHead(304, { etag: `"${md5(first)}"` }).end();
+      else reply(request, response, { body: second });
+    });
+    expect(await again()).toMatchObject({ status: 'unchanged', sha256: sha256(first) });
+    await truncate(target(), 100);
+    await expect(again()).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+    expect((await stat(target())).size).toBe(100);
+    expect(await again({ force: true })).toMatchObject({ status: 'downloaded' });
+    expect(sha256(await readFile(target()))).toBe(sha256(second));
+  });
+});
+
+describe('a stream', () => {
+  const stream = async () => {
+    const bucket = await openBucket({
+      bucket: 'b',
+      endpoint: server.origin,
+      accessKeyId: 'A',
+      secretAccessKey: 's',
+    });
+    const chunks: Uint8Array[] = [];
+    const write = (chunk: Uint8Array) => Promise.resolve(void chunks.push(chunk));
+    try {
+      return {
+        ...(await streamObject(bucket, wanted, write, { clock: fakeClock() })),
+        got: sha256(Buffer.concat(chunks)),
+      };
+    } finally {
+      bucket.close();
+    }
+  };
+
+  it('goes on after a drop as a file does', async () => {
+    server = await startServer((request, response, number) =>
+      reply(request, response, number === 1 ? { dropAfter: 1_000_000 } : {}),
+    );
+    expect(await stream()).toMatchObject({ sha256: sha256(first), got: sha256(first) });
+  });
+
+  it('fails when the object changes after its first bytes are out', async () => {
+    server = await startServer((request, response, number) =>
+      reply(request, response, number === 1 ? { dropAfter: 1_000_000 } : { body: second }),
+    );
+    await expect(stream()).rejects.toMatchObject({ code: 'STORAGE_CORRUPT' });
+  });
+});

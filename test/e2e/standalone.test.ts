@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Home, PACKAGE } from '../support/cli.ts';
+import { json } from '../support/server.ts';
+import { fakeService } from './fake-service.ts';
+
+const home = new Home();
+afterAll(() => home.close());
+
+describe.skipIf(PACKAGE !== undefined)('the standalone executable', () => {
+  it('unpacks nothing for a command that needs no files of its own', async () => {
+    const service = await fakeService((_, response) => json(response, 200, { data: { id: 'env_1' } }));
+    const cache = home.path('cache');
+    const env = { ...service.env, XDG_CACHE_HOME: cache };
+    try {
+      expect(await home.run(['envelopes', 'get', 'env_1', '--json'], { env })).toMatchObject({ code: 0 });
+      expect(existsSync(cache)).toBe(false);
+    } finally {
+      await service.server.close();
+    }
+  });
+});

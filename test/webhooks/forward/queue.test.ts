@@ -1,0 +1,242 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
+import { ForwardLedger, type Owed, targetName } from '../../../src/webhooks/forward/ledger.ts';
+import { FORWARDED_FOR_MS, Forwarder } from '../../../src/webhooks/forward/queue.ts';
+import type { ForwardResult } from '../../../src/webhooks/forward/send.ts';
+import { EventJournal } from '../../../src/webhooks/journal/event-journal.ts';
+import type { EventRecord } from '../../../src/webhooks/journal/record.ts';
+import { fakeClock } from '../../support/clock.ts';
+
+/** An application: what it got, and what it says to each. */
+let got: { id: string; body: Buffer }[] = [];
+let says: (id: string, body: Buffer) => number = () => 200;
+const app = createServer((request, response) => {
+  void buffer(request).then((body) => {
+    const id = String(request.headers['x-esign-delivery-id']);
+    got.push({ id, body });
+    response.writeHead(says(id, body)).end();
+  });
+});
+let url: string;
+let folder: string;
+let clock = fakeClock();
+let ends: string[] = [];
+let results: ForwardResult[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-forward-'));
+  clock = fakeClock(Date.now());
+  [got, ends, results] = [[], [], []];
+  says = () => 200;
+  await new Promise<void>((resolve) => {
+    app.listen(0, '127.0.0.1', resolve);
+  });
+  const address = app.address();
+  url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/app`;
+});
+afterEach(async () => {
+  await new Promise((resolve) => {
+    app.close(resolve);
+    app.closeAllConnections();
+  });
+  await rm(folder, { recursive: true, force: true });
+});
+
+function forwarder(by: Clock = clock): Forwarder {
+  return new Forwarder({
+    urls: [url],
+    timeoutMs: 10_000,
+    clock: by,
+    onResult: (result) => results.push(result),
+    onEnd: ({ deliveryId }, end) => ends.push(`${deliveryId} ${end}`),
+  });
+}
+
+const events = () => join(folder, 'events');
+const record = (
+  deliveryId: string,
+  envelopeId: string | null,
+  more: Partial<EventRecord> = {},
+): EventRecord => ({
+  deliveryId,
+  id: deliveryId,
+  receivedAt: new Date(clock.now()).toISOString(),
+  event: 'envelope.sent',
+  envelopeId,
+  status: null,
+  signer: null,
+  verified: true,
+  duplicate: false,
+  reason: null,
+  answer: 200,
+  headers: [['X-Custom', 'a']],
+  bodyBase64: Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]).toString('base64'),
+  bytes: 5,
+  owedTo: [targetName(url)],
+  ...more,
+});
+
+/** Writes records as a listener would that has ended since. */
+async function written(...records: EventRecord[]): Promise<void> {
+  const journal = new EventJournal(events(), clock);
+  for (const one of records) await journal.append(one);
+  await journal.close();
+}
+
+async function takenOver(ledger: ForwardLedger): Promise<Owed[]> {
+  return ledger.takeOver(events(), [targetName(url)], clock.now() - 2 * FORWARDED_FOR_MS, () => undefined);
+}
+/** Waits until nothing is left; on a clock that nobody waits for. */
+async function over(forwards: Forwarder): Promise<void> {
+  while (forwards.pending > 0) await new Promise((resolve) => setImmediate(resolve));
+  await forwards.drain(0);
+}
+const ledgerOf = () => new ForwardLedger(join(folder, 'forwards'), clock);
+
+describe('what is still to be forwarded', () => {
+  it('comes from the journal, byte for byte, the oldest first, and once it is taken never again', async () => {
+    await written(record('dlv_1', 'env_a'), record('dlv_2', 'env_a'), record('dlv_3', null));
+    const ledger = ledgerOf();
+    await ledger.claimOwn('me', [targetName(url)]);
+    const owed = await takenOver(ledger);
+    expect(owed.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_1', 'dlv_2', 'dlv_3']);
+    const forwards = forwarder();
+    for (const one of owed) forwards.take(one);
+    await over(forwards);
+    expect(got.filter(({ id }) => id !== 'dlv_3').map(({ id }) => id)).toEqual(['dlv_1', 'dlv_2']);
+    expect(got.map(({ body }) => body.toString('hex'))).toEqual(['7bfffe007d', '7bfffe007d', '7bfffe007d']);
+    await ledger.settle('dlv_1', targetName(url), 'taken');
+    await ledger.settle('dlv_2', targetName('http://127.0.0.1:1/other'), 'taken');
+    await ledger.close();
+    const next = ledgerOf();
+    await next.claimOwn('next', [targetName(url)]);
+    expect((await takenOver(next)).map(({ deliveryId }) => deliveryId)).toEqual(['dlv_2', 'dlv_3']);
+    await next.close();
+  });
+
+  it('is not taken over from a listener that lives, nor by two at once', async () => {
+    const journal = new EventJournal(events(), clock);
+    const [first, second, third] = [ledgerOf(), ledgerOf(), ledgerOf()];
+    await first.claimOwn(journal.name, [targetName(url)]);
+    await journal.append(record('dlv_1', 'env_a'));
+    await second.claimOwn('second', [targetName(url)]);
+    expect(await takenOver(second)).toEqual([]);
+    await second.close();
+    await journal.close();
+    await first.close();
+    await third.claimOwn('third', [targetName(url)]);
+    expect(await takenOver(third)).toHaveLength(1);
+    const late = ledgerOf();
+    await late.claimOwn('late', [targetName(url)]);
+    expect(await takenOver(late)).toEqual([]);
+    await third.close();
+    await late.close();
+  });
+
+  it('is nothing that was received for another address, or refused', async () => {
+    await written(
+      record('dlv_1', 'env_a', { owedTo: [targetName('http://127.0.0.1:1/other')] }),
+      record('dlv_2', 'env_a', { owedTo: undefined }),
+    );
+    const ledger = ledgerOf();
+    await ledger.claimOwn('me', [targetName(url)]);
+    expect(await takenOver(ledger)).toEqual([]);
+    await ledger.close();
+  });
+});
+
+describe('the forwarder', () => {
+  const owe = (deliveryId: string, envelopeId: string | null, receivedAt = clock.now()) => ({
+    owed: {
+      target: targetName(url),
+      deliveryId,
+      envelopeId,
+      receivedAt,
+      place: { path: join(folder, 'none'), start: 0, end: 1 },
+    },
+    delivery: { deliveryId, envelopeId, headers: [], raw: Buffer.from(`{"id":"${deliveryId}"}`) },
+  });
+  const take = (forwards: Forwarder, ...all: ReturnType<typeof owe>[]) => {
+    for (const { owed, delivery } of all) forwards.take(owed, delivery);
+  };
+
+  it('keeps the order of an envelope through failures, and holds up no other', async () => {
+    says = (id) => (id === 'dlv_1' && got.filter((one) => one.id === id).length <= 7 ? 503 : 200);
+    const forwards = forwarder();
+    take(forwards, owe('dlv_1', 'env_a'), owe('dlv_2', 'env_a'), owe('dlv_3', 'env_b'));
+    await over(forwards);
+    const order = got.map(({ id }) => id);
+    expect(order.filter((id) => id === 'dlv_1')).toHaveLength(8);
+    expect(order.indexOf('dlv_2')).toBeGreaterThan(order.lastIndexOf('dlv_1'));
+    expect(order.indexOf('dlv_3')).toBeLessThan(order.lastIndexOf('dlv_1'));
+    expect(ends.toSorted()).toEqual(['dlv_1 taken', 'dlv_2 taken', 'dlv_3 taken']);
+    expect(forwards.pending).toBe(0);
+  });
+
+  it('gives up what is refused five times, and goes on behind it', async () => {
+    says = (id) => (id === 'dlv_1' ? 422 : 200);
+    const forwards = forwarder();
+    take(forwards, owe('dlv_1', 'env_a'), owe('dlv_2', 'env_a'));
+    await over(forwards);
+    expect(ends).toEqual(['dlv_1 refused', 'dlv_2 taken']);
+    expect(got).toHaveLength(6);
+  });
+
+  it('gives up after a day, not before', async () => {
+    const started = clock.now();
+    says = () => (clock.now() - started > FORWARDED_FOR_MS - 120_000 ? 200 : 500);
+    const forwards = forwarder();
+    take(forwards, owe('dlv_1', 'env_a'), owe('dlv_old', 'env_b', started - FORWARDED_FOR_MS - 1));
+    await over(forwards);
+    expect(ends).toEqual(['dlv_old expired', 'dlv_1 taken']);
+    expect(got.length).toBeGreaterThan(1_000);
+  });
+
+  it('stops without waiting for a try that comes too late, which is owed still', async () => {
+    says = () => 500;
+    const forwards = forwarder(systemClock);
+    take(forwards, owe('dlv_1', 'env_a'), owe('dlv_2', 'env_a'));
+    while (results.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await forwards.drain(100);
+    expect([forwards.pending, ends]).toEqual([2, []]);
+  });
+
+  it('breaks off what an application never answers', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => {
+      silent.listen(0, '127.0.0.1', resolve);
+    });
+    const address = silent.address();
+    url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`;
+    const forwards = forwarder(systemClock);
+    take(forwards, owe('dlv_1', 'env_a'));
+    await forwards.drain(50);
+    expect([forwards.pending, ends, results]).toEqual([1, [], []]);
+    silent.closeAllConnections();
+    silent.close();
+  });
+
+  it('keeps many in the journal and not in memory, and loses none of them', async () => {
+    const big = Buffer.alloc(1_000_000, 'x').toString('base64');
+    await written(
+      ...Array.from({ length: 20 }, (_, n) =>
+        record(`dlv_${n}`, 'env_a', { bodyBase64: big, bytes: 1_000_000 }),
+      ),
+    );
+    const ledger = ledgerOf();
+    await ledger.claimOwn('me', [targetName(url)]);
+    const forwards = forwarder();
+    for (const owed of await takenOver(ledger))
+      forwards.take(owed, { ...owed, headers: [], raw: Buffer.from(big, 'base64') });
+    await over(forwards);
+    expect(got.map(({ id, body }) => `${id} ${body.length}`)).toEqual(
+      Array.from({ length: 20 }, (_, n) => `dlv_${n} 1000000`),
+    );
+    await ledger.close();
+  });
+});

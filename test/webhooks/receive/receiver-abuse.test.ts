@@ -1,0 +1,281 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { request } from 'undici';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { type Delivery, type Receiver, startReceiver } from '../../../src/webhooks/receive/receiver.ts';
+import { sign } from '../../../src/webhooks/receive/signature.ts';
+
+const SECRET = 'a-secret-of-more-than-16';
+const BODY = '{"event":"envelope.signed","data":{"envelopeId":"env_1"}}';
+const GOOD = sign(Buffer.from(BODY), SECRET);
+
+let receiver: Receiver;
+let port: number;
+let accepted: Delivery[] = [];
+let unhandled: unknown[] = [];
+const onUnhandled = (reason: unknown) => unhandled.push(reason);
+
+beforeEach(async () => {
+  [accepted, unhandled] = [[], []];
+  process.on('unhandledRejection', onUnhandled);
+  receiver = await startReceiver({
+    host: '127.0.0.1',
+    port: 0,
+    path: '/webhooks',
+    signatureHeader: 'x-service-signature',
+    secretsFor: () => Promise.resolve({ secrets: [SECRET], others: [] }),
+    verify: true,
+    clock: systemClock,
+    onDelivery: (delivery) => {
+      if (delivery.reason === null) accepted.push(delivery);
+    },
+  });
+  port = Number(new URL(receiver.url).port);
+});
+afterEach(async () => {
+  process.off('unhandledRejection', onUnhandled);
+  await receiver.close();
+  expect(unhandled).toEqual([]);
+});
+
+async function deliver(): Promise<number> {
+  const headers = { 'x-service-signature': GOOD };
+  const reply = await request(receiver.url, { method: 'POST', body: Buffer.from(BODY), headers });
+  await reply.body.dump();
+  return reply.statusCode;
+}
+
+/** Sends the bytes, says that nothing follows, and waits for what comes back. */
+async function raw(bytes: string | Buffer): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket
+    .on('error', () => undefined)
+    .on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+    });
+  socket.end(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  await once(socket, 'close');
+  return text;
+}
+
+const LINE = 'POST /webhooks HTTP/1.1';
+const HOST = 'Host: a';
+const SIGNATURE = `X-Service-Signature: ${GOOD}`;
+const LENGTH = `Content-Length: ${BODY.length}`;
+const CHUNKED = 'Transfer-Encoding: chunked';
+const message = (head: readonly string[], body = BODY) => `${head.join('\r\n')}\r\n\r\n${body}`;
+const chunk = (size: string, text = BODY) => `${size}\r\n${text}\r\n0\r\n\r\n`;
+const HEX = BODY.length.toString(16);
+
+/** Everything in it would be accepted, but for what is wrong with it. */
+const withLine = (line: string) => message([line, HOST, SIGNATURE, LENGTH]);
+const withHeaders = (...headers: string[]) => message([LINE, HOST, SIGNATURE, LENGTH, ...headers]);
+const withLength = (...lengths: string[]) => message([LINE, HOST, SIGNATURE, ...lengths]);
+const withChunks = (body: string, ...headers: string[]) =>
+  message([LINE, HOST, SIGNATURE, CHUNKED, ...headers], body);
+
+const CONTROLS = ['\u0000', '\u0001', '\u0007', '\u0008', '\u000b', '\u000c', '\u001b', '\u007f'];
+const MALFORMED: string[] = [
+  // Request lines.
+  ...['', ' ', 'POST', 'POST ', 'POST /webhooks', 'POST  HTTP/1.1', '/webhooks HTTP/1.1', 'HTTP/1.1 200 OK'],
+  ...[
+    '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003',
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  ],
+  ...['POST', 'post', 'Post', 'PO ST', 'P\u0000ST', 'POSTT', 'XPOST', '"POST"', 'POST\t'].flatMap((method) =>
+    method === 'POST' ? [] : [withLine(`${method} /webhooks HTTP/1.1`)],
+  ),
+  ...[
+    'HTTP/1.2',
+    'HTTP/2.0',
+    'HTTP/0.9',
+    'HTTP/11',
+    'HTTP/1.1x',
+    'http/1.1',
+    'HTTP/1,1',
+    'HTP/1.1',
+    'HTTP/',
+    'HTTP/1.1 x',
+  ].map((version) => withLine(`POST /webhooks ${version}`)),
+  ...[
+    '/web hooks',
+    '/webhooks\u0000',
+    '/webhooks#',
+    '//webhooks',
+    '/webhooks/',
+    '/Webhooks',
+    '/./webhooks',
+    '/x/../webhooks',
+  ].map((path) => withLine(`POST ${path} HTTP/1.1`)),
+  ...[
+    '/%77ebhooks',
+    '*',
+    'webhooks',
+    '/webhooks;a',
+    '/webhooks%00',
+    'http://a/webhooks',
+    'a:80',
+    '\\webhooks',
+  ].map((path) => withLine(`POST ${path} HTTP/1.1`)),
+  // Header lines.
+  ...CONTROLS.map((control) => withHeaders(`X-A: a${control}b`)),
+  ...CONTROLS.map((control) => withHeaders(`X-${control}A: a`)),
+  ...[
+    'No-Colon',
+    ': no name',
+    'Sp ace: a',
+    'Blank : a',
+    ' Folded: a',
+    '\tFolded: a',
+    'X-A\u00e9: a',
+    'X(A): a',
+    'X-A: a\rb',
+  ].map((header) => withHeaders(header)),
+  message([LINE, SIGNATURE, LENGTH]),
+  `${[LINE, HOST, SIGNATURE, LENGTH].join('\n')}\n\n${BODY}`,
+  `${[LINE, HOST, SIGNATURE, LENGTH].join('\r')}\r\r${BODY}`,
+  withHeaders(`X-Large: ${'a'.repeat(20_000)}`),
+  withHeaders(...Array.from({ length: 3_000 }, (_, n) => `X-${n}: a`)),
+  // Lengths.
+  ...[
+    '-1',
+    '+57',
+    '0x39',
+    '57a',
+    'a',
+    '',
+    ' ',
+    '5 7',
+    '57,58',
+    '57, 57',
+    '1e2',
+    '57.0',
+    '99999999999999999999',
+    '\u00b2',
+  ].map((length) => withLength(`Content-Length: ${length}`)),
+  ...[
+    ['1', '57'],
+    ['57', '58'],
+    ['57', '57'],
+    ['58', '57'],
+    ['', '57'],
+  ].map((lengths) => withLength(...lengths.map((length) => `Content-Length: ${length}`))),
+  withLength(`Content-Length: ${BODY.length + 1}`),
+  withLength(`Content-Length: ${BODY.length - 1}`),
+  withLength('Content-Length: 0'),
+  withLength(),
+  // Lengths and chunks at once: what one server ends here, another reads on.
+  withHeaders(CHUNKED),
+  message([LINE, HOST, SIGNATURE, CHUNKED, LENGTH], chunk(HEX)),
+  message([LINE, HOST, SIGNATURE, LENGTH, 'Transfer-Encoding : chunked'], chunk(HEX)),
+  message([LINE, HOST, SIGNATURE, LENGTH, 'Transfer-Encoding: identity'], BODY),
+  ...['chunked, identity', 'identity', 'gzip', 'xchunked', 'chunked, gzip', 'chunke', '', '"chunked"'].map(
+    (coding) => message([LINE, HOST, SIGNATURE, `Transfer-Encoding: ${coding}`], chunk(HEX)),
+  ),
+  ...[
+    'zz',
+    '-1',
+    '',
+    ' ',
+    `0x${HEX}`,
+    `${HEX} x`,
+    'ffffffffffffffffff',
+    `${HEX},`,
+    `\t${HEX}`,
+    '0',
+    `${HEX}\u0000`,
+  ].map((size) => withChunks(chunk(size))),
+  withChunks(`${HEX}\r\n${BODY}`),
+  withChunks(`${HEX}\n${BODY}\n0\n\n`),
+  withChunks(`${HEX}\r\n${BODY}x\r\n0\r\n\r\n`),
+  withChunks(`${HEX}\r\n${BODY}0\r\n\r\n`),
+  withChunks(`${HEX}\r\n${BODY.slice(1)}\r\n0\r\n\r\n`),
+  withChunks(`${HEX}\r\n${BODY}\r\n0\r\n`),
+  // The signature where it does not count.
+  message(
+    [LINE, HOST, CHUNKED, 'Trailer: X-Service-Signature'],
+    `${HEX}\r\n${BODY}\r\n0\r\n${SIGNATURE}\r\n\r\n`,
+  ),
+  message([LINE, HOST, LENGTH], `${BODY}\r\n${SIGNATURE}\r\n\r\n`),
+  message([`POST /webhooks?X-Service-Signature=${GOOD} HTTP/1.1`, HOST, LENGTH]),
+  message([LINE, HOST, LENGTH, `Cookie: X-Service-Signature=${GOOD}`]),
+  message([LINE, HOST, LENGTH, `X_Service_Signature: ${GOOD}`]),
+  message([LINE, HOST, LENGTH, `X-Service-Signature:\r\n ${GOOD}`]),
+];
+
+describe('malformed requests over a raw socket, signed all the same', () => {
+  it(`are none of them accepted (${MALFORMED.length} cases), and do no harm`, async () => {
+    expect(MALFORMED.length).toBeGreaterThanOrEqual(100);
+    const taken: string[] = [];
+    for (const bytes of MALFORMED) {
+      const before = accepted.length;
+      const answer = await raw(bytes);
+      if (accepted.length > before || answer.startsWith('HTTP/1.1 200')) taken.push(bytes.slice(0, 300));
+    }
+    expect(taken).toEqual([]);
+    expect(await deliver()).toBe(200);
+  });
+
+  it('cut off at any byte are not accepted either', async () => {
+    const whole = Buffer.from(withHeaders('Connection: close'));
+    const answers = await Promise.all(
+      Array.from({ length: whole.length }, (_, end) => raw(whole.subarray(0, end))),
+    );
+    expect(answers.filter((answer) => answer.startsWith('HTTP/1.1 200'))).toEqual([]);
+    expect(accepted).toEqual([]);
+    expect(await raw(whole)).toMatch(/^HTTP\/1\.1 200/);
+  });
+});
+
+describe('slow senders', () => {
+  it('1,000 at once hold up no good delivery, and are cut off', async () => {
+    const beginnings = [
+      'P',
+      LINE,
+      `${LINE}\r\n${HOST}\r\nX-Slow: `,
+      `${LINE}\r\n${HOST}\r\n${SIGNATURE}\r\n${LENGTH}\r\n\r\n`,
+      `${LINE}\r\n${HOST}\r\n${SIGNATURE}\r\n${CHUNKED}\r\n\r\n5\r\n{"e`,
+    ];
+    const sockets: Socket[] = [];
+    const closed: Promise<unknown>[] = [];
+    for (let n = 0; n < 1_000; n++) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined).resume();
+      sockets.push(socket);
+      closed.push(once(socket, 'close'));
+      await once(socket, 'connect');
+      socket.write(beginnings[n % beginnings.length] ?? '');
+    }
+    const answers = [];
+    for (let n = 0; n < 200; n++) {
+      for (const socket of sockets.slice(n * 5, n * 5 + 5)) if (socket.writable) socket.write('{');
+      answers.push(await deliver());
+    }
+    expect(answers.filter((status) => status === 200)).toHaveLength(200);
+    expect(accepted).toHaveLength(200);
+    await Promise.all(closed);
+    expect(await deliver()).toBe(200);
+  }, 60_000);
+});
+
+describe('several signature headers', () => {
+  const other = sign(Buffer.from(BODY), 'another secret here');
+  it.each([
+    ['the same twice', [SIGNATURE, SIGNATURE]],
+    ['a good one and a bad one', [SIGNATURE, `X-Service-Signature: ${other}`]],
+    ['a bad one and a good one', [`X-Service-Signature: ${other}`, SIGNATURE]],
+    ['in another case', [SIGNATURE, `x-SERVICE-signature: ${GOOD}`]],
+    ['an empty one before', ['X-Service-Signature:', SIGNATURE]],
+    ['an empty one behind', [SIGNATURE, 'X-Service-Signature:']],
+    ['both forms', [SIGNATURE, `X-Service-Signature: sha256=${GOOD}`]],
+    ['joined by a comma', [`X-Service-Signature: ${GOOD}, ${GOOD}`]],
+    ['joined by a blank', [`X-Service-Signature: ${GOOD} ${GOOD}`]],
+    ['far apart', [SIGNATURE, ...Array.from({ length: 50 }, (_, n) => `X-${n}: a`), SIGNATURE]],
+  ])('are refused: %s', async (_, headers) => {
+    const answer = await raw(message([LINE, HOST, LENGTH, 'Connection: close', ...headers]));
+    expect(answer).toMatch(/^HTTP\/1\.1 401/);
+    expect(accepted).toEqual([]);
+  });
+});
