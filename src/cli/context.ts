@@ -89,8 +89,6 @@ export class Context {
     });
     redactor.add(settings.apiKey?.kind === 'key' ? settings.apiKey.value : undefined);
     redactor.add(settings.storage.secretAccessKey);
-    redactor.add(env.AWS_SECRET_ACCESS_KEY);
-    redactor.add(env.ESIGN_WEBHOOK_SECRET);
     return settings;
   }
 

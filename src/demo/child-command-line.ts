@@ -24,6 +24,7 @@ export function childCommandLine(
       env: { ...clean, ...env, ESIGN_STOP_WITH_STDIN: '1' },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
+      windowsHide: true,
     });
 
   async function finish(args: readonly string[]): Promise<string> {

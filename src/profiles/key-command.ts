@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process';
+import { childEnvironment, type SecretVariable } from '../kernel/child-environment.ts';
 import { UsageError } from '../kernel/errors.ts';
+
+/** A command may ask a secret store of AWS. Ours are no business of its. */
+const KEPT: readonly SecretVariable[] = [
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+];
 
 /**
  * Runs the profile's command and takes what it prints as the key; done at each use, so the key is stored nowhere.
@@ -7,7 +15,12 @@ import { UsageError } from '../kernel/errors.ts';
  */
 export function keyFromCommand(command: string, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, { shell: true, stdio: ['inherit', 'pipe', 'inherit'], signal });
+    const child = spawn(command, {
+      shell: true,
+      stdio: ['inherit', 'pipe', 'inherit'],
+      env: childEnvironment({}, KEPT),
+      signal,
+    });
     let printed = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;

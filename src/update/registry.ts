@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { createDispatcher } from '../api/http.ts';
+import { childEnvironment } from '../kernel/child-environment.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { isVersion } from './record.ts';
 
@@ -13,7 +14,13 @@ const MAX_BYTES = 256 * 1024;
 /** The registry that npm is set up to use; undefined where there is no npm to ask. The current folder has no say. */
 export function configuredRegistry(): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const options = { cwd: homedir(), timeout: NPM_TIMEOUT_MS, shell: process.platform === 'win32' };
+    const options = {
+      cwd: homedir(),
+      env: childEnvironment(),
+      timeout: NPM_TIMEOUT_MS,
+      shell: process.platform === 'win32',
+      windowsHide: true,
+    };
     execFile('npm', ['config', 'get', 'registry'], options, (error, stdout) => {
       const address = String(stdout).trim();
       resolve(!error && /^https?:\/\//.test(address) ? address : undefined);

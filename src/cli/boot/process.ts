@@ -1,4 +1,5 @@
 import { createRecents } from '../../completion/recent.ts';
+import { secretsOf } from '../../kernel/child-environment.ts';
 import { createRedactor } from '../../kernel/redaction.ts';
 import { watchSignals } from '../signals.ts';
 import type { Noted } from './recents.ts';
@@ -9,7 +10,7 @@ import type { Noted } from './recents.ts';
  */
 
 /** Every secret of this run is made known here before it is used. */
-export const redactor = createRedactor();
+export const redactor = createRedactor(secretsOf(process.env));
 
 /** Aborts at Ctrl-C; see signals.ts. */
 export const signals = watchSignals();

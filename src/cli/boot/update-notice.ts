@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
+import { childEnvironment } from '../../kernel/child-environment.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 import { configDir, stateDir } from '../../kernel/paths.ts';
 import { isDayAgo, isNewer, readRecord, recordPath, writeRecord } from '../../update/record.ts';
@@ -32,7 +33,13 @@ function noticeOf(latest: string, version: string): string {
 
 function askInBackground(): void {
   const program = isSea() ? ['__update'] : [process.argv[1] ?? '', '__update'];
-  const child = spawn(process.execPath, program, { cwd: homedir(), detached: true, stdio: 'ignore' });
+  const child = spawn(process.execPath, program, {
+    cwd: homedir(),
+    env: childEnvironment(),
+    detached: true,
+    stdio: 'ignore',
+    windowsHide: true,
+  });
   child.on('error', () => undefined);
   child.unref();
 }

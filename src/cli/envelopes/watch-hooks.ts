@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Change } from '../../envelopes/watch.ts';
+import { childEnvironment } from '../../kernel/child-environment.ts';
 import { counted } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { desktopFor, ring } from '../../output/desktop.ts';
@@ -108,7 +109,11 @@ export class Notifier {
     const desktop = desktopFor(text, process.env, process.platform);
     ring(this.#context.terminal, desktop.kind === 'escape' ? desktop.text : '');
     if (desktop.kind !== 'command') return;
-    const child = spawn(desktop.file, desktop.args, { stdio: 'ignore', detached: true });
+    const child = spawn(desktop.file, desktop.args, {
+      env: childEnvironment(),
+      stdio: 'ignore',
+      detached: true,
+    });
     // A machine without a way to show it has at least rung.
     child.on('error', () => undefined).unref();
   }
