@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ObjectStore } from './object-store.ts';
 import type { S3Error } from './s3-error.ts';
 import type { Verification } from './sigv4.ts';
-import type { Uploads } from './uploads.ts';
 import { type Xml, xmlDocument } from './xml.ts';
 
 /** One request whose signature has been verified and whose account may touch the bucket it names. */
@@ -10,7 +9,6 @@ export interface Call {
   request: IncomingMessage;
   response: ServerResponse;
   store: ObjectStore;
-  uploads: Uploads;
   region: string;
   method: string;
   /** Empty for the service itself. */
@@ -19,7 +17,7 @@ export interface Call {
   key: string;
   query: ReadonlyMap<string, string>;
   verification: Verification;
-  /** Whether the account may use a bucket: copies name a second one, lists name all. */
+  /** Whether the account may use a bucket: lists name all. */
   mayUse(bucket: string): boolean;
 }
 

@@ -59,21 +59,6 @@ export function checksumHeader(algorithm: ChecksumAlgorithm): string {
   return `x-amz-checksum-${algorithm.toLowerCase()}`;
 }
 
-/** The XML element of the same, like ChecksumCRC32. */
-export function checksumElement(algorithm: ChecksumAlgorithm): string {
-  return `Checksum${algorithm}`;
-}
-
-/** An object's stored checksums as XML elements. */
-export function checksumElements(checksums: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    CHECKSUM_ALGORITHMS.flatMap((algorithm) => {
-      const value = checksums[checksumHeader(algorithm)];
-      return value === undefined ? [] : [[checksumElement(algorithm), value]];
-    }),
-  );
-}
-
 /** The bytes of an object on their way to the store. */
 export interface Body {
   chunks: AsyncIterable<Uint8Array>;

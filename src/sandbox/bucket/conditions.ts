@@ -15,13 +15,13 @@ export interface Conditions {
   ifUnmodifiedSince: string | undefined;
 }
 
-/** The conditions of a request; a copy's come with `x-amz-copy-source-` before their names. */
-export function conditionsOf(read: (name: string) => string | undefined, prefix = ''): Conditions {
+/** The conditions of a request. */
+export function conditionsOf(read: (name: string) => string | undefined): Conditions {
   return {
-    ifMatch: read(`${prefix}if-match`),
-    ifNoneMatch: read(`${prefix}if-none-match`),
-    ifModifiedSince: read(`${prefix}if-modified-since`),
-    ifUnmodifiedSince: read(`${prefix}if-unmodified-since`),
+    ifMatch: read('if-match'),
+    ifNoneMatch: read('if-none-match'),
+    ifModifiedSince: read('if-modified-since'),
+    ifUnmodifiedSince: read('if-unmodified-since'),
   };
 }
 
@@ -61,6 +61,6 @@ function isListed(header: string, etag: string): boolean {
 }
 
 /** An ETag without its quotation marks. */
-export function unquoted(etag: string): string {
+function unquoted(etag: string): string {
   return etag.trim().replace(/^W\//, '').replaceAll('"', '');
 }

@@ -7,14 +7,14 @@ import { syncFolder } from '../../kernel/files.ts';
 import { parseJson } from '../../kernel/json.ts';
 
 /*
- * An object, or a part of one, as one file: the bytes, then what is known of them as JSON, then that JSON's
+ * An object as one file: the bytes, then what is known of them as JSON, then that JSON's
  * length in four bytes. One file means one rename: bytes and facts are always of the same upload.
  */
 
 const factsSchema = z.object({
   key: z.string(),
   size: z.number(),
-  /** Without quotation marks: hex MD5 of the bytes, or S3's `<hex>-<parts>` for a multipart upload. */
+  /** Without quotation marks: hex MD5 of the bytes. */
   etag: z.string(),
   contentType: z.string(),
   modifiedAt: z.string(),
@@ -22,7 +22,7 @@ const factsSchema = z.object({
   metadata: z.record(z.string(), z.string()),
   /** Other headers that come back with the object: content-disposition, cache-control … */
   headers: z.record(z.string(), z.string()).default({}),
-  /** Header name (`x-amz-checksum-crc32`) to base64, with `-<parts>` when it is a checksum of checksums. */
+  /** Header name (`x-amz-checksum-crc32`) to base64. */
   checksums: z.record(z.string(), z.string()),
   /** The service wrote it; an upload by anybody else replaces the mark, too. */
   byService: z.literal(true).optional(),
@@ -103,14 +103,7 @@ export async function openObjectFile(path: string): Promise<StoredObject> {
   }
 }
 
-/** Only what is known of the bytes. */
-export async function readObjectFacts(path: string): Promise<ObjectFacts> {
-  const object = await openObjectFile(path);
-  await object.close();
-  return object.facts;
-}
-
-/** The same, without giving others their turn: at a start, with thousands to read, many times as fast. */
+/** Only what is known of the bytes, without giving others their turn: at a start, with thousands to read, many times as fast. */
 export function readObjectFactsAtOnce(path: string): ObjectFacts {
   const file = openSync(path, 'r');
   try {

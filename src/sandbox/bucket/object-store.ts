@@ -30,8 +30,6 @@ type MissListener = (bucket: string, key: string) => Promise<void>;
 export interface PutOptions {
   /** Judges what is there now; may throw. Called in the same tick in which the object is replaced. */
   guard?: (current: ObjectFacts | undefined) => void;
-  /** Instead of the MD5. */
-  etag?: string;
 }
 
 const BUCKET_NAME = /^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -67,10 +65,6 @@ export class ObjectStore {
     await mkdir(join(this.folder, name), { recursive: true, mode: 0o700 });
     await syncFolder(this.folder);
     if (!this.indexes.has(name)) this.indexes.set(name, new KeyIndex([]));
-  }
-
-  hasBucket(name: string): boolean {
-    return this.indexes.has(name);
   }
 
   /** Names in order, with when they were made. */
@@ -114,7 +108,7 @@ export class ObjectStore {
         size,
         ...facts,
         ...this.stamp(),
-        etag: options.etag ?? md5,
+        etag: md5,
         checksums: body.check(),
       }),
       (stored, rename) => {

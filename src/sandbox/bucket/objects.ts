@@ -19,7 +19,7 @@ const KEPT_HEADERS = [
 ];
 /** What would make another object than the one asked for if it were ignored. */
 const UNSUPPORTED =
-  /^x-amz-(tagging$|object-lock-|server-side-encryption|website-redirect-location|grant-|copy-source-server)/;
+  /^x-amz-(tagging$|object-lock-|server-side-encryption|website-redirect-location|grant-|copy-source)/;
 
 /** PutObject. */
 export async function putObject(call: Call): Promise<void> {
@@ -40,7 +40,7 @@ export async function deleteObject(call: Call): Promise<void> {
 }
 
 /** What a request says of the object it brings. @throws S3Error for what this bucket cannot keep. */
-export function factsOf(call: Call): PutFacts {
+function factsOf(call: Call): PutFacts {
   const { headers } = call.request;
   const unsupported = Object.keys(headers).find((name) => UNSUPPORTED.test(name));
   if (unsupported !== undefined)
@@ -62,18 +62,17 @@ export function factsOf(call: Call): PutFacts {
 }
 
 /** Judges an upload's If-Match and If-None-Match by what is there when it is done. */
-export function guardOf(call: Call): (current: ObjectFacts | undefined) => void {
+function guardOf(call: Call): (current: ObjectFacts | undefined) => void {
   const conditions = conditionsOf((name) => header(call, name));
   return (current) => guardWrite(conditions, current);
 }
 
-export function checksumHeaders({ checksums }: ObjectFacts): Record<string, string> {
+function checksumHeaders({ checksums }: ObjectFacts): Record<string, string> {
   const [value] = Object.values(checksums);
-  if (value === undefined) return {};
-  return { ...checksums, 'x-amz-checksum-type': value.includes('-') ? 'COMPOSITE' : 'FULL_OBJECT' };
+  return value === undefined ? {} : { ...checksums, 'x-amz-checksum-type': 'FULL_OBJECT' };
 }
 
-export function quoted({ etag }: ObjectFacts): string {
+function quoted({ etag }: ObjectFacts): string {
   return `"${etag}"`;
 }
 
@@ -87,7 +86,7 @@ function pick(call: Call, names: readonly string[]): Record<string, string> {
 }
 
 /** Opens an object for as long as it is used. @throws S3Error NoSuchKey. */
-export async function withObject(
+async function withObject(
   call: Call,
   bucket: string,
   key: string,

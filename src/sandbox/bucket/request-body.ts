@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import { type Call, header } from './call.ts';
 import {
   algorithmOf,
@@ -13,12 +12,10 @@ import {
 import { unchunk } from './chunked.ts';
 import { S3Error } from './s3-error.ts';
 import { UNSIGNED } from './sigv4.ts';
-import { readXml, type XmlElement } from './xml-reader.ts';
 
 const GIB = 1024 ** 3;
 /** What S3 takes in one request. */
-export const MAX_BODY_BYTES = 5 * GIB;
-const MAX_XML_BYTES = 4 * 1024 * 1024;
+const MAX_BODY_BYTES = 5 * GIB;
 
 /** The words in x-amz-content-sha256 for an aws-chunked body, and whether its chunks are signed. */
 const STREAMED: ReadonlyMap<string, { signed: boolean }> = new Map([
@@ -36,23 +33,15 @@ interface Promises {
   md5: string | undefined;
 }
 
-export interface BodyOptions {
-  /** The checksum to take when the client sends none. */
-  fallback?: ChecksumAlgorithm;
-  /** The checksum header speaks of something else than this body. */
-  ignoresChecksum?: boolean;
-}
-
 /**
  * The body of a request, decoded from aws-chunked where it is. Its check compares length, the signed SHA-256,
  * Content-MD5 and the checksum from header or trailer, and returns the checksum to keep.
  * @throws S3Error for promises that cannot be read, before a byte of the body was.
  */
-export function readBody(call: Call, options: BodyOptions = {}): Body {
+export function readBody(call: Call): Body {
   const streamed = STREAMED.get(call.verification.payload);
   const promised = promisesOf(call, streamed !== undefined);
-  const algorithm =
-    (options.ignoresChecksum ? undefined : promisedAlgorithm(call)) ?? options.fallback ?? DEFAULT_ALGORITHM;
+  const algorithm = promisedAlgorithm(call) ?? DEFAULT_ALGORITHM;
   const trailers = new Map<string, string>();
   const raw = received(call);
   const source = streamed
@@ -78,27 +67,10 @@ export function readBody(call: Call, options: BodyOptions = {}): Body {
     if (md5 && md5.digest().toString('base64') !== promised.md5)
       throw new S3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.');
     const actual = { [checksumHeader(algorithm)]: sum.digest().toString('base64') };
-    if (!options.ignoresChecksum) compareSum(call, trailers, actual);
+    compareSum(call, trailers, actual);
     return actual;
   };
   return { chunks: measured(), check };
-}
-
-/** A small XML body, checked like any other. @throws S3Error MalformedXML. */
-export async function readXmlBody(call: Call, options: BodyOptions = {}): Promise<XmlElement> {
-  const body = readBody(call, options);
-  const bytes = await buffer(limited(body.chunks));
-  body.check();
-  return readXml(bytes.toString('utf8'));
-}
-
-async function* limited(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.byteLength;
-    if (size > MAX_XML_BYTES) throw new S3Error('MalformedXML', 'The XML is too large.');
-    yield chunk;
-  }
 }
 
 function promisesOf(call: Call, streamed: boolean): Promises {

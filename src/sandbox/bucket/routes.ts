@@ -1,14 +1,5 @@
-import {
-  bucketLocation,
-  createBucket,
-  deleteObjects,
-  headBucket,
-  listBuckets,
-  listObjects,
-} from './buckets.ts';
+import { bucketLocation, headBucket, listBuckets, listObjects } from './buckets.ts';
 import type { Call } from './call.ts';
-import { copyObject, copyPart, isCopy } from './copies.ts';
-import { abortUpload, beginUpload, completeUpload, listParts, listUploads, putPart } from './multipart.ts';
 import { deleteObject, getObject, putObject } from './objects.ts';
 import { S3Error } from './s3-error.ts';
 
@@ -19,21 +10,13 @@ const SERVICE: Readonly<Record<string, Handler>> = { GET: listBuckets };
 const BUCKET: Readonly<Record<string, Handler>> = {
   GET: listObjects,
   'GET location': bucketLocation,
-  'GET uploads': listUploads,
   HEAD: headBucket,
-  PUT: createBucket,
-  'POST delete': deleteObjects,
 };
 const OBJECT: Readonly<Record<string, Handler>> = {
   GET: getObject,
   HEAD: getObject,
-  PUT: (call) => (isCopy(call) ? copyObject(call) : putObject(call)),
+  PUT: putObject,
   DELETE: deleteObject,
-  'POST uploads': beginUpload,
-  'PUT uploadId': (call) => (isCopy(call) ? copyPart(call) : putPart(call)),
-  'GET uploadId': listParts,
-  'POST uploadId': completeUpload,
-  'DELETE uploadId': abortUpload,
 };
 
 /** S3's sub-resources: one that is missing here is refused, since ignoring it would do something else. */
@@ -50,12 +33,12 @@ const SUB_RESOURCES = new Set(
 export async function route(call: Call): Promise<void> {
   const table = call.bucket === '' ? SERVICE : call.key === '' ? BUCKET : OBJECT;
   if (table === OBJECT) call.store.index(call.bucket);
-  const asked = [...call.query.keys()].filter((name) => SUB_RESOURCES.has(name));
-  // A part number only says which part of an upload is meant.
-  const [sub] = asked.filter((name) => name !== 'partNumber' || !asked.includes('uploadId'));
+  const sub = [...call.query.keys()].find((name) => SUB_RESOURCES.has(name));
   const handler = table[sub === undefined ? call.method : `${call.method} ${sub}`];
   if (handler !== undefined) await handler(call);
   else if (sub !== undefined)
     throw new S3Error('NotImplemented', `${call.method} ?${sub} is not supported here.`);
+  else if (table === BUCKET && (call.method === 'PUT' || call.method === 'DELETE'))
+    throw new S3Error('NotImplemented', 'Buckets are made when the sandbox starts.');
   else throw new S3Error('MethodNotAllowed', 'The specified method is not allowed against this resource.');
 }

@@ -13,7 +13,6 @@ import { expectsContinue } from './request-body.ts';
 import { route } from './routes.ts';
 import { S3Error } from './s3-error.ts';
 import { verifySignature } from './sigv4.ts';
-import { Uploads } from './uploads.ts';
 
 export interface BucketAccount {
   accessKeyId: string;
@@ -51,7 +50,6 @@ export interface BucketServer {
 interface Endpoint {
   options: BucketOptions;
   store: ObjectStore;
-  uploads: Uploads;
 }
 
 /** A refused upload is read to its end up to this size, so that the client sees the reason and not a reset. */
@@ -65,7 +63,7 @@ export async function startBucket(options: BucketOptions): Promise<BucketServer>
   await privateFolder(options.dir);
   const store = await ObjectStore.open(options.dir, options.now);
   for (const name of options.buckets) await store.makeBucket(name);
-  const endpoint = { options, store, uploads: await Uploads.open(store) };
+  const endpoint = { options, store };
   const working = new Set<Promise<void>>();
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const work = answer(request, response, endpoint).finally(() => working.delete(work));
@@ -149,7 +147,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, endpoi
 
 /** Who asks for what: the signature is verified before anything is looked at. */
 function understand(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Call {
-  const { options, store, uploads } = endpoint;
+  const { options, store } = endpoint;
   const { method = 'GET', headersDistinct: headers } = request;
   const [rawPath, rawQuery] = targetOf(request.url ?? '/');
   const verification = verifySignature(
@@ -168,7 +166,7 @@ function understand(request: IncomingMessage, response: ServerResponse, endpoint
   if ((bucket !== '' && !mayUse(bucket)) || (writes && account?.readOnly === true))
     throw new S3Error('AccessDenied', 'Access Denied.');
   return {
-    ...{ request, response, store, uploads, region: options.region, method, bucket, verification, mayUse },
+    ...{ request, response, store, region: options.region, method, bucket, verification, mayUse },
     key: decode(rawKey.join('/')),
     query: new Map(parseQuery(rawQuery)),
   };

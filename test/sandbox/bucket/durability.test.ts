@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CreateBucketCommand, HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { compareKeys, KeyIndex } from '../../../src/sandbox/bucket/key-index.ts';
@@ -29,7 +29,6 @@ describe('a restart', () => {
       headers: { 'content-type': 'text/x', 'x-amz-meta-a': 'b', 'cache-control': 'no-store' },
     });
     await send(rig.endpoint, put);
-    await rig.client().send(new CreateBucketCommand({ Bucket: 'made' }));
     const read = async () => {
       const { headers, body } = await send(rig.endpoint, signed(rig.endpoint, { path: `${BUCKET}/été` }));
       const { date: _, 'x-amz-request-id': __, ...kept } = headers;
@@ -40,7 +39,6 @@ describe('a restart', () => {
     await rig.restart();
     expect(await read()).toEqual(before);
     expect(before.body).toBe('body');
-    expect((await send(rig.endpoint, signed(rig.endpoint, { path: 'made' }))).status).toBe(200);
   });
 
   it('clears away what an interrupted upload left, and nothing that is not its own', async () => {

@@ -51,12 +51,7 @@ describe('a client that waits to be asked for its body', () => {
     ['with a wrong secret', { who: { secretAccessKey: 'nope' } }, 403, 'SignatureDoesNotMatch'],
     ['for a bucket that is not there', { path: 'nowhere/k' }, 404, 'NoSuchBucket'],
     ['for a key that is too long', { path: `${BUCKET}/${'x'.repeat(1_025)}` }, 400, 'KeyTooLongError'],
-    [
-      'for an upload that is not there',
-      { query: { uploadId: 'a'.repeat(32), partNumber: '1' } },
-      404,
-      'NoSuchUpload',
-    ],
+    ['for a part of an upload', { query: { uploadId: 'a'.repeat(32) } }, 501, 'NotImplemented'],
   ])('%s is refused instead', async (_, wanted, status, code) => {
     const rig = await startRig();
     expect(await put(rig.endpoint, wanted)).toEqual({ asked: false, status, code });

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  DeleteObjectsCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -38,7 +38,7 @@ describe('any key', () => {
     const client = rig.client();
     const page = await client.send(new ListObjectsV2Command({ Bucket, EncodingType: 'url' }));
     expect(page.Contents?.map((one) => decodeURIComponent(one.Key ?? ''))).toEqual([Key]);
-    await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key }] } }));
+    await client.send(new DeleteObjectCommand({ Bucket, Key }));
     expect((await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount).toBe(0);
   });
 
@@ -70,32 +70,16 @@ describe('any key', () => {
     expect((await stat(join(rig.outside, made[0] ?? ''))).mode & 0o077).toBe(0);
   });
 
-  it('of a bucket or an upload leads nowhere else, either', async () => {
+  it('of a bucket leads nowhere else, either', async () => {
     const rig = await startRig();
     const before = await rig.tree();
-    for (const path of ['..', '.', '.uploads', '\0', 'a..b', '1.2.3.4', 'Papers', 'ab']) {
-      const made = await send(rig.endpoint, signed(rig.endpoint, { method: 'PUT', path }));
-      expect([made.status, made.code]).toEqual([400, 'InvalidBucketName']);
-    }
-    for (const uploadId of ['..', '../..', '', 'a'.repeat(32), '../../../../papers']) {
-      const wanted = { path: `${Bucket}/k`, query: { uploadId, partNumber: '1' } };
-      for (const method of ['PUT', 'GET', 'DELETE']) {
-        const reply = await send(
-          rig.endpoint,
-          signed(rig.endpoint, { ...wanted, method, body: method === 'PUT' ? 'x' : '' }),
-        );
-        expect([reply.status, reply.code]).toEqual([404, 'NoSuchUpload']);
+    for (const path of ['..', '.', '.uploads', '\0', 'a..b', '1.2.3.4', 'Papers', 'ab', '../../papers']) {
+      for (const method of ['PUT', 'DELETE']) {
+        const reply = await send(rig.endpoint, signed(rig.endpoint, { method, path }));
+        expect([404, 501]).toContain(reply.status);
       }
     }
     expect(await rig.tree()).toEqual(before);
-    const begun = signed(rig.endpoint, { method: 'POST', path: 'other/k', query: { uploads: '' } });
-    const [, id] = /<UploadId>(\w+)</.exec((await send(rig.endpoint, begun)).body.toString()) ?? [];
-    const uploadId = `../../other/.uploads/${id}`;
-    const reply = await send(
-      rig.endpoint,
-      signed(rig.endpoint, { path: `${Bucket}/k`, query: { uploadId } }),
-    );
-    expect([reply.status, reply.code]).toEqual([404, 'NoSuchUpload']);
   });
 
   it('too long or not UTF-8 is refused', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { KeyIndex } from '../../../src/sandbox/bucket/key-index.ts';
 import { listResult } from '../../../src/sandbox/bucket/list.ts';
 import { xmlDocument } from '../../../src/sandbox/bucket/xml.ts';
-import { childText, readXml, type XmlElement } from '../../../src/sandbox/bucket/xml-reader.ts';
+import { childText, readXml, type XmlElement } from './xml-reader.ts';
 
 const indexOf = (keys: readonly string[]) =>
   new KeyIndex(

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   CopyObjectCommand,
   CreateBucketCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetBucketAclCommand,
@@ -198,81 +199,28 @@ describe('objects', () => {
     expect(await refusal(split)).toBe('InvalidArgument 400');
   });
 
-  it('can be copied, with their facts or with new ones', async () => {
+  it('go when deleted, and a second time does no harm', async () => {
     const rig = await startRig();
     const client = rig.client();
-    const Metadata = { a: 'b' };
-    await client.send(
-      new PutObjectCommand({ Bucket, Key: 'été/a b', Body: 'x', ContentType: 'text/a', Metadata }),
-    );
-    const copy = (options: object) =>
-      client.send(
-        new CopyObjectCommand({ Bucket: 'other', Key: 'c', CopySource: `${Bucket}/été/a b`, ...options }),
-      );
-    const copied = await copy({ CopySource: `${Bucket}/${encodeURIComponent('été/a b')}` });
-    expect(copied.CopyObjectResult?.ETag).toBe(`"${md5(Buffer.from('x'))}"`);
-    expect(copied.CopyObjectResult?.ChecksumCRC32).toBeDefined();
-    const head = () => client.send(new HeadObjectCommand({ Bucket: 'other', Key: 'c' }));
-    expect(await head()).toMatchObject({ ContentType: 'text/a', Metadata });
-    const CopySource = `/${Bucket}/${encodeURIComponent('été/a b')}`;
-    await copy({ CopySource, MetadataDirective: 'REPLACE', ContentType: 'text/b' });
-    expect(await head()).toMatchObject({ ContentType: 'text/b', Metadata: {} });
-
-    expect(await refusal(copy({ CopySource, CopySourceIfMatch: '"x"' }))).toBe('PreconditionFailed 412');
-    const etag = `"${md5(Buffer.from('x'))}"`;
-    expect(await refusal(copy({ CopySource, CopySourceIfNoneMatch: etag }))).toBe('PreconditionFailed 412');
-    expect(await refusal(copy({ CopySource: `${Bucket}/none` }))).toBe('NoSuchKey 404');
-    expect(await refusal(copy({ CopySource: 'nowhere/none' }))).toBe('NoSuchBucket 404');
-    expect(await refusal(copy({ CopySource: 'nonsense' }))).toBe('InvalidArgument 400');
-    expect(await refusal(copy({ Bucket, Key: 'été/a b', CopySource }))).toBe('InvalidRequest 400');
-  });
-
-  it('go when deleted, one or many, and a second time does no harm', async () => {
-    const rig = await startRig();
-    const client = rig.client();
-    for (const key of ['a', 'b & <c>', 'd\r\ne', 'f']) await put(client, key);
+    for (const key of ['a', 'b & <c>']) await put(client, key);
     for (let time = 0; time < 2; time++) await client.send(new DeleteObjectCommand({ Bucket, Key: 'a' }));
-    const Objects = ['b & <c>', 'd\r\ne', 'never'].map((Key) => ({ Key }));
-    const deleted = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
-    expect(deleted.Deleted).toEqual(Objects);
-    const quiet = await client.send(
-      new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: 'x' }], Quiet: true } }),
-    );
-    expect(quiet.Deleted).toBeUndefined();
     expect(await refusal(body(client, 'a'))).toBe('NoSuchKey 404');
-    const version = { Objects: [{ Key: 'f' }, { Key: 'f', VersionId: '1' }] };
-    const versioned = client.send(new DeleteObjectsCommand({ Bucket, Delete: version }));
-    expect(await refusal(versioned)).toBe('NotImplemented 501');
     const left = await client.send(new ListObjectsV2Command({ Bucket }));
-    expect(left.Contents?.map(({ Key }) => Key)).toEqual(['f']);
+    expect(left.Contents?.map(({ Key }) => Key)).toEqual(['b & <c>']);
   });
 });
 
 describe('buckets', () => {
-  it('are listed, made, found and placed', async () => {
+  it('are listed, found and placed', async () => {
     const rig = await startRig();
     const client = rig.client();
-    await client.send(new CreateBucketCommand({ Bucket: 'new-one' }));
     const { Buckets } = await client.send(new ListBucketsCommand());
-    expect(Buckets?.map(({ Name }) => Name)).toEqual(['new-one', 'other', BUCKET]);
+    expect(Buckets?.map(({ Name }) => Name)).toEqual(['other', BUCKET]);
     expect(Date.now() - (Buckets?.[0]?.CreationDate?.getTime() ?? 0)).toBeLessThan(600_000);
     const head = await client.send(new HeadBucketCommand({ Bucket }));
     expect(head.BucketRegion).toBe(REGION);
     const location = await client.send(new GetBucketLocationCommand({ Bucket }));
     expect(location.LocationConstraint).toBe(REGION);
-    const make = (name: string, LocationConstraint?: 'eu-west-1') =>
-      refusal(
-        client.send(
-          new CreateBucketCommand({
-            Bucket: name,
-            ...(LocationConstraint ? { CreateBucketConfiguration: { LocationConstraint } } : {}),
-          }),
-        ),
-      );
-    expect(await make('new-one')).toBe('BucketAlreadyOwnedByYou 409');
-    expect(await make('Not_A_Name')).toBe('InvalidBucketName 400');
-    expect(await make('a..b')).toBe('InvalidBucketName 400');
-    expect(await make('new-two', 'eu-west-1')).toBe('IllegalLocationConstraintException 400');
   });
 
   it('that are not there are told by every operation', async () => {
@@ -365,6 +313,15 @@ describe('replies', () => {
     expect(await body(client, 'k')).toBe('k');
     const encrypted = new PutObjectCommand({ Bucket, Key: 'k', Body: 'x', ServerSideEncryption: 'AES256' });
     expect(await refusal(client.send(encrypted))).toBe('NotImplemented 501');
+    const copy = new CopyObjectCommand({ Bucket, Key: 'c', CopySource: `${BUCKET}/k` });
+    const parts = new CreateMultipartUploadCommand({ Bucket, Key: 'k' });
+    const several = new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: 'k' }] } });
+    const bucket = new CreateBucketCommand({ Bucket: 'new-one' });
+    expect(await refusal(client.send(copy))).toBe('NotImplemented 501');
+    expect(await refusal(client.send(parts))).toBe('NotImplemented 501');
+    expect(await refusal(client.send(several))).toBe('NotImplemented 501');
+    expect(await refusal(client.send(bucket))).toBe('NotImplemented 501');
+    expect(await body(client, 'k')).toBe('k');
     for (const path of ['', BUCKET, `${BUCKET}/k`]) {
       const reply = await send(rig.endpoint, signed(rig.endpoint, { method: 'PATCH', path }));
       expect([reply.status, reply.code]).toEqual([405, 'MethodNotAllowed']);

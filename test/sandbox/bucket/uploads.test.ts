@@ -191,9 +191,6 @@ describe('an upload', () => {
     const headers = { 'x-amz-decoded-content-length': '6000000' };
     const stopped = signed(rig.endpoint, { method: 'PUT', path, ...malformed, headers });
     expect((await send(rig.endpoint, stopped)).code).toBe('IncompleteBody');
-    const xml = { body, query: { delete: '' }, headers: { 'x-amz-checksum-crc32': 'AAAAAA==' } };
-    const endless = signed(rig.endpoint, { method: 'POST', path: BUCKET, ...xml });
-    expect((await send(rig.endpoint, endless)).code).toBe('MalformedXML');
     const sdk = rig.client({ credentials: { ...owner, secretAccessKey: 'nope' } });
     const put = new PutObjectCommand({ Bucket, Key: 'k', Body: body });
     expect(await refusal(sdk.send(put))).toBe('SignatureDoesNotMatch 403');

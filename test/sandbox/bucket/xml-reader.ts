@@ -1,5 +1,3 @@
-import { S3Error } from './s3-error.ts';
-
 /** An element as S3's request bodies have them: text or children, no attributes, no namespace prefix. */
 export interface XmlElement {
   name: string;
@@ -19,7 +17,7 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&',
 
 /**
  * Reads a small XML document; no document type, so that no entity can be defined.
- * @throws S3Error MalformedXML.
+ * @throws Error when it is not well-formed.
  */
 export function readXml(text: string): XmlElement {
   const document: XmlElement = { name: '', text: '', children: [] };
@@ -75,6 +73,6 @@ function unescaped(text: string): string {
   });
 }
 
-function malformed(): S3Error {
-  return new S3Error('MalformedXML', 'The XML you provided was not well-formed.');
+function malformed(): Error {
+  return new Error('The XML is not well-formed.');
 }
