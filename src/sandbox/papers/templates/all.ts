@@ -1,8 +1,51 @@
-import type { BuiltInTemplate } from './design.ts';
-import { employment } from './employment.ts';
-import { intake } from './intake.ts';
-import { lease } from './lease.ts';
-import { nda } from './nda.ts';
+import * as z from 'zod';
+import { FIELD_TYPES, type TemplateRecord } from '../../model.ts';
+import { type Region, regionSchema } from './design.ts';
+import employment from './employment.json' with { type: 'json' };
+import intake from './intake.json' with { type: 'json' };
+import lease from './lease.json' with { type: 'json' };
+import nda from './nda.json' with { type: 'json' };
+
+/** A template that comes with the sandbox: its record, and what its pages say around the fields. */
+interface BuiltInTemplate {
+  record: TemplateRecord;
+  /** One list per page. */
+  pages: Region[][];
+}
+
+/** When the built-in templates were made; fixed, so that two sandboxes agree. */
+const MADE = '2025-03-03T09:00:00.000Z';
+
+const templateSchema = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  roles: z.array(z.string()),
+  pages: z.array(z.array(regionSchema)),
+  fields: z.array(
+    z.strictObject({
+      fieldId: z.string(),
+      type: z.enum(FIELD_TYPES),
+      label: z.string(),
+      required: z.boolean(),
+      page: z.number(),
+      role: z.string(),
+      x: z.number(),
+      y: z.number(),
+      width: z.number(),
+      height: z.number(),
+      options: z.array(z.string()).exactOptional(),
+    }),
+  ),
+});
+
+function builtIn(data: unknown): BuiltInTemplate {
+  const { pages, ...about } = templateSchema.parse(data);
+  return {
+    record: { ...about, pageCount: pages.length, active: true, createdAt: MADE, updatedAt: MADE },
+    pages,
+  };
+}
 
 /** The templates every sandbox starts with. */
-export const BUILT_IN: readonly BuiltInTemplate[] = [nda, lease, employment, intake];
+export const BUILT_IN: readonly BuiltInTemplate[] = [nda, lease, employment, intake].map(builtIn);
