@@ -1,10 +1,4 @@
-import {
-  BadResponseError,
-  NetworkError,
-  ServiceError,
-  UnknownOutcomeError,
-  UsageError,
-} from '../kernel/errors.ts';
+import { isAmbiguous, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
 import { itemTexts } from '../kernel/json-text.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
@@ -101,8 +95,7 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
 }
 
 function lostWrite(error: unknown, call: RawCall): unknown {
-  const passed = error instanceof BadResponseError || (error instanceof NetworkError && error.maybeReceived);
-  if (!passed && !(error instanceof ServiceError && error.status >= 500)) return error;
+  if (!isAmbiguous(error)) return error;
   return new UnknownOutcomeError(
     `${error.message} Whether the service did what ${call.method} ${call.path} asks is not known.`,
     { cause: error, hint: 'It was sent once. Look at what is there before you send it again.' },

@@ -1,5 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
-import { BadResponseError, NetworkError, ServiceError } from '../kernel/errors.ts';
+import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
 import type { HttpRequest, SendRequest } from './http.ts';
 
 export interface RetryOptions {
@@ -54,7 +54,7 @@ function waitBeforeRetry(
 ): number | undefined {
   if (attempt > Math.min(options.retries, patienceWith(error))) return undefined;
   const backOff = Math.min(CAP_MS, BASE_MS * 2 ** (attempt - 1)) * (0.5 + options.random() / 2);
-  if (error instanceof ServiceError && error.status === 429) return rateWait(error, backOff, options);
+  if (isRateLimited(error)) return rateWait(error, backOff, options);
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   return mayPass(error, isRead) ? backOff : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
-import { NetworkError, ServiceError, sentenceOf } from '../kernel/errors.ts';
+import { isAmbiguous, ServiceError, sentenceOf } from '../kernel/errors.ts';
 
 export interface OutageOptions {
   clock: Clock;
@@ -43,8 +43,8 @@ export class Outage {
   failed(error: Error): void {
     this.#last = error;
     this.#since ??= this.#options.clock.now();
-    const unreachable = error instanceof NetworkError && !error.maybeReceived;
-    if (!unreachable && ++this.#inARow < this.#mostInARow) return;
+    // What may have arrived may be chance; what found no way to the service is none.
+    if (isAmbiguous(error) && ++this.#inARow < this.#mostInARow) return;
     this.#down ??= this.#waitForService();
     this.#down.catch(() => undefined);
   }

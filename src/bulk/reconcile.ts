@@ -1,6 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
-import { isAmbiguous } from '../envelopes/settle.ts';
-import { NetworkError } from '../kernel/errors.ts';
+import { isAmbiguous, isOutage } from '../kernel/errors.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 import { envelopesOfRun, envelopesWithRequestIds, isVoid, type Sighting } from './lookup.ts';
 import { readPlan } from './plan.ts';
@@ -150,8 +149,7 @@ async function persistently(session: Session, work: () => Promise<void>): Promis
     try {
       return await work();
     } catch (error) {
-      const passes = isAmbiguous(error) || error instanceof NetworkError;
-      if (!passes || session.signal.aborted) throw error;
+      if (!isOutage(error) || session.signal.aborted) throw error;
       session.outage.failed(error);
       await session.outage.over();
     }

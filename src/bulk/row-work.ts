@@ -1,8 +1,8 @@
 import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { createBody } from '../envelopes/create.ts';
-import { isAmbiguous, settleAction } from '../envelopes/settle.ts';
-import { EsignError, NetworkError, ServiceError } from '../kernel/errors.ts';
+import { settleAction } from '../envelopes/settle.ts';
+import { EsignError, isAmbiguous, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isVoid } from './lookup.ts';
 import { type BulkRow, ROW_KEY, RUN_KEY } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';

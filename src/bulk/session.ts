@@ -1,7 +1,13 @@
 import type { Client } from '../api/client.ts';
-import { isAmbiguous } from '../envelopes/settle.ts';
 import { counted } from '../kernel/duration.ts';
-import { EsignError, messageOf, NetworkError, ServiceError, StoppedError } from '../kernel/errors.ts';
+import {
+  EsignError,
+  isOutage,
+  isRateLimited,
+  messageOf,
+  ServiceError,
+  StoppedError,
+} from '../kernel/errors.ts';
 import type { RowError } from './entries.ts';
 import { Outage } from './outage.ts';
 import { Pace, SLOW_MS } from './pace.ts';
@@ -176,7 +182,7 @@ export class Session {
     if (!(error instanceof ServiceError)) throw error;
     // What was created is still sent: the quota counts creations.
     if (error.code === 'QUOTA_EXCEEDED') this.close(error);
-    else if (STOPPING.has(error.code) || error.status === 401 || error.status === 429) this.halt(error);
+    else if (STOPPING.has(error.code) || error.status === 401 || isRateLimited(error)) this.halt(error);
     else return error;
     throw new Stopped();
   }
@@ -216,8 +222,4 @@ export class Session {
 
 function own(requestId: string | undefined): { requestId?: string } {
   return requestId === undefined ? {} : { requestId };
-}
-
-function isOutage(error: unknown): error is Error {
-  return isAmbiguous(error) || (error instanceof NetworkError && !error.maybeReceived);
 }

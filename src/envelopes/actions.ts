@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
-import { UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
-import { type Acted, isAmbiguous, readQuietly, settleAction } from './settle.ts';
+import { isAmbiguous, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
+import { type Acted, readQuietly, settleAction } from './settle.ts';
 
 /** Sends a draft. A lost reply is settled by the state: an envelope that is no draft any more was sent. */
 export async function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<Acted> {

@@ -6,7 +6,7 @@ import { Journal } from '../journal/journal.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { diskReason } from '../kernel/disk-reason.ts';
 import { durationInWords } from '../kernel/duration.ts';
-import { NetworkError, RemindedRecentlyError, ServiceError, UsageError } from '../kernel/errors.ts';
+import { EsignError, isAmbiguous, RemindedRecentlyError, UsageError } from '../kernel/errors.ts';
 import { privateFolder } from '../kernel/files.ts';
 import { lockFile } from '../kernel/lock.ts';
 import { remindEnvelope } from './actions.ts';
@@ -203,10 +203,9 @@ function recently(
   );
 }
 
+/** An error of ours that leaves nothing open; what else was thrown may have come in between. */
 function surelyNotMailed(error: unknown): boolean {
-  if (error instanceof UsageError) return true;
-  if (error instanceof NetworkError) return !error.maybeReceived;
-  return error instanceof ServiceError && error.status < 500;
+  return error instanceof EsignError && !isAmbiguous(error);
 }
 
 function keyOf(account: string, envelopeId: string, signer: string): string {

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { BadResponseError, NetworkError, ServiceError } from '../kernel/errors.ts';
+import { isAmbiguous, ServiceError } from '../kernel/errors.ts';
 
 /** What became of a write: we know, or the reply was lost and looking did not settle it. */
 export type Outcome<T> =
@@ -15,13 +15,6 @@ export const REQUEST_ID_KEY = 'esignRequestId';
 const LOOKUPS = [0, 1_000, 3_000];
 /** Clocks differ: an envelope "created" up to this long before our request may still be ours. */
 const CLOCK_SLACK_MS = 10 * 60_000;
-
-/** True when the service may have done the work although no readable reply came. */
-export function isAmbiguous(error: unknown): error is Error {
-  if (error instanceof NetworkError) return error.maybeReceived;
-  if (error instanceof BadResponseError) return true;
-  return error instanceof ServiceError && error.status >= 500;
-}
 
 /**
  * Creates an envelope once. After a lost reply it is looked for by its request id, never created again.

@@ -1,4 +1,4 @@
-import { ServiceError } from '../kernel/errors.ts';
+import { isRateLimited } from '../kernel/errors.ts';
 
 export interface PaceOptions {
   intervalMs: number;
@@ -36,7 +36,8 @@ export class Pace {
 
   /** The service could not be asked. Returns how often in a row. */
   failed(error: Error): number {
-    this.#resetAt = error instanceof ServiceError ? (error.resetAt ?? 0) : 0;
+    // The window's end stands in every reply; only a refusal for too many requests has to do with it.
+    this.#resetAt = isRateLimited(error) ? (error.resetAt ?? 0) : 0;
     return ++this.#failures;
   }
 

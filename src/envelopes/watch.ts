@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { BadResponseError, NetworkError, ServiceError } from '../kernel/errors.ts';
+import { isOutage, isRateLimited } from '../kernel/errors.ts';
 import { isTerminal, LIMITS } from '../kernel/vocabulary.ts';
 import { Lookout, showsSigners } from './poller.ts';
 import { type Wakeup, Wakeups } from './wakeups.ts';
@@ -242,13 +242,9 @@ class Watch {
     try {
       yield* look;
     } catch (error) {
-      if (this.#options.signal?.aborted || !isOutage(error)) throw error;
+      const passes = isOutage(error) || isRateLimited(error);
+      if (this.#options.signal?.aborted || !passes) throw error;
       yield { type: 'outage', error, failures: this.#pace.failed(error) };
     }
   }
-}
-
-function isOutage(error: unknown): error is Error {
-  if (error instanceof NetworkError || error instanceof BadResponseError) return true;
-  return error instanceof ServiceError && (error.status >= 500 || error.status === 429);
 }

@@ -168,6 +168,26 @@ export class WaitTimeoutError extends EsignError {
   }
 }
 
+/** What a write may end with whose outcome is unknown. */
+type Ambiguous = NetworkError | BadResponseError | ServiceError | UnknownOutcomeError;
+
+/** True when the service may have done what a write asked for although no readable reply said so. */
+export function isAmbiguous(error: unknown): error is Ambiguous {
+  if (error instanceof NetworkError) return error.maybeReceived;
+  if (error instanceof BadResponseError || error instanceof UnknownOutcomeError) return true;
+  return error instanceof ServiceError && error.status >= 500;
+}
+
+/** True when the service could not be asked or could not answer: worth waiting out, by whoever has the time. */
+export function isOutage(error: unknown): error is Ambiguous {
+  return error instanceof NetworkError || isAmbiguous(error);
+}
+
+/** True when the key has made too many requests for now. */
+export function isRateLimited(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.status === 429;
+}
+
 /** The message as a whole sentence, so that another can follow it. */
 export function sentenceOf(error: Error): string {
   return /[.!?…]$/.test(error.message) ? error.message : `${error.message}.`;

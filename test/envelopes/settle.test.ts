@@ -1,13 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   findByRequestId,
-  isAmbiguous,
   REQUEST_ID_KEY,
   readQuietly,
   settleAction,
   settleCreate,
 } from '../../src/envelopes/settle.ts';
-import { BadResponseError, NetworkError, ServiceError, UsageError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
@@ -49,21 +47,6 @@ function losing(items: readonly { id: string }[], full: readonly { id: string }[
     });
   };
 }
-
-describe('a failure leaves open what the service did', () => {
-  it.each([
-    ['a lost reply', new NetworkError('NETWORK', 'x', { maybeReceived: true }), true],
-    ['a request that never left', new NetworkError('NETWORK', 'x', { maybeReceived: false }), false],
-    ['a reply that is not the API', new BadResponseError('x', { status: 200 }), true],
-    ['an error of the service', new ServiceError('INTERNAL_ERROR', 'x', { status: 500 }), true],
-    ['a refusal', new ServiceError('VALIDATION_ERROR', 'x', { status: 400 }), false],
-    ['an odd refusal', new ServiceError('ODD', 'x', { status: 499 }), false],
-    ['a mistake here', new UsageError('x'), false],
-    ['no error', 'x', false],
-  ])('%s', (_, error, open) => {
-    expect(isAmbiguous(error)).toBe(open);
-  });
-});
 
 describe('a create', () => {
   const settle = (client: ReturnType<typeof clientFor>, signal?: AbortSignal) =>

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import {
+  BadResponseError,
+  isAmbiguous,
+  isOutage,
+  isRateLimited,
+  NetworkError,
+  ServiceError,
+  UnknownOutcomeError,
+  UsageError,
+} from '../../src/kernel/errors.ts';
+
+const service = (code: string, status: number) => new ServiceError(code, 'x', { status });
+const questions = { isAmbiguous, isOutage, isRateLimited };
+
+describe('an error says what it leaves open', () => {
+  it.each<[string, unknown, (keyof typeof questions)[]]>([
+    ['a lost reply', new NetworkError('NETWORK', 'x', { maybeReceived: true }), ['isAmbiguous', 'isOutage']],
+    ['a request that never left', new NetworkError('TIMEOUT', 'x', { maybeReceived: false }), ['isOutage']],
+    ['a reply that is not the API', new BadResponseError('x', { status: 200 }), ['isAmbiguous', 'isOutage']],
+    ['an error of the service', service('INTERNAL_ERROR', 500), ['isAmbiguous', 'isOutage']],
+    ['a write that was looked for in vain', new UnknownOutcomeError('x'), ['isAmbiguous', 'isOutage']],
+    ['too many requests', service('RATE_LIMITED', 429), ['isRateLimited']],
+    ['a refusal', service('VALIDATION_ERROR', 400), []],
+    ['an odd refusal', service('ODD', 499), []],
+    ['a mistake here', new UsageError('x'), []],
+    ['no error', 'x', []],
+  ])('%s', (_, error, answers) => {
+    const said = Object.entries(questions).filter(([, ask]) => ask(error));
+    expect(said.map(([name]) => name)).toEqual(answers);
+  });
+});
