@@ -1,12 +1,12 @@
 import type { Envelope } from '../api/schemas.ts';
 import { counted } from '../kernel/duration.ts';
-import { PartialError, UsageError } from '../kernel/errors.ts';
+import { PartialError } from '../kernel/errors.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { writeJson, writeJsonLine } from '../output/json.ts';
 import { safeLine } from '../output/text.ts';
 import type { Context } from './context.ts';
+import { confirmed } from './input/confirm.ts';
 import type { Ids } from './input/ids.ts';
-import { confirm } from './prompts/prompts.ts';
 import { errorText, reportOf } from './report.ts';
 
 const CONCURRENCY = 8;
@@ -88,12 +88,7 @@ export async function confirmMany(
 ): Promise<void> {
   if (count <= 1 || options.yes) return;
   const question = `${action} ${counted(count, 'envelope')}?`;
-  if (!context.terminal.canAsk) {
-    throw new UsageError(`${question} There is nobody to ask, and --yes is not given.`, {
-      hint: 'Add --yes to the command. Nothing was sent.',
-    });
-  }
-  if (!(await confirm(question))) throw new UsageError('Not confirmed; nothing was sent or changed.');
+  await confirmed(question, { yes: false, otherwise: 'nothing was sent or changed' }, context);
 }
 
 /** What --dry-run says: the ids that would be acted on, and nothing else happens. */

@@ -26,7 +26,7 @@ export interface SandboxOptions {
   bucketPort?: number | undefined;
   /** Requests per window and key; default 10,000 per 15 minutes (API document, Limits). */
   rateLimit?: { requests: number; seconds: number } | undefined;
-  /** Signers per calendar month; none when absent. */
+  /** Envelopes per calendar month; none when absent. */
   quota?: number | undefined;
   /** How to read points the API document leaves open: name to value. */
   choices?: Record<string, string> | undefined;

@@ -47,8 +47,8 @@ const answer = async (screen: Screen, question: string, keys: string) => {
 /** Template, two known signers, all at once. */
 async function upToTheSubject(screen: Screen): Promise<void> {
   await answer(screen, '? Template:', 'lease\r');
-  await answer(screen, '? Tenant:', 'tara\r');
   await answer(screen, '? Landlord:', 'lars\r');
+  await answer(screen, '? Tenant:', 'tara\r');
   await answer(screen, '? Who signs when:', '\r');
 }
 
@@ -74,8 +74,8 @@ describe('envelopes create on a terminal', () => {
     const before = (await envelopes()).length;
     const questions = [
       '? Template:',
-      '? Tenant:',
       '? Landlord:',
+      '? Tenant:',
       '? Who signs when:',
       '? Subject',
       '? Message',
@@ -93,12 +93,12 @@ describe('envelopes create on a terminal', () => {
   it('goes back with Escape, and asks again', async () => {
     const screen = create();
     await answer(screen, '? Template:', 'lease\r');
-    await answer(screen, '? Tenant:', 'tara\r');
-    await answer(screen, '? Landlord:', ESCAPE);
-    await answer(screen, '? Tenant:', 'Zoe <zoe@example.com>\r');
-    await screen.shows('? Landlord:');
-    expect(screen.text()).not.toContain('✔ Tenant: Tara');
-    expect(screen.text()).toContain('✔ Tenant: Zoe <zoe@example.com>');
+    await answer(screen, '? Landlord:', 'lars\r');
+    await answer(screen, '? Tenant:', ESCAPE);
+    await answer(screen, '? Landlord:', 'Zoe <zoe@example.com>\r');
+    await screen.shows('? Tenant:');
+    expect(screen.text()).not.toContain('✔ Landlord: Lars');
+    expect(screen.text()).toContain('✔ Landlord: Zoe <zoe@example.com>');
     screen.type(CTRL_C);
     await screen.ended;
   });
@@ -129,8 +129,7 @@ describe('envelopes create on a terminal', () => {
 
   it('takes a paste without bracketed paste as one text, too: its lines answer no further question', async () => {
     const screen = create(['--template', 'tmpl_intake']);
-    await answer(screen, '? Signer:', 'Zoe <zoe@example.com>\r');
-    await answer(screen, '? Further signer:', '\r');
+    await answer(screen, '? Patient:', 'Zoe <zoe@example.com>\r');
     await answer(screen, '? Subject', 'one\rtwo\r\rthree');
     await screen.shows('(optional): one two three');
     expect(screen.text()).not.toContain('Message');
@@ -161,10 +160,10 @@ describe('envelopes create on a terminal', () => {
     await answer(screen, '? Message', '\r');
     await answer(screen, '? What now?', ESCAPE);
     await answer(screen, '? Change what?', `${DOWN}\r`);
-    await answer(screen, '? Tenant:', 'Zoe <zoe@example.com>\r');
-    await answer(screen, '? Landlord:', '\r');
+    await answer(screen, '? Landlord:', 'Zoe <zoe@example.com>\r');
+    await answer(screen, '? Tenant:', '\r');
     await answer(screen, '? Further signer:', '\r');
-    await screen.shows("--signer 'Zoe <zoe@example.com>;role=Tenant'");
+    await screen.shows("--signer 'Zoe <zoe@example.com>;role=Landlord'");
     await answer(screen, '? What now?', `${DOWN}${DOWN}\r`);
     await answer(screen, '? Change what?', `${DOWN}${DOWN}\r`);
     await answer(screen, '? Who signs when:', `${DOWN}\r`);
@@ -176,8 +175,8 @@ describe('envelopes create on a terminal', () => {
       status: 'SENT',
       signingOrder: 'SEQUENTIAL',
       signers: [
-        { email: 'zoe@example.com', role: 'Tenant', order: 1 },
-        { email: 'lars@example.com', role: 'Landlord', order: 2 },
+        { email: 'zoe@example.com', role: 'Landlord', order: 1 },
+        { email: 'tara@example.com', role: 'Tenant', order: 2 },
       ],
     });
   });
@@ -185,14 +184,14 @@ describe('envelopes create on a terminal', () => {
   it('lets the signers sign in another order than that of their roles', async () => {
     const screen = create(['--dry-run', '--subject', 's', '--message', 'm']);
     await answer(screen, '? Template:', 'lease\r');
-    await answer(screen, '? Tenant:', 'tara\r');
     await answer(screen, '? Landlord:', 'lars\r');
+    await answer(screen, '? Tenant:', 'tara\r');
     await answer(screen, '? Who signs when:', `${DOWN}${DOWN}\r`);
     await answer(screen, '? Who signs first?', ESCAPE);
     await answer(screen, '? Who signs when:', `${DOWN}${DOWN}\r`);
     await answer(screen, '? Who signs first?', `${DOWN}\r`);
-    await screen.shows('1.  Lars Landlord  lars@example.com  Landlord');
-    await screen.shows("--signer 'Tara Tenant <tara@example.com>;role=Tenant;order=2'");
+    await screen.shows('1.  Tara Tenant    tara@example.com  Tenant');
+    await screen.shows("--signer 'Lars Landlord <lars@example.com>;role=Landlord;order=2'");
     screen.type(CTRL_C);
     await screen.ended;
   });
@@ -202,8 +201,8 @@ describe('envelopes create on a terminal', () => {
     const script = `ID=$('${[file, ...before].join("' '")}' envelopes create -q); echo "made <$ID>"`;
     const screen = openScreen('bash', ['--norc', '-c', script], { env: home.env, columns: 60 });
     await answer(screen, '? Template:', 'lease\r');
-    await answer(screen, '? Tenant:', 'tara\r');
     await answer(screen, '? Landlord:', 'lars\r');
+    await answer(screen, '? Tenant:', 'tara\r');
     await answer(screen, '? Who signs when:', '\r');
     await answer(screen, '? Subject', 'piped\r');
     await answer(screen, '? Message', '\r');

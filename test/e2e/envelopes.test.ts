@@ -39,15 +39,22 @@ describe('templates', () => {
     expect(found).toMatchObject([{ id: 'tmpl_lease' }]);
   });
 
-  it('are shown with fields and, once envelopes exist, inferred roles', async () => {
-    await create();
+  it('are shown with fields and roles', async () => {
     const [json, text] = await Promise.all([
-      home.object(['templates', 'get', 'tmpl_nda']),
-      home.run(['templates', 'get', 'tmpl_nda']),
+      home.object(['templates', 'get', 'tmpl_lease']),
+      home.run(['templates', 'get', 'tmpl_lease']),
     ]);
-    expect(json).toMatchObject({ id: 'tmpl_nda', pageCount: 2 });
-    expect(text.stdout).toContain('Signer (inferred from earlier envelopes)');
+    expect(json).toMatchObject({ id: 'tmpl_lease', roles: ['Landlord', 'Tenant'] });
+    expect(text.stdout).toMatch(/Landlord, Tenant\n/);
     expect(text.stdout).toContain('SIGNATURE');
+  });
+
+  it('have inferred roles where the service does not send them', async () => {
+    await create();
+    await home.run(['sandbox', 'choices', 'template-roles=hidden']);
+    const { stdout } = await home.run(['templates', 'get', 'tmpl_nda']);
+    await home.run(['sandbox', 'choices', 'template-roles=shown']);
+    expect(stdout).toContain('Signer (inferred from earlier envelopes)');
   });
 });
 

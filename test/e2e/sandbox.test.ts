@@ -86,6 +86,9 @@ describe('the sandbox', () => {
       status: 'DECLINED',
       signers: [{ declineReason: 'no' }, {}, {}],
     });
+    const unasked = await home.run(['sandbox', 'reset', '--json']);
+    expect(reportedError(unasked)).toMatchObject({ code: 'USAGE', exitCode: 2 });
+    expect(await home.json(['envelopes', 'list'])).toHaveLength(3);
     await home.run(['sandbox', 'reset', '--yes']);
     expect(await home.json(['envelopes', 'list'])).toEqual([]);
     await running.stop();

@@ -15,7 +15,7 @@ import { preferLowMemory } from '../../kernel/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 import type { Context } from '../context.ts';
-import { confirm } from '../prompts/prompts.ts';
+import { confirmed } from '../input/confirm.ts';
 import { type Preflight, preflightText } from './view.ts';
 
 export interface PrepareWish {
@@ -164,13 +164,7 @@ async function agree(wish: PrepareWish, report: FileReport, client: Client, cont
   const question = sends
     ? `Send ${counted(report.rows, 'envelope')} to ${counted(report.signers, 'signer')}?`
     : `Create ${counted(report.rows, 'draft')}?`;
-  if (!terminal.canAsk) {
-    if (!sends) return;
-    throw new UsageError(`${question} There is nobody to ask, and --yes is not given.`, {
-      hint: 'Add --yes to the command. Nothing was sent.',
-    });
-  }
-  if (!(await confirm(question))) throw new UsageError('Not confirmed; nothing was sent.');
+  await confirmed(question, { yes: !sends && !terminal.canAsk, otherwise: 'nothing was sent' }, context);
 }
 
 async function begin(

@@ -1,7 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { yesFlag } from '../../cli/flags.ts';
-import { confirm } from '../../cli/prompts/prompts.ts';
-import { UsageError } from '../../kernel/errors.ts';
+import { confirmed } from '../../cli/input/confirm.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class SandboxReset extends EsignCommand {
@@ -17,9 +16,8 @@ export default class SandboxReset extends EsignCommand {
     const { flags } = await this.parse(SandboxReset);
     const context = this.context(flags);
     const sandbox = await context.sandbox();
-    const ask = context.terminal.canAsk && !flags.yes;
-    if (ask && !(await confirm('Forget every envelope of the sandbox?')))
-      throw new UsageError('Not confirmed; nothing was reset.');
+    const question = 'Forget every envelope of the sandbox?';
+    await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
     await sandbox.reset(context.signal);
     if (context.json) return writeJson({ reset: true }, context.terminal);
     await context.terminal.out('The sandbox is as new.\n');

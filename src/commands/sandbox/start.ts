@@ -35,7 +35,7 @@ export default class SandboxStart extends EsignCommand {
       description: 'requests per window and key (default 10000/15m)',
       helpValue: '40/3s',
     }),
-    quota: Flags.integer({ description: 'signers per month (default: no limit)', min: 0, helpValue: 'N' }),
+    quota: Flags.integer({ description: 'envelopes per month (default: no limit)', min: 0, helpValue: 'N' }),
     choice: Flags.string({
       description: 'how to read what the API document leaves open; see `sandbox choices`',
       multiple: true,

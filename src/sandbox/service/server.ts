@@ -36,7 +36,7 @@ export interface ServiceOptions {
   port: number;
   /** Requests per window and key. */
   rateLimit: { requests: number; seconds: number };
-  /** Signers per calendar month and organisation; null for no limit. */
+  /** Envelopes (or signers, see CHOICES) per calendar month and organisation; null for no limit. */
   quota: number | null;
   papers: PaperMaker;
   objects: ObjectWriter;
@@ -72,7 +72,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const faults = new Faults(options.faults);
   const objects = new LateObjects(options.objects, faults, options.clock);
   const store = await Store.open(options.dataDir);
-  const server = createServer();
+  // A request without a Host header gets the API's error shape, too, not the empty reply of node.
+  const server = createServer({ requireHostHeader: false });
   const closing = new AbortController();
   let engine: Engine | undefined;
   let sender: WebhookSender | undefined;

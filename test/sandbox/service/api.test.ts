@@ -9,6 +9,7 @@ import {
   errorIn,
   lease,
   listIn,
+  literal,
   request,
   startRig,
   twoSigners,
@@ -33,7 +34,7 @@ const templateShape = z.strictObject({
 });
 
 test('GET /esign/templates: 200, an array of templates with exactly the documented fields and meta.pagination', async () => {
-  const rig = await startRig();
+  const rig = await startRig({ choices: literal });
   const reply = await rig.api('GET', '/esign/templates');
   expect(reply.status).toBe(200);
   expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
@@ -52,7 +53,7 @@ test('Only active templates are listed', async () => {
 });
 
 test('GET /esign/templates/{id}: data is one template; an unknown id gives NOT_FOUND', async () => {
-  const rig = await startRig();
+  const rig = await startRig({ choices: literal });
   const reply = await rig.api('GET', '/esign/templates/tmpl_lease');
   const { data } = z.strictObject({ data: templateShape }).parse(reply.body);
   expect(data.fields).toHaveLength(lease.fields.length);
@@ -230,9 +231,9 @@ test('HEAD answers like GET without a body', async () => {
   expect(reply.headers.get('x-ratelimit-limit')).toBe('10000');
 });
 
-test('Monthly envelope limit: QUOTA_EXCEEDED counts signers, also when two ask at once, and starts anew next month', async () => {
-  const rig = await startRig({ quota: 4 });
-  await rig.create();
+test('Monthly envelope limit: QUOTA_EXCEEDED counts envelopes, also when two ask at once, and starts anew next month', async () => {
+  const rig = await startRig({ quota: 2 });
+  await rig.create({ signers: Array(20).fill(ada) });
   const replies = await Promise.all([1, 2].map(() => rig.api('POST', '/esign/envelopes', twoSigners)));
   const statuses = replies.map((reply) => reply.status).sort();
   expect(statuses).toEqual([201, 403]);

@@ -208,8 +208,8 @@ test('byob: off refuses every call of a good key with FORBIDDEN, after 401 and t
   expect((await rig.api('GET', '/esign/templates')).status).toBe(200);
 });
 
-test('template-roles: shown adds roles to templates and the role to fields', async () => {
-  const rig = await started({ 'template-roles': 'shown' });
+test('template-roles: shown from the start; hidden leaves out what the document does not have', async () => {
+  const rig = await startRig();
   const [template] = listIn(await rig.api('GET', '/esign/templates')).data;
   expect(template).toMatchObject({ roles: ['Tenant', 'Landlord'] });
   const one = await rig.api('GET', '/esign/templates/tmpl_lease');
@@ -218,6 +218,8 @@ test('template-roles: shown adds roles to templates and the role to fields', asy
     .parse(one.body).data;
   expect(fields[0]).toMatchObject({ fieldId: 'tenant_sig', role: 'Tenant' });
   expect(fields.at(-1)).toMatchObject({ fieldId: 'landlord_sig', role: 'Landlord' });
+  await rig.control('POST', '/choices', { 'template-roles': 'hidden' });
+  expect((await rig.api('GET', '/esign/templates')).text).not.toMatch(/"roles?"/);
 });
 
 test('signer-statuses: unknown shows words that no client knows, SENT and SIGNED stay', async () => {
@@ -320,14 +322,13 @@ test('expiry-from: sending counts the days from the moment it is sent', async ()
   expect((await rig.get(id)).status).toBe('EXPIRED');
 });
 
-test('quota-counts: envelopes counts envelopes, whatever the number of signers', async () => {
-  const rig = await startRig({ quota: 2, choices: { 'quota-counts': 'envelopes' } });
-  await rig.create({ signers: Array(20).fill(ada) });
+test('quota-counts: signers counts each signer', async () => {
+  const rig = await startRig({ quota: 3, choices: { 'quota-counts': 'signers' } });
   await rig.create();
   const error = errorIn(await rig.api('POST', '/esign/envelopes', twoSigners));
   expect([error.is, error.message]).toEqual([
     '403 QUOTA_EXCEEDED',
-    'Monthly envelope limit reached: 2 of 2 envelopes used, 1 more asked for',
+    'Monthly envelope limit reached: 2 of 3 signers used, 2 more asked for',
   ]);
 });
 

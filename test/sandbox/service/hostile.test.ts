@@ -128,6 +128,7 @@ test('Another content type is a VALIDATION_ERROR; a charset is fine', async () =
 test.each([
   ['no HTTP', 'hello\r\n\r\n'],
   ['a bad header', 'GET / HTTP/1.1\r\nHost: localhost\r\nBad Header\r\n\r\n'],
+  ['no host', 'GET /api/v1/esign/templates HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ['a bad host', 'GET /api/v1/esign/templates HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n'],
   ['a bad target', 'GET http://[ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'],
 ])('%s gets the error shape and no stack', async (_name, bytes) => {

@@ -55,6 +55,9 @@ function field(fieldId: string, type: TemplateField['type'], role: string, label
   return { fieldId, type, label, required: true, page: 1, role, x: 10, y: 10, width: 100, height: 20 };
 }
 
+/** Choices under which replies have exactly the fields that the document lists. */
+export const literal = { 'template-roles': 'hidden' };
+
 const AT = '2026-01-01T00:00:00.000Z';
 
 export const lease: TemplateRecord = {

@@ -4,7 +4,7 @@ import { EVENTS } from '../../../src/kernel/vocabulary.ts';
 import { CHOICES } from '../../../src/sandbox/service/base/choices.ts';
 import { Contract } from './contract.ts';
 import { startReceiver } from './receiver.ts';
-import { ada, bob, DAY, type Reply, type Rig, startRig, twoSigners } from './rig.ts';
+import { ada, bob, DAY, literal, type Reply, type Rig, startRig, twoSigners } from './rig.ts';
 
 /* Every reply and event of the sandbox, whole, against contract/openapi.yaml. */
 
@@ -34,7 +34,7 @@ const everything = {
 
 /** A sandbox whose every reply is judged at once. */
 async function judged(contract: Contract, options: Parameters<typeof startRig>[0] = {}) {
-  const rig = await startRig(options);
+  const rig = await startRig({ ...options, choices: { ...literal, ...options.choices } });
   const call = async (method: string, path: string, body?: unknown, key?: string | null) => {
     const reply = await rig.api(method, path, body, key);
     expect(contract.problemsIn(method, path, reply)).toEqual([]);
@@ -131,19 +131,22 @@ test('Every reply the contract describes is given, and is as described, no field
   expect(unmet).toEqual([]);
 });
 
-test.each(allowed)('With %s=%s every reply and event still is as described', async (name, value) => {
-  const contract = await Contract.read({ closed: `${name}=${value}` !== 'template-roles=shown' });
-  const receiver = await startReceiver();
-  const { rig, call } = await judged(contract, { choices: { [name]: value } });
-  if (name === 'byob') {
-    for (const [method, path] of routes('env_1')) expect((await call(method, path)).status).toBe(403);
-    return;
-  }
-  await tour(rig, call, receiver.url);
-  await refusals(rig, call);
-  await receiver.count(4 + 1);
-  expect(receiver.received.flatMap(({ raw }) => contract.problemsOf('Event', JSON.parse(raw)))).toEqual([]);
-});
+test.each([...allowed, ['template-roles', 'shown']])(
+  'With %s=%s every reply and event still is as described',
+  async (name, value) => {
+    const contract = await Contract.read({ closed: `${name}=${value}` !== 'template-roles=shown' });
+    const receiver = await startReceiver();
+    const { rig, call } = await judged(contract, { choices: { [name]: value } });
+    if (name === 'byob') {
+      for (const [method, path] of routes('env_1')) expect((await call(method, path)).status).toBe(403);
+      return;
+    }
+    await tour(rig, call, receiver.url);
+    await refusals(rig, call);
+    await receiver.count(4 + 1);
+    expect(receiver.received.flatMap(({ raw }) => contract.problemsOf('Event', JSON.parse(raw)))).toEqual([]);
+  },
+);
 
 test('Events are as described, with a signature as described', async () => {
   const contract = await Contract.read({ closed: true });

@@ -83,9 +83,9 @@ export const CHOICES = {
     why: 'Storage must be configured before the API is used; what happens otherwise is not shown.',
   },
   'template-roles': {
-    values: ['hidden', 'shown'],
+    values: ['shown', 'hidden'],
     decides: "Whether templates also carry roles and their fields the signer's role.",
-    why: 'Signers must match a role of the template, but no documented field names the roles.',
+    why: 'Signers must match a role of the template, yet no documented field names the roles; extra fields must not disturb a client.',
   },
   'free-role': {
     values: ['next'],
@@ -162,10 +162,10 @@ export const CHOICES = {
     why: 'The maximum is not shown.',
   },
   'quota-counts': {
-    values: ['signers', 'envelopes'],
+    values: ['envelopes', 'signers'],
     decides:
       'What the monthly quota counts, at creation, by calendar month in UTC. Its size is given at start.',
-    why: 'The quota exists, its size and unit are not shown.',
+    why: 'A monthly envelope limit is documented; some services count the signers.',
   },
   payload: {
     values: ['event', 'type'],
