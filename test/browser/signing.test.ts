@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { strokesIn, textIn } from '../sandbox/papers/reader.ts';
@@ -117,20 +116,43 @@ describe.skipIf(skip)('in a browser', () => {
     expect(errors).toEqual([]);
   });
 
-  it('a phone shows the pages and the fields below them, nothing wider than its screen; the keyboard is enough', async () => {
+  it('on a phone the text can be read, fields are on their pages and one press away, and nothing else is wider than the screen', async () => {
     await sent('Bo Li <bo@example.com>');
     const { page, errors } = await open(browser, { width: 360, height: 740 });
     await openSigning(page, sandbox, 'bo@');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
-    await page.screenshot({ path: home.path('phone.png'), fullPage: true });
-    expect((await readFile(home.path('phone.png'))).byteLength).toBeGreaterThan(10_000);
-    await page.getByRole('textbox', { name: 'Signature' }).focus();
+    // A page of 595 points has text of 10 points and smaller.
+    expect((await page.locator('.page').first().boundingBox())?.width).toBeGreaterThan(600);
+    expect(await page.locator('.page .field').count()).toBeGreaterThan(0);
+    expect((await page.locator('.actions').boundingBox())?.height).toBeLessThan(70);
+    await page.getByRole('button', { name: 'Next field' }).click();
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Signature');
     await page.keyboard.type('Bo Li');
-    await page.getByLabel('I have read the document').focus();
+    await page.getByRole('button', { name: 'Next field' }).click();
     await page.keyboard.press('Space');
+    expect(await page.getByLabel('I have read the document').isChecked()).toBe(true);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.waitForSelector('text=Everyone has signed');
     expect(errors).toEqual([]);
+  });
+
+  it('what is missing leads to its field, and declining does not look like signing', async () => {
+    await sent('Cy <cy@example.com>');
+    const { page } = await open(browser, { width: 390, height: 844 });
+    await openSigning(page, sandbox, 'cy@');
+    const colour = (name: string) =>
+      page.evaluate(
+        `getComputedStyle([...document.querySelectorAll('button')].findLast((one) => one.textContent === '${name}')).backgroundColor`,
+      );
+    await page.getByRole('button', { name: 'Sign', exact: true }).click();
+    await page.waitForSelector('.pages[data-ready]');
+    await page.getByRole('link', { name: 'Signature (page 2) is required.' }).click();
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Signature');
+    const box = await page.getByRole('textbox', { name: 'Signature' }).boundingBox();
+    expect(box?.y).toBeGreaterThan(0);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(844);
+    await page.getByRole('button', { name: 'Decline…' }).click();
+    expect(await colour('Decline')).not.toBe(await colour('Sign'));
   });
 });

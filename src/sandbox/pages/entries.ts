@@ -32,8 +32,14 @@ export interface Posted {
   /** The drawings as the texts they came as. */
   drawn: Record<string, string>;
   consent: boolean;
-  /** Sentences; none when it can be signed. */
-  problems: string[];
+  /** None when it can be signed. */
+  problems: Problem[];
+}
+
+/** Why a form can't be signed yet: a sentence, and the id of the control that mends it. */
+export interface Problem {
+  control: string;
+  text: string;
 }
 
 /** Signatures and initials are drawn or typed. */
@@ -57,10 +63,15 @@ export function readPosted(
       posted.drawings[fieldId] = drawing;
       posted.drawn[fieldId] = text;
     } else if (text !== '') {
-      posted.problems.push(`${placeOf(field)} is not a drawing that can be kept; draw it again or type it.`);
-    } else posted.problems.push(...problemsWith(field, posted.values[fieldId]));
+      const said = `${placeOf(field)} is not a drawing that can be kept; draw it again or type it.`;
+      posted.problems.push({ control: fieldId, text: said });
+    } else {
+      const said = problemWith(field, posted.values[fieldId]);
+      if (said !== undefined) posted.problems.push({ control: fieldId, text: said });
+    }
   }
-  if (!consent) posted.problems.push('Tick that you have read the document and agree.');
+  if (!consent)
+    posted.problems.push({ control: 'consent', text: 'Tick that you have read the document and agree.' });
   return posted;
 }
 
@@ -74,11 +85,11 @@ function textIn(posted: unknown): string {
   return typeof posted === 'string' ? posted : '';
 }
 
-function problemsWith(field: TemplateField, value: string): string[] {
-  if (field.required && (value === '' || value === 'false')) return [`${placeOf(field)} is required.`];
+function problemWith(field: TemplateField, value: string): string | undefined {
+  if (field.required && (value === '' || value === 'false')) return `${placeOf(field)} is required.`;
   if (field.type === 'DROPDOWN' && value !== '' && field.options?.includes(value) === false)
-    return [`${field.label} must be one of the choices.`];
-  return [];
+    return `${field.label} must be one of the choices.`;
+  return undefined;
 }
 
 function placeOf({ label, page }: TemplateField): string {

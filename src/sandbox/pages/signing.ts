@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { type EnvelopeRecord, type SignerRecord, TALL_TEXT, type TemplateField } from '../model.ts';
-import { isHandwritten } from './entries.ts';
+import { isHandwritten, type Problem } from './entries.ts';
 import { state, time } from './layout.ts';
 
 export interface SigningView {
@@ -13,7 +13,7 @@ export interface SigningView {
   /** What was drawn instead, as texts, by field id. */
   drawn: Readonly<Record<string, string>>;
   consent: boolean;
-  problems: readonly string[];
+  problems: readonly Problem[];
 }
 
 /** The page on which a signer reads, fills in and signs. */
@@ -39,8 +39,9 @@ export function signingPage(view: SigningView) {
       </div>
       <div class="actions">
         <button>Sign</button>
-        <button type="button" class="plain" data-opens="decline">Decline…</button>
-        <span role="status" class="quiet"></span>
+        <button type="button" class="plain" data-next hidden>Next field</button>
+        <span role="status" class="quiet" aria-label="Required fields filled in"></span>
+        <button type="button" class="danger plain" data-opens="decline">Decline…</button>
       </div>
     </form>
     ${padDialog()}
@@ -51,7 +52,9 @@ export function signingPage(view: SigningView) {
           <label for="reason">Why? The sender will see it.</label>
           <textarea id="reason" name="reason" rows="3" maxlength="1000"></textarea>
         </div>
-        <button>Decline</button> <button type="button" class="plain" data-closes="decline">Back</button>
+        <div class="row">
+          <button class="danger">Decline</button> <button type="button" class="plain" data-closes="decline">Back</button>
+        </div>
       </form>
     </dialog>`;
 }
@@ -73,11 +76,11 @@ function padDialog() {
   </dialog>`;
 }
 
-function problemList(problems: readonly string[]) {
+function problemList(problems: readonly Problem[]) {
   return html`<div class="card problems" role="alert">
     <h2>Not signed yet</h2>
     <ul>
-      ${problems.map((problem) => html`<li>${problem}</li>`)}
+      ${problems.map(({ control, text }) => html`<li><a href="#${control}">${text}</a></li>`)}
     </ul>
   </div>`;
 }

@@ -1,20 +1,16 @@
-// Draws the document's pages and, where there is room, moves the fields onto them. Without it the page is a plain form.
+// Draws the document's pages and moves the fields onto them. Without it the page is a plain form.
 
 import { padIn, preview, readStrokes } from './pad.js';
 import { drawPages } from './sheets.js';
 
-const ROOM_FOR_OVERLAY = 700;
-
 const form = document.querySelector('form.signing');
 const pages = document.querySelector('.pages');
-const progress = document.querySelector('[role="status"]');
+const progress = document.querySelector('.actions [role="status"]');
+const next = document.querySelector('[data-next]');
 
-/** Where there is room, fields stand on their page; elsewhere they follow in a list. */
+/** Fields stand on their page. On a narrow screen the pages keep a width at which they can be read, and are moved. */
 async function drawDocument() {
-  const isRoomy = pages.clientWidth >= ROOM_FOR_OVERLAY;
-  await drawPages(pages, (sheet, number, { width }) => {
-    if (isRoomy) placeFields(sheet, number, width);
-  });
+  await drawPages(pages, (sheet, number, { width }) => placeFields(sheet, number, width));
   const list = document.querySelector('#fields')?.closest('section');
   if (list && !list.querySelector('.field')) list.hidden = true;
 }
@@ -88,13 +84,30 @@ function button(kind, label, text = '') {
   return made;
 }
 
+function isFilled(control) {
+  if (control.type === 'checkbox') return control.checked;
+  return control.value.trim() !== '' || Boolean(drawingOf(control.closest('.field'))?.value);
+}
+
 function countFields() {
   const required = [...form.querySelectorAll('.field [required]')];
-  const done = required.filter((control) => {
-    if (control.type === 'checkbox') return control.checked;
-    return control.value.trim() !== '' || drawingOf(control.closest('.field'))?.value;
-  });
-  progress.textContent = `${done.length} of ${required.length} required fields are filled in`;
+  const left = required.filter((control) => !isFilled(control));
+  progress.textContent = `${required.length - left.length} of ${required.length}`;
+  next.hidden = left.length === 0;
+}
+
+/** The first required field that is empty, after the one that was reached last. */
+function goToNext() {
+  const left = [...form.querySelectorAll('.field [required]')].filter((control) => !isFilled(control));
+  const at = left.indexOf(document.activeElement);
+  reach(left[(at + 1) % left.length]);
+}
+
+/** Brings a control into view, also sideways, and puts the cursor into it. */
+function reach(control) {
+  if (!control) return;
+  (control.closest('.field') ?? control).scrollIntoView({ block: 'center', inline: 'center' });
+  control.focus({ preventScroll: true });
 }
 
 if (form) {
@@ -102,6 +115,12 @@ if (form) {
   countFields();
   const pad = padIn(document.querySelector('#pad'));
   for (const hand of form.querySelectorAll('.hand')) makeDrawable(hand.closest('.field'), pad);
+  next.addEventListener('click', goToNext);
+  for (const link of document.querySelectorAll('.problems a'))
+    link.addEventListener('click', (event) => {
+      event.preventDefault();
+      reach(document.getElementById(link.hash.slice(1)));
+    });
 }
 const dialog = document.querySelector('#decline');
 document.querySelector('[data-opens="decline"]')?.addEventListener('click', () => dialog.showModal());
