@@ -49,7 +49,6 @@ const bundled = [
   'hpagent',
   'ora',
   'pkijs',
-  'proper-lockfile',
   'string-width',
   'undici',
   'zod',

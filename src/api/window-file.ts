@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { checksumOf } from '../kernel/checksum.ts';
-import { replaceFile } from '../kernel/files.ts';
+import { makeFolder, replaceFile } from '../kernel/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import type { Standing, WindowCounter } from './rate-window.ts';
 
@@ -95,7 +86,7 @@ export class WindowFile implements WindowCounter {
     try {
       if (this.#open) closeSync(this.#open.file);
       this.#open = undefined;
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      makeFolder(this.#folder, 0o700);
       this.#open = { window, file: openSync(this.#path(`${window}.count`), 'a', 0o600) };
     } catch {
       return undefined;

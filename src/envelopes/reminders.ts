@@ -35,7 +35,6 @@ const FORMAT = {
 const ALL = '*';
 /** How long another process may have the log before we give up, in ms. */
 const PATIENCE_MS = 30_000;
-const POLL_MS = 50;
 const OVER = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
 
 /** Who was reminded when, kept on this machine: the service does not tell. One process writes it at a time. */
@@ -118,24 +117,19 @@ export class ReminderLog {
 
 /** Waits for another process that has the log. */
 async function takeTurn(folder: string, path: string, clock: Clock): Promise<() => Promise<void>> {
-  const deadline = clock.now() + PATIENCE_MS;
   const busy = (pid: string) =>
     new UsageError(`Another esign (process ${pid}) is sending reminders.`, {
       hint: 'Try again when it is done.',
     });
-  for (;;) {
-    try {
-      await privateFolder(folder);
-      return await lockFile(path, busy);
-    } catch (error) {
-      if (!(error instanceof UsageError))
-        throw new UsageError(`The log of reminders can't be written: ${diskReason(error)}.`, {
-          cause: error,
-          hint: 'Mend the folder it is in, or leave out --min-gap.',
-        });
-      if (clock.now() >= deadline) throw error;
-      await clock.sleep(POLL_MS);
-    }
+  try {
+    await privateFolder(folder);
+    return await lockFile(path, busy, { waitMs: PATIENCE_MS, clock });
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`The log of reminders can't be written: ${diskReason(error)}.`, {
+      cause: error,
+      hint: 'Mend the folder it is in, or leave out --min-gap.',
+    });
   }
 }
 

@@ -1,7 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmod, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { type Clock, systemClock } from './clock.ts';
+import { codeOf } from './errors.ts';
+
+/** The system that files are replaced on; a test can stand in for Windows. */
+export interface System {
+  platform: NodeJS.Platform;
+  clock: Clock;
+  rename: (from: string, to: string) => Promise<void>;
+}
+const SYSTEM: System = { platform: process.platform, clock: systemClock, rename };
+/** What Windows says of a file that an editor or a virus scanner has open for a moment. */
+const IN_USE = ['EPERM', 'EACCES', 'EBUSY'];
+const PATIENCE_MS = 5_000;
+const LONGEST_PAUSE_MS = 200;
 
 /**
  * Replaces a file so that a reader sees the old text or the new one, never a part:
@@ -11,22 +25,51 @@ export async function writeFileAtomic(
   path: string,
   content: string | Uint8Array,
   mode = 0o600,
+  system: System = SYSTEM,
 ): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const write = async (draft: string) => {
+    const file = await open(draft, 'wx', mode);
+    await file.writeFile(content).finally(() => file.close());
+  };
+  await replaceAtomic(path, write, system);
+}
+
+/** The same for a file that something else writes: `write` is handed the path of the temporary one. */
+export async function replaceAtomic(
+  path: string,
+  write: (draft: string) => Promise<void> | void,
+  system: System = SYSTEM,
+): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    const file = await open(temporary, 'wx', mode);
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    await write(draft);
+    await syncFile(draft);
+    await untilFree(() => system.rename(draft, path), system);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(draft, { force: true });
     throw error;
   }
   await syncFolder(dirname(path));
+}
+
+/** Tries again for some seconds what another program stands in the way of, on Windows. */
+export async function untilFree<T>(work: () => Promise<T>, system: System = SYSTEM): Promise<T> {
+  let waited = 0;
+  for (let pause = 10; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      const isInUse = system.platform === 'win32' && IN_USE.includes(codeOf(error) ?? '');
+      if (!isInUse || waited >= PATIENCE_MS) throw error;
+      await system.clock.sleep(pause);
+      waited += pause;
+    }
+  }
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  await file.sync().finally(() => file.close());
 }
 
 /**
@@ -34,7 +77,7 @@ export async function writeFileAtomic(
  * crash of the machine may lose both.
  */
 export function replaceFile(path: string, content: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, content, { mode: 0o600 });
@@ -58,6 +101,30 @@ export async function syncFolder(path: string): Promise<void> {
 
 /** A folder that only its owner can enter, made with its parents when missing. */
 export async function privateFolder(path: string): Promise<void> {
-  const made = await mkdir(path, { recursive: true, mode: 0o700 });
-  if (made !== undefined && process.platform !== 'win32') await chmod(path, 0o700);
+  const isNew = makeFolder(path, 0o700);
+  if (isNew && process.platform !== 'win32') await chmod(path, 0o700);
+}
+
+/**
+ * Makes a folder with its parents; false when it was there. Node's own way turns in circles for ever where nothing can be
+ * made although the parent is there, as below /proc.
+ */
+export function makeFolder(path: string, mode?: number): boolean {
+  try {
+    return makeOne(path, mode);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    makeFolder(dirname(path), mode);
+    return makeOne(path, mode);
+  }
+}
+
+function makeOne(path: string, mode: number | undefined): boolean {
+  try {
+    mkdirSync(path, { mode });
+    return true;
+  } catch (error) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
+    throw error;
+  }
 }

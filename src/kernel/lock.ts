@@ -1,43 +1,77 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { link, readFile, realpath, rename, unlink, writeFile } from 'node:fs/promises';
+import { constants, copyFile, link, readFile, realpath, rm, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { checksumOf } from './checksum.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { codeOf } from './errors.ts';
+import { untilFree } from './files.ts';
+import { announce, isPresent, processOf, type StatReader } from './presence.ts';
 
-/** Locks held by this very process, whose own process id says nothing. */
-const held = new Set<string>();
+export interface LockOptions {
+  /** How long another's lock is waited for, in ms; not at all by default. */
+  waitMs?: number;
+  clock?: Clock;
+  /** For tests: what the system tells of processes. */
+  read?: StatReader;
+}
+
+const POLL_MS = 20;
+/** How long a lock may say nothing of its owner, who is just writing it. */
+const UNFINISHED_MS = 1_000;
+/** How long another process may take to clear what a killed one has left. */
+const CLEARED_MS = 10_000;
+/** What disks without links say. */
+const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
 
 /**
- * Takes the lock file at `file`, whose folder must exist; it names the process. Unlike a lock with a time-out, that of
- * a killed process is free at once. Returns the release.
+ * Takes the lock file at `file`, whose folder must exist. It names its owner: unlike a lock with a time-out, that of a
+ * killed process is free at once, and no clock has a say in it. Returns the release.
  * @throws what `taken` makes of the process id of a living owner.
  */
-export async function lockFile(file: string, taken: (pid: string) => Error): Promise<() => Promise<void>> {
+export async function lockFile(
+  file: string,
+  taken: (pid: string) => Error,
+  options: LockOptions = {},
+): Promise<() => Promise<void>> {
+  const { waitMs = 0, clock = systemClock, read } = options;
   const path = join(await realpath(dirname(file)), basename(file));
-  const mine = processMark(process.pid);
+  const presence = await announce(read);
   const claim = `${path}.${randomUUID()}`;
-  await writeFile(claim, mine, { mode: 0o600 });
   try {
-    while (!(await linked(claim, path))) await clearStale(path, taken);
+    await writeFile(claim, presence.mark, { mode: 0o600 });
+    let waited = 0;
+    while (!(await placed(claim, path))) {
+      const owner = await ownerOf(path);
+      if (owner === undefined || (await clearIfLeft(path, owner, options))) continue;
+      if (waited >= waitMs) throw taken(String(processOf(owner) ?? ''));
+      await clock.sleep(POLL_MS);
+      waited += POLL_MS;
+    }
+  } catch (error) {
+    await presence.end();
+    throw error;
   } finally {
-    await unlink(claim);
+    await rm(claim, { force: true }).catch(() => undefined);
   }
-  held.add(path);
   return async () => {
-    held.delete(path);
-    await unlink(path).catch(() => undefined);
+    await untilFree(() => unlink(path)).catch(() => undefined);
+    await presence.end();
   };
 }
 
 /** True when a living process holds the lock file. */
 export async function isLocked(file: string): Promise<boolean> {
   const owner = await readFile(file, 'utf8').catch(() => undefined);
-  return owner !== undefined && isAlive(owner, file);
+  return owner !== undefined && isPresent(owner);
 }
 
-async function linked(from: string, to: string): Promise<boolean> {
+/** False when there is a lock already. */
+async function placed(claim: string, path: string): Promise<boolean> {
   try {
-    await link(from, to);
+    await link(claim, path).catch((error: unknown) => {
+      if (!WITHOUT_LINKS.includes(codeOf(error) ?? '')) throw error;
+      return copyFile(claim, path, constants.COPYFILE_EXCL);
+    });
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
@@ -45,42 +79,30 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Takes a dead process's lock away, or throws. Renaming first shows whether someone was faster meanwhile. */
-async function clearStale(path: string, taken: (pid: string) => Error): Promise<void> {
-  const owner = await readFile(path, 'utf8').catch(() => undefined);
-  if (owner === undefined) return;
-  if (isAlive(owner, path)) throw taken(owner.split(' ')[0] ?? '');
-  const aside = `${path}.${randomUUID()}`;
-  const moved = await rename(path, aside).then(
-    () => true,
-    () => false,
-  );
-  if (!moved) return;
-  if ((await readFile(aside, 'utf8')) !== owner) await linked(aside, path);
-  await unlink(aside);
-}
-
-function isAlive(owner: string, path: string): boolean {
-  const pid = Number(owner.split(' ')[0]);
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  // Where the system tells when a process started, our own mark is ours; else only what we know we hold.
-  if (pid === process.pid) return owner === `${pid} ` ? held.has(path) : owner === processMark(pid);
+/** What the lock says; undefined when it is gone. */
+async function ownerOf(path: string): Promise<string | undefined> {
   try {
-    process.kill(pid, 0);
+    return await readFile(path, 'utf8');
   } catch (error) {
-    return codeOf(error) === 'EPERM';
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
-  return processMark(pid) === owner;
 }
 
-/** Process id and, where the system tells, its start time: a number used again is then not mistaken for its owner. */
-function processMark(pid: number): string {
+/**
+ * Takes away the lock that a process left when it was killed; false when its owner lives. Only who has the lock for that
+ * may do it: between a look and the removal another's new lock would be hit.
+ */
+async function clearIfLeft(path: string, owner: string, options: LockOptions): Promise<boolean> {
+  if (processOf(owner) === undefined) await (options.clock ?? systemClock).sleep(UNFINISHED_MS);
+  else if (await isPresent(owner, options.read)) return false;
+  const clearing = { ...options, waitMs: CLEARED_MS };
+  const stuck = (pid: string) => new Error(`process ${pid} does not get on with clearing ${path}`);
+  const release = await lockFile(`${path}.${checksumOf(owner)}`, stuck, clearing);
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state = '', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A process that has ended and only waits to be reaped holds nothing any more.
-    return /[ZX]/.test(state) ? '' : `${pid} ${rest[18] ?? ''}`;
-  } catch {
-    return `${pid} `;
+    if ((await ownerOf(path)) === owner) await unlink(path);
+  } finally {
+    await release();
   }
+  return true;
 }

@@ -1,16 +1,18 @@
-import { chmod, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
-import { privateFolder } from '../kernel/files.ts';
+import { privateFolder, replaceAtomic } from '../kernel/files.ts';
 import { parseJson } from '../kernel/json.ts';
+import { lockFile } from '../kernel/lock.ts';
 import { type Profile, type Profiles, profilesFileSchema } from './profile.ts';
 
-const FILE_NAME = 'profiles';
+const FILE_NAME = 'profiles.json';
+const TURN_MS = 15_000;
 
 /** The profile store's path: `profiles.json` in the config folder. */
 export function storePath(folder: string): string {
-  return join(folder, `${FILE_NAME}.json`);
+  return join(folder, FILE_NAME);
 }
 
 /**
@@ -60,40 +62,46 @@ export async function updateProfiles(
   folder: string,
   change: (profiles: Profiles) => void,
 ): Promise<Profiles> {
-  await privateFolder(folder);
-  const [{ default: Conf }, { default: lockfile }] = await Promise.all([
-    import('conf'),
-    import('proper-lockfile'),
-  ]);
-  const release = await lockfile
-    .lock(folder, {
-      lockfilePath: join(folder, `${FILE_NAME}.lock`),
-      retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 250, randomize: true },
-      stale: 10_000,
-    })
-    .catch((error: unknown) => {
-      throw new UsageError(
-        `Can't change the profiles in ${folder}: ${codeOf(error) === 'ELOCKED' ? 'another esign is at it' : diskReason(error)}.`,
-        { cause: error, hint: 'Run it again in a moment; check who may write there.' },
-      );
-    });
+  let release: (() => Promise<void>) | undefined;
   try {
+    await privateFolder(folder);
+    release = await lockStore(storePath(folder));
     const profiles = await readProfiles(folder);
     change(profiles);
-    const store = new Conf<Record<string, unknown>>({
-      cwd: folder,
-      configName: FILE_NAME,
-      configFileMode: 0o600,
-      accessPropertiesByDotNotation: false,
-    });
-    store.store = { current: profiles.current, profiles: profiles.profiles };
-    if (process.platform !== 'win32') await chmod(storePath(folder), 0o600);
+    await writeProfiles(folder, profiles);
     return profiles;
   } catch (error) {
     throw error instanceof UsageError ? error : unwritable(folder, error);
   } finally {
-    await release();
+    await release?.();
   }
+}
+
+/** conf writes in place in a snap and where it can't rename, so it writes a new file, and that becomes the store. */
+async function writeProfiles(folder: string, { current, profiles }: Profiles): Promise<void> {
+  const { default: Conf } = await import('conf');
+  await replaceAtomic(storePath(folder), (draft) => {
+    const store = new Conf<Record<string, unknown>>({
+      cwd: folder,
+      configName: basename(draft, '.tmp'),
+      fileExtension: 'tmp',
+      configFileMode: 0o600,
+      accessPropertiesByDotNotation: false,
+    });
+    store.store = { current, profiles };
+  });
+}
+
+/**
+ * Waits for the turn to change a file of the config folder. Returns the release.
+ * @throws UsageError when another process has it for too long.
+ */
+export function lockStore(path: string): Promise<() => Promise<void>> {
+  const taken = (pid: string) =>
+    new UsageError(`Can't change ${path}: another esign (process ${pid}) is at it.`, {
+      hint: 'Run it again when that one is done.',
+    });
+  return lockFile(`${path}.lock`, taken, { waitMs: TURN_MS });
 }
 
 function unwritable(folder: string, error: unknown): UsageError {

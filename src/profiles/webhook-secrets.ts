@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { privateFolder, writeFileAtomic } from '../kernel/files.ts';
 import { parseJson } from '../kernel/json.ts';
+import { lockStore } from './store.ts';
 
 const entrySchema = z.object({
   baseUrl: z.string(),
@@ -46,12 +47,7 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
  */
 export async function keepWebhookSecret(folder: string, entry: WebhookSecret): Promise<void> {
   await privateFolder(folder);
-  const { default: lockfile } = await import('proper-lockfile');
-  const release = await lockfile.lock(folder, {
-    lockfilePath: join(folder, 'webhook-secrets.lock'),
-    retries: { retries: 60, factor: 1.2, minTimeout: 20, maxTimeout: 250, randomize: true },
-    stale: 10_000,
-  });
+  const release = await lockStore(pathIn(folder));
   try {
     const others = (await readWebhookSecrets(folder)).filter(
       ({ requestId, baseUrl, createdAt }) =>

@@ -1,0 +1,76 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Home } from '../support/cli.ts';
+import { canInject, canMount, onSmallDisk } from '../support/disk-faults.ts';
+
+// conf writes in place in what a snap starts.
+const starts = [
+  ['by itself', {}],
+  ['started by a snap', { SNAP: '/snap/code/1' }],
+] as const;
+
+describe.each(starts)('the profiles, %s', (_name, env) => {
+  const home = new Home(env);
+  const file = home.path('config', 'profiles.json');
+  beforeAll(async () => {
+    for (const name of ['one', 'two'])
+      await home.run(
+        ['profiles', 'add', name, '--base-url', 'http://127.0.0.1:9', '--api-key-stdin', '--no-verify'],
+        {
+          input: `esk_${'0'.repeat(30)}\n`,
+        },
+      );
+  });
+  afterAll(() => home.close());
+
+  it.skipIf(!canMount)('outlive a disk that is full', async () => {
+    const before = await readFile(file, 'utf8');
+    const edit = ['profiles', 'edit', 'one', '--no-verify', '--region', 'r'.repeat(6_000)];
+    const codes = new Set<number | null>();
+    for (const kib of [8, 12, 16, 64]) {
+      const run = await onSmallDisk(home, home.path('config'), kib, edit);
+      codes.add(run.code);
+      if (run.code !== 0) {
+        expect(run.stderr).toContain('the disk is full). Nothing was changed.');
+        expect(await readFile(file, 'utf8')).toBe(before);
+      }
+      expect(await readdir(home.path('config'))).toEqual(['profiles.json']);
+      await writeFile(file, before);
+    }
+    expect([...codes]).toEqual([2, 0]);
+  });
+
+  it.skipIf(!canInject)('are on the disk before they get their name, and then their folder is', async () => {
+    const log = home.path('calls');
+    const under = ['strace', '-f', '-y', '-qq', '-o', log, '-e', 'trace=fsync,rename'];
+    expect((await home.run(['profiles', 'use', 'two'], { under })).code).toBe(0);
+    const calls = (await readFile(log, 'utf8'))
+      .split('\n')
+      .filter((line) => line.includes(home.path('config')) && !line.includes('resumed'))
+      .map((line) => line.replace(/^\d+ +(\w+)\(\d*.*?\/config(?:\/([^">]+))?.*/, '$1 $2'));
+    const last = calls.slice(-3).map((call) => call.replace(/\.[0-9a-f]+\.tmp/, ' as a draft').trim());
+    expect(last).toEqual(['fsync profiles.json as a draft', 'rename profiles.json as a draft', 'fsync']);
+  });
+});
+
+describe('two who change the profiles', () => {
+  const home = new Home();
+  afterAll(() => home.close());
+
+  it('take turns; one that was killed holds up nobody', async () => {
+    await mkdir(home.path('config'), { recursive: true });
+    await writeFile(home.path('config', 'profiles.json.lock'), '999999999 1 killed');
+    const names = Array.from({ length: 6 }, (_, n) => `p${n}`);
+    const add = (name: string) =>
+      home.run(
+        ['profiles', 'add', name, '--base-url', 'http://127.0.0.1:9', '--api-key-stdin', '--no-verify'],
+        {
+          input: 'esk_0123456789\n',
+        },
+      );
+    expect((await Promise.all(names.map(add))).map(({ code }) => code)).toEqual(names.map(() => 0));
+    const file: unknown = JSON.parse(await readFile(home.path('config', 'profiles.json'), 'utf8'));
+    expect(file).toMatchObject({ profiles: Object.fromEntries(names.map((name) => [name, {}])) });
+    expect(await readdir(home.path('config'))).toEqual(['profiles.json']);
+  });
+});
