@@ -11,6 +11,7 @@ import { readContract } from './api/openapi.ts';
 import { RateWindow } from './api/rate-window.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';
 import { Choices } from './base/choices.ts';
+import { datedBy } from './base/dated-response.ts';
 import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
 import { SandboxClock } from './base/sandbox-clock.ts';
 import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
@@ -72,13 +73,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const faults = new Faults(options.faults);
   const objects = new LateObjects(options.objects, faults, options.clock);
   const store = await Store.open(options.dataDir);
+  const clock = new SandboxClock(options.clock);
   // A request without a Host header gets the API's error shape, too, not the empty reply of node.
-  const server = createServer({ requireHostHeader: false });
+  const server = createServer({ requireHostHeader: false, ServerResponse: datedBy(clock) });
   const closing = new AbortController();
   let engine: Engine | undefined;
   let sender: WebhookSender | undefined;
   try {
-    const clock = new SandboxClock(options.clock);
     clock.offsetMs = store.state.clockOffsetMs;
     await seedTemplates(store, options.papers);
     const uploads = new Uploads(join(options.dataDir, 'templates'));

@@ -13,8 +13,7 @@ interface Window {
 
 /**
  * Fixed window per key, opened by its first request and counted from the whole second, so that the reset in seconds
- * is exact. It runs on the machine's clock, not the sandbox's:
- * clients compare the reset with their own clock, and an advanced sandbox must not make them wait for days.
+ * is exact. Times are those of the clock that the Date header tells.
  */
 export class RateWindow {
   readonly #limit: number;

@@ -21,8 +21,6 @@ export interface RouteOptions {
   engine: Engine;
   rates: RateWindow;
   clock: Clock;
-  /** For the rate window alone. */
-  realClock: Clock;
   randomId: RandomId;
   choices: Choices;
 }
@@ -111,12 +109,12 @@ function actionRoutes(app: Hono<ServiceEnv>, { engine, choices }: RouteOptions):
 }
 
 /** 401, then 429; every reply from here on carries the three rate headers. Then time catches up. */
-function keyed({ store, engine, rates, clock, realClock, choices }: RouteOptions) {
+function keyed({ store, engine, rates, clock, choices }: RouteOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
-    const key = authenticate(c.req.header('authorization'), store.state, clock.now());
+    const now = clock.now();
+    const key = authenticate(c.req.header('authorization'), store.state, now);
     c.set('key', key);
     c.set('caller', key);
-    const now = realClock.now();
     const rate = rates.take(key.id, now);
     for (const [name, value] of rateHeaders(rate, now, choices.rules)) c.header(name, String(value));
     if (!rate.allowed) throw new ApiError('RATE_LIMITED', 'Too many requests');

@@ -63,7 +63,7 @@ export const CHOICES = {
   'rate-window': {
     values: ['fixed'],
     decides:
-      "A window per key opened by its first request, from the whole second on, on the machine's clock; every reply to a good key has the three headers.",
+      'A window per key opened by its first request, from the whole second on; every reply to a good key has the three headers.',
     why: 'Only "per 15 minutes" is shown.',
   },
   'retry-after': {
