@@ -9,6 +9,7 @@ const TYPES: Readonly<Record<string, string>> = {
   'sign.js': 'text/javascript; charset=utf-8',
   'edit.js': 'text/javascript; charset=utf-8',
   'sheets.js': 'text/javascript; charset=utf-8',
+  'live.js': 'text/javascript; charset=utf-8',
   'pad.js': 'text/javascript; charset=utf-8',
   'pdf.min.mjs': 'text/javascript; charset=utf-8',
   'pdf.worker.min.mjs': 'text/javascript; charset=utf-8',

@@ -47,6 +47,8 @@ export function isHandwritten(field: TemplateField): boolean {
   return field.type === 'SIGNATURE' || field.type === 'INITIALS';
 }
 
+const NO_DRAWING = 'is not a drawing that can be kept; draw it again or type it.';
+
 /** Reads a posted form: per field `f.ID` is what was typed or chosen, `d.ID` what was drawn instead. */
 export function readPosted(
   fields: readonly TemplateField[],
@@ -62,13 +64,11 @@ export function readPosted(
     if (drawing !== undefined) {
       posted.drawings[fieldId] = drawing;
       posted.drawn[fieldId] = text;
-    } else if (text !== '') {
-      const said = `${placeOf(field)} is not a drawing that can be kept; draw it again or type it.`;
-      posted.problems.push({ control: fieldId, text: said });
-    } else {
-      const said = problemWith(field, posted.values[fieldId]);
-      if (said !== undefined) posted.problems.push({ control: fieldId, text: said });
+      continue;
     }
+    const problem =
+      text === '' ? problemWith(field, posted.values[fieldId]) : `${placeOf(field)} ${NO_DRAWING}`;
+    if (problem !== undefined) posted.problems.push({ control: fieldId, text: problem });
   }
   if (!consent)
     posted.problems.push({ control: 'consent', text: 'Tick that you have read the document and agree.' });

@@ -9,9 +9,14 @@ import type { PagesOptions } from './options.ts';
 import { recordPages } from './records.ts';
 import { templatePages } from './templates.ts';
 
-const OWN_PATHS = ['/', '/mailbox/*', '/sign/*', '/keys/*', '/deliveries/*', '/templates/*', '/assets/*'];
+const OWN_PATHS = [
+  '/',
+  ...['mailbox', 'sign', 'keys', 'deliveries', 'templates', 'envelopes', 'requests', 'clock', 'assets'].map(
+    (name) => `/${name}/*`,
+  ),
+];
 
-/** The pages made for people: dashboard, mailbox, and the signing page behind each link. */
+/** The pages made for people: dashboard, envelopes, mailbox, webhooks, requests, and the signing page behind each link. */
 export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   const pages = new Hono<ServiceEnv>();
   pages.onError((error, c) => errorPage(c, error));

@@ -45,7 +45,10 @@ export async function page(
       <body class="${content.isWide === true ? 'wide' : ''}">
         <header>
           <span class="mark">SANDBOX</span>
-          <nav aria-label="Sandbox"><a href="/">Dashboard</a> <a href="/mailbox">Mailbox</a></nav>
+          <nav aria-label="Sandbox">
+            <a href="/">Dashboard</a> <a href="/envelopes">Envelopes</a> <a href="/mailbox">Mailbox</a>
+            <a href="/deliveries">Webhooks</a> <a href="/requests">Requests</a>
+          </nav>
         </header>
         <main>${await content.body}</main>
         <footer>Made in a sandbox on this machine. Nothing is mailed, and nothing is legally binding.</footer>
@@ -79,6 +82,13 @@ export function table(head: readonly string[], rows: readonly (readonly unknown[
 /** The roles stand here because a table shown as blocks has lost them. */
 function tableCell(cell: unknown, label: string): Html {
   return html`<td role="cell" data-label="${label}"><div>${cell}</div></td>`;
+}
+
+/** A form that is one button. `form` is the token that it must carry. */
+export function postButton(path: string, label: string, form: string): Html {
+  return html`<form method="post" action="${path}">
+    <input type="hidden" name="form" value="${form}" /><button class="plain small">${label}</button>
+  </form>`;
 }
 
 /** A status as a word with its colour. */

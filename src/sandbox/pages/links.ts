@@ -8,6 +8,7 @@ import { fieldsFor, type Posted, prefilled, readPosted } from './entries.ts';
 import { nothingThere } from './guard.ts';
 import { page } from './layout.ts';
 import type { PagesOptions } from './options.ts';
+import { sendPaper } from './records.ts';
 import { signingPage, standingPage } from './signing.ts';
 
 /** What stands behind the link in a signer's mail: reading, signing, declining, the papers. */
@@ -47,13 +48,7 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
   });
   app.get('/sign/:token/:paper{(document|signed|certificate)\\.pdf}', async (c) => {
     const found = bearer(options, c.req.param('token'));
-    const bytes = found && (await objects.get(keyOf(found.envelope, c.req.param('paper')) ?? ''));
-    if (!bytes) return nothingThere(c);
-    return c.body(new Uint8Array(bytes), 200, {
-      'Content-Type': 'application/pdf',
-      'Content-Disposition': `inline; filename="${found.envelope.id}.${c.req.param('paper')}"`,
-      'Content-Security-Policy': "default-src 'none'; sandbox",
-    });
+    return sendPaper(c, objects, found?.envelope, c.req.param('paper'));
   });
 }
 
@@ -90,11 +85,6 @@ function bearer({ store }: PagesOptions, token: string): Bearer | undefined {
 
 function canSign({ envelope, signer }: Bearer): boolean {
   return isActive(envelope) && hasTurn(signer);
-}
-
-function keyOf(envelope: EnvelopeRecord, paper: string): string | null {
-  if (paper === 'signed.pdf') return envelope.signedDocumentStorageKey;
-  return paper === 'certificate.pdf' ? envelope.certificateStorageKey : envelope.documentStorageKey;
 }
 
 function visitor(c: ServiceContext) {

@@ -1,32 +1,104 @@
 import type { Hono } from 'hono';
+import type { EnvelopeRecord } from '../model.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import { bodies, parseBody } from '../service/base/validation.ts';
-import type { ServiceEnv } from '../service/base/web.ts';
+import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { createKey, revokeKey } from '../service/control/key-actions.ts';
-import { dashboard, mailbox, mailPage, newKeyPage } from './dashboard.ts';
+import { CLOCK_STEPS, dashboard } from './dashboard.ts';
+import { deliveryList } from './deliveries.ts';
+import { envelopeList, envelopePage, matching } from './envelopes.ts';
 import { nothingThere, requireForm } from './guard.ts';
+import { newKeyPage } from './keys.ts';
 import { page } from './layout.ts';
+import { mailbox, mailPage, mailsTo } from './mailbox.ts';
 import type { PagesOptions } from './options.ts';
+import { paged } from './paging.ts';
+import { requestLog } from './requests.ts';
 
-/** Dashboard and mailbox. `form` is the token that posts must carry. */
+/** Everything there is to look at. `form` is the token that posts must carry. */
 export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: string): void {
-  const { store, engine, clock, origin } = options;
+  const { store, clock, origin } = options;
   app.get('/', (c) => {
     const body = dashboard(store.state, { origin: origin(), now: isoTime(clock.now()), form });
     return page(c, { title: 'Dashboard', body, isWide: true });
   });
-  app.get('/mailbox', (c) =>
-    page(c, { title: 'Mailbox', body: mailbox(store.state.mails, c.req.query('to') ?? '') }),
-  );
+  app.get('/mailbox', (c) => {
+    const to = c.req.query('to') ?? '';
+    return page(c, { title: 'Mailbox', body: mailbox(paged(c, mailsTo(store.state.mails, to)), to) });
+  });
   app.get('/mailbox/:id', (c) => {
     const mail = store.state.mails.find((one) => one.id === c.req.param('id'));
     if (mail === undefined) return nothingThere(c);
     return page(c, { title: mail.subject, body: mailPage(mail, origin()) });
   });
+  app.get('/deliveries', (c) => {
+    const deliveries = [...store.state.deliveries.values()].toReversed();
+    return page(c, { title: 'Webhooks', body: deliveryList(paged(c, deliveries), form), isWide: true });
+  });
+  app.get('/requests', (c) => {
+    const body = requestLog(paged(c, store.state.audit.toReversed()), store.state.keys);
+    return page(c, { title: 'Requests', body, script: 'live.js', isWide: true });
+  });
+  envelopePages(app, options, form);
+  recordActions(app, options, form);
+}
+
+function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions, form: string): void {
+  app.get('/envelopes', (c) => {
+    const { state } = store;
+    const wanted = { text: c.req.query('q') ?? '', status: c.req.query('status') ?? '' };
+    const body = envelopeList(paged(c, matching(state.envelopesOf(state.orgId), wanted)), wanted);
+    return page(c, { title: 'Envelopes', body, isWide: true });
+  });
+  app.get('/envelopes/:id', (c) => {
+    const envelope = store.state.envelopes.get(c.req.param('id'));
+    if (envelope === undefined) return nothingThere(c);
+    return page(c, {
+      title: envelope.subject,
+      body: envelopePage(envelope, store.state, form),
+      isWide: true,
+    });
+  });
+  app.get('/envelopes/:id/:paper{(document|signed|certificate)\\.pdf}', async (c) => {
+    const envelope = store.state.envelopes.get(c.req.param('id'));
+    return sendPaper(c, objects, envelope, c.req.param('paper'));
+  });
+}
+
+/** A paper of an envelope, shown by the browser; the page of nothing where there is none. */
+export async function sendPaper(
+  c: ServiceContext,
+  objects: PagesOptions['objects'],
+  envelope: EnvelopeRecord | undefined,
+  paper: string,
+): Promise<Response> {
+  const bytes = envelope && (await objects.get(keyOf(envelope, paper) ?? ''));
+  if (!bytes) return nothingThere(c);
+  return c.body(new Uint8Array(bytes), 200, {
+    'Content-Type': 'application/pdf',
+    'Content-Disposition': `inline; filename="${envelope.id}.${paper}"`,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+  });
+}
+
+function keyOf(envelope: EnvelopeRecord, paper: string): string | null {
+  if (paper === 'signed.pdf') return envelope.signedDocumentStorageKey;
+  return paper === 'certificate.pdf' ? envelope.certificateStorageKey : envelope.documentStorageKey;
+}
+
+function recordActions(app: Hono<ServiceEnv>, options: PagesOptions, form: string): void {
+  const { engine } = options;
+  app.post('/clock/:step', async (c) => {
+    await requireForm(c, form);
+    const step = CLOCK_STEPS.get(c.req.param('step'));
+    if (step === undefined) return nothingThere(c);
+    await engine.advance(step);
+    return c.redirect('/', 303);
+  });
   app.post('/deliveries/:id/replay', async (c) => {
     await requireForm(c, form);
-    await engine.replay(c.req.param('id'));
-    return c.redirect('/', 303);
+    const { envelopeId } = await engine.replay(c.req.param('id'));
+    return c.redirect(`/envelopes/${envelopeId}`, 303);
   });
   app.post('/keys/:id/revoke', async (c) => {
     await requireForm(c, form);

@@ -1,0 +1,31 @@
+import { html } from 'hono/html';
+import type { ServiceContext } from '../service/base/web.ts';
+
+/** Rows on one page of a list. */
+const PAGE_SIZE = 50;
+
+/** A page of a list, and the way to the others. */
+export interface Paged<T> {
+  shown: readonly T[];
+  /** `1 to 50 of 509`, with links where there is more than one page. */
+  links: ReturnType<typeof html>;
+}
+
+/** The page that `?page=` names, the first one without it; the rest of the query stays in the links. */
+export function paged<T>(c: ServiceContext, all: readonly T[]): Paged<T> {
+  const last = Math.max(1, Math.ceil(all.length / PAGE_SIZE));
+  const asked = Number(c.req.query('page') ?? 1);
+  const number = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), last) : 1;
+  const from = (number - 1) * PAGE_SIZE;
+  const shown = all.slice(from, from + PAGE_SIZE);
+  if (all.length <= PAGE_SIZE) return { shown, links: html`` };
+  const link = (page: number, label: string) => {
+    const query = new URLSearchParams({ ...c.req.query(), page: String(page) });
+    return page < 1 || page > last ? html`` : html`<a href="?${query.toString()}">${label}</a>`;
+  };
+  const links = html`<nav class="paging" aria-label="Pages">
+    <span class="quiet">${from + 1} to ${from + shown.length} of ${all.length}</span>
+    ${link(number - 1, 'Newer')} ${link(number + 1, 'Older')}
+  </nav>`;
+  return { shown, links };
+}
