@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
-import { codeOf } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { codeOf, UsageError } from '../kernel/errors.ts';
 import { Journal, type JournalFormat, type Span, scan } from './journal.ts';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -31,9 +32,18 @@ export class DayJournal<T> {
     this.#clock = clock;
   }
 
-  /** @throws JournalError or UsageError when it can't be written. */
+  /** Opens today's file, so that a folder that can't be written shows at once. @throws UsageError when it can't. */
+  async open(): Promise<void> {
+    await this.#today();
+  }
+
+  /**
+   * After a failure the next one is tried again: a disk that was full may have room by then.
+   * @throws JournalError or UsageError when it can't be written.
+   */
   async append(entry: T): Promise<Place> {
     const journal = await this.#today();
+    if (journal.hasFailed) await journal.reopen();
     return { path: journal.path, ...(await journal.append(entry)) };
   }
 
@@ -46,12 +56,14 @@ export class DayJournal<T> {
     if (this.#journal !== undefined && this.#day === day) return this.#journal;
     const before = this.#journal;
     this.#day = day;
-    this.#journal = Journal.open<T>({
-      path: join(this.#folder, day, `${this.name}.jsonl`),
-      format: this.#format,
+    const path = join(this.#folder, day, `${this.name}.jsonl`);
+    const opened = Journal.open<T>({ path, format: this.#format });
+    this.#journal = opened;
+    opened.catch(() => {
+      if (this.#journal === opened) this.#journal = undefined;
     });
     void before?.then((journal) => journal.close()).catch(() => undefined);
-    return this.#journal;
+    return opened;
   }
 }
 
@@ -100,6 +112,9 @@ async function namesIn(folder: string): Promise<string[]> {
     return (await readdir(folder)).sort();
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
-    throw error;
+    throw new UsageError(`Can't read ${folder}: ${diskReason(error)}.`, {
+      cause: error,
+      hint: 'Set ESIGN_STATE_DIR to a folder that can be read and written.',
+    });
   }
 }

@@ -1,4 +1,4 @@
-import { type FileHandle, open, truncate } from 'node:fs/promises';
+import { type FileHandle, open, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
@@ -47,16 +47,19 @@ interface Waiting {
  */
 export class Journal<T> {
   readonly path: string;
-  readonly #file: FileHandle;
+  readonly #header: string;
+  #file: FileHandle;
   #size: number;
   #queue: Waiting[] = [];
   #writing: Promise<void> | undefined;
   #failure: JournalError | undefined;
+  #reopening: Promise<void> | undefined;
 
-  private constructor(path: string, file: FileHandle, size: number) {
+  private constructor(path: string, file: FileHandle, size: number, header: string) {
     this.path = path;
     this.#file = file;
     this.#size = size;
+    this.#header = header;
   }
 
   /**
@@ -69,25 +72,60 @@ export class Journal<T> {
     replay: (entry: T) => void = () => undefined,
   ): Promise<Journal<T>> {
     const { path, format } = reading;
+    let file: FileHandle | undefined;
     try {
       await privateFolder(dirname(path));
       const state = await scan(reading, replay);
-      const file = await open(path, 'a', 0o600);
+      file = await open(path, 'a', 0o600);
+      const header = writeLine({ journal: format.kind, version: format.version });
+      const journal = new Journal<T>(path, file, state.size, header);
       // Cut only what follows the last whole line, so that the next entry starts on a line of its own.
-      await truncate(path, state.size);
-      const journal = new Journal<T>(path, file, state.size);
-      if (state.size === 0) {
-        await journal.#write([writeLine({ journal: format.kind, version: format.version })]);
-        await syncFolder(dirname(path));
-      }
+      await journal.#cut();
       return journal;
     } catch (error) {
+      await file?.close().catch(() => undefined);
       if (error instanceof UsageError) throw error;
-      throw new UsageError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
-        cause: error,
-        hint: 'Without a journal nothing is sent. Make room or set ESIGN_STATE_DIR to a folder that can be written.',
-      });
+      throw notWritable(path, error);
     }
+  }
+
+  /** True after a write has failed: nothing more is taken until it is reopened. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /**
+   * Goes on after a failure: opens the file anew and cuts off what is not surely on disk.
+   * @throws UsageError while it can't be written.
+   */
+  reopen(): Promise<void> {
+    this.#reopening ??= this.#openAgain().finally(() => {
+      this.#reopening = undefined;
+    });
+    return this.#reopening;
+  }
+
+  async #openAgain(): Promise<void> {
+    await this.#writing;
+    await this.#file.close().catch(() => undefined);
+    try {
+      await privateFolder(dirname(this.path));
+      this.#file = await open(this.path, 'a', 0o600);
+      // A file that is shorter than what was written is another one.
+      if ((await stat(this.path)).size < this.#size) this.#size = 0;
+      await this.#cut();
+    } catch (error) {
+      throw notWritable(this.path, error);
+    }
+    this.#failure = undefined;
+  }
+
+  /** Leaves what is known to be whole; an empty file gets its first line. */
+  async #cut(): Promise<void> {
+    await truncate(this.path, this.#size);
+    if (this.#size > 0) return;
+    await this.#write([this.#header]);
+    await syncFolder(dirname(this.path));
   }
 
   /** Bytes on disk. */
@@ -95,7 +133,7 @@ export class Journal<T> {
     return this.#size;
   }
 
-  /** Resolves when the entry is on disk. @throws JournalError when it can't be; so will every later one. */
+  /** Resolves when the entry is on disk. @throws JournalError when it can't be; so will every later one until `reopen`. */
   append(entry: T): Promise<Span> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
@@ -191,6 +229,13 @@ export async function readAt<T>(
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+function notWritable(path: string, error: unknown): UsageError {
+  return new UsageError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
+    cause: error,
+    hint: 'Without a journal nothing is sent. Make room or set ESIGN_STATE_DIR to a folder that can be written.',
+  });
 }
 
 function passOver(line: number, reading: JournalReading<unknown>): number {

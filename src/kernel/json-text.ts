@@ -28,6 +28,37 @@ function endOfString(text: string, start: number): number {
   return i + 1;
 }
 
+/**
+ * How deep JSON is nested, and how many levels of indentation it takes to write each member on a line of its own: what
+ * strangers send may be small and grow without bounds when it is written so.
+ */
+export function jsonExtent(text: string): { depth: number; indents: number } {
+  const extent = { depth: 0, indents: 0 };
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charAt(i)) {
+      case '"':
+        i = endOfString(text, i) - 1;
+        break;
+      case '{':
+      case '[':
+        depth++;
+        extent.depth = Math.max(extent.depth, depth);
+        extent.indents += depth;
+        break;
+      case ',':
+        extent.indents += depth;
+        break;
+      case '}':
+      case ']':
+        depth--;
+        extent.indents += depth;
+        break;
+    }
+  }
+  return extent;
+}
+
 /** The items of the list that is the outermost object's member of that name, each as its own text. */
 export function itemTexts(text: string, member: string): string[] {
   const name = JSON.stringify(member);
@@ -48,4 +79,32 @@ function partsOf(text: string): string[] {
     if (ends) from = at + 1;
   }
   return parts.filter((part) => part !== '');
+}
+
+const INDENT = '  ';
+/** Levels of indentation in all: 4 MiB of blanks. */
+const MOST_INDENTS = 2 * 1024 * 1024;
+
+/** False for JSON that would grow out of bounds when it is indented, as what is nested deep does. */
+export function canIndent(text: string): boolean {
+  return jsonExtent(text).indents <= MOST_INDENTS;
+}
+
+/** Valid JSON text with line breaks and indentation, every token kept as it is. */
+export function indentJson(text: string): string {
+  const out: string[] = [];
+  let depth = 0;
+  let opened = false;
+  const breakLine = () => out.push(`\n${INDENT.repeat(depth)}`);
+  for (const { text: token } of jsonTokens(text)) {
+    const closes = token === '}' || token === ']';
+    if (closes) depth--;
+    // An empty object or list stays on its line.
+    if (opened !== closes) breakLine();
+    opened = token === '{' || token === '[';
+    if (opened) depth++;
+    out.push(token === ':' ? ': ' : token);
+    if (token === ',') breakLine();
+  }
+  return out.join('');
 }

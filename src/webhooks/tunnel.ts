@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
+import { childEnvironment } from '../kernel/child-environment.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { NetworkError, UsageError } from '../kernel/errors.ts';
 
@@ -138,8 +139,9 @@ interface End {
 }
 
 function start(line: string): ChildProcess {
-  if (process.platform === 'win32') return spawn(line, { shell: true, stdio: 'pipe' });
-  return spawn('/bin/sh', ['-c', GUARD, 'sh', line], { stdio: 'pipe', detached: true });
+  const env = childEnvironment();
+  if (process.platform === 'win32') return spawn(line, { shell: true, stdio: 'pipe', env });
+  return spawn('/bin/sh', ['-c', GUARD, 'sh', line], { stdio: 'pipe', detached: true, env });
 }
 
 function endOf(child: ChildProcess): Promise<End> {

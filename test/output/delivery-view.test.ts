@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { forwardLine, renderDelivery } from '../../src/cli/webhooks/delivery-view.ts';
 import { processTerminal } from '../../src/output/terminal.ts';
 import type { ForwardResult } from '../../src/webhooks/forward/send.ts';
+import type { Delivery } from '../../src/webhooks/receive/delivery.ts';
 import type { EventFacts } from '../../src/webhooks/receive/payload.ts';
-import type { Delivery } from '../../src/webhooks/receive/receiver.ts';
 
 /* What `esign listen` shows a person. What a refused delivery says of itself is a stranger's word. */
 const screen = { ...processTerminal({}, { NO_COLOR: '1' }), outIsTty: true };
@@ -28,6 +28,7 @@ const delivery: Delivery = {
   reason: null,
   answer: 200,
   raw: Buffer.from('{}'),
+  bytes: 2,
   headers: [],
   body: {},
 };

@@ -1,4 +1,4 @@
-import { jsonTokens } from '../../kernel/json-text.ts';
+import { indentJson } from '../../kernel/json-text.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeJson } from '../../output/text.ts';
 
@@ -24,23 +24,4 @@ export async function writeRawItems(items: AsyncIterable<string>, terminal: Term
     first = false;
   }
   await terminal.out(first ? '[]\n' : '\n]\n');
-}
-
-/** Valid JSON text with line breaks and indentation, every token kept as it is. */
-export function indentJson(text: string): string {
-  const out: string[] = [];
-  let depth = 0;
-  let opened = false;
-  const breakLine = () => out.push(`\n${INDENT.repeat(depth)}`);
-  for (const { text: token } of jsonTokens(text)) {
-    const closes = token === '}' || token === ']';
-    if (closes) depth--;
-    // An empty object or list stays on its line.
-    if (opened !== closes) breakLine();
-    opened = token === '{' || token === '[';
-    if (opened) depth++;
-    out.push(token === ':' ? ': ' : token);
-    if (token === ',') breakLine();
-  }
-  return out.join('');
 }

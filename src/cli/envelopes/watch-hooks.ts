@@ -56,20 +56,11 @@ export class ReachedCommand {
 
   /** Why it failed; undefined when it did not. */
   async #attempt(stdin: string, env: Record<string, string>): Promise<string | undefined> {
-    // No text of an environment can hold a NUL.
-    const clean = Object.fromEntries(
-      Object.entries(env).map(([name, text]) => [name, text.replaceAll('\0', '')]),
-    );
     const show = (text: string) => {
       for (const line of text.split('\n')) if (line.trim() !== '') void this.#say(line);
     };
     try {
-      const { code, signal } = await runCommand(
-        this.#line,
-        stdin,
-        clean,
-        this.#showsOutput ? show : undefined,
-      );
+      const { code, signal } = await runCommand(this.#line, stdin, env, this.#showsOutput ? show : undefined);
       return code === 0 ? undefined : `ended with ${signal ?? code ?? 'an error'}`;
     } catch (error) {
       return `could not be run: ${messageOf(error)}`;

@@ -4,7 +4,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 import type { ForwardResult } from '../../webhooks/forward/send.ts';
-import type { Delivery } from '../../webhooks/receive/receiver.ts';
+import type { Delivery } from '../../webhooks/receive/delivery.ts';
 
 /** A delivery as a JSON line: the body as received, in base64 when it is not JSON text. */
 export function deliveryLine(delivery: Delivery): Record<string, unknown> {

@@ -1,25 +1,22 @@
-import { isRecord, parseJson } from '../../kernel/json.ts';
+import { canIndent } from '../../kernel/json-text.ts';
 import type { ListView } from '../../output/list.ts';
 import { renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 import type { EventRecord } from '../../webhooks/journal/record.ts';
+import { shownHeaders } from '../../webhooks/receive/headers.ts';
+import { readPayload } from '../../webhooks/receive/payload.ts';
 
 /** A record as JSON has it: the body as received, in base64 when it is not JSON. */
 export function eventJson(record: EventRecord): Record<string, unknown> {
-  const { bodyBase64, owedTo, ...rest } = record;
+  const { bodyBase64, owedTo, headers, ...rest } = record;
   const body = bodyOf(record);
-  return { ...rest, ...(body === undefined ? { bodyBase64 } : { body }) };
+  return { ...rest, headers: shownHeaders(headers), ...(body === null ? { bodyBase64 } : { body }) };
 }
 
-function bodyOf(record: EventRecord): Record<string, unknown> | undefined {
-  try {
-    const value = parseJson(Buffer.from(record.bodyBase64, 'base64').toString('utf8'));
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function bodyOf(record: EventRecord): Record<string, unknown> | null {
+  return readPayload(Buffer.from(record.bodyBase64, 'base64'))?.body ?? null;
 }
 
 /** What listeners of this machine received. */
@@ -70,11 +67,12 @@ export function renderEvent(record: EventRecord, terminal: Terminal): string {
   const shown = facts.flatMap(([label, value]): [string, string][] =>
     value === null ? [] : [[label, safeLine(value)]],
   );
-  const headers = record.headers.map(([name, value]): [string, string] => [safeLine(name), safeLine(value)]);
+  const headers = shownHeaders(record.headers).map(([name, value]): [string, string] => [
+    safeLine(name),
+    safeLine(value),
+  ]);
   const body = bodyOf(record);
-  const text =
-    body === undefined
-      ? Buffer.from(record.bodyBase64, 'base64').toString('utf8')
-      : JSON.stringify(body, null, 2);
+  const received = Buffer.from(record.bodyBase64, 'base64').toString('utf8');
+  const text = body === null || !canIndent(received) ? received : JSON.stringify(body, null, 2);
   return `${renderPairs(shown, terminal)}\n${terminal.style('dim', 'Headers')}\n${renderPairs(headers, terminal, '  ')}\n${terminal.style('dim', 'Body')}\n${safeBlock(text)}\n`;
 }

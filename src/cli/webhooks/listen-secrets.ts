@@ -7,6 +7,8 @@ import type { Context } from '../context.ts';
 import { readSecret, readSecretFile } from '../input/secrets.ts';
 
 const FRESH_MS = 250;
+/** So long a secret counts that was made for a create which was not answered yet, or never was. */
+const UNBOUND_MS = 86_400_000;
 const OTHERS_TRIED = 100;
 
 /**
@@ -33,10 +35,9 @@ export async function listenSecrets(
   }
   return async (envelopeId) => {
     const { all, unbound, byEnvelope } = await stored();
-    // One that is not bound yet may be that of an envelope whose creation is being answered at this moment.
-    const own = (envelopeId === null ? undefined : byEnvelope.get(envelopeId)) ?? [];
+    const own = envelopeId === null ? undefined : byEnvelope.get(envelopeId);
     return {
-      secrets: [...given, ...unbound, ...own],
+      secrets: [...given, ...(own ?? pending(unbound, context.clock.now()))],
       // Asked for by each forged signature: the latest are enough to explain a mistake.
       get others() {
         const latest = all.slice(-OTHERS_TRIED);
@@ -48,9 +49,14 @@ export async function listenSecrets(
   };
 }
 
+/** One that is not bound yet may be that of an envelope whose creation is being answered at this moment. */
+function pending(unbound: readonly WebhookSecret[], now: number): string[] {
+  return unbound.filter(({ createdAt }) => now - createdAt < UNBOUND_MS).map(secretOf);
+}
+
 interface Stored {
   all: readonly WebhookSecret[];
-  unbound: readonly string[];
+  unbound: readonly WebhookSecret[];
   byEnvelope: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -59,7 +65,8 @@ function storedSecrets(context: Context): () => Promise<Stored> {
   let [readAt, changedAt] = [Number.NEGATIVE_INFINITY, -1];
   let stored: Stored = { all: [], unbound: [], byEnvelope: new Map() };
   return async () => {
-    const now = context.clock.now();
+    // Not the clock on the wall, which can be set back.
+    const now = performance.now();
     if (now - readAt < FRESH_MS) return stored;
     readAt = now;
     const changed = await stat(`${configDir()}/webhook-secrets.json`).then(
@@ -78,7 +85,7 @@ function sorted(all: readonly WebhookSecret[]): Stored {
   const byEnvelope = new Map<string, string[]>();
   for (const { envelopeId, secret } of all)
     if (envelopeId !== undefined) byEnvelope.set(envelopeId, [...(byEnvelope.get(envelopeId) ?? []), secret]);
-  return { all, unbound: all.filter((one) => one.envelopeId === undefined).map(secretOf), byEnvelope };
+  return { all, unbound: all.filter((one) => one.envelopeId === undefined), byEnvelope };
 }
 
 function secretOf({ secret }: WebhookSecret): string {

@@ -10,7 +10,9 @@ import type { Inspector } from '../../webhooks/inspector/server.ts';
 import { EventJournal } from '../../webhooks/journal/event-journal.ts';
 import { recordOf } from '../../webhooks/journal/record.ts';
 import { removeOldDays } from '../../webhooks/journal/retention.ts';
-import { type Delivery, type Receiver, startReceiver } from '../../webhooks/receive/receiver.ts';
+import type { Delivery } from '../../webhooks/receive/delivery.ts';
+import { Failures } from '../../webhooks/receive/failures.ts';
+import { type Receiver, startReceiver } from '../../webhooks/receive/receiver.ts';
 import { openTunnel, type Tunnel } from '../../webhooks/tunnel.ts';
 import type { Context } from '../context.ts';
 import { downloadPapers } from '../documents/download.ts';
@@ -90,6 +92,7 @@ class Listener {
   readonly #count = { received: 0, verified: 0, refused: 0, duplicates: 0 };
   readonly #downloaded = new Set<string>();
   readonly #ended = new AbortController();
+  readonly #failures: Failures;
   #inspector: Inspector | undefined;
   #tidying: Promise<void> = Promise.resolve();
   #work: Promise<void> = Promise.resolve();
@@ -103,6 +106,7 @@ class Listener {
     this.#journal = new EventJournal(eventsDir(), context.clock);
     const { envelope: id, until, wait: waitMs } = flags;
     const warn = (message: string) => this.#warn(message);
+    this.#failures = new Failures(context.clock, (message) => void warn(message));
     if (id !== undefined) this.awaited = new AwaitedEnvelope({ id, until, waitMs }, context.clock, warn);
     this.#forwarding = new Forwarding({
       urls: [...new Set(flags['forward-to'])],
@@ -121,6 +125,8 @@ class Listener {
     const { clock } = this.#context;
     const none = () => Promise.resolve({ secrets: [], others: [] });
     const secretsFor = verify ? await listenSecrets(this.#flags['secret-file'], this.#context) : none;
+    // Before anything is promised to a sender.
+    await this.#journal.open();
     try {
       const seen = await this.#recall();
       this.#inspector = await openInspector(this.#flags, eventsDir(), this.#context, (result) =>
@@ -136,6 +142,7 @@ class Listener {
         clock,
         seen,
         onDelivery: (delivery) => this.#take(delivery),
+        onFailure: (error) => this.#failures.failed(error),
       });
     } catch (error) {
       await this.#forwarding.stop(0);
@@ -223,6 +230,7 @@ class Listener {
   async stop(receiver: Receiver): Promise<void> {
     this.#ended.abort(new Error('stopped'));
     await receiver.close();
+    this.#failures.finish();
     await this.#tidying;
     if (this.#forwarding.pending > 0 && !this.#context.json)
       this.#context.notice('Waiting for what is being forwarded.');
@@ -243,6 +251,7 @@ class Listener {
     const owedTo = reason === null && isWanted ? this.#forwarding.targets : [];
     const record = recordOf(delivery, owedTo);
     const place = await this.#journal.append(record);
+    this.#failures.taken();
     this.#count.received++;
     this.#count.verified += Number(delivery.verified);
     this.#count.refused += Number(delivery.reason !== null);

@@ -3,7 +3,7 @@ import { durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/paths.ts';
 import type { EventRecord } from '../journal/record.ts';
-import type { Delivery } from '../receive/receiver.ts';
+import type { Delivery } from '../receive/delivery.ts';
 import { type ForwardEnd, ForwardLedger, type Owed } from './ledger.ts';
 import { FORWARDED_FOR_MS, Forwarder, type ForwarderOptions } from './queue.ts';
 import { type Forwardable, shownUrl } from './send.ts';

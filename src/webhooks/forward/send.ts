@@ -21,7 +21,9 @@ export interface ForwardResult {
   error: string | null;
 }
 
-/** These are about one connection, not about the message (RFC 9110, 7.6.1). */
+const DELIVERY_ID = 'X-Esign-Delivery-Id';
+
+/** These are about one connection and not about the message (RFC 9110, 7.6.1), or ours to say. */
 export const NOT_PASSED_ON = new Set([
   ...[
     'connection',
@@ -32,7 +34,7 @@ export const NOT_PASSED_ON = new Set([
     'te',
     'trailer',
   ],
-  ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect'],
+  ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', DELIVERY_ID.toLowerCase()],
 ]);
 
 /** An address without what may be secret in it: user and query. */
@@ -63,7 +65,7 @@ export function forwardOnce(
   const kept = delivery.headers.filter(([name]) => !NOT_PASSED_ON.has(name.toLowerCase()));
   const headers = [
     ...kept,
-    ['X-Esign-Delivery-Id', delivery.deliveryId],
+    [DELIVERY_ID, delivery.deliveryId],
     ['Host', target.host],
     ['Content-Length', String(delivery.raw.byteLength)],
   ];

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import { canIndent, indentJson } from '../../kernel/json-text.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
+import { shownHeaders } from '../receive/headers.ts';
 import { readPayload } from '../receive/payload.ts';
 import type { Entry, Passing } from './board.ts';
 import { curlCommand } from './curl.ts';
-import { prettyJson } from './pretty.ts';
 import { type State, type Verdict, verdictOf } from './verdict.ts';
 
 /** A delivery in the list. */
@@ -36,15 +37,12 @@ export interface Detail extends Row {
   isWhole: boolean;
   isText: boolean;
   raw: string;
-  /** Null when it is not JSON. */
+  /** Null when it is not JSON, or would grow out of bounds. */
   pretty: string | null;
   curl: string | null;
   /** Why it can't be sent again; null when it can. */
   noReplay: string | null;
 }
-
-/** Headers that carry a secret of whoever sent them, whatever it looks like. */
-const SECRET_HEADER = /^(?:(?:proxy-)?authorization|(?:set-)?cookie2?)$|secret|token|password|api-?key/i;
 
 /** A delivery as the list shows it, without secrets. */
 export function rowOf({ record, passings }: Entry, redactor: Redactor): Row {
@@ -76,9 +74,9 @@ export function detailOf(
   const facts = readPayload(body)?.facts;
   const text = body.toString('utf8');
   const raw = redactor.redact(text);
-  const headers = record.headers.map(([name, value]): [string, string] => [
+  const headers = shownHeaders(record.headers).map(([name, value]): [string, string] => [
     redactor.redact(name),
-    SECRET_HEADER.test(name) ? '[redacted]' : redactor.redact(value),
+    redactor.redact(value),
   ]);
   const isWhole = body.byteLength === record.bytes;
   const url = redactor.redact(around.targets[0] ?? around.listensAt);
@@ -97,7 +95,7 @@ export function detailOf(
     isWhole,
     isText: isUtf8(body),
     raw,
-    pretty: facts === undefined ? null : redactor.redact(prettyJson(text)),
+    pretty: facts === undefined || !canIndent(text) ? null : redactor.redact(indentJson(text)),
     curl: isWhole && url !== '' ? curlCommand(url, headers, shown) : null,
     noReplay: noReplay(entry, around.targets),
   };

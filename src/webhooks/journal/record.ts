@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { JournalFormat } from '../../journal/journal.ts';
-import type { Delivery } from '../receive/receiver.ts';
+import type { Delivery } from '../receive/delivery.ts';
 
 const text = z.nullable(z.string());
 
@@ -39,12 +39,10 @@ export const EVENTS_FORMAT: JournalFormat<EventRecord> = {
   },
 };
 
-const KEPT_OF_REFUSED = 4_096;
-
 /** @param owedTo the addresses it is to be passed on to */
 export function recordOf(delivery: Delivery, owedTo: readonly string[] = []): EventRecord {
-  const { facts, raw, headers, deliveryId, id, receivedAt, verified, duplicate, reason, answer } = delivery;
-  const kept = reason === null ? raw : raw.subarray(0, KEPT_OF_REFUSED);
+  const { facts, raw, bytes, headers, deliveryId, id, receivedAt } = delivery;
+  const { verified, duplicate, reason, answer } = delivery;
   return {
     deliveryId,
     id,
@@ -58,8 +56,8 @@ export function recordOf(delivery: Delivery, owedTo: readonly string[] = []): Ev
     reason,
     answer,
     headers,
-    bodyBase64: kept.toString('base64'),
-    bytes: raw.byteLength,
+    bodyBase64: raw.toString('base64'),
+    bytes,
     ...(owedTo.length > 0 ? { owedTo: [...owedTo] } : {}),
   };
 }

@@ -1,15 +1,23 @@
 import { isRecord, parseJson } from '../../kernel/json.ts';
-import { sign } from './signature.ts';
+import { jsonExtent } from '../../kernel/json-text.ts';
+import { MISMATCH, sign } from './signature.ts';
+
+/** Anybody can ask for an explanation, and each costs many hashes: larger bodies get none. */
+const LARGEST_BYTES = 64 * 1024;
+const DEEPEST = 32;
+/** Levels of indentation in all: with these no form grows beyond a few hundred KiB. */
+const MOST_INDENTS = 64 * 1024;
 
 /**
  * Why a well-formed signature did not match, as far as it can be found out. For the operator alone: each answer would
- * help a forger.
+ * help a forger. The work is bounded, whatever the payload.
  */
 export function explainMismatch(
   payload: Uint8Array,
   header: string,
   known: { secrets: readonly string[]; others: readonly string[] },
 ): string {
+  if (payload.byteLength > LARGEST_BYTES) return MISMATCH;
   const given = header.trim().replace(/^sha256=/, '');
   const isBy = (secrets: readonly string[], bytes: Uint8Array) =>
     secrets.some((secret) => sign(bytes, secret) === given);
@@ -23,13 +31,15 @@ export function explainMismatch(
   }
   if (isBy(known.secrets, Buffer.from(Buffer.from(payload).toString('base64'))))
     return 'the body was decoded from base64 on its way';
-  return 'the signature does not match: another secret, or the body was changed on its way';
+  return MISMATCH;
 }
 
 /** The forms in which frameworks write parsed JSON: compact, indented, with blanks, with a line break. */
 function reserialised(payload: Uint8Array): string[] {
   let value: unknown;
   const text = Buffer.from(payload).toString('utf8');
+  const { depth, indents } = jsonExtent(text);
+  if (depth > DEEPEST || indents > MOST_INDENTS) return [];
   try {
     value = parseJson(text);
   } catch {

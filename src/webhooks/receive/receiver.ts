@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { boundedRefusal, type Delivery } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
-import { type EventFacts, readPayload } from './payload.ts';
+import { readPayload } from './payload.ts';
 import { checkSignature } from './signature.ts';
 
 export interface ReceiverOptions {
@@ -26,26 +27,8 @@ export interface ReceiverOptions {
   seen?: Iterable<string>;
   /** Called for each delivery before it is answered; a rejection answers 500, so that the sender tries again. */
   onDelivery: (delivery: Delivery) => Promise<void> | void;
-}
-
-/** One request at the webhook path, good or bad. */
-export interface Delivery {
-  /** Names this delivery on this machine. */
-  deliveryId: string;
-  id: string;
-  receivedAt: string;
-  facts: EventFacts | null;
-  verified: boolean;
-  /** Seen before in this run, by its id. */
-  duplicate: boolean;
-  /** Why it was refused, or null. */
-  reason: string | null;
-  /** What the sender was told. */
-  answer: number;
-  raw: Buffer;
-  /** As they came, in order. */
-  headers: [string, string][];
-  body: Record<string, unknown> | null;
+  /** Told why a delivery was answered 500. */
+  onFailure: (error: unknown) => void;
 }
 
 export interface Receiver {
@@ -61,11 +44,12 @@ const REMEMBERED_IDS = 100_000;
 
 /**
  * Receives webhooks: raw bytes, verified before anything else is believed.
- * 200 good, 401 bad signature, 400 not JSON, 413 over 1 MiB, 405 other method, 404 other path.
+ * 200 good, 401 bad signature, 403 from a web page (unverified only), 400 not JSON, 413 over 1 MiB, 405 other method, 404 other path.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const seen = new Set<string>(options.seen);
   const server = createServer(TIME_LIMITS, (request, response) => {
+    // It rejects when the sender goes away amid its request.
     void handle(request, response, options, seen).catch(() => answer(response, 500));
   });
   server.maxConnections = 2_000;
@@ -112,9 +96,24 @@ async function handle(
   if (request.method !== 'POST') return answer(response, 405);
   const raw = await readBody(request);
   if (raw === undefined) return answer(response, 413);
-  const delivery = await judge(raw, request, options, seen);
-  await options.onDelivery(delivery);
-  answer(response, delivery.answer);
+  try {
+    const delivery = await judge(raw, request, options, seen);
+    await record(delivery, options, seen);
+    answer(response, delivery.answer);
+  } catch (error) {
+    options.onFailure(error);
+    answer(response, 500);
+  }
+}
+
+async function record(delivery: Delivery, options: ReceiverOptions, seen: Set<string>): Promise<void> {
+  try {
+    await options.onDelivery(delivery);
+  } catch (error) {
+    // It comes again, and is then no repeat.
+    if (delivery.reason === null && !delivery.duplicate) seen.delete(delivery.id);
+    throw error;
+  }
 }
 
 async function judge(
@@ -124,41 +123,61 @@ async function judge(
   seen: Set<string>,
 ): Promise<Delivery> {
   const payload = readPayload(raw);
-  const check = options.verify
-    ? await checked(raw, request, options, payload?.facts.envelopeId ?? null)
-    : undefined;
-  const refused = check ?? (payload === undefined ? 'the body is not JSON' : null);
-  const id = payload?.facts.id ?? '';
+  const facts = payload?.facts ?? null;
+  const mistrust = options.verify
+    ? await signatureRefusal(raw, request, options, facts?.envelopeId ?? null)
+    : webPageRefusal(request);
+  const refusal = mistrust ?? (payload === undefined ? NOT_JSON : null);
+  const id = facts?.id ?? '';
   // Only what is accepted is remembered: a forged copy must not make the real one look like a repeat.
-  const duplicate = refused === null && seen.has(id);
-  if (refused === null) remember(seen, id);
-  return {
+  const duplicate = refusal === null && seen.has(id);
+  if (refusal === null) remember(seen, id);
+  const delivery = {
     deliveryId: `dlv_${randomBytes(9).toString('hex')}`,
     id,
     receivedAt: new Date(options.clock.now()).toISOString(),
-    facts: payload?.facts ?? null,
-    verified: check === null,
+    facts,
+    verified: options.verify && mistrust === null,
     duplicate,
-    reason: refused,
-    answer: typeof check === 'string' ? 401 : payload === undefined ? 400 : 200,
+    reason: refusal?.reason ?? null,
+    answer: refusal?.answer ?? 200,
     raw,
+    bytes: raw.byteLength,
     headers: pairsOf(request.rawHeaders),
     body: payload?.body ?? null,
   };
+  return refusal === null ? delivery : boundedRefusal(delivery);
 }
 
-/** Null when the signature is good, else why it is not. */
-async function checked(
+interface Refusal {
+  answer: number;
+  reason: string;
+}
+const NOT_JSON: Refusal = { answer: 400, reason: 'the body is not JSON' };
+
+/** Null when the signature is good. */
+async function signatureRefusal(
   raw: Buffer,
   request: IncomingMessage,
   options: ReceiverOptions,
   envelopeId: string | null,
-): Promise<string | null> {
+): Promise<Refusal | null> {
   const values = request.headersDistinct[options.signatureHeader];
   const known = await options.secretsFor(envelopeId);
   const check = checkSignature(raw, values, known.secrets);
   if (check.ok) return null;
-  return check.failure === 'mismatch' ? explainMismatch(raw, values?.[0] ?? '', known) : check.reason;
+  const isMismatch = check.failure === 'mismatch';
+  return { answer: 401, reason: isMismatch ? explainMismatch(raw, values?.[0] ?? '', known) : check.reason };
+}
+
+/**
+ * Refuses what a browser sends for some page: without signatures any page the user opens could make up events. Services
+ * send none of these headers.
+ */
+function webPageRefusal({ headers }: IncomingMessage): Refusal | null {
+  const site = headers['sec-fetch-site'];
+  if (headers.origin === undefined && (site === undefined || site === 'none')) return null;
+  return { answer: 403, reason: 'a web page sent it' };
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {
@@ -198,6 +217,7 @@ const WORDS: Readonly<Record<number, string>> = {
   200: 'ok',
   400: 'the body is not JSON',
   401: 'signature refused',
+  403: 'web pages are refused',
   404: 'not found',
   405: 'use POST',
   413: 'the body is larger than 1 MiB',

@@ -5,6 +5,8 @@ export type SignatureFailure = 'missing' | 'several' | 'malformed' | 'mismatch';
 
 export type SignatureCheck = { ok: true } | { ok: false; failure: SignatureFailure; reason: string };
 
+export const MISMATCH = 'the signature does not match: another secret, or the body was changed on its way';
+
 /** The lowercase hex HMAC-SHA256 of the raw payload (API document, Events, Signature). */
 export function sign(payload: Uint8Array, secret: string): string {
   return createHmac('sha256', secret).update(payload).digest('hex');
@@ -33,9 +35,7 @@ export function checkSignature(
     // No early exit: the time must not tell which secret, or how much of it, was right.
     if (timingSafeEqual(given, createHmac('sha256', secret).update(payload).digest())) matched = true;
   }
-  return matched
-    ? { ok: true }
-    : failed('mismatch', 'the signature does not match: another secret, or the body was changed on its way');
+  return matched ? { ok: true } : failed('mismatch', MISMATCH);
 }
 
 function failed(failure: SignatureFailure, reason: string): SignatureCheck {

@@ -3,7 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { type Delivery, type Receiver, startReceiver } from '../../../src/webhooks/receive/receiver.ts';
+import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
+import { type Receiver, startReceiver } from '../../../src/webhooks/receive/receiver.ts';
 import { sign } from '../../../src/webhooks/receive/signature.ts';
 
 const SECRET = 'a-secret-of-more-than-16';
@@ -30,6 +31,7 @@ beforeEach(async () => {
     onDelivery: (delivery) => {
       if (delivery.reason === null) accepted.push(delivery);
     },
+    onFailure: (error) => unhandled.push(error),
   });
   port = Number(new URL(receiver.url).port);
 });

@@ -3,8 +3,9 @@ import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { UsageError } from '../../../src/kernel/errors.ts';
+import { recordOf } from '../../../src/webhooks/journal/record.ts';
+import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
 import {
-  type Delivery,
   type Receiver,
   type ReceiverOptions,
   startReceiver,
@@ -16,22 +17,27 @@ const body =
   '{"event":"envelope.signed","timestamp":"2026-01-02T03:04:05Z","data":{"envelopeId":"env_1","status":"IN_PROGRESS","signer":{"email":"a@b.c"}}}';
 let receiver: Receiver | undefined;
 let seen: Delivery[] = [];
+let failures: unknown[] = [];
 
-async function start(options: Partial<ReceiverOptions> = {}): Promise<string> {
-  seen = [];
-  receiver = await startReceiver({
-    host: '127.0.0.1',
-    port: 0,
-    path: '/webhooks',
-    signatureHeader: 'x-service-signature',
-    secretsFor: () => Promise.resolve({ secrets: [secret], others: [] }),
-    verify: true,
-    clock: systemClock,
-    onDelivery: (delivery) => {
-      seen.push(delivery);
-    },
-    ...options,
-  });
+const options = (): ReceiverOptions => ({
+  host: '127.0.0.1',
+  port: 0,
+  path: '/webhooks',
+  signatureHeader: 'x-service-signature',
+  secretsFor: () => Promise.resolve({ secrets: [secret], others: [] }),
+  verify: true,
+  clock: systemClock,
+  onDelivery: (delivery) => {
+    seen.push(delivery);
+  },
+  onFailure: (error) => {
+    failures.push(error);
+  },
+});
+
+async function start(more: Partial<ReceiverOptions> = {}): Promise<string> {
+  [seen, failures] = [[], []];
+  receiver = await startReceiver({ ...options(), ...more });
   return receiver.url;
 }
 
@@ -113,9 +119,20 @@ describe('the webhook receiver', () => {
     expect(seen).toEqual([]);
   });
 
-  it('asks for another try when the delivery could not be recorded', async () => {
-    const url = await start({ onDelivery: () => Promise.reject(new Error('disk full')) });
-    expect((await post(url, body, sign(Buffer.from(body), secret))).status).toBe(500);
+  it('asks for another try when the delivery could not be recorded, says why, and takes it then as new', async () => {
+    let isFull = true;
+    const url = await start({
+      onDelivery: (delivery) => {
+        if (isFull) throw new Error('disk full');
+        seen.push(delivery);
+      },
+    });
+    const signature = sign(Buffer.from(body), secret);
+    expect((await post(url, body, signature)).status).toBe(500);
+    expect(failures).toMatchObject([{ message: 'disk full' }]);
+    isFull = false;
+    expect((await post(url, body, signature)).status).toBe(200);
+    expect(seen).toMatchObject([{ duplicate: false }]);
   });
 
   it('takes everything, unverified, only when told so', async () => {
@@ -125,6 +142,58 @@ describe('the webhook receiver', () => {
     });
     expect((await post(url, body)).status).toBe(200);
     expect(seen[0]).toMatchObject({ verified: false, reason: null });
+  });
+
+  it.each<Record<string, string>>([
+    { origin: 'http://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ])('takes nothing unverified from a web page: %o', async (headers) => {
+    const url = await start({ verify: false });
+    const reply = await request(url, { method: 'POST', body, headers });
+    expect([reply.statusCode, await reply.body.text()]).toEqual([403, 'web pages are refused\n']);
+    expect(seen).toMatchObject([{ verified: false, reason: 'a web page sent it', answer: 403 }]);
+    const signed = { ...headers, 'x-service-signature': sign(Buffer.from(body), secret) };
+    const checked = await startReceiver({ ...options(), verify: true });
+    const other = await request(checked.url, { method: 'POST', body, headers: signed });
+    await other.body.dump();
+    await checked.close();
+    // A good signature says more than where it came from.
+    expect(other.statusCode).toBe(200);
+  });
+
+  it('keeps of a refused delivery only its first 4 KiB, and not long facts', async () => {
+    const url = await start();
+    const long = 'x'.repeat(100_000);
+    const signer = { email: long };
+    const big = JSON.stringify({ id: long, event: long, data: { envelopeId: long, status: long, signer } });
+    const headers = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`x-${n}`, 'v'.repeat(210)]));
+    const reply = await request(url, { method: 'POST', body: big, headers });
+    await reply.body.dump();
+    expect(reply.statusCode).toBe(401);
+    const [refused] = seen;
+    expect(refused?.raw.toString()).toBe(big.slice(0, 4_096));
+    expect(refused?.bytes).toBe(big.length);
+    expect(refused?.body).toBeNull();
+    expect(JSON.stringify(refused && recordOf(refused)).length).toBeLessThan(40_000);
+  });
+
+  it.each([
+    ['20,000 levels', 20_000],
+    ['nearly 1 MiB of levels', 170_000],
+  ])('takes JSON nested too deep to be written again: %s', async (_, levels) => {
+    const url = await start();
+    const deep = `{"event":"envelope.sent","data":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;
+    expect((await post(url, deep, sign(Buffer.from(deep), secret))).status).toBe(200);
+    expect((await post(url, deep)).status).toBe(401);
+    expect((await post(url, deep, 'f'.repeat(64))).status).toBe(401);
+    expect(seen).toMatchObject([
+      { facts: { event: 'envelope.sent' }, body: null, reason: null },
+      { body: null, reason: 'the signature header is missing' },
+      { body: null, reason: expect.stringContaining('does not match') as unknown },
+    ]);
+    expect(failures).toEqual([]);
   });
 
   it('survives raw garbage on the socket', async () => {
@@ -156,6 +225,7 @@ describe('the webhook receiver', () => {
       verify: false,
       clock: systemClock,
       onDelivery: () => undefined,
+      onFailure: () => undefined,
     });
     await expect(again).rejects.toThrow(UsageError);
     await expect(again).rejects.toThrow('the port is taken');

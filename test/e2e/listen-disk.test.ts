@@ -1,0 +1,78 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readEvents } from '../../src/webhooks/journal/event-journal.ts';
+import { Home, reportedError } from '../support/cli.ts';
+import { canInject } from '../support/disk-faults.ts';
+import { payload, post } from '../support/webhooks.ts';
+
+/* What a listener promises about its journal, and what it says when it can't keep it. */
+const home = new Home();
+afterAll(() => home.close());
+
+const LISTEN = 'listen --port 0 --no-verify --json'.split(' ');
+/** One thread for the disk, so that its calls have an order; strace stands beside (-D), so that signals reach the listener. */
+const env = { UV_THREADPOOL_SIZE: '1' };
+
+describe('a state folder that cannot be written', () => {
+  it.each(['below a file', 'of the system'])('ends listen with 2 and a plain word: %s', async (kind) => {
+    await writeFile(home.path('file'), '');
+    const folder = kind === 'below a file' ? home.path('file', 'state') : '/sys/esign';
+    const run = await home.run(LISTEN, { env: { ESIGN_STATE_DIR: folder } });
+    const error = reportedError(run);
+    expect([run.code, error.code]).toEqual([2, 'USAGE']);
+    expect(error.message).toMatch(
+      /^Can't (write the journal|read) .*: (permission denied|a part of the path is not a folder)/,
+    );
+  });
+});
+
+describe.skipIf(!canInject)('a disk that is full for a while', () => {
+  it('is said with its cause, and left behind: what came meanwhile is taken when it comes again', async () => {
+    // The second and third fdatasync after that of the first line.
+    const under =
+      'strace -D -f -qq --seccomp-bpf -o /dev/null -e trace=fdatasync --inject=fdatasync:error=ENOSPC:when=3..5'.split(
+        ' ',
+      );
+    const listening = home.start(LISTEN, { under, env });
+    const { url } = await listening.object();
+    await listening.object();
+    const answers = [];
+    for (const n of [1, 2, 2, 2, 2, 3]) answers.push(await post(url, payload(`env_${n}`)));
+    expect(answers).toEqual([200, 500, 500, 500, 200, 200]);
+    const lines = [];
+    while (lines.length < 5) lines.push(await listening.object());
+    expect(lines).toMatchObject([
+      { type: 'delivery', envelopeId: 'env_1' },
+      {
+        type: 'warning',
+        message: expect.stringMatching(/^1 delivery was answered 500, .*: the disk is full\.$/) as unknown,
+      },
+      { type: 'warning', message: 'Deliveries are taken again; 3 deliveries were answered 500.' },
+      { type: 'delivery', envelopeId: 'env_2', duplicate: false },
+      { type: 'delivery', envelopeId: 'env_3' },
+    ]);
+    await listening.stop();
+    const kept = [];
+    for await (const { envelopeId } of readEvents(home.path('state', 'events'))) kept.unshift(envelopeId);
+    expect(kept).toEqual(['env_1', 'env_2', 'env_3']);
+  });
+});
+
+describe.skipIf(!canInject)('200', () => {
+  it('is said after the delivery is on the disk', async () => {
+    const trace = home.path('trace');
+    const calls = 'trace=openat,write,writev,pwrite64,fdatasync,fsync,sendto,sendmsg';
+    const under = ['strace', '-D', '-f', '-qq', '-yy', '-s', '4096', '-o', trace, '-e', calls];
+    const listening = home.start(LISTEN, { under, env });
+    const { url } = await listening.object();
+    for (const n of [1, 2, 3]) expect(await post(url, payload(`env_sync_${n}`))).toBe(200);
+    await listening.stop();
+    const log = (await readFile(trace, 'utf8')).split('\n');
+    for (const n of [1, 2, 3]) {
+      const written = log.findIndex((line) => /\.jsonl>/.test(line) && line.includes(`env_sync_${n}`));
+      const synced = log.findIndex((line, at) => at > written && /fdatasync.*= 0/.test(line));
+      const answered = log.findIndex((line, at) => at > written && line.includes('HTTP/1.1 200'));
+      expect([written >= 0, synced > written, answered > synced]).toEqual([true, true, true]);
+    }
+  });
+});

@@ -1,0 +1,33 @@
+import { request } from 'undici';
+import { sign } from '../../src/webhooks/receive/signature.ts';
+
+/** Posts the very bytes, as a service does; what it was told. */
+export async function post(
+  url: unknown,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const reply = await request(String(url), { method: 'POST', body: Buffer.from(body), headers });
+  await reply.body.dump();
+  return reply.statusCode;
+}
+
+/** The header of a good signature. */
+export function signed(body: string | Buffer, secret: string): Record<string, string> {
+  return { 'X-Service-Signature': sign(Buffer.from(body), secret) };
+}
+
+/** A payload as the service sends it. */
+export function payload(
+  envelopeId: string,
+  event = 'envelope.sent',
+  more: Record<string, unknown> = {},
+): string {
+  return JSON.stringify({ event, timestamp: '2026-01-02T03:04:05Z', data: { envelopeId, ...more } });
+}
+
+/** JSON that is nested so deep. */
+export function nested(levels: number, envelopeId = 'env_deep'): string {
+  const deep = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+  return `{"event":"envelope.sent","data":{"envelopeId":"${envelopeId}","deep":${deep}}}`;
+}
