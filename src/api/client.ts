@@ -25,6 +25,8 @@ export interface Client {
   /** Any request, with the retry policy. */
   send: SendRequest;
   clock: Clock;
+  /** How long a write that was sent is seen to once its signal has aborted, in ms; none where it is 0. */
+  graceMs: number;
   /** The rate window, where it is kept. */
   window: RateWindow | undefined;
 }
@@ -43,7 +45,8 @@ export function createClient(options: ClientOptions): Client {
     maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
     onWait: options.onWait,
   });
-  return { templates: templatesApi(send), envelopes: envelopesApi(send), send, clock: options.clock, window };
+  const { clock, graceMs = 0 } = options;
+  return { templates: templatesApi(send), envelopes: envelopesApi(send), send, clock, graceMs, window };
 }
 
 function windowFor(options: ClientOptions): RateWindow | undefined {

@@ -1,6 +1,6 @@
-import { setMaxListeners } from 'node:events';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-import type { Clock } from '../kernel/clock.ts';
+import { abortReason, type Clock } from '../kernel/clock.ts';
+import { startDeadline } from '../kernel/deadline.ts';
 import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { networkError } from './network-error.ts';
@@ -52,6 +52,8 @@ export interface HttpOptions {
   clock: Clock;
   dispatcher?: Dispatcher | undefined;
   trace?: ((entry: TraceEntry) => void) | undefined;
+  /** How long the reply to a write is waited for once its signal has aborted, in ms; without it the write is torn off. */
+  graceMs?: number | undefined;
   /** Holds requests back that the service's rate window would refuse. */
   window?: RateWindow | undefined;
 }
@@ -123,7 +125,10 @@ async function exchange(
   options: HttpOptions,
   dispatcher: Dispatcher,
 ): Promise<RawReply> {
-  const deadline = startDeadline(options.timeoutMs, wanted.signal);
+  const { signal } = wanted;
+  if (signal?.aborted) throw abortReason(signal);
+  const graceMs = isRead(wanted.method) ? 0 : (options.graceMs ?? 0);
+  const deadline = startDeadline(signal, { ms: options.timeoutMs, graceMs });
   try {
     const { origin, pathname, search } = new URL(url);
     const reply = await dispatcher.request({
@@ -145,33 +150,23 @@ async function exchange(
       text: await readText(reply.body, reply.statusCode),
     };
   } catch (error) {
-    if (wanted.signal?.aborted) throw wanted.signal.reason;
+    if (signal?.aborted && graceMs === 0) throw abortReason(signal);
     if (error instanceof EsignError) throw error;
-    throw networkError(error, { url, timeoutMs: options.timeoutMs, timedOut: deadline.signal.aborted });
+    const timedOut = deadline.signal.aborted;
+    throw networkError(error, {
+      url,
+      timeoutMs: options.timeoutMs,
+      timedOut,
+      stopped: timedOut && signal?.aborted,
+    });
   } finally {
     deadline.end();
   }
 }
 
-/**
- * Aborts after so many ms, or when the caller's signal does. AbortSignal.timeout and .any would live on until the time is
- * up: of a hundred thousand requests each is then in memory for half a minute.
- */
-function startDeadline(ms: number, outer: AbortSignal | undefined): { signal: AbortSignal; end: () => void } {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  const timer = setTimeout(abort, ms).unref();
-  if (outer?.aborted) abort();
-  // As many listen as requests are under way.
-  if (outer) setMaxListeners(0, outer);
-  outer?.addEventListener('abort', abort, { once: true });
-  return {
-    signal: controller.signal,
-    end: () => {
-      clearTimeout(timer);
-      outer?.removeEventListener('abort', abort);
-    },
-  };
+/** True for what changes nothing at the service. */
+export function isRead(method: Method): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 async function readText(body: AsyncIterable<Uint8Array>, status: number): Promise<string> {

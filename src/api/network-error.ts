@@ -45,7 +45,7 @@ const UNKNOWN_AUTHORITY: readonly string[] = [
 /** Anything undici rejects with, as a NetworkError that says whether the service may have seen the request. */
 export function networkError(
   error: unknown,
-  facts: { url: string; timeoutMs: number; timedOut: boolean },
+  facts: { url: string; timeoutMs: number; timedOut: boolean; stopped?: boolean | undefined },
 ): NetworkError {
   const origin = new URL(facts.url).origin;
   const code = causeCode(error);
@@ -57,6 +57,11 @@ export function networkError(
       hint: hintFor(code),
     });
   }
+  if (facts.stopped)
+    return new NetworkError('NETWORK', `${origin} had not answered when the work was stopped.`, {
+      cause: error,
+      maybeReceived: true,
+    });
   if (facts.timedOut || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return new NetworkError(
       'TIMEOUT',

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
-import type { HttpRequest, SendRequest } from './http.ts';
+import { type HttpRequest, isRead, type SendRequest } from './http.ts';
 
 export interface RetryOptions {
   clock: Clock;
@@ -55,8 +55,7 @@ function waitBeforeRetry(
   if (attempt > Math.min(options.retries, patienceWith(error))) return undefined;
   const backOff = Math.min(CAP_MS, BASE_MS * 2 ** (attempt - 1)) * (0.5 + options.random() / 2);
   if (isRateLimited(error)) return rateWait(error, backOff, options);
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  return mayPass(error, isRead) ? backOff : undefined;
+  return mayPass(error, isRead(request.method)) ? backOff : undefined;
 }
 
 /** Each time-out has taken long already, and what refuses connections seldom accepts them seconds later. */
@@ -73,8 +72,8 @@ function rateWait(error: ServiceError, backOff: number, options: RetryOptions): 
   return ms > options.maxWaitMs ? undefined : ms;
 }
 
-function mayPass(error: unknown, isRead: boolean): boolean {
-  if (error instanceof NetworkError) return isRead || !error.maybeReceived;
-  if (!isRead) return false;
+function mayPass(error: unknown, reads: boolean): boolean {
+  if (error instanceof NetworkError) return reads || !error.maybeReceived;
+  if (!reads) return false;
   return (error instanceof ServiceError || error instanceof BadResponseError) && error.status >= 500;
 }

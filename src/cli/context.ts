@@ -34,9 +34,14 @@ export interface Pacing {
   reserve?: number;
   /** The longest wait for a new window, in ms; --no-wait makes it none. */
   maxWaitMs?: number;
+  /** How long a write that was sent is seen to after a stop, in ms; a moment unless told otherwise. */
+  graceMs?: number;
   /** Told of each wait, instead of the person who watches. */
   onWait?: (wait: { ms: number; error: Error }) => void;
 }
+
+/** How long the reply to a write is waited for once the command is to stop, in ms. */
+const REPLY_GRACE_MS = 2_000;
 
 /** What a command may use: streams, clock, settings, the client. Each is made when first asked for. */
 export class Context {
@@ -153,6 +158,7 @@ export class Context {
       timeoutMs,
       userAgent: `esign-cli/${this.version}`,
       clock: this.clock,
+      graceMs: REPLY_GRACE_MS,
       trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,
       onWait: ({ ms, error }) => this.showWait(ms, error),
       ...pacing,

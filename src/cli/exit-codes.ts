@@ -15,6 +15,8 @@ export const EXIT = {
   partial: 10,
   endedOtherwise: 11,
   waitTimeout: 124,
+  /** By Ctrl-C; of another signal it is that signal's. */
+  interrupted: 130,
 } as const;
 
 const BY_CODE: Readonly<Record<string, number>> = {
@@ -32,6 +34,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   TIMEOUT: EXIT.unreachable,
   BAD_RESPONSE: EXIT.unreachable,
   UNKNOWN_OUTCOME: EXIT.unreachable,
+  INTERRUPTED: EXIT.interrupted,
   PARTIAL: EXIT.partial,
   MAX_REQUESTS: EXIT.partial,
   STOP_ON_ERROR: EXIT.partial,

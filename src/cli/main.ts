@@ -4,7 +4,7 @@ import { codeOf, EsignError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { folderInstallation, type Installation } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
-import { noted, redactor, signals } from './boot/process.ts';
+import { commandLine, noted, redactor, signals } from './boot/process.ts';
 import { quickStart } from './boot/quick-start.ts';
 import { keepNoted } from './boot/recents.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
@@ -24,6 +24,7 @@ export async function main(argv: string[], root: string): Promise<void> {
 /** The same, wherever the program's parts are. */
 export async function runInstalled(argv: string[], installed: Installation): Promise<void> {
   endQuietlyWhenThePipeCloses();
+  commandLine.words = argv;
   // oclif would read this variable as a request for JSON of its own kind.
   delete process.env.ESIGN_CONTENT_TYPE;
   // NO_COLOR wins over it; of the two together Node would warn.
@@ -72,9 +73,10 @@ async function report(error: unknown, argv: readonly string[], installed: Instal
   const known = translate(error, config, argv);
   const terminal = processTerminal({});
   const json = wantsJson(argv);
-  terminal.err(errorText(known, { json, redactor, style: terminal.styleErr }));
+  const exitCode = signals.exitCode();
+  terminal.err(errorText(known, { json, redactor, style: terminal.styleErr, exitCode }));
   if (process.env.DEBUG && known instanceof Error) terminal.err(redactor.redact(`${known.stack ?? ''}\n`));
-  process.exitCode = exitCodeOf(known);
+  process.exitCode = exitCode ?? exitCodeOf(known);
 }
 
 /** What an interrupted run rejects with is no error; what fails while it stops is. */

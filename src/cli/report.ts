@@ -15,7 +15,7 @@ export interface ErrorReport {
 }
 
 /** The facts of an error; one place decides what is said of it and with which code the process ends. */
-export function reportOf(error: unknown): ErrorReport {
+export function reportOf(error: unknown, exitCode = exitCodeOf(error)): ErrorReport {
   const known = error instanceof EsignError;
   const service = error instanceof ServiceError;
   return {
@@ -26,7 +26,7 @@ export function reportOf(error: unknown): ErrorReport {
     hint:
       (known ? (error.hint ?? hintFor(error)) : 'Run it again with --debug, and report what it says.') ??
       null,
-    exitCode: exitCodeOf(error),
+    exitCode,
   };
 }
 
@@ -60,8 +60,17 @@ function renderError(error: unknown, style: (format: 'red' | 'dim', text: string
 /** The whole report as text for stderr, with every secret removed. */
 export function errorText(
   error: unknown,
-  options: { json: boolean; redactor: Redactor; style: (format: 'red' | 'dim', text: string) => string },
+  options: {
+    json: boolean;
+    redactor: Redactor;
+    style: (format: 'red' | 'dim', text: string) => string;
+    /** That of the signal which ends the process, where one does. */
+    exitCode?: number | undefined;
+  },
 ): string {
-  const text = options.json ? `${jsonText({ error: reportOf(error) })}\n` : renderError(error, options.style);
+  const { json, exitCode } = options;
+  const text = json
+    ? `${jsonText({ error: reportOf(error, exitCode) })}\n`
+    : renderError(error, options.style);
   return options.redactor.redact(text);
 }

@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 /** Ctrl-C or a request to stop. Not an error of anybody's: nothing is printed for it. */
 class Interrupted extends Error {
   override readonly name = 'Interrupted';
@@ -16,10 +18,22 @@ const GRACE_MS = 15_000;
 
 export interface Signals {
   signal: AbortSignal;
+  /**
+   * Told by whoever has something under way that must not end without a word: `say` writes it when the process must end
+   * before it is settled. Called back, what is returned forgets it.
+   */
+  lastWords(say: (exitCode: number) => string): () => void;
+  /** The exit code of a process that ends by the signal that came; undefined when none did. */
+  exitCode(): number | undefined;
   /** As if the signal had come: a prompt in raw mode gets Ctrl-C as a key. */
   interrupt(by: NodeJS.Signals): void;
   /** Ends the process by the signal that came, if one did. */
   finish(): void;
+}
+
+/** What a shell says of a process that a signal ended. */
+function exitCodeBy(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
 }
 
 /**
@@ -28,15 +42,16 @@ export interface Signals {
  */
 export function watchSignals(): Signals {
   const controller = new AbortController();
+  const words = new Set<(exitCode: number) => string>();
   let firstAt = 0;
   const onSignal = (signal: NodeJS.Signals) => {
     if (controller.signal.aborted) {
-      if (Date.now() - firstAt > SAME_PRESS_MS) dieBy(signal);
+      if (Date.now() - firstAt > SAME_PRESS_MS) dieAtOnce(signal);
       return;
     }
     firstAt = Date.now();
     controller.abort(new Interrupted(signal));
-    setTimeout(() => dieBy(signal), GRACE_MS).unref();
+    setTimeout(() => dieAtOnce(signal), GRACE_MS).unref();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const dieBy = (signal: NodeJS.Signals) => {
@@ -44,8 +59,22 @@ export function watchSignals(): Signals {
     for (const one of SIGNALS) process.removeAllListeners(one);
     process.kill(process.pid, signal);
   };
+  const dieAtOnce = (signal: NodeJS.Signals) => {
+    const text = [...words].map((say) => say(exitCodeBy(signal))).join('');
+    words.clear();
+    if (text === '') dieBy(signal);
+    else process.stderr.write(text, () => dieBy(signal));
+  };
   return {
     signal: controller.signal,
+    lastWords(say) {
+      words.add(say);
+      return () => words.delete(say);
+    },
+    exitCode() {
+      const reason: unknown = controller.signal.reason;
+      return reason instanceof Interrupted ? exitCodeBy(reason.signal) : undefined;
+    },
     interrupt: (by) => controller.abort(new Interrupted(by)),
     finish() {
       const reason: unknown = controller.signal.reason;

@@ -6,7 +6,7 @@ import { Journal } from '../journal/journal.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { diskReason } from '../kernel/disk-reason.ts';
 import { durationInWords } from '../kernel/duration.ts';
-import { EsignError, isAmbiguous, RemindedRecentlyError, UsageError } from '../kernel/errors.ts';
+import { RemindedRecentlyError, StoppedError, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
 import { privateFolder } from '../kernel/files.ts';
 import { lockFile } from '../kernel/lock.ts';
 import { remindEnvelope } from './actions.ts';
@@ -90,7 +90,9 @@ export class ReminderLog {
     try {
       return await mail();
     } catch (error) {
-      if (surelyNotMailed(error)) await this.#append({ envelopeId, signer, state: 'refused' });
+      // remindEnvelope tells by this error, and no other, that a mail may have gone out.
+      if (!(error instanceof UnknownOutcomeError))
+        await this.#append({ envelopeId, signer, state: 'refused' });
       throw error;
     }
   }
@@ -159,12 +161,22 @@ export async function remindWithGap(
     return log.noting(id, undefined, () => remindEnvelope(client, id, undefined, signal));
   }
   let acted: Acted = { envelope, by: 'reply' };
-  for (const one of due) {
+  for (const [index, one] of due.entries()) {
+    if (index > 0 && signal?.aborted) throw stoppedBefore(id, due, index);
     acted = await log.noting(id, one.email ?? undefined, () =>
       remindEnvelope(client, id, one.id ?? one.email ?? '', signal),
     );
   }
   return acted;
+}
+
+/** Some were mailed already: that must be said. */
+function stoppedBefore(id: string, due: readonly Signer[], index: number): StoppedError {
+  const names = (signers: readonly Signer[]) => signers.map((one) => one.email ?? one.id).join(', ');
+  return new StoppedError(
+    'INTERRUPTED',
+    `Stopped: of ${id}, ${names(due.slice(0, index))} had the reminder, ${names(due.slice(index))} had not.`,
+  );
 }
 
 function pendingOf(envelope: Envelope, signer: string | undefined): Signer[] {
@@ -195,11 +207,6 @@ function recently(
     `${whom.join(', ')} of ${id} had a reminder already; the gap is ${durationInWords(gapMs)}.`,
     { hint: 'Nothing was sent. A shorter --min-gap sends another one.' },
   );
-}
-
-/** An error of ours that leaves nothing open; what else was thrown may have come in between. */
-function surelyNotMailed(error: unknown): boolean {
-  return error instanceof EsignError && !isAmbiguous(error);
 }
 
 function keyOf(account: string, envelopeId: string, signer: string): string {

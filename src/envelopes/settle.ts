@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, ServiceError } from '../kernel/errors.ts';
 
 /** What became of a write: we know, or the reply was lost and looking did not settle it. */
@@ -45,17 +46,35 @@ async function lookRepeatedly(
   wanted: Wanted,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  for (const wait of LOOKUPS) {
-    if (wait > 0) await client.clock.sleep(wait, signal);
-    try {
-      const found = await findByRequestId(client, wanted, signal);
+  const looking = lookingOn(client, signal);
+  try {
+    for (const wait of LOOKUPS) {
+      if (wait > 0) await client.clock.sleep(wait, looking.signal);
+      const found = await findByRequestId(client, wanted, looking.signal).catch((error: unknown) => {
+        // The looking failed as well; the next look may not, and if none succeeds the outcome stays unknown.
+        if (looking.signal.aborted) throw error;
+      });
       if (found) return found;
-    } catch (error) {
-      if (signal?.aborted) throw error;
-      // The looking failed as well; the next look may not, and if none succeeds the outcome stays unknown.
     }
+  } catch (error) {
+    if (isTornOff(client, signal)) throw error;
+  } finally {
+    looking.end();
   }
   return undefined;
+}
+
+/** How often the grace for a reply the looking for what became of a write has: it may take several requests. */
+const LOOKING = 2;
+
+/** What was sent is looked after for a moment longer than the caller's signal. */
+function lookingOn(client: Client, signal: AbortSignal | undefined): Deadline {
+  return startDeadline(signal, { graceMs: LOOKING * client.graceMs });
+}
+
+/** The caller wants no word of what was under way. */
+function isTornOff({ graceMs }: Client, signal: AbortSignal | undefined): boolean {
+  return graceMs === 0 && signal?.aborted === true;
 }
 
 interface Wanted {
@@ -111,8 +130,14 @@ export async function settleAction(
 ): Promise<Outcome<Envelope>> {
   let tried = await actOnce(client, id, { act, happened, again: false }, signal);
   for (let attempt = 2; tried.nothingHappened && attempt <= ACTION_TRIES; attempt++) {
-    await client.clock.sleep(ACTION_PAUSE_MS * attempt, signal);
-    tried = await actOnce(client, id, { act, happened, again: true }, signal);
+    try {
+      await client.clock.sleep(ACTION_PAUSE_MS * attempt, signal);
+      tried = await actOnce(client, id, { act, happened, again: true }, signal);
+    } catch (error) {
+      // No further try; what the last one came to stays as it is.
+      if (!signal?.aborted || isTornOff(client, signal)) throw error;
+      break;
+    }
   }
   return tried.outcome;
 }
@@ -139,7 +164,7 @@ async function actOnce(
     nothingHappened: false,
   });
   try {
-    return settled((await action.act()) ?? (await client.envelopes.get(id, signal)), 'reply');
+    return settled((await action.act()) ?? (await readAfter(client, id, signal)), 'reply');
   } catch (error) {
     const isOpen = isAmbiguous(error) || (action.again && isRefusedByState(error));
     const envelope = isOpen ? await readQuietly(client, id, signal) : undefined;
@@ -153,16 +178,33 @@ function isRefusedByState(error: unknown): error is Error {
   return error instanceof ServiceError && error.code === 'INVALID_STATE';
 }
 
+/** The state after a reply that told nothing of it. */
+async function readAfter(client: Client, id: string, signal?: AbortSignal): Promise<Envelope> {
+  const looking = lookingOn(client, signal);
+  try {
+    return await client.envelopes.get(id, looking.signal);
+  } catch (error) {
+    // It was done, whatever else is not known.
+    if (looking.signal.aborted && !isTornOff(client, signal)) return { id };
+    throw error;
+  } finally {
+    looking.end();
+  }
+}
+
 /** The envelope, or undefined when reading it fails as well. */
 export async function readQuietly(
   client: Client,
   id: string,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
+  const looking = lookingOn(client, signal);
   try {
-    return await client.envelopes.get(id, signal);
+    return await client.envelopes.get(id, looking.signal);
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (isTornOff(client, signal)) throw error;
     return undefined;
+  } finally {
+    looking.end();
   }
 }

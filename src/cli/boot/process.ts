@@ -17,3 +17,6 @@ export const signals = watchSignals();
 
 /** What this run has seen of the service, for completing it later. */
 export const noted: Noted = { recents: createRecents(), scope: undefined };
+
+/** The words after `esign`, as they were given. */
+export const commandLine: { words: readonly string[] } = { words: [] };

@@ -37,6 +37,8 @@ export function bulkClient(flags: RunningFlags, progress: BulkProgress, context:
   return context.client({
     reserve: flags.reserve ?? RESERVE,
     maxWaitMs: Number.POSITIVE_INFINITY,
+    // The run has a grace of its own, and a journal.
+    graceMs: 0,
     onWait: ({ ms, error }) => progress.waitsFor(sentenceOf(error), ms),
   });
 }

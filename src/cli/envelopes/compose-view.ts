@@ -32,7 +32,7 @@ export function renderComposition(
       `  ${style('dim', (index === 0 ? name : '').padEnd(LABEL))}  ${text}`.trimEnd(),
     ),
   );
-  const command = wrapWords(equivalentWords(preview), columns - 4);
+  const command = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND), columns - 4);
   return `\n${lines.join('\n')}\n\n${style('dim', 'The same as a command:')}\n${command.map((line) => `  ${line}`).join('\n')}\n\n`;
 }
 
@@ -92,12 +92,19 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+type Equivalent = Pick<Preview, 'envelope' | 'options'>;
+
+/** The command that creates this envelope without a question, on one line. */
+export function equivalentCommand(wanted: Equivalent): string {
+  return equivalentWords(wanted).join(' ');
+}
+
 /** The words of the command, an option and its value together. */
-function equivalentWords({ envelope, options }: Preview): string[] {
+function equivalentWords({ envelope, options }: Equivalent, longest = Number.POSITIVE_INFINITY): string[] {
   const { templateId, signers, subject, message, signingOrder } = envelope;
   const option = (name: string, value: string | undefined) =>
     value === undefined ? [] : [`--${name} ${shellWord(value)}`];
-  const isLong = (message?.length ?? 0) > MESSAGE_IN_COMMAND;
+  const isLong = (message?.length ?? 0) > longest;
   return [
     'esign envelopes create',
     ...option('template', templateId),

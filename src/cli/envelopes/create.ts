@@ -1,9 +1,15 @@
-import { createBody, type NewEnvelope } from '../../envelopes/create.ts';
+import { createBody, createEnvelope, type NewEnvelope, newRequestId } from '../../envelopes/create.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { writeJson } from '../../output/json.ts';
 import type { Context } from '../context.ts';
 import { readText } from '../input/files.ts';
 import { readWebhookSecret } from '../input/secrets.ts';
+import { sameCommand, wasGiven } from '../rerun.ts';
+import { settling } from '../write.ts';
+import { equivalentCommand } from './compose-view.ts';
+import { explainCreated, renderCreated } from './created-view.ts';
 import { readMetadata, readSigners } from './signers.ts';
+import { withOwnSecret } from './webhook-secret.ts';
 
 interface CreateFlags {
   template?: string | undefined;
@@ -27,10 +33,42 @@ interface CreateFlags {
 }
 
 /**
+ * Creates the envelope that the flags describe, or shows the request of a dry run. A stop never leaves unsaid what became
+ * of it.
+ */
+export async function createFromFlags(flags: CreateFlags, context: Context): Promise<void> {
+  const { wanted, command } = await readNewEnvelope(flags, context);
+  const requestId = flags['request-id'] ?? newRequestId();
+  if (flags['dry-run'])
+    return writeJson({ dryRun: true, body: createBody(wanted, requestId) }, context.hidingSecrets());
+  const client = await context.client();
+  const options = { requestId, rerun: flags['request-id'] !== undefined, signal: context.signal };
+  const open = {
+    unknown: () =>
+      `Ended before the answer came. The envelope may exist${wanted.send ? ' and be sent' : ''}; its request id is ${requestId}.`,
+    hint: () =>
+      `Run it again like this; it looks first, and creates only what is not there: \`${command(requestId)}\`.`,
+  };
+  const created = await settling(open, context, () =>
+    withOwnSecret(wanted, requestId, context, (envelope) => createEnvelope(client, envelope, options)),
+  );
+  const explanation = explainCreated(created);
+  if (explanation !== undefined) context.notice(explanation);
+  if (context.json) return writeJson(created.envelope, context.terminal);
+  await context.terminal.out(renderCreated(created.envelope, context.terminal, flags.quiet));
+}
+
+/** An envelope to create, and the command that creates it with this request id and no question. */
+interface Wish {
+  wanted: NewEnvelope;
+  command: (requestId: string) => string;
+}
+
+/**
  * The envelope that the flags describe. Where template or signers are missing, the person at the terminal is asked.
  * @throws UsageError where nobody can be asked.
  */
-export async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<NewEnvelope> {
+async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Wish> {
   const { template: templateId } = flags;
   const hasSigners = flags.signer !== undefined || flags['signers-file'] !== undefined;
   const asks = (templateId === undefined || !hasSigners) && context.terminal.canAsk && !context.json;
@@ -53,11 +91,22 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
     signingOrder: flags['signing-order']?.toUpperCase(),
     send: flags.send,
   };
-  if (templateId !== undefined && !asks) return { ...envelope, templateId };
+  if (templateId !== undefined && !asks) return { wanted: { ...envelope, templateId }, command: sameWithId };
   // Flags that contradict each other are refused before anything is asked.
   createBody({ ...envelope, templateId: '' }, '');
   const { compose } = await import('./compose.ts');
-  return compose({ templateId, envelope, options: keptFlags(flags), dryRun: flags['dry-run'] }, context);
+  const options = keptFlags(flags);
+  const wanted = await compose({ templateId, envelope, options, dryRun: flags['dry-run'] }, context);
+  const kept = options.filter(([name]) => name !== 'request-id' && name !== 'send');
+  const send = wanted.send ? ([['send', true]] as const) : [];
+  return {
+    wanted,
+    command: (id) => equivalentCommand({ envelope: wanted, options: [...kept, ...send, ['request-id', id]] }),
+  };
+}
+
+function sameWithId(requestId: string): string {
+  return sameCommand({ add: wasGiven('--request-id') ? [] : ['--request-id', requestId] });
 }
 
 const KEPT = [

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { confirmMany, forEachId, writeDryRun } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import { actionOnce } from '../../cli/envelopes/actions.ts';
 import { renderAction } from '../../cli/envelopes/view.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
@@ -36,6 +37,7 @@ export default class EnvelopesCancel extends EsignCommand {
         ids,
         act: (id) => cancelEnvelope(client, id, flags.reason, context.signal),
         show: (envelope) => renderAction('Cancelled', envelope, context.terminal),
+        action: actionOnce('cancelled', ids),
       },
       context,
     );

@@ -1,11 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { readNewEnvelope } from '../../cli/envelopes/create.ts';
-import { explainCreated, renderCreated } from '../../cli/envelopes/created-view.ts';
-import { withOwnSecret } from '../../cli/envelopes/webhook-secret.ts';
+import { createFromFlags } from '../../cli/envelopes/create.ts';
 import { dryRunFlag } from '../../cli/flags.ts';
-import { createBody, createEnvelope, newRequestId } from '../../envelopes/create.ts';
-import { writeJson } from '../../output/json.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
   static override summary = 'Create an envelope from a template; a draft, or sent at once with --send.';
@@ -84,19 +80,6 @@ export default class EnvelopesCreate extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(EnvelopesCreate);
-    const context = this.context(flags);
-    const wanted = await readNewEnvelope(flags, context);
-    const requestId = flags['request-id'] ?? newRequestId();
-    if (flags['dry-run'])
-      return writeJson({ dryRun: true, body: createBody(wanted, requestId) }, context.hidingSecrets());
-    const client = await context.client();
-    const rerun = flags['request-id'] !== undefined;
-    const created = await withOwnSecret(wanted, requestId, context, (envelope) =>
-      createEnvelope(client, envelope, { requestId, rerun, signal: context.signal }),
-    );
-    const explanation = explainCreated(created);
-    if (explanation !== undefined) context.notice(explanation);
-    if (context.json) return writeJson(created.envelope, context.terminal);
-    await context.terminal.out(renderCreated(created.envelope, context.terminal, flags.quiet));
+    await createFromFlags(flags, this.context(flags));
   }
 }

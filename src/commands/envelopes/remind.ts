@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { confirmMany, forEachId, writeDryRun } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import { reminding } from '../../cli/envelopes/actions.ts';
 import { withReminderLog } from '../../cli/envelopes/reminder-log.ts';
 import { renderAction } from '../../cli/envelopes/view.ts';
 import { dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';
@@ -46,6 +47,7 @@ export default class EnvelopesRemind extends EsignCommand {
           ids,
           act: (id) => remindWithGap(client, log, { id, signer, gapMs }, context.signal),
           show: (envelope) => renderAction('Reminded', envelope, context.terminal),
+          action: reminding(ids),
         },
         context,
       ),

@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { confirmMany, forEachId, writeDryRun } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import { actionOnce } from '../../cli/envelopes/actions.ts';
 import { renderAction } from '../../cli/envelopes/view.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
@@ -31,6 +32,7 @@ export default class EnvelopesSend extends EsignCommand {
         ids,
         act: (id) => sendEnvelope(client, id, context.signal),
         show: (envelope) => renderAction('Sent', envelope, context.terminal),
+        action: actionOnce('sent', ids),
       },
       context,
     );

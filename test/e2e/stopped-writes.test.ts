@@ -1,0 +1,234 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { COMMAND, Home, jsonLines, linesOf } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
+import { type SlowService, slowService } from './slow-service.ts';
+
+/* Ctrl-C or SIGTERM while a write is under way: nothing that was sent goes unsaid, and nothing is sent twice. */
+const home = new Home();
+/** Two signals sooner after one another are the same press. */
+const NEXT_PRESS_MS = 650;
+const CREATE = /^POST \/esign\/envelopes$/;
+const ACTION = /^POST \/esign\/envelopes\//;
+let service: SlowService;
+
+beforeAll(async () => {
+  service = await slowService();
+});
+afterAll(async () => {
+  await home.close();
+  await service.server.close();
+});
+
+const create = (deal: string, ...args: string[]) =>
+  `envelopes create --template tmpl_nda --signer Ada<ada@example.com> --metadata deal=${deal}`
+    .split(' ')
+    .concat(args);
+const envelopesOf = (deal: string) =>
+  [...service.envelopes.values()].filter(({ metadata }) => isRecord(metadata) && metadata.deal === deal);
+const draft = () => {
+  const id = `env_${service.envelopes.size + 1}`;
+  service.envelopes.set(id, { id, status: 'DRAFT', signers: [{ id: 'signer_1', email: 'ada@example.com' }] });
+  return id;
+};
+
+/** Starts a command, and stops it when its request is held back at the service. */
+async function stopped(
+  args: readonly string[],
+  options: { signals?: number; arrived?: number; meanwhile?: () => Promise<void> } = {},
+) {
+  const running = home.start(args, { env: service.env });
+  const printed: string[] = [];
+  running.child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
+  await service.arrived(options.arrived);
+  for (let press = 0; press < (options.signals ?? 1); press++) {
+    if (press > 0) await sleep(NEXT_PRESS_MS);
+    running.child.kill('SIGTERM');
+  }
+  await options.meanwhile?.();
+  const { signal } = await running.ended;
+  return { signal, stdout: printed.join(''), stderr: await running.stderr };
+}
+
+/** Runs the command that a text tells to run, as it stands there. */
+async function runCommandIn(text: string) {
+  const command = /.*`(esign .*?)`/s.exec(text)?.[1];
+  if (command === undefined) throw new Error(`no command in ${text}`);
+  service.answer();
+  return home.shell(command, service.env);
+}
+
+function errorIn(stderr: string): Record<string, unknown> {
+  const last = parseJson(linesOf(stderr).at(-1) ?? '');
+  if (!isRecord(last) || !isRecord(last.error)) throw new Error(`no error in ${stderr}`);
+  return last.error;
+}
+
+describe('a create that is stopped', () => {
+  it('waits a moment for the reply, prints the envelope, and ends by the signal', async () => {
+    service.hold(CREATE);
+    const meanwhile = async () => {
+      await sleep(700);
+      service.answer();
+    };
+    const { stdout, stderr, signal } = await stopped(create('reply', '--send'), { meanwhile });
+    expect([signal, stdout]).toEqual(['SIGTERM', `${envelopesOf('reply')[0]?.id}\tSENT\n`]);
+    expect(stderr).toContain('Once more ends at once');
+  });
+
+  it('looks the request id up where the reply takes longer', async () => {
+    service.hold(CREATE);
+    const { stdout, stderr, signal } = await stopped(create('lookup', '--json'));
+    expect(signal).toBe('SIGTERM');
+    expect(stderr).toContain('it was found');
+    expect(envelopesOf('lookup')).toEqual([parseJson(stdout)]);
+  });
+
+  it('says that it is not known where looking finds nothing, with the command that is safe', async () => {
+    service.hold(/^POST \/esign\/envelopes$|^GET/);
+    const { stdout, stderr, signal } = await stopped(create('unknown', '--json'));
+    expect([stdout, signal]).toEqual(['', 'SIGTERM']);
+    expect(errorIn(stderr)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    const again = await runCommandIn(String(errorIn(stderr).hint));
+    expect(again.code).toBe(0);
+    expect(envelopesOf('unknown')).toEqual([parseJson(again.stdout)]);
+  });
+
+  it('stopped again says the request id and the command at once, and that makes no second one', async () => {
+    service.hold(CREATE);
+    const subject = `Ada's "$HOME"`;
+    const { stdout, stderr, signal } = await stopped(
+      create('again', '--subject', subject, '--send', '--json'),
+      {
+        signals: 2,
+      },
+    );
+    expect([stdout, signal]).toEqual(['', 'SIGTERM']);
+    const error = errorIn(stderr);
+    expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    const [made] = envelopesOf('again');
+    expect(error.message).toContain(isRecord(made?.metadata) ? made.metadata.esignRequestId : '?');
+    const again = await runCommandIn(String(error.hint));
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Nothing new was created')]);
+    expect(envelopesOf('again')).toEqual([parseJson(again.stdout)]);
+    expect(made).toMatchObject({ status: 'SENT', subject });
+  });
+
+  it('on a terminal: Ctrl-C twice leaves the command on the screen', async () => {
+    service.hold(CREATE);
+    const [file, ...before] = COMMAND;
+    const env = { ...home.env, ...service.env };
+    const screen = openScreen(file, [...before, ...create('pty', '--send')], { env, columns: 200 });
+    await service.arrived();
+    screen.type('\u0003');
+    await screen.shows('Once more ends at once');
+    await sleep(NEXT_PRESS_MS);
+    screen.type('\u0003');
+    expect(await screen.ended).toMatchObject({ signal: 2 });
+    const text = screen.written().join('\n');
+    expect(text).toContain('The envelope may exist and be sent');
+    expect([(await runCommandIn(text)).code, envelopesOf('pty').length]).toEqual([0, 1]);
+  });
+
+  it('says that nothing was sent where nothing was', async () => {
+    service.hold(/^GET/);
+    const { stdout, stderr, signal } = await stopped(create('before', '--request-id', 'before'));
+    expect([stdout, stderr, signal]).toEqual(['', 'Stopped before anything was sent.\n', 'SIGTERM']);
+    expect(envelopesOf('before')).toEqual([]);
+  });
+
+  it('leaves nothing unsaid at whatever moment the signal comes', async () => {
+    for (const ms of [0, 80, 160, 200, 240, 280, 320, 400, 500, 600, 800]) {
+      const deal = `at-${ms}`;
+      service.hold(CREATE);
+      const running = home.start(create(deal, '--json'), { env: service.env });
+      const printed: string[] = [];
+      running.child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
+      const answered = sleep(450).then(() => service.answer());
+      await sleep(ms);
+      running.child.kill('SIGTERM');
+      await Promise.all([running.ended, answered]);
+      const made = envelopesOf(deal);
+      if (printed.length > 0) expect([ms, made]).toEqual([ms, [parseJson(printed.join(''))]]);
+      else if (made.length > 0)
+        expect(errorIn(await running.stderr)).toMatchObject({ code: 'UNKNOWN_OUTCOME' });
+    }
+  });
+});
+
+describe('an action that is stopped', () => {
+  it.each([
+    ['send', 'SENT'],
+    ['cancel', 'CANCELLED'],
+  ])('%s is settled by the reply, or by the state', async (action, status) => {
+    for (const isAnswered of [true, false]) {
+      const id = draft();
+      service.hold(ACTION);
+      const meanwhile = async () => {
+        await sleep(300);
+        if (isAnswered) service.answer();
+      };
+      const { stdout, signal } = await stopped(['envelopes', action, id], { meanwhile });
+      expect([signal, stdout]).toEqual(['SIGTERM', `${id}\t${status}\n`]);
+    }
+  });
+
+  it.each(['send', 'cancel'])('%s, stopped again, names the command that is safe', async (action) => {
+    const id = draft();
+    service.hold(ACTION);
+    const { stderr } = await stopped(['envelopes', action, id, '--json'], { signals: 2 });
+    expect(errorIn(stderr)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    expect(errorIn(stderr).hint).toContain(`\`esign envelopes ${action} ${id} --json\``);
+  });
+
+  it('remind says that it is not known, and names the command that mails nobody twice', async () => {
+    const id = draft();
+    const mails = () => service.server.seen.filter(({ path }) => path.endsWith(`${id}/remind`)).length;
+    service.hold(ACTION);
+    const settled = await stopped(['envelopes', 'remind', id]);
+    expect([settled.signal, settled.stderr]).toEqual(['SIGTERM', expect.stringContaining('is not known')]);
+    expect(await runCommandIn(settled.stderr)).toMatchObject({ code: 5 });
+    service.hold(ACTION);
+    const cut = await stopped(['envelopes', 'remind', id, '--json'], { signals: 2 });
+    expect(await runCommandIn(String(errorIn(cut.stderr).hint))).toMatchObject({ code: 5 });
+    expect(mails()).toBe(2);
+  });
+
+  /** All but the first are held back: as long as nothing is known of the rate window, one request is sent alone. */
+  const holdAllBut = (id = '') => service.hold(new RegExp(`^POST /esign/envelopes/(?!${id}/)`));
+
+  it('of several: those under way are reported, the rest is in a command that goes on', async () => {
+    const ids = Array.from({ length: 12 }, draft);
+    holdAllBut(ids[0]);
+    const meanwhile = async () => {
+      await sleep(300);
+      service.answer();
+    };
+    const args = ['envelopes', 'send', ...ids, '--yes', '--json'];
+    const first = await stopped(args, { arrived: 8, meanwhile });
+    const rows = jsonLines(first.stdout).filter(isRecord);
+    expect([first.signal, rows.map((row) => row.ok)]).toEqual(['SIGTERM', Array(9).fill(true)]);
+    expect(errorIn(first.stderr)).toMatchObject({ code: 'INTERRUPTED', exitCode: 143 });
+    expect(ids.map((id) => service.envelopes.get(id)?.status)).toEqual([
+      ...Array<string>(9).fill('SENT'),
+      ...Array<string>(3).fill('DRAFT'),
+    ]);
+    const rest = await runCommandIn(String(errorIn(first.stderr).hint));
+    expect([rest.code, jsonLines(rest.stdout)]).toMatchObject([
+      0,
+      ids.slice(9).map((id) => ({ id, ok: true })),
+    ]);
+  });
+
+  it('of several, stopped again: everything open is named', async () => {
+    const ids = Array.from({ length: 10 }, draft);
+    holdAllBut(ids[0]);
+    const args = ['envelopes', 'cancel', ...ids, '--yes', '--json'];
+    const { stdout, stderr } = await stopped(args, { arrived: 8, signals: 2 });
+    const { message, hint } = errorIn(stderr);
+    expect(jsonLines(stdout)).toMatchObject([{ id: ids[0], ok: true }]);
+    expect(message).toContain(`${ids.slice(1, 8).join(', ')} and ${ids[8]} were cancelled`);
+    expect(hint).toContain(`esign envelopes cancel ${ids.slice(1).join(' ')} --yes`);
+  });
+});
