@@ -1,6 +1,6 @@
 import { BadResponseError, EsignError, ServiceError, StoppedError } from '../kernel/errors.ts';
 
-/** The contract's exit codes; 130 and 143 come from the signal itself, which is raised again at the end. */
+/** The contract's exit codes; what a signal ended gets its code from the signal itself, raised again at the end. */
 export const EXIT = {
   ok: 0,
   unexpected: 1,
