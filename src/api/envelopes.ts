@@ -23,6 +23,7 @@ export interface EnvelopesApi {
     status?: string | undefined;
     pageSize?: number | undefined;
     signal?: AbortSignal | undefined;
+    onTotal?: ((total: number) => void) | undefined;
   }): AsyncGenerator<Envelope, void, undefined>;
   /** One page of 100, and how many there are where the service says so. */
   page(
@@ -71,6 +72,7 @@ export function envelopesApi(send: SendRequest): EnvelopesApi {
           ...(options.status === undefined ? {} : { query: { status: options.status } }),
           ...(options.pageSize === undefined ? {} : { pageSize: options.pageSize }),
           signal: options.signal,
+          onTotal: options.onTotal,
         },
         readItem,
       ),

@@ -8,6 +8,8 @@ export interface PageRequest {
   /** 1 to 100 (API document, Pagination parameters). */
   pageSize?: number;
   signal?: AbortSignal | undefined;
+  /** Told by the first page how many items there are in all, where the service says so. */
+  onTotal?: ((total: number) => void) | undefined;
 }
 
 /** One page: its items as the service sent them, and how many pages there are, where the service says so. */
@@ -15,6 +17,7 @@ export interface Page {
   items: unknown[];
   status: number;
   totalPages: number | undefined;
+  total: number | undefined;
 }
 
 /** Reads one page of a list. */
@@ -27,10 +30,12 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
     signal: request.signal,
   });
   const list = readAs(listReplySchema, reply.body, 'a list', reply.status);
+  const { total, totalPages } = list.meta?.pagination ?? {};
   return {
     items: list.data,
     status: reply.status,
-    totalPages: list.meta?.pagination?.totalPages ?? undefined,
+    totalPages: totalPages ?? undefined,
+    total: typeof total === 'number' ? total : undefined,
   };
 }
 
@@ -47,6 +52,7 @@ export async function* walkPages<T extends { id: string }>(
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
   let page = first ?? (await readPage(send, request, 1));
+  if (page.total !== undefined) request.onTotal?.(page.total);
   for (let number = 1; ; page = await readPage(send, request, ++number)) {
     const before = seen.size;
     for (const raw of page.items) {

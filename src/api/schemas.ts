@@ -70,7 +70,9 @@ export const listReplySchema = z.looseObject({
   meta: z.optional(
     z.nullable(
       z.looseObject({
-        pagination: z.optional(z.nullable(z.looseObject({ totalPages: count }))),
+        pagination: z.optional(
+          z.nullable(z.looseObject({ total: z.optional(z.unknown()), totalPages: count })),
+        ),
       }),
     ),
   ),

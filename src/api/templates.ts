@@ -7,6 +7,7 @@ export interface TemplatesApi {
   list(options?: {
     pageSize?: number | undefined;
     signal?: AbortSignal | undefined;
+    onTotal?: ((total: number) => void) | undefined;
   }): AsyncGenerator<Template, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<Template>;
 }
@@ -21,6 +22,7 @@ export function templatesApi(send: SendRequest): TemplatesApi {
           path: '/esign/templates',
           ...(options.pageSize === undefined ? {} : { pageSize: options.pageSize }),
           signal: options.signal,
+          onTotal: options.onTotal,
         },
         (item, status) => readAs(templateSchema, item, 'a list of templates', status),
       ),

@@ -56,8 +56,8 @@ export const listFlags = {
   }),
   limit: Flags.integer({
     char: 'L',
-    description: 'how many at most',
-    default: 20,
+    description: 'how many at most (default 20)',
+    helpValue: 'N',
     min: 1,
     helpGroup: 'OUTPUT',
     exclusive: ['all'],

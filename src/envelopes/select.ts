@@ -1,13 +1,15 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/schemas.ts';
+import { folded, hasWord, hasWords, wordsOf } from '../kernel/words.ts';
+import { partOf, textsOf } from './match.ts';
 
 /** Which envelopes are wanted; every given condition must hold. Times in ms since the epoch. */
 export interface Selection {
   statuses?: readonly string[] | undefined;
   templateId?: string | undefined;
-  /** Part of a signer's address or name, any case. */
+  /** Part of a signer's address or name; case and accents don't count. */
   signer?: string | undefined;
-  /** Part of the subject, template name, id or metadata values, any case. */
+  /** Words, each of which begins one of the envelope: see match.ts. */
   search?: string | undefined;
   createdAfter?: number | undefined;
   createdBefore?: number | undefined;
@@ -15,25 +17,45 @@ export interface Selection {
   expiresBefore?: number | undefined;
 }
 
+export interface SelectOptions {
+  pageSize?: number | undefined;
+  /** Told how many there are in all, where the service says so and nothing is left out here. */
+  onTotal?: ((total: number) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 /**
  * Envelopes that fit, as the service lists them. The service filters by one status; the rest is filtered here.
  * The order of the list is not documented, so every page is read. Items without signers are completed
- * with a GET when the signer filter needs them.
+ * with a GET when a filter can't be answered without them.
  */
 export async function* selectEnvelopes(
   client: Client,
   selection: Selection,
-  options: { needsSigners?: boolean; pageSize?: number | undefined; signal?: AbortSignal } = {},
+  options: SelectOptions = {},
 ): AsyncGenerator<Envelope, void, undefined> {
-  const { signal } = options;
-  const only = selection.statuses?.length === 1 ? selection.statuses[0] : undefined;
-  for await (const item of client.envelopes.list({ status: only, pageSize: options.pageSize, signal })) {
-    if (!fitsWithoutSigners(item, selection)) continue;
-    const wantsMore =
-      (selection.signer !== undefined || options.needsSigners === true) && item.signers === undefined;
-    const envelope = wantsMore ? await client.envelopes.get(item.id, signal) : item;
-    if (fitsSigner(envelope, selection.signer)) yield envelope;
+  const { signal, pageSize, onTotal } = options;
+  const status = selection.statuses?.length === 1 ? selection.statuses[0] : undefined;
+  const fitsPeople = peopleFilter(selection);
+  const list = { status, pageSize, signal, onTotal: isUnfiltered(selection) ? onTotal : undefined };
+  for await (const item of client.envelopes.list(list)) {
+    if (!fitsFacts(item, selection)) continue;
+    if (fitsPeople(item)) yield item;
+    else if (item.signers === undefined) {
+      const whole = await client.envelopes.get(item.id, signal);
+      if (fitsPeople(whole)) yield whole;
+    }
   }
+}
+
+/** The same envelopes, each with its signers: those that lack them are read one by one. */
+export async function* withSigners(
+  client: Client,
+  envelopes: AsyncIterable<Envelope>,
+  signal?: AbortSignal,
+): AsyncGenerator<Envelope, void, undefined> {
+  for await (const one of envelopes)
+    yield one.signers === undefined ? await client.envelopes.get(one.id, signal) : one;
 }
 
 /** True when a page of the wanted size is all that has to be read: nothing is filtered here. */
@@ -42,15 +64,23 @@ export function isUnfiltered(selection: Selection): boolean {
   return (statuses?.length ?? 0) <= 1 && Object.values(rest).every((value) => value === undefined);
 }
 
-function fitsWithoutSigners(envelope: Envelope, wanted: Selection): boolean {
+/** What of a signer made an envelope fit: an address or a name; undefined when it was not the signer, or nobody was asked for. */
+export function soughtPart({ signer, search }: Selection): (one: Signer) => string | undefined {
+  const needle = signer === undefined ? undefined : folded(signer);
+  const words = wordsOf(search ?? '');
+  return (one) =>
+    partOf(one, (text) => needle !== undefined && text.includes(needle)) ??
+    partOf(one, (text) => words.some((word) => hasWord(text, word)));
+}
+
+function fitsFacts(envelope: Envelope, wanted: Selection): boolean {
   const created = timeOf(envelope.createdAt);
   return (
     (wanted.statuses === undefined || wanted.statuses.includes(envelope.status ?? '')) &&
     (wanted.templateId === undefined || envelope.templateId === wanted.templateId) &&
     (wanted.createdAfter === undefined || created >= wanted.createdAfter) &&
     (wanted.createdBefore === undefined || created <= wanted.createdBefore) &&
-    fitsExpiry(envelope, wanted.expiresBefore) &&
-    fitsSearch(envelope, wanted.search)
+    fitsExpiry(envelope, wanted.expiresBefore)
   );
 }
 
@@ -59,20 +89,14 @@ function fitsExpiry(envelope: Envelope, before: number | undefined): boolean {
   return ['SENT', 'IN_PROGRESS'].includes(envelope.status ?? '') && timeOf(envelope.expiresAt) <= before;
 }
 
-function fitsSearch(envelope: Envelope, search: string | undefined): boolean {
-  if (search === undefined) return true;
-  const { id, subject, templateName, metadata } = envelope;
-  return contains([id, subject, templateName, metadata && JSON.stringify(metadata)], search);
-}
-
-function fitsSigner(envelope: Envelope, signer: string | undefined): boolean {
-  if (signer === undefined) return true;
-  return (envelope.signers ?? []).some((one) => contains([one.email, one.name], signer));
-}
-
-function contains(texts: (string | null | undefined)[], wanted: string): boolean {
-  const needle = wanted.toLocaleLowerCase();
-  return texts.some((text) => text?.toLocaleLowerCase().includes(needle));
+/** The filters that a signer can answer. */
+function peopleFilter({ signer, search }: Selection): (envelope: Envelope) => boolean {
+  const needle = signer === undefined ? undefined : folded(signer);
+  const words = search === undefined ? undefined : wordsOf(search);
+  return (envelope) =>
+    (needle === undefined ||
+      (envelope.signers ?? []).some((one) => partOf(one, (text) => text.includes(needle)) !== undefined)) &&
+    (words === undefined || hasWords(textsOf(envelope), words));
 }
 
 /** NaN when missing, and every comparison with NaN is false. */

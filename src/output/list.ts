@@ -13,6 +13,8 @@ export interface ListFormat {
 
 export interface ListView<T> {
   columns: readonly Column<T>[];
+  /** Columns of the table on a terminal, the most telling first; the same when absent. */
+  shown?: readonly Column<T>[];
   id(item: T): string;
   /** Said on a terminal's stderr when there is nothing, and where to go from there. */
   empty: string;
@@ -33,7 +35,7 @@ export async function writeList<T>(
   if (format.quiet) return writeLines(items, (item) => view.id(item), terminal);
   if (format.json) return writeJsonArray(items, (item) => (chosen ? pick(item, chosen) : item), terminal);
   if (format.csv) return writeCsv(items, columns, terminal);
-  if (terminal.outIsTty) return writeTable(items, columns, view.empty, terminal);
+  if (terminal.outIsTty) return writeTable(items, chosen ?? view.shown ?? columns, view.empty, terminal);
   return writeLines(
     items,
     (item) => columns.map((column) => column.value(item).replace(/[\t\r\n]+/g, ' ')).join('\t'),
@@ -96,6 +98,6 @@ async function writeTable<T>(
 ): Promise<void> {
   const rows: T[] = [];
   for await (const item of items) rows.push(item);
-  if (rows.length === 0) terminal.err(`${empty}\n`);
+  if (rows.length === 0) terminal.err(`${safeLine(empty)}\n`);
   else await terminal.out(renderTable(rows, columns, terminal));
 }

@@ -15,6 +15,10 @@ export interface Column<T> {
   colour?(item: T): Parameters<Terminal['style']>[0] | undefined;
   /** Never cut: ids and states must stay whole. */
   fixed?: boolean;
+  /** Cut down to this width at most. */
+  least?: number;
+  /** Shown only where nothing is cut for it. */
+  extra?: boolean;
 }
 
 const GAP = 2;
@@ -26,7 +30,8 @@ export function renderTable<T>(
   columns: readonly Column<T>[],
   terminal: Terminal,
 ): string {
-  const cells = items.map((item) => columns.map((column) => safeLine((column.show ?? column.value)(item))));
+  const whole = items.map((item) => columns.map((column) => safeLine((column.show ?? column.value)(item))));
+  const cells = withoutCommon(whole, fitColumns(columns, whole, terminal.columns));
   const fitted = fitColumns(columns, cells, terminal.columns);
   const table = plainTable();
   table.push(fitted.map(({ column, width }) => terminal.style('dim', truncate(column.header, width))));
@@ -95,42 +100,87 @@ function trimLines(text: string): string {
   return text.replace(/[ \t]+$/gm, '');
 }
 
-/** The columns that fit, with their widths: the widest text gives way first, then columns go from the right. */
-function fitColumns<T>(
-  columns: readonly Column<T>[],
-  cells: readonly string[][],
-  room: number,
-): { column: Column<T>; width: number; index: number }[] {
-  for (let count = columns.length; count > 1; count--) {
-    const widths = fitWidths(columns.slice(0, count), cells, room);
+/** The cells, where cutting ends would leave a column's texts alike: what they have in common at the beginning goes instead. */
+function withoutCommon<T>(cells: readonly string[][], fitted: readonly Fitted<T>[]): readonly string[][] {
+  const lengths = new Map<number, number>();
+  for (const { index, width } of fitted) {
+    const texts = cells.map((row) => row[index] ?? '').filter((text) => text !== '');
+    const common = commonWords([...new Set(texts)]);
+    const isCut = texts.some((text) => widthOf(text) > width);
+    if (isCut && widthOf(common) >= width / 2) lengths.set(index, common.length);
+  }
+  if (lengths.size === 0) return cells;
+  const shorter = (text: string, length: number) =>
+    length > 0 && text !== '' ? `…${text.slice(length)}` : text;
+  return cells.map((row) => row.map((text, index) => shorter(text, lengths.get(index) ?? 0)));
+}
+
+/** The words that all texts begin with, to the last blank between them. */
+function commonWords([first = '', ...others]: readonly string[]): string {
+  let length = others.length === 0 ? 0 : first.length;
+  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
+  return first.slice(0, first.lastIndexOf(' ', length - 1) + 1);
+}
+
+interface Fitted<T> {
+  column: Column<T>;
+  index: number;
+  width: number;
+}
+
+/**
+ * The columns that fit, with their widths. First those give way that say the same in every row, and extra ones; then the
+ * widest text is cut, and at last columns go from the right.
+ */
+function fitColumns<T>(columns: readonly Column<T>[], cells: readonly string[][], room: number): Fitted<T>[] {
+  const all = columns.map((column, index) => ({ column, index, width: naturalWidth(column, cells, index) }));
+  if (excessOf(all, room) <= 0) return all;
+  const telling = withoutSame(all, cells, room);
+  while (telling.at(-1)?.column.extra && excessOf(telling, room) > 0) telling.pop();
+  for (let count = telling.length; count > 1; count--) {
+    const widths = fitWidths(telling.slice(0, count), room);
     if (widths !== undefined) return widths;
   }
-  return columns
-    .slice(0, 1)
-    .map((column, index) => ({ column, index, width: naturalWidth(column, cells, index) }));
+  return all.slice(0, 1);
+}
+
+/** Of the columns that say the same in every row, the widest go, until the rest fits. */
+function withoutSame<T>(all: readonly Fitted<T>[], cells: readonly string[][], room: number): Fitted<T>[] {
+  let left = [...all];
+  const same = all.filter(
+    ({ column, index, width }) => !column.fixed && width > LEAST && isSame(cells, index),
+  );
+  for (const one of same.sort((a, b) => b.width - a.width)) {
+    if (excessOf(left, room) > 0) left = left.filter((other) => other !== one);
+  }
+  return left;
+}
+
+function isSame(cells: readonly string[][], index: number): boolean {
+  const texts = cells.map((row) => row[index] ?? '').filter((text) => text !== '');
+  return cells.length > 1 && new Set(texts).size <= 1;
 }
 
 function naturalWidth<T>(column: Column<T>, cells: readonly string[][], index: number): number {
   return cells.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? '')), widthOf(column.header));
 }
 
+function excessOf(columns: readonly { width: number }[], room: number): number {
+  return columns.reduce((sum, one) => sum + one.width, 0) + GAP * (columns.length - 1) - room;
+}
+
 /** Undefined when even the narrowest columns are too wide together. */
-function fitWidths<T>(columns: readonly Column<T>[], cells: readonly string[][], room: number) {
-  const fitted = columns.map((column, index) => ({
-    column,
-    index,
-    width: naturalWidth(column, cells, index),
-  }));
-  const excess = () => fitted.reduce((sum, one) => sum + one.width, 0) + GAP * (fitted.length - 1) - room;
-  while (excess() > 0) {
-    const loose = fitted
-      .filter((one) => !one.column.fixed && one.width > LEAST)
+function fitWidths<T>(columns: readonly Fitted<T>[], room: number): Fitted<T>[] | undefined {
+  const fitted = columns.map((one) => ({ ...one }));
+  const leastOf = ({ column }: Fitted<T>) => column.least ?? LEAST;
+  for (let excess = excessOf(fitted, room); excess > 0; excess = excessOf(fitted, room)) {
+    const [widest, next] = fitted
+      .filter((one) => !one.column.fixed && one.width > leastOf(one))
       .sort((a, b) => b.width - a.width);
-    const [widest, next] = loose;
     if (widest === undefined) return undefined;
     // Down to the next widest at most, so that all long texts give way alike.
-    const step = Math.max(1, widest.width - (next?.width ?? LEAST));
-    widest.width = Math.max(LEAST, widest.width - Math.min(step, excess()));
+    const step = Math.max(1, widest.width - (next?.width ?? 0));
+    widest.width = Math.max(leastOf(widest), widest.width - Math.min(step, excess));
   }
   return fitted;
 }

@@ -1,18 +1,16 @@
 import type { Client } from '../api/client.ts';
 import type { Template } from '../api/schemas.ts';
+import { folded, hasWords, wordsOf } from '../kernel/words.ts';
 
-/** Templates whose name, description or id contains the text, any case; all of them when there is none. */
+/** Templates in whose name, description or id each word of the text begins a word; all of them when there is none. */
 export async function* searchTemplates(
   client: Client,
-  options: { search?: string | undefined; pageSize?: number | undefined; signal?: AbortSignal },
+  options: { search?: string | undefined } & Parameters<Client['templates']['list']>[0],
 ): AsyncGenerator<Template, void, undefined> {
-  const needle = options.search?.toLocaleLowerCase();
-  for await (const template of client.templates.list({
-    pageSize: options.pageSize,
-    signal: options.signal,
-  })) {
-    const texts = [template.id, template.name, template.description];
-    if (needle === undefined || texts.some((text) => text?.toLocaleLowerCase().includes(needle)))
-      yield template;
+  const { search, onTotal, ...list } = options;
+  const words = wordsOf(search ?? '');
+  for await (const template of client.templates.list({ ...list, ...(search ? {} : { onTotal }) })) {
+    const texts = [template.id, template.name, template.description].map((text) => folded(text ?? ''));
+    if (hasWords(texts, words)) yield template;
   }
 }

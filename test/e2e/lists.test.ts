@@ -113,17 +113,26 @@ describe('a list', () => {
     ]);
   });
 
-  it('ends after 20 with a notice on stderr when there is more, and only then', async () => {
-    const [more, exact, few, all] = await Promise.all([
+  it('ends after 20 with a notice that counts, unless a number was chosen or a program reads', async () => {
+    const [more, exact, few, all, ids, array] = await Promise.all([
+      list('many'),
+      list('exact'),
+      list('many', '-L', '7'),
+      list('many', '--all'),
       list('many', '-q'),
-      list('exact', '-q'),
-      list('many', '-q', '-L', '7'),
-      list('many', '-q', '--all'),
+      list('many', '--json'),
     ]);
-    expect([more, exact, few, all].map((one) => linesOf(one.stdout).length)).toEqual([20, 20, 7, 45]);
-    expect(more.stderr).toContain('there are more');
-    expect(few.stderr).toContain('there are more');
-    expect(exact.stderr + all.stderr).toBe('');
+    expect([more, exact, few, all, ids].map((one) => linesOf(one.stdout).length)).toEqual([
+      20, 20, 7, 45, 20,
+    ]);
+    expect(parseJson(array.stdout)).toHaveLength(20);
+    expect(more.stderr).toBe('Showing 20 of 45. Use --all, or -L for another number.\n');
+    expect([exact, few, all, ids, array].map((one) => one.stderr).join('')).toBe('');
+  });
+
+  it('does not count what it filters itself', async () => {
+    const { stderr } = await list('many', '--since', '2026-01-02');
+    expect(stderr).toBe('Showing the first 20; there are more. Use --all, or -L for another number.\n');
   });
 
   it('has each id once when pages shift', async () => {
@@ -166,8 +175,11 @@ describe('filters of envelopes list', () => {
     const without = await requestsOf(list('summaries', '--fields', 'id,status'));
     const shown = await requestsOf(list('summaries'));
     const wanted = await requestsOf(list('summaries', '--signer', 's1@', '-q'));
-    const runs = [quiet, asSent, without, shown, wanted];
-    expect(runs.map(({ requests }) => gets(requests))).toEqual([0, 0, 0, 3, 3]);
+    const sought = await requestsOf(list('summaries', '--search', 's1', '-q'));
+    const first = await requestsOf(list('summaries', '-L', '1', '--sort', '-createdAt'));
+    const runs = [quiet, asSent, without, shown, wanted, sought, first];
+    expect(runs.map(({ requests }) => gets(requests))).toEqual([0, 0, 0, 3, 3, 3, 1]);
+    expect(sought.result.stdout).toBe('env_1\n');
     expect(parseJson(asSent.result.stdout)).toEqual([0, 1, 2].map(summary));
     expect(shown.result.stdout).toContain('s2@example.com');
     expect(wanted.result.stdout).toBe('env_1\n');

@@ -80,8 +80,9 @@ describe('the runner', () => {
   });
 
   it('says notices under --json, too, on stderr', async () => {
-    const { stderr } = await shell('esign envelopes list -L 1 --json >/dev/null');
-    expect(stderr).toContain('there are more');
+    const create = 'esign envelopes create --template tmpl_nda --signer ada@example.com';
+    const { stderr } = await shell(`${create} --dry-run --json >/dev/null`);
+    expect(stderr).toContain('name');
   });
 
   it('shows help and version whatever the settings are', async () => {

@@ -5,8 +5,9 @@ import type { RunDetails } from '../../src/bulk/run-list.ts';
 import { renderRun, runList } from '../../src/cli/bulk/view.ts';
 import { renderCheck, renderVerdict } from '../../src/cli/doctor/view.ts';
 import { renderHistory } from '../../src/cli/envelopes/history-view.ts';
+import { envelopeList } from '../../src/cli/envelopes/list-view.ts';
 import { renderSummary } from '../../src/cli/envelopes/summary-view.ts';
-import { envelopeList, renderEnvelope } from '../../src/cli/envelopes/view.ts';
+import { renderEnvelope } from '../../src/cli/envelopes/view.ts';
 import { WatchTable } from '../../src/cli/envelopes/watch-table.ts';
 import {
   profileList,
@@ -84,6 +85,19 @@ const others: Envelope[] = [
   },
   { id: 'env_4', status: 'ARCHIVING' },
 ];
+/** Many that differ in little: how one tells them apart. */
+const contracts: Envelope[] = [1377, 1378, 1379].map((number, index) => ({
+  ...envelope,
+  id: `env_085994b08deaa0744d2${index}`,
+  status: ['SENT', 'COMPLETED', 'EXPIRED'][index],
+  subject: `Please sign: Contract ${number}`,
+  expiresAt: '2026-11-19T09:00:00Z',
+  completedAt: index === 1 ? '2026-11-18T09:30:00Z' : null,
+  signers: [
+    { name: 'Bo Brontë', email: 'bo@example.com', status: 'SENT', order: 1 },
+    { name: 'Ada Lovelace', email: 'ada@example.com', status: index === 0 ? 'SIGNED' : 'SENT', order: 2 },
+  ],
+}));
 const template: Template = {
   id: 'tmpl_lease',
   name: 'Residential lease',
@@ -219,7 +233,18 @@ function watched(columns: number): string {
 
 /** Every table and every view of one thing, by the name of its golden file. */
 const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<string>>> = {
-  'envelope-list': (columns) => listed([envelope, ...others], envelopeList(now), columns),
+  'envelope-list': (columns) =>
+    listed(
+      [envelope, ...others],
+      envelopeList(() => now),
+      columns,
+    ),
+  'envelope-found': (columns) =>
+    listed(
+      contracts,
+      envelopeList(() => now, { search: 'ada' }),
+      columns,
+    ),
   envelope: (columns) =>
     [envelope, ...others].map((one) => renderEnvelope(one, terminalOf(columns), now)).join('\n'),
   'envelope-watch': watched,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { envelopeList } from '../../src/cli/envelopes/view.ts';
+import { envelopeList } from '../../src/cli/envelopes/list-view.ts';
 import { type ListFormat, writeList } from '../../src/output/list.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { widthOf } from '../../src/output/text.ts';
@@ -40,7 +40,12 @@ async function write(format: ListFormat, columns = Number.POSITIVE_INFINITY): Pr
     style: (_, text) => text,
     styleErr: (_, text) => text,
   };
-  await writeList(items, envelopeList(now), format, terminal);
+  await writeList(
+    items,
+    envelopeList(() => now),
+    format,
+    terminal,
+  );
   return written;
 }
 

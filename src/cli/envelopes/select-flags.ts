@@ -12,7 +12,7 @@ export const selectionFlags = {
     helpGroup: 'FILTER',
   }),
   search: Flags.string({
-    description: 'only with this in id, subject, template name or metadata',
+    description: 'only with words that begin with these: id, subject, signers, template, metadata values',
     helpValue: 'TEXT',
     helpGroup: 'FILTER',
   }),

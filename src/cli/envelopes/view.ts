@@ -1,53 +1,13 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { counted } from '../../kernel/duration.ts';
+import { isTerminal } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
-import type { ListView } from '../../output/list.ts';
 import { signerMark, statusColour } from '../../output/status.ts';
-import { behind, type Column, indented, renderPairs } from '../../output/table.ts';
+import { behind, indented, renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
-
-/** The list of envelopes: stable columns for pipes, relative times for people. */
-export function envelopeList(now: number): ListView<Envelope> {
-  const time = (key: 'createdAt' | 'expiresAt', header: string): Column<Envelope> => ({
-    key,
-    header,
-    value: (one) => one[key] ?? '',
-    show: (one) => relativeTime(one[key], now),
-    fixed: true,
-  });
-  return {
-    id: (one) => one.id,
-    empty: 'No envelopes fit. Create one: `esign envelopes create --template ID --signer a@b.c`.',
-    columns: [
-      { key: 'id', header: 'ID', value: (one) => one.id, fixed: true },
-      {
-        key: 'status',
-        header: 'STATUS',
-        value: (one) => one.status ?? '',
-        colour: (one) => statusColour(one.status),
-        fixed: true,
-      },
-      { key: 'templateName', header: 'TEMPLATE', value: (one) => one.templateName ?? one.templateId ?? '' },
-      { key: 'signers', header: 'SIGNERS', value: signersExact, show: signersShort },
-      time('createdAt', 'CREATED'),
-      time('expiresAt', 'EXPIRES'),
-    ],
-  };
-}
-
-function signersExact(envelope: Envelope): string {
-  return (envelope.signers ?? []).map((one) => one.email ?? '').join(',');
-}
-
-function signersShort(envelope: Envelope): string {
-  const signers = envelope.signers ?? [];
-  if (signers.length === 0) return '';
-  const signed = signers.filter((one) => one.status === 'SIGNED').length;
-  const first = signers[0]?.name || signers[0]?.email || '';
-  return `${signed}/${signers.length} ${first}${signers.length > 1 ? ` +${signers.length - 1}` : ''}`;
-}
+import { endOf, nameOf } from './list-view.ts';
 
 /** One envelope in words: where it stands, who did what, which files there are. */
 export function renderEnvelope(envelope: Envelope, terminal: Terminal, now: number): string {
@@ -81,24 +41,35 @@ function standing(envelope: Envelope, now: number): string {
   const people = signers ?? [];
   const done = people.filter((one) => one.status === 'SIGNED').length;
   if (status === 'DRAFT') return 'Not sent yet.';
-  if (status === 'COMPLETED')
-    return `${people.length === 1 ? people.map(nameOf).join('') : `All ${counted(people.length, 'signer')}`} signed, ${relativeTime(completedAt, now)}.`;
+  if (status === 'COMPLETED') return `${everyone(people)} signed, ${relativeTime(completedAt, now)}.`;
+  if (status === 'EXPIRED' || status === 'CANCELLED') return ended(envelope, now);
   const decliner = people.find((one) => one.status === 'DECLINED');
   if (decliner)
     return `${nameOf(decliner)} declined${decliner.declineReason ? `: ${decliner.declineReason}` : ''}.`;
   if (status !== 'SENT' && status !== 'IN_PROGRESS') return '';
   const waiting = people.filter((one) => one.status !== 'SIGNED').map(nameOf);
-  const whom =
-    waiting.length > 0
-      ? ` for ${waiting.slice(0, 2).join(' and ')}${waiting.length > 2 ? ` and ${waiting.length - 2} more` : ''}`
-      : '';
+  const whom = waiting.length > 0 ? ` for ${listed(waiting)}` : '';
   const mailed = sentAt ? `, sent ${relativeTime(sentAt, now)}` : '';
   const left = expiresAt ? `, expires ${relativeTime(expiresAt, now)}` : '';
   return `Waiting${whom} (${done} of ${people.length} signed)${mailed}${left}.`;
 }
 
-function nameOf(signer: Signer): string {
-  return signer.name ?? signer.email ?? 'a signer';
+function everyone(people: readonly Signer[]): string {
+  if (people.length <= 2) return people.map(nameOf).join(' and ') || 'Everybody';
+  return `All ${counted(people.length, 'signer')}`;
+}
+
+function ended(envelope: Envelope, now: number): string {
+  const word = envelope.status === 'EXPIRED' ? 'Expired' : 'Cancelled';
+  const missing = (envelope.signers ?? []).filter((one) => one.status !== 'SIGNED').map(nameOf);
+  const when = relativeTime(endOf(envelope), now);
+  return `${[word, when].filter(Boolean).join(' ')}${missing.length > 0 ? `; not signed by ${listed(missing)}` : ''}.`;
+}
+
+/** Two by name, the rest by number. */
+function listed(names: readonly string[]): string {
+  const rest = names.length > 2 ? ` and ${names.length - 2} more` : '';
+  return `${names.slice(0, 2).join(rest === '' ? ' and ' : ', ')}${rest}`;
 }
 
 const NEXT: Readonly<Record<string, readonly string[]>> = {
@@ -120,7 +91,7 @@ function facts(envelope: Envelope, now: number): [string, string][] {
     ['Created', envelope.createdAt],
     ['Sent', envelope.sentAt],
     ['Completed', envelope.completedAt],
-    ['Expires', envelope.expiresAt],
+    [envelope.status === 'EXPIRED' ? 'Expired' : 'Expires', expiryOf(envelope)],
   ];
   const pairs: [string, string][] = [
     [
@@ -135,6 +106,11 @@ function facts(envelope: Envelope, now: number): [string, string][] {
     ['Webhooks', safeLine(envelope.webhookUrl ?? '')],
   ];
   return pairs.filter(([, text]) => text !== '');
+}
+
+/** What was completed, cancelled or declined expires no more. */
+function expiryOf({ status, expiresAt }: Envelope): string | null | undefined {
+  return status === 'EXPIRED' || !isTerminal(status ?? '') ? expiresAt : null;
 }
 
 function bothTimes(iso: string, now: number): string {

@@ -6,11 +6,14 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 
-/** The list of templates. */
-export function templateList(now: number): ListView<Template> {
+/** The list of templates; `search` is what was asked for. */
+export function templateList(now: number, search?: string): ListView<Template> {
   return {
     id: (one) => one.id,
-    empty: 'There are no templates. They are made in the web dashboard of the service.',
+    empty:
+      search === undefined
+        ? 'There are no templates. They are made in the web dashboard of the service.'
+        : `No template has words that begin with "${search}"; see all: \`esign templates list\`.`,
     columns: [
       { key: 'id', header: 'ID', value: (one) => one.id, fixed: true },
       { key: 'name', header: 'NAME', value: (one) => one.name ?? '' },

@@ -13,7 +13,7 @@ export default class EnvelopesCancel extends EsignCommand {
   static override examples = [
     '<%= config.bin %> envelopes cancel env_123 --reason "wrong template"',
     '<%= config.bin %> envelopes cancel env_123 env_456 --yes',
-    '<%= config.bin %> envelopes list --status SENT --older-than 30d -q | <%= config.bin %> envelopes cancel - --yes',
+    '<%= config.bin %> envelopes list --status SENT --older-than 30d --all -q | <%= config.bin %> envelopes cancel - --yes',
   ];
   static override strict = false;
   static override args = {

@@ -15,7 +15,7 @@ export default class EnvelopesDownload extends EsignCommand {
     '<%= config.bin %> envelopes download env_123 --what signed -o contract.pdf',
     '<%= config.bin %> envelopes download --status COMPLETED --since 30d --dir archive',
     "<%= config.bin %> envelopes download --status COMPLETED --dir archive --name-template '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
-    '<%= config.bin %> envelopes list --status COMPLETED --since 30d -q | <%= config.bin %> envelopes download - --dir archive',
+    '<%= config.bin %> envelopes list --status COMPLETED --since 30d --all -q | <%= config.bin %> envelopes download - --dir archive',
   ];
   static override strict = false;
   static override args = {

@@ -12,7 +12,7 @@ export default class EnvelopesGet extends EsignCommand {
     '<%= config.bin %> envelopes get env_123',
     '<%= config.bin %> envelopes get env_123 --history',
     '<%= config.bin %> envelopes get env_123 --json | jq -r .status',
-    '<%= config.bin %> envelopes list -q | <%= config.bin %> envelopes get - --json',
+    '<%= config.bin %> envelopes list --all -q | <%= config.bin %> envelopes get - --json',
   ];
   static override strict = false;
   static override args = {

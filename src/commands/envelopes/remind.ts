@@ -14,7 +14,7 @@ export default class EnvelopesRemind extends EsignCommand {
   static override examples = [
     '<%= config.bin %> envelopes remind env_123',
     '<%= config.bin %> envelopes remind env_123 --signer ada@example.com',
-    '<%= config.bin %> envelopes list --status SENT --older-than 7d -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
+    '<%= config.bin %> envelopes list --status SENT --older-than 7d --all -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
   ];
   static override strict = false;
   static override args = {

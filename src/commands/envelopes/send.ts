@@ -12,7 +12,7 @@ export default class EnvelopesSend extends EsignCommand {
   static override examples = [
     '<%= config.bin %> envelopes send env_123',
     '<%= config.bin %> envelopes send env_123 env_456 --yes',
-    '<%= config.bin %> envelopes list --status DRAFT -q | <%= config.bin %> envelopes send - --yes',
+    '<%= config.bin %> envelopes list --status DRAFT --all -q | <%= config.bin %> envelopes send - --yes',
   ];
   static override strict = false;
   static override args = {

@@ -17,7 +17,7 @@ export default class TemplatesList extends EsignCommand {
   static override flags = {
     ...listFlags,
     search: Flags.string({
-      description: 'only templates whose name, description or id contains this',
+      description: 'only templates with words that begin with these, in name, description or id',
       helpValue: 'TEXT',
     }),
   };
@@ -26,14 +26,18 @@ export default class TemplatesList extends EsignCommand {
     const { flags } = await this.parse(TemplatesList);
     const context = this.context(flags);
     const client = await context.client();
+    let total: number | undefined;
     const templates = searchTemplates(client, {
       search: flags.search,
+      onTotal: (known) => {
+        total = known;
+      },
       pageSize: limited.pageSize(flags, flags.search === undefined),
       signal: context.signal,
     });
     await writeList<Template>(
-      limited.take(templates, flags, context),
-      templateList(context.clock.now()),
+      limited.take(templates, flags, context, () => total),
+      templateList(context.clock.now(), flags.search),
       flags,
       context.terminal,
     );

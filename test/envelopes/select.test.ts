@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { Envelope } from '../../src/api/schemas.ts';
+import { type Selection, selectEnvelopes, soughtPart } from '../../src/envelopes/select.ts';
+import { clientFor } from '../support/client.ts';
+
+const lukasz = { name: 'Łukasz Řehoř', email: 'lr@example.com' };
+const ada = { name: 'Ada', email: 'ada@example.org' };
+const all: Envelope[] = [
+  { id: 'env_1', subject: 'Please sign: Contract 1377', signers: [ada, lukasz] },
+  { id: 'env_2', subject: 'Lease of the barn', templateId: 'tmpl_lease', signers: [ada] },
+  { id: 'env_3', templateName: 'Loan', metadata: { deal: 4711, parties: [{ town: 'Łódź' }] }, signers: [] },
+];
+
+/** The ids that fit, and those that were read one by one. Where the list leaves signers out, `whole` has them. */
+async function found(selection: Selection, listed: readonly Envelope[] = all) {
+  const client = clientFor('http://127.0.0.1:1');
+  const read: string[] = [];
+  async function* list() {
+    yield* listed;
+    await Promise.resolve();
+  }
+  const get = (id: string) => {
+    read.push(id);
+    return Promise.resolve(all.find((one) => one.id === id) ?? { id });
+  };
+  const ids: string[] = [];
+  const listing = { ...client, envelopes: { ...client.envelopes, list, get } };
+  for await (const { id } of selectEnvelopes(listing, selection)) ids.push(id);
+  return { ids, read };
+}
+
+describe('a search', () => {
+  it.each([
+    ['lukasz', ['env_1']],
+    ['rehor 1377', ['env_1']],
+    ['example.org', ['env_1', 'env_2']],
+    ['lease', ['env_2']],
+    ['tmpl_lease', ['env_2']],
+    ['loan', ['env_3']],
+    ['4711', ['env_3']],
+    ['lodz', ['env_3']],
+    ['deal', []],
+    ['env_2', ['env_2']],
+    ['2', ['env_2']],
+  ])('for %s', async (search, ids) => {
+    expect((await found({ search })).ids).toEqual(ids);
+  });
+
+  it('reads an envelope whose list item lacks signers only when the rest has not answered', async () => {
+    const bare = all.map(({ signers: _, ...rest }) => rest);
+    expect(await found({ search: 'lukasz' }, bare)).toEqual({
+      ids: ['env_1'],
+      read: ['env_1', 'env_2', 'env_3'],
+    });
+    expect(await found({ search: 'barn' }, bare)).toEqual({ ids: ['env_2'], read: ['env_1', 'env_3'] });
+    expect(await found({ signer: 'LUKASZ ř' }, bare)).toMatchObject({ ids: ['env_1'] });
+    expect(await found({ statuses: ['SENT', 'DRAFT'], search: 'lukasz' }, bare)).toEqual({
+      ids: [],
+      read: [],
+    });
+  });
+
+  it('tells what of a signer was asked for', () => {
+    expect(soughtPart({ search: 'rehor' })(lukasz)).toBe('Łukasz Řehoř');
+    expect(soughtPart({ search: 'lr@example.com' })(lukasz)).toBe('lr@example.com');
+    expect(soughtPart({ signer: 'example.com' })(lukasz)).toBe('lr@example.com');
+    expect(soughtPart({ search: '1377' })(lukasz)).toBeUndefined();
+    expect(soughtPart({})(lukasz)).toBeUndefined();
+  });
+});
