@@ -35,12 +35,15 @@ export function checkName(name: string): void {
  * @throws UsageError for a base URL or endpoint that is none, or settings that do not go together.
  */
 export function applyChanges(profile: Profile | undefined, changes: ProfileChanges): Profile {
-  const insecureHttp = changes.insecureHttp ?? profile?.insecureHttp;
+  // What was accepted for one address says nothing of another.
+  const isMoved = changes.baseUrl !== undefined && changes.baseUrl !== profile?.baseUrl;
+  const insecureHttp = changes.insecureHttp ?? (isMoved ? undefined : profile?.insecureHttp);
   const baseUrl = changes.baseUrl ?? profile?.baseUrl;
   if (baseUrl === undefined)
     throw new UsageError('A profile needs --base-url.', { hint: 'Such as https://api.example.com/api/v1.' });
   const next: Profile = { ...profile, baseUrl: normalizeBaseUrl(baseUrl, { insecureHttp }) };
   if (insecureHttp) next.insecureHttp = true;
+  else delete next.insecureHttp;
   for (const place of KEY_PLACES) {
     const value = changes[place];
     if (value !== undefined) setKey(next, place, value);
@@ -61,15 +64,23 @@ function changedStorage(
   changes: ProfileChanges,
 ): NonNullable<Profile['storage']> {
   const { bucket, region, endpoint, pathStyle, awsProfile, accessKeyId, secretAccessKey } = changes;
-  if (endpoint && !/^https?:\/\/[^/]/.test(endpoint)) {
-    throw new UsageError(`The endpoint "${endpoint}" is not a URL.`, {
-      hint: 'Write it with its scheme, like https://s3.example.com.',
-    });
-  }
+  if (endpoint) checkEndpoint(endpoint);
   const wanted = { bucket, region, endpoint, pathStyle, awsProfile, accessKeyId, secretAccessKey };
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
   const merged = { ...before, ...Object.fromEntries(given) };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== ''));
+}
+
+/** @throws UsageError for an endpoint that is no http(s) URL, or that carries credentials: they would be shown with it. */
+export function checkEndpoint(endpoint: string): void {
+  const example = 'Write it with its scheme, like https://s3.example.com.';
+  if (!/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint))
+    throw new UsageError(`The endpoint "${endpoint}" is not a URL.`, { hint: example });
+  const { username, password } = new URL(endpoint);
+  if (username || password)
+    throw new UsageError('The endpoint must not carry a user name or password.', {
+      hint: `${example} Credentials: --access-key-id, or the AWS chain.`,
+    });
 }
 
 /** Adds a profile; the first one becomes the current one. */

@@ -1,6 +1,7 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
 import { parseDuration } from '../kernel/duration.ts';
 import { NoProfileError, UsageError } from '../kernel/errors.ts';
+import { checkEndpoint } from './edit.ts';
 import type { Profile, Profiles, StorageSettings } from './profile.ts';
 import { profileNamed } from './store.ts';
 
@@ -29,7 +30,8 @@ export interface Settings {
   apiKey: (Sourced<string> & { kind: 'key' | 'command' | 'keychain' }) | undefined;
   timeoutMs: Sourced<number>;
   storage: StorageSettings;
-  insecureHttp: boolean;
+  /** Where all of it comes from. */
+  storageSource: Source;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -54,8 +56,7 @@ export function resolveSettings(input: ResolveInput): Settings {
     baseUrl: baseUrlOf(input, profile),
     apiKey: apiKeyOf(env, profile),
     timeoutMs: timeoutOf(input),
-    storage: profile?.storage ?? {},
-    insecureHttp: profile?.insecureHttp ?? false,
+    ...storageOf(env, profile),
   };
 }
 
@@ -78,9 +79,15 @@ function baseUrlOf(input: ResolveInput, profile: Profile | undefined): Sourced<s
   ];
   for (const [value, source] of candidates) {
     if (value !== undefined)
-      return { value: normalizeBaseUrl(value, { insecureHttp: profile?.insecureHttp }), source };
+      return { value: normalizeBaseUrl(value, { insecureHttp: isInsecure(value, profile) }), source };
   }
   return undefined;
+}
+
+/** What a profile accepts counts for its own address alone. */
+function isInsecure(baseUrl: string, profile: Profile | undefined): boolean {
+  const same = (text: string) => text.replace(/\/+$/, '');
+  return profile?.insecureHttp === true && same(baseUrl) === same(profile.baseUrl);
 }
 
 function apiKeyOf(env: ResolveInput['env'], profile: Profile | undefined): Settings['apiKey'] {
@@ -92,6 +99,18 @@ function apiKeyOf(env: ResolveInput['env'], profile: Profile | undefined): Setti
   if (profile?.apiKeyKeychain !== undefined)
     return { value: profile.apiKeyKeychain, source: 'profile', kind: 'keychain' };
   return undefined;
+}
+
+/** ESIGN_BUCKET and its like name the bucket where there is no profile that could. */
+function storageOf(
+  env: ResolveInput['env'],
+  profile: Profile | undefined,
+): Pick<Settings, 'storage' | 'storageSource'> {
+  if (profile !== undefined) return { storage: profile.storage ?? {}, storageSource: 'profile' };
+  const { ESIGN_BUCKET: bucket, ESIGN_BUCKET_REGION: region, ESIGN_BUCKET_ENDPOINT: endpoint } = env;
+  if (endpoint) checkEndpoint(endpoint);
+  const given = Object.entries({ bucket, region, endpoint }).filter(([, value]) => value);
+  return { storage: Object.fromEntries(given), storageSource: 'environment' };
 }
 
 function timeoutOf({ flags, env }: ResolveInput): Sourced<number> {
@@ -108,8 +127,29 @@ function timeoutOf({ flags, env }: ResolveInput): Sourced<number> {
 }
 
 /**
+ * A key goes only to the base URL it was given with; --base-url is said out loud.
+ * @throws UsageError when one is of the environment and the other of a profile.
+ */
+function refuseMixture(baseUrl: Sourced<string>, apiKey: Sourced<string>, profile: string): void {
+  if (baseUrl.source === 'flag' || baseUrl.source === apiKey.source) return;
+  if (apiKey.source === 'profile')
+    throw new UsageError(
+      `ESIGN_BASE_URL (${baseUrl.value}) is set, but the key is that of the profile ${profile}: a key goes only to the address it was given with.`,
+      {
+        hint: `Give its key in ESIGN_API_KEY, or \`unset ESIGN_BASE_URL\`. If you mean it: --base-url ${baseUrl.value}`,
+      },
+    );
+  throw new UsageError(
+    `ESIGN_API_KEY is set, but the base URL is that of the profile ${profile}: a key goes only to the address it was given with.`,
+    {
+      hint: `Give its address in ESIGN_BASE_URL, or \`unset ESIGN_API_KEY\`. If you mean it: --base-url ${baseUrl.value}`,
+    },
+  );
+}
+
+/**
  * The two settings without which nothing can be asked of the service.
- * @throws NoProfileError that names the two ways on.
+ * @throws NoProfileError that names the ways on, or UsageError when the two don't belong together.
  */
 export function requireConnection(settings: Settings): {
   baseUrl: string;
@@ -124,5 +164,6 @@ export function requireConnection(settings: Settings): {
     throw new NoProfileError('There is no profile yet, so there is no service to ask.', { hint });
   if (settings.apiKey === undefined)
     throw new NoProfileError('There is no API key to call the service with.', { hint });
+  refuseMixture(settings.baseUrl, settings.apiKey, settings.profileName?.value ?? '');
   return { baseUrl: settings.baseUrl.value, apiKey: settings.apiKey };
 }

@@ -2,6 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { Home, reportedError, type Sandbox } from '../support/cli.ts';
+import { json, startServer } from '../support/server.ts';
 
 const home = new Home();
 const canary = 'sk_canary_0123456789abcdef';
@@ -143,6 +144,31 @@ describe('profiles', () => {
       expect(reportedError(one)).toMatchObject({ code: 'USAGE', exitCode: 2 });
     }
     expect(both.stdout + both.stderr).not.toContain(canary);
+  });
+
+  it('give their key to their own address alone', async () => {
+    const elsewhere = await startServer((_request, response) => json(response, 200, { data: [] }));
+    const url = `${elsewhere.origin}/api/v1`;
+    const mixtures = [
+      { ESIGN_BASE_URL: url },
+      { ESIGN_API_KEY: canary },
+      { ESIGN_API_KEY: canary, ESIGN_PROFILE: 'second' },
+    ];
+    for (const env of mixtures) {
+      const run = await home.run(['templates', 'list', '--json'], { env: { ESIGN_PROFILE: 'acme', ...env } });
+      expect([run.code, run.stdout]).toEqual([2, '']);
+      expect(reportedError(run)).toMatchObject({
+        code: 'USAGE',
+        hint: expect.stringContaining('--base-url') as unknown,
+      });
+    }
+    expect(elsewhere.seen).toEqual([]);
+    const aloud = await home.run(['templates', 'list', '-p', 'acme', '--base-url', url]);
+    expect([aloud.code, elsewhere.seen[0]?.headers.authorization]).toEqual([0, `Bearer ${sandbox.apiKey}`]);
+    const alone = { ESIGN_BASE_URL: url, ESIGN_API_KEY: canary };
+    expect((await home.run(['templates', 'list'], { env: alone })).code).toBe(0);
+    expect(elsewhere.seen[1]?.headers.authorization).toBe(`Bearer ${canary}`);
+    await elsewhere.close();
   });
 
   it('in a broken file are reported with its path, by every command, and the file is left as it is', async () => {

@@ -75,7 +75,7 @@ describe('the runner', () => {
   });
 
   it('keeps the exit code under --json', async () => {
-    const { code } = await shell('ESIGN_BASE_URL=http://127.0.0.1:9/x esign envelopes get env_1 --json');
+    const { code } = await shell('esign envelopes get env_1 --json --base-url http://127.0.0.1:9/x');
     expect(code).toBe(8);
   });
 

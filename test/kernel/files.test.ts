@@ -40,13 +40,16 @@ describe('writeFileAtomic', () => {
   };
   const path = () => join(folder, 'file');
 
-  it.each(['EPERM', 'EACCES', 'EBUSY'])('waits on Windows until the file is free again (%s)', async (code) => {
-    writeFileSync(path(), 'one');
-    const system = inUse('win32', 5, code);
-    await writeFileAtomic(path(), 'two', 0o600, system);
-    expect(readFileSync(path(), 'utf8')).toBe('two');
-    expect(system.clock.slept).toHaveLength(5);
-  });
+  it.each(['EPERM', 'EACCES', 'EBUSY'])(
+    'waits on Windows until the file is free again (%s)',
+    async (code) => {
+      writeFileSync(path(), 'one');
+      const system = inUse('win32', 5, code);
+      await writeFileAtomic(path(), 'two', 0o600, system);
+      expect(readFileSync(path(), 'utf8')).toBe('two');
+      expect(system.clock.slept).toHaveLength(5);
+    },
+  );
 
   it.each([
     ['a file that stays in use', inUse('win32', 1_000), 'EPERM'],

@@ -210,7 +210,7 @@ const settings = z.object({
     z.object({ value: text, in: z.enum(['file', 'command', 'keychain', 'environment']), source: text }),
   ),
   timeoutMs: z.object({ value: count, source: text }),
-  storage: z.nullable(storage),
+  storage: z.nullable(z.extend(storage, { source: text })),
 });
 const standout = z.object({ id: text, subject: maybe, waitingFor: z.array(text), at: text });
 const summary = z.object({

@@ -178,7 +178,7 @@ const settings = publicSettings(
     apiKey: { value: profile.profile.apiKey, source: 'environment', kind: 'key' },
     timeoutMs: { value: 30_000, source: 'default' },
     storage: profile.profile.storage,
-    insecureHttp: false,
+    storageSource: 'profile',
   },
   '/home/ada/.config/esign/profiles.json',
 );

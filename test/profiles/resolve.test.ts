@@ -58,6 +58,58 @@ describe('settings', () => {
     );
   });
 
+  const plain = {
+    current: 'plain',
+    profiles: { plain: { baseUrl: 'http://intra/api/v1/', apiKey: 'k', insecureHttp: true } },
+  };
+
+  it.each([
+    ['the key of a profile and the address of the environment', { ESIGN_BASE_URL: 'https://env.example/v1' }],
+    ['the key of the environment and the address of a profile', { ESIGN_API_KEY: 'k' }],
+    ['the same with a profile that the environment names', { ESIGN_API_KEY: 'k', ESIGN_PROFILE: 'other' }],
+  ])('never bring together %s, unless --base-url says so', (_what, env) => {
+    expect(() => requireConnection(resolveSettings({ flags: {}, env, store }))).toThrow(UsageError);
+    const flags = { baseUrl: 'https://flag.example/v1' };
+    expect(requireConnection(resolveSettings({ flags, env, store })).baseUrl).toBe(flags.baseUrl);
+  });
+
+  it('of the environment alone go together, whatever profile is named beside them', () => {
+    const env = { ESIGN_BASE_URL: 'https://env.example/v1', ESIGN_API_KEY: 'k', ESIGN_PROFILE: 'acme' };
+    const settings = resolveSettings({ flags: {}, env, store });
+    expect(requireConnection(settings)).toMatchObject({
+      baseUrl: env.ESIGN_BASE_URL,
+      apiKey: { value: 'k' },
+    });
+    expect(settings.storage).toEqual({ bucket: 'b' });
+  });
+
+  it('take plain http for the address of the profile that accepts it, and for no other', () => {
+    expect(resolveSettings({ flags: {}, env: {}, store: plain }).baseUrl?.value).toBe('http://intra/api/v1');
+    for (const flags of [{ baseUrl: 'http://intra/api/v1' }, { baseUrl: 'http://intra/api/v1/' }])
+      expect(resolveSettings({ flags, env: {}, store: plain }).baseUrl?.value).toBe('http://intra/api/v1');
+    for (const other of ['http://elsewhere/api/v1', 'http://intra:8080/api/v1', 'http://intra/other'])
+      expect(() => resolveSettings({ flags: { baseUrl: other }, env: {}, store: plain })).toThrow(
+        'plain http',
+      );
+  });
+
+  it('name the bucket by the environment where there is no profile', () => {
+    const env = {
+      ESIGN_BASE_URL: 'https://env.example/v1',
+      ESIGN_API_KEY: 'k',
+      ESIGN_BUCKET: 'papers',
+      ESIGN_BUCKET_REGION: '',
+    };
+    expect(resolveSettings({ flags: {}, env, store })).toMatchObject({
+      storage: { bucket: 'papers' },
+      storageSource: 'environment',
+    });
+    const named = resolveSettings({ flags: {}, env: { ESIGN_BUCKET: 'papers' }, store });
+    expect(named).toMatchObject({ storage: { bucket: 'b' }, storageSource: 'profile' });
+    const endpoint = { ...env, ESIGN_BUCKET_ENDPOINT: 'https://u:p@s3.example' };
+    expect(() => resolveSettings({ flags: {}, env: endpoint, store })).toThrow('user name or password');
+  });
+
   it('use the sandbox profile for sandbox commands, unless told otherwise', () => {
     const at = (flags: { profile?: string }) =>
       resolveSettings({ flags, env: {}, store, fallbackProfile: 'sandbox' }).profileName?.value;

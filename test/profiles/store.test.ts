@@ -97,6 +97,22 @@ describe('changes to a profile', () => {
     },
   );
 
+  it.each(['https://user:PASSWORD@s3.example', 'https://user@s3.example', 's3.example', 'https://['])(
+    'refuse the endpoint %s',
+    (endpoint) => {
+      const change = () => applyChanges(undefined, { ...profile, endpoint });
+      expect(change).toThrow(UsageError);
+      expect(change).not.toThrow('PASSWORD');
+    },
+  );
+
+  it('that move a profile ask anew for plain http', () => {
+    const before = applyChanges(undefined, { ...profile, baseUrl: 'http://intra/v1', insecureHttp: true });
+    expect(applyChanges(before, { region: 'eu' }).insecureHttp).toBe(true);
+    expect(applyChanges(before, { baseUrl: 'https://intra/v1' })).not.toHaveProperty('insecureHttp');
+    expect(() => applyChanges(before, { baseUrl: 'http://other/v1' })).toThrow('plain http');
+  });
+
   it('take http on loopback, and elsewhere only when told so; slashes at the end do not matter', () => {
     expect(applyChanges(undefined, { ...profile, baseUrl: 'http://127.0.0.1:4010/api/v1/' }).baseUrl).toBe(
       'http://127.0.0.1:4010/api/v1',

@@ -102,7 +102,8 @@ function shownKey({ kind, value }: NonNullable<Settings['apiKey']>): string {
 
 /** What a command would use, each value with its source. */
 export function publicSettings(settings: Settings, file: string) {
-  const { profileName, baseUrl, apiKey, timeoutMs, storage } = settings;
+  const { profileName, baseUrl, apiKey, timeoutMs, storageSource } = settings;
+  const storage = publicStorage(settings.storage);
   const key = apiKey && {
     value: shownKey(apiKey),
     source: apiKey.source,
@@ -114,7 +115,7 @@ export function publicSettings(settings: Settings, file: string) {
     baseUrl: baseUrl ?? null,
     apiKey: key ?? null,
     timeoutMs,
-    storage: publicStorage(storage),
+    storage: storage && { ...storage, source: storageSource },
   };
 }
 
@@ -123,16 +124,18 @@ export function renderSettings(settings: ReturnType<typeof publicSettings>, term
   const sourced = (one: { value: unknown; source: string } | null) =>
     one === null ? 'none' : `${String(one.value)}  (${one.source})`;
   const { storage } = settings;
+  const stored = (value: string | null | undefined) =>
+    value && storage ? sourced({ value, source: storage.source }) : null;
   const pairs: [string, string | null][] = [
     ['Profile', settings.profile === null ? 'none' : sourced(settings.profile)],
     ['Base URL', sourced(settings.baseUrl)],
     ['API key', sourced(settings.apiKey)],
     ['Time-out', `${settings.timeoutMs.value / 1_000} s  (${settings.timeoutMs.source})`],
-    ['Bucket', storage?.bucket ?? 'none'],
-    ['Endpoint', storage?.endpoint ?? null],
-    ['Region', storage?.region ?? null],
-    ['AWS profile', storage?.awsProfile ?? null],
-    ['Access key', storage?.accessKeyId ?? null],
+    ['Bucket', stored(storage?.bucket) ?? 'none'],
+    ['Endpoint', stored(storage?.endpoint)],
+    ['Region', stored(storage?.region)],
+    ['AWS profile', stored(storage?.awsProfile)],
+    ['Access key', stored(storage?.accessKeyId)],
     ['Kept in', settings.file],
   ];
   return renderPairs(present(pairs), terminal);
