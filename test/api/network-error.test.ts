@@ -1,12 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { networkError } from '../../src/api/network-error.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
+import { certify } from '../support/certificates.ts';
 import { clientFor } from '../support/client.ts';
 import { startServer } from '../support/server.ts';
 
@@ -104,12 +101,13 @@ describe('what became of a request without a reply', () => {
 
 describe('a certificate that is not trusted', () => {
   it('is told from a network that is down, and NODE_EXTRA_CA_CERTS is named', async () => {
-    const { key, authority, leaf } = makeCertificates();
-    for (const [cert, why] of [
+    const authority = await certify('esign test authority');
+    const leaf = await certify('service', authority);
+    for (const [certified, why] of [
       [authority, 'its TLS certificate is self-signed'],
       [leaf, 'its TLS certificate comes from an authority this machine does not know'],
     ] as const) {
-      const server = createTlsServer({ key, cert });
+      const server = createTlsServer(certified);
       await new Promise<void>((resolve) => {
         server.listen(0, '127.0.0.1', resolve);
       });
@@ -124,52 +122,6 @@ describe('a certificate that is not trusted', () => {
       server.close();
     }
   });
-
-  /** A key with two certificates: one by itself, and one by the first. */
-  function makeCertificates() {
-    const folder = mkdtempSync(join(tmpdir(), 'esign-tls-'));
-    const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-    try {
-      writeFileSync(join(folder, 'san'), 'subjectAltName=IP:127.0.0.1');
-      const subject = ['-subj', '/CN=esign test authority', '-addext', 'subjectAltName=IP:127.0.0.1'];
-      openssl(
-        'req',
-        '-x509',
-        '-newkey',
-        'rsa:2048',
-        '-nodes',
-        '-days',
-        '2',
-        ...subject,
-        '-keyout',
-        'key',
-        '-out',
-        'ca',
-      );
-      openssl('req', '-new', '-key', 'key', '-subj', '/CN=service', '-out', 'csr');
-      openssl(
-        'x509',
-        '-req',
-        '-in',
-        'csr',
-        '-CA',
-        'ca',
-        '-CAkey',
-        'key',
-        '-CAcreateserial',
-        '-days',
-        '2',
-        '-extfile',
-        'san',
-        '-out',
-        'leaf',
-      );
-      const [key, authority, leaf] = ['key', 'ca', 'leaf'].map((name) => readFileSync(join(folder, name)));
-      return { key, authority, leaf };
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  }
 });
 
 describe('an error of the HTTP layer', () => {

@@ -1,12 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home } from '../support/cli.ts';
+import { closing } from '../support/closing.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { launch, open, skip } from './rig.ts';
+import { launch, needsBrowser, open } from './rig.ts';
 
-const home = new Home();
+const opened = closing();
+const home = opened(new Home());
 const secret = 'whsec_0123456789abcdef';
 let browser: Browser;
 let target: TestServer;
@@ -15,23 +17,17 @@ let receiver: string;
 let received = 0;
 
 beforeAll(async () => {
-  if (skip) return;
   await writeFile(home.path('secret'), secret);
-  target = await startServer((_, response) => {
-    received++;
-    response.end('ok');
-  });
+  target = opened(
+    await startServer((_, response) => {
+      received++;
+      response.end('ok');
+    }),
+  );
   const words = ['listen', '--port', '0', '--json', '--inspect', '--secret-file', 'secret'];
   const ready = await home.start([...words, '--forward-to', `${target.origin}/hooks`]).object();
   [inspector, receiver] = [String(ready.inspectorUrl), String(ready.url)];
-  browser = await launch();
-});
-afterAll(async () => {
-  if (!skip) {
-    await browser.close();
-    await target.close();
-  }
-  await home.close();
+  browser = opened(await launch());
 });
 
 async function deliver(event: string, envelopeId: string, title = '', known = secret): Promise<void> {
@@ -40,7 +36,7 @@ async function deliver(event: string, envelopeId: string, title = '', known = se
   await fetch(receiver, { method: 'POST', body, headers });
 }
 
-describe.skipIf(skip)('the inspector in a browser', () => {
+describe('the inspector in a browser', needsBrowser, () => {
   it('shows deliveries as they come, filters, explains, and sends one again by keyboard', async () => {
     const { page, errors } = await open(browser);
     await page.goto(inspector);

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Sandbox } from '../support/cli.ts';
+import { needs, toolPath } from '../support/tools.ts';
 
-/* Debian's Chromium, or the one that CHROMIUM names. Without it the tests are skipped, visibly; not in CI. */
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-export const skip = !existsSync(CHROMIUM) && !process.env.CI;
+/** For the tests that open pages. */
+export const needsBrowser = needs('chromium');
 
 export function launch(): Promise<Browser> {
   const quiet = [
@@ -15,7 +14,7 @@ export function launch(): Promise<Browser> {
     '--disable-component-update',
     '--disable-sync',
   ];
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...quiet] });
+  return chromium.launch({ executablePath: toolPath('chromium') ?? '', args: ['--no-sandbox', ...quiet] });
 }
 
 /** A page, and what goes wrong in it: a test expects nothing there. */

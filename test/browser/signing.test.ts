@@ -1,21 +1,18 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { strokesIn, textIn } from '../sandbox/papers/reader.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { needsReader, strokesIn, textIn } from '../sandbox/papers/reader.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
-import { launch, open, openSigning, skip } from './rig.ts';
+import { closing } from '../support/closing.ts';
+import { launch, needsBrowser, open, openSigning } from './rig.ts';
 
-const home = new Home();
+const opened = closing();
+const home = opened(new Home());
 let browser: Browser;
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  if (skip) return;
   sandbox = await home.sandbox();
-  browser = await launch();
-});
-afterAll(async () => {
-  if (!skip) await browser.close();
-  await home.close();
+  browser = opened(await launch());
 });
 
 async function sent(...signers: string[]): Promise<string> {
@@ -37,7 +34,7 @@ async function drawOn(page: Page): Promise<void> {
   await page.mouse.up();
 }
 
-describe.skipIf(skip)('in a browser', () => {
+describe('in a browser', needsBrowser, () => {
   it('both signers sign, and the papers can be downloaded', async () => {
     const id = await sent(
       'Łukasz Řehoř <lukasz@example.com>;role=Signer',
@@ -65,44 +62,48 @@ describe.skipIf(skip)('in a browser', () => {
     expect(errors.filter((text) => !text.includes('400'))).toEqual([]);
   });
 
-  it('a signature is drawn with the mouse, undone, drawn again, and stands on the paper as lines', async () => {
-    const id = await sent('Ada <ada-draws@example.com>');
-    const { page, errors } = await open(browser);
-    await openSigning(page, sandbox, 'ada-draws@');
-    await page.getByRole('button', { name: 'Draw: Signature' }).click();
-    const pad = page.getByRole('dialog');
-    expect(await pad.getByRole('button', { name: 'Use it' }).isDisabled()).toBe(true);
-    await drawOn(page);
-    await drawOn(page);
-    await pad.getByRole('button', { name: 'Undo' }).click();
-    await pad.getByRole('button', { name: 'Use it' }).click();
-    const shown = page.getByRole('button', { name: 'Signature, drawn: draw it again' });
-    await shown.waitFor();
-    expect(await page.getByRole('textbox', { name: 'Signature' }).isVisible()).toBe(false);
-    await page.getByRole('button', { name: 'Sign', exact: true }).click();
-    await page.waitForSelector('text=Tick that you have read');
-    await page.waitForSelector('.pages[data-ready]');
-    expect(await page.getByRole('button', { name: 'Signature, drawn: draw it again' }).isVisible()).toBe(
-      true,
-    );
-    await page.getByLabel('I have read the document').check();
-    await page.getByRole('button', { name: 'Sign', exact: true }).click();
-    const url = await page.getByRole('link', { name: 'Signed document' }).getAttribute('href');
-    const reply = await page.request.get(new URL(url ?? '', sandbox.baseUrl).href);
-    const pdf = new Uint8Array(await reply.body());
-    const box = { page: 2, x: 64, y: 530, width: 222, height: 58 };
-    const points = await strokesIn(pdf, 2);
-    expect(points.length).toBeGreaterThan(20);
-    for (const { x, y } of points) {
-      expect(x).toBeGreaterThan(box.x);
-      expect(x).toBeLessThan(box.x + box.width);
-      expect(y).toBeGreaterThan(box.y);
-      expect(y).toBeLessThan(box.y + box.height);
-    }
-    expect(textIn(pdf, box)).toContain('Signed by Ada');
-    expect(await home.object(['envelopes', 'get', id])).toMatchObject({ status: 'COMPLETED' });
-    expect(errors.filter((text) => !text.includes('400'))).toEqual([]);
-  });
+  it(
+    'a signature is drawn with the mouse, undone, drawn again, and stands on the paper as lines',
+    needsReader,
+    async () => {
+      const id = await sent('Ada <ada-draws@example.com>');
+      const { page, errors } = await open(browser);
+      await openSigning(page, sandbox, 'ada-draws@');
+      await page.getByRole('button', { name: 'Draw: Signature' }).click();
+      const pad = page.getByRole('dialog');
+      expect(await pad.getByRole('button', { name: 'Use it' }).isDisabled()).toBe(true);
+      await drawOn(page);
+      await drawOn(page);
+      await pad.getByRole('button', { name: 'Undo' }).click();
+      await pad.getByRole('button', { name: 'Use it' }).click();
+      const shown = page.getByRole('button', { name: 'Signature, drawn: draw it again' });
+      await shown.waitFor();
+      expect(await page.getByRole('textbox', { name: 'Signature' }).isVisible()).toBe(false);
+      await page.getByRole('button', { name: 'Sign', exact: true }).click();
+      await page.waitForSelector('text=Tick that you have read');
+      await page.waitForSelector('.pages[data-ready]');
+      expect(await page.getByRole('button', { name: 'Signature, drawn: draw it again' }).isVisible()).toBe(
+        true,
+      );
+      await page.getByLabel('I have read the document').check();
+      await page.getByRole('button', { name: 'Sign', exact: true }).click();
+      const url = await page.getByRole('link', { name: 'Signed document' }).getAttribute('href');
+      const reply = await page.request.get(new URL(url ?? '', sandbox.baseUrl).href);
+      const pdf = new Uint8Array(await reply.body());
+      const box = { page: 2, x: 64, y: 530, width: 222, height: 58 };
+      const points = await strokesIn(pdf, 2);
+      expect(points.length).toBeGreaterThan(20);
+      for (const { x, y } of points) {
+        expect(x).toBeGreaterThan(box.x);
+        expect(x).toBeLessThan(box.x + box.width);
+        expect(y).toBeGreaterThan(box.y);
+        expect(y).toBeLessThan(box.y + box.height);
+      }
+      expect(textIn(pdf, box)).toContain('Signed by Ada');
+      expect(await home.object(['envelopes', 'get', id])).toMatchObject({ status: 'COMPLETED' });
+      expect(errors.filter((text) => !text.includes('400'))).toEqual([]);
+    },
+  );
 
   it('a signer declines with a reason', async () => {
     const id = await sent('Ada <ada@example.com>');

@@ -1,11 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SMALL, WholeGets } from '../../src/documents/whole-get.ts';
+import { certify } from '../support/certificates.ts';
 
 let server: Server | undefined;
 let gets: WholeGets | undefined;
@@ -129,13 +126,7 @@ describe('a small object', () => {
   });
 
   it('does not come over TLS that nobody vouches for', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'esign-tls-'));
-    const [key, cert] = [join(dir, 'key'), join(dir, 'cert')];
-    const words = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=x'];
-    execFileSync('openssl', [...words, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-    const made = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) });
-    rmSync(dir, { recursive: true });
-    await serve(() => [`${head(1)}x`], made);
+    await serve(() => [`${head(1)}x`], createTlsServer(await certify('nobody')));
     expect(await textOf()).toBeUndefined();
     expect(requests).toEqual([]);
   });

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
+import { needs, toolPath } from '../support/tools.ts';
 import { answerPage, type FakeService, fakeService, KEY } from './fake-service.ts';
 
 /** Ids no service should give, each found by its first two letters. */
@@ -185,7 +185,7 @@ describe('esign autocomplete', () => {
 });
 
 interface ShellUnderTest {
-  name: string;
+  name: 'bash' | 'zsh' | 'fish';
   args: string[];
   /** Makes `esign` show the words it was called with, except for completion. */
   setUp(command: string): string;
@@ -203,77 +203,73 @@ const SHELLS: ShellUnderTest[] = [
       `function esign; if test "$argv[1]" = __complete; ${command} $argv; else; printf '<%s>' $argv; echo; end; end; source ./completion.fish; clear; echo be''gun\r`,
   },
 ];
-const isThere = (shell: string) => spawnSync(shell, ['--version']).status === 0;
 
-describe.each(SHELLS)('in $name', ({ name, args, setUp }) => {
-  const there = isThere(name);
-  let screen: Screen;
+for (const { name, args, setUp } of SHELLS)
+  describe(`in ${name}`, needs(name), () => {
+    let screen: Screen;
 
-  beforeAll(async () => {
-    if (!there) return;
-    const script = await home.run(['autocomplete', name]);
-    await writeFile(home.path(`completion.${name}`), script.stdout);
-    const shell = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
-    screen = openScreen('sh', ['-c', `cd '${home.folder}' && exec '${shell}' ${args.join(' ')}`], {
-      env: { ...env, LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8' },
-      columns: 200,
-      rows: 400,
+    beforeAll(async () => {
+      const script = await home.run(['autocomplete', name]);
+      await writeFile(home.path(`completion.${name}`), script.stdout);
+      screen = openScreen('sh', ['-c', `cd '${home.folder}' && exec '${toolPath(name)}' ${args.join(' ')}`], {
+        env: { ...env, LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8' },
+        columns: 200,
+        rows: 400,
+      });
+      screen.type(setUp(COMMAND.map((word) => `'${word}'`).join(' ')));
+      await screen.shows('begun');
     });
-    screen.type(setUp(COMMAND.map((word) => `'${word}'`).join(' ')));
-    await screen.shows('begun');
-  });
-  afterAll(async () => {
-    if (!there) return;
-    screen.hangUp();
-    await screen.ended;
+    afterAll(async () => {
+      screen.hangUp();
+      await screen.ended;
+    });
+
+    it.each([
+      ['esign envel\t', '<envelopes>'],
+      ['esign envelopes li\t', '<envelopes><list>'],
+      ['esign envelopes list --stat\tCOMP\t', '<envelopes><list><--status><COMPLETED>'],
+      ['esign envelopes list --status=SENT,EX\t', '<envelopes><list><--status=SENT,EXPIRED>'],
+      ['esign envelopes send \t', '<envelopes><send><env_draft>'],
+    ])('%j', async (keys, words) => {
+      screen.type(`${keys}\r`);
+      await screen.shows(words);
+    });
+
+    it.each(HOSTILE)('%j is inserted as one word and nothing of it runs', async (id) => {
+      screen.type(`esign templates get ${id.slice(0, 2)}\t\r`);
+      await screen.shows(`<templates><get><${id}>`);
+      expect(existsSync(home.path('pwned'))).toBe(false);
+    });
+
+    it('files where a file is meant', async () => {
+      await writeFile(home.path('only one.txt'), '');
+      screen.type('esign envelopes create --message-file onl\t\r');
+      await screen.shows('<envelopes><create><--message-file><only one.txt>');
+    });
+
+    it('also as the value of a flag, and inside quotes', async () => {
+      screen.type('esign envelopes create --template=a1\t\r');
+      await screen.shows('<envelopes><create><--template=a1 $(touch pwned)>');
+      screen.type('esign envelopes list --template "a1\t\r');
+      await screen.shows('<envelopes><list><--template><a1 $(touch pwned)>');
+      screen.type("esign envelopes list --search x --template 'a1\t\r");
+      await screen.shows('<envelopes><list><--search><x><--template><a1 $(touch pwned)>');
+      expect(existsSync(home.path('pwned'))).toBe(false);
+    });
+
+    it('shows a choice without a control character in it', async () => {
+      screen.type('clear; echo clea""red\r');
+      await screen.shows('cleared');
+      screen.type('esign templates get \t\t');
+      await screen.shows('a8');
+      if (name !== 'bash') await screen.shows('%F{red}$(touch pwned)␛[31m:x');
+      expect(screen.text()).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+      expect(screen.text()).not.toContain('zz');
+      expect(existsSync(home.path('pwned'))).toBe(false);
+    });
   });
 
-  it.skipIf(!there).each([
-    ['esign envel\t', '<envelopes>'],
-    ['esign envelopes li\t', '<envelopes><list>'],
-    ['esign envelopes list --stat\tCOMP\t', '<envelopes><list><--status><COMPLETED>'],
-    ['esign envelopes list --status=SENT,EX\t', '<envelopes><list><--status=SENT,EXPIRED>'],
-    ['esign envelopes send \t', '<envelopes><send><env_draft>'],
-  ])('%j', async (keys, words) => {
-    screen.type(`${keys}\r`);
-    await screen.shows(words);
-  });
-
-  it.skipIf(!there).each(HOSTILE)('%j is inserted as one word and nothing of it runs', async (id) => {
-    screen.type(`esign templates get ${id.slice(0, 2)}\t\r`);
-    await screen.shows(`<templates><get><${id}>`);
-    expect(existsSync(home.path('pwned'))).toBe(false);
-  });
-
-  it.skipIf(!there)('files where a file is meant', async () => {
-    await writeFile(home.path('only one.txt'), '');
-    screen.type('esign envelopes create --message-file onl\t\r');
-    await screen.shows('<envelopes><create><--message-file><only one.txt>');
-  });
-
-  it.skipIf(!there)('also as the value of a flag, and inside quotes', async () => {
-    screen.type('esign envelopes create --template=a1\t\r');
-    await screen.shows('<envelopes><create><--template=a1 $(touch pwned)>');
-    screen.type('esign envelopes list --template "a1\t\r');
-    await screen.shows('<envelopes><list><--template><a1 $(touch pwned)>');
-    screen.type("esign envelopes list --search x --template 'a1\t\r");
-    await screen.shows('<envelopes><list><--search><x><--template><a1 $(touch pwned)>');
-    expect(existsSync(home.path('pwned'))).toBe(false);
-  });
-
-  it.skipIf(!there)('shows a choice without a control character in it', async () => {
-    screen.type('clear; echo clea""red\r');
-    await screen.shows('cleared');
-    screen.type('esign templates get \t\t');
-    await screen.shows('a8');
-    if (name !== 'bash') await screen.shows('%F{red}$(touch pwned)␛[31m:x');
-    expect(screen.text()).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
-    expect(screen.text()).not.toContain('zz');
-    expect(existsSync(home.path('pwned'))).toBe(false);
-  });
-});
-
-it.skipIf(!isThere('zsh'))('zsh loads the script as a file of its fpath, too', async () => {
+it('zsh loads the script as a file of its fpath, too', needs('zsh'), async () => {
   await mkdir(home.path('functions'), { recursive: true });
   await mkdir(home.path('bin'), { recursive: true });
   const script = await home.run(['autocomplete', 'zsh']);

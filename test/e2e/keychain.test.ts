@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, PACKAGE, type Sandbox } from '../support/cli.ts';
-import { hasKeychain, type Keyring, startKeyring } from '../support/keyring.ts';
+import { type Keyring, needsKeychain, startKeyring } from '../support/keyring.ts';
 
 const home = new Home();
 let sandbox: Sandbox;
@@ -11,7 +11,7 @@ let keyring: Keyring | undefined;
 beforeAll(async () => {
   sandbox = await home.sandbox(['--no-save-profile']);
   await mkdir(home.path('keyring'), { mode: 0o700 });
-  if (hasKeychain) keyring = await startKeyring(home.path('keyring'));
+  if (!needsKeychain.skip) keyring = await startKeyring(home.path('keyring'));
 });
 afterAll(() => {
   keyring?.close();
@@ -42,7 +42,7 @@ describe('without a keychain', () => {
 });
 
 // The standalone executable carries no machine code (docs/packaging.md).
-describe.skipIf(!hasKeychain || PACKAGE === undefined)('the keychain', () => {
+describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
   const using = (args: string[], input = '') => home.run(args, { env: keyring?.env ?? {}, input });
 
   it('has the key, the file does not, and commands find it', async () => {

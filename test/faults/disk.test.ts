@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { holdingsOf, rowsOf } from '../support/bulk-check.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
-import { canInject, canMount, type DiskFault, onSmallDisk, strike } from '../support/disk-faults.ts';
+import { canMount, type DiskFault, needsInjection, onSmallDisk, strike } from '../support/disk-faults.ts';
 
 /** How many calls of each kind fail in turn. */
 const CALLS = Number(process.env.FAULT_DISK_CALLS ?? 12);
@@ -57,7 +57,7 @@ async function clearLeftovers(): Promise<string[]> {
   return left;
 }
 
-describe.skipIf(!canInject)('a disk that fails at any step', () => {
+describe('a disk that fails at any step', needsInjection, () => {
   it.each<DiskFault>(['EIO', 'ENOSPC', 'kill'])('loses no profile (%s)', async (fault) => {
     const before = await readFile(home.path('config', 'profiles.json'), 'utf8');
     let turn = 0;

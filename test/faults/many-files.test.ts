@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home } from '../support/cli.ts';
-import { canInject, type DiskFault, strike } from '../support/disk-faults.ts';
+import { type DiskFault, needsInjection, strike } from '../support/disk-faults.ts';
 import { seeded } from '../support/faulty-proxy.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
@@ -93,8 +93,9 @@ describe('many small files', () => {
     expect(partly).toBeGreaterThan(0);
   });
 
-  it.skipIf(!canInject).each<DiskFault>(['EIO', 'ENOSPC', 'kill'])(
+  it.each<DiskFault>(['EIO', 'ENOSPC', 'kill'])(
     'on a disk that fails at any step (%s)',
+    needsInjection,
     async (fault) => {
       let turn = 0;
       const dir = () => `${fault}-${turn}`;

@@ -12,10 +12,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
-import { RGW_USERS, type Rgw, rgwMissing, startRgw } from '../support/rgw.ts';
-
-const missing = rgwMissing();
-if (missing !== undefined) process.stdout.write(`Ceph tests skipped: ${missing}\n`);
+import { needsRgw, RGW_USERS, type Rgw, startRgw } from '../support/rgw.ts';
 
 const BUCKET = 'contracts';
 const { owner, stranger } = RGW_USERS;
@@ -85,7 +82,7 @@ async function putInParts(client: S3Client, key: string, parts: Buffer[]): Promi
   );
 }
 
-describe.skipIf(missing !== undefined)('a real Ceph bucket', () => {
+describe('a real Ceph bucket', needsRgw, () => {
   const home = new Home();
   let rgw: Rgw;
   const papers = new Map<string, Buffer>();
@@ -234,7 +231,7 @@ describe.skipIf(missing !== undefined)('a real Ceph bucket', () => {
   });
 });
 
-describe.skipIf(missing !== undefined)('a real Ceph bucket behind TLS with an authority of its own', () => {
+describe('a real Ceph bucket behind TLS with an authority of its own', needsRgw, () => {
   const home = new Home();
   let rgw: Rgw;
   const body = paper(10_000);

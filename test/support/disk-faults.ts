@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finished, Home } from './cli.ts';
+import { needs } from './tools.ts';
 
 /** The calls that change a disk; plain writes are left out, since those to pipes can't be told apart. */
 const CHANGES = [
@@ -23,8 +24,11 @@ const FAULTS = { EIO: 'error=EIO', ENOSPC: 'error=ENOSPC', kill: 'signal=KILL' }
 export type DiskFault = keyof typeof FAULTS;
 
 const works = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
-/** Whether system calls can be made to fail here. */
-export const canInject = works('strace', '-f', '-o', '/dev/null', '--inject=rename:error=EIO', 'true');
+/** For tests that make system calls fail; a container may forbid that though strace is there. */
+export const needsInjection = {
+  ...needs('strace'),
+  skip: !works('strace', '-f', '-o', '/dev/null', '--inject=rename:error=EIO', 'true'),
+};
 /** Whether a small disk can be had here. */
 export const canMount = works('unshare', '-Urm', 'mount', '-t', 'tmpfs', '-o', 'size=8k', 'none', '/mnt');
 

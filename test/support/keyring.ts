@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { needs } from './tools.ts';
 
-/** True where a session bus and GNOME's keychain are installed. */
-export const hasKeychain = ['dbus-run-session', 'gnome-keyring-daemon'].every(
-  (program) => spawnSync(program, ['--version']).error === undefined,
-);
+/** For tests of a session bus and GNOME's keychain. */
+export const needsKeychain = needs('dbus-run-session', 'gnome-keyring-daemon');
 
 export interface Keyring {
   /** What a process needs to find it. */

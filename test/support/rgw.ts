@@ -7,13 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { certify } from './certificates.ts';
+import { needs } from './tools.ts';
 
 /*
  * A real S3 server that customers run, for tests: Ceph's object gateway with one monitor and one store in memory,
  * from Debian's or Ubuntu's packages. It stands in a folder of its own, on loopback, and leaves nothing behind.
  */
 const run = promisify(execFile);
-const PROGRAMS = ['radosgw', 'radosgw-admin', 'ceph', 'ceph-mon', 'ceph-osd', 'ceph-authtool', 'monmaptool'];
 const READY_WITHIN_MS = 60_000;
 
 export const RGW_USERS = {
@@ -22,14 +23,8 @@ export const RGW_USERS = {
   stranger: { accessKeyId: 'RGWSTRANGER000000000', secretAccessKey: 'stranger-secret' },
 };
 
-/** Why there can be no such server here, in words; undefined when there can. */
-export function rgwMissing(): string | undefined {
-  const folders = (process.env.PATH ?? '').split(':');
-  const absent = PROGRAMS.filter((name) => !folders.some((folder) => existsSync(join(folder, name))));
-  return absent.length === 0
-    ? undefined
-    : `Ceph is not installed (${absent.join(', ')}): apt-get install --no-install-recommends radosgw ceph-mon ceph-osd`;
-}
+/** For the tests that start one (test/support/tools.ts). */
+export const needsRgw = needs('radosgw', 'ceph', 'ceph-mon', 'ceph-osd');
 
 export interface Rgw {
   endpoint: string;
@@ -70,23 +65,10 @@ function ended(child: ChildProcess): Promise<void> {
 }
 
 async function makeCertificate(dir: string): Promise<string> {
-  const [key, certificate] = [join(dir, 'key.pem'), join(dir, 'ca.pem')];
-  const subject = ['-subj', '/CN=esign test authority', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  await run('openssl', [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '2',
-    ...subject,
-    '-keyout',
-    key,
-    '-out',
-    certificate,
-  ]);
-  return certificate;
+  const { key, cert } = await certify('esign test authority');
+  await writeFile(join(dir, 'key.pem'), key);
+  await writeFile(join(dir, 'ca.pem'), cert);
+  return join(dir, 'ca.pem');
 }
 
 async function writeConfig(

@@ -9,6 +9,7 @@ import { Ledger } from '../../../src/documents/archive/ledger.ts';
 import { parseLine, updateManifest } from '../../../src/documents/archive/manifest.ts';
 import { verifyFolder } from '../../../src/documents/archive/verify.ts';
 import type { FileResult } from '../../../src/documents/download/file.ts';
+import { needs } from '../../support/tools.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 let dir: string;
@@ -26,7 +27,7 @@ async function verify(): Promise<FileResult[]> {
 }
 
 describe('SHA256SUMS', () => {
-  it('is what sha256sum reads, with any name', async () => {
+  it('is what sha256sum reads, with any name', needs('sha256sum'), async () => {
     const names = ['plain.pdf', 'sub/日本 é.pdf', 'back\\slash', 'line\nbreak', ' blank'];
     await mkdir(join(dir, 'sub'));
     for (const name of names) await writeFile(join(dir, name), name);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../src/sandbox/model.ts';
 import { hashChain } from '../../../src/sandbox/papers/history.ts';
-import { canRead, infoOf, pagesOf, prepareFonts, strokesIn, textIn, textOf } from './reader.ts';
+import { infoOf, needsReader, pagesOf, prepareFonts, strokesIn, textIn, textOf } from './reader.ts';
 import { certificate, envelope, signer, template } from './samples.ts';
 
 beforeAll(prepareFonts);
@@ -30,7 +30,7 @@ describe('hash chain', () => {
   });
 });
 
-describe.skipIf(!canRead)('certificate.pdf', () => {
+describe('certificate.pdf', needsReader, () => {
   it('states the facts of the envelope', async () => {
     const text = textOf(
       await certificate(nda, [signer(1)], { subject: 'Lease for Quayside 4', signingOrder: 'SEQUENTIAL' }),

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { canRead, infoOf, pagesOf, prepareFonts, textIn, textOf } from './reader.ts';
+import { infoOf, needsReader, pagesOf, prepareFonts, textIn, textOf } from './reader.ts';
 import { maker, template } from './samples.ts';
 
 beforeAll(prepareFonts);
 
-describe.skipIf(!canRead)('document.pdf', () => {
+describe('document.pdf', needsReader, () => {
   it.each(maker.templates())('$name: has its pages, its labels and a footer', async (of) => {
     const pdf = await maker.document(of);
     const info = infoOf(pdf);

@@ -4,15 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PDF, PdfStream } from '@libpdf/core';
+import { needs } from '../../support/tools.ts';
 
-/** True when poppler's programs are there to read papers back. They must be on CI. */
-export const canRead = spawnSync('pdftotext', ['-v']).error === undefined;
-if (!canRead) {
-  if (process.env.CI) throw new Error('poppler-utils (pdftotext, pdfinfo) must be installed on CI.');
-  console.warn(
-    'SKIPPED: papers are not read back, because poppler-utils (pdftotext, pdfinfo) is not installed.',
-  );
-}
+/** For the tests that read papers back with poppler's programs. */
+export const needsReader = needs('pdftotext', 'pdfinfo', 'pdftoppm');
 
 /** Fills dist/fonts as a build does; takes no time when they are there. */
 export function prepareFonts(): void {

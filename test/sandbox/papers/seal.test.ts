@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPaper } from '../../../src/sandbox/papers/pdf/paper.ts';
 import { sealPaper } from '../../../src/sandbox/papers/seal.ts';
 import { type SealKey, sealKeyOf } from '../../../src/sandbox/papers/seal-key.ts';
+import { needs } from '../../support/tools.ts';
 
 const run = promisify(execFile);
 const AT = '2026-03-01T10:20:30.000Z';
@@ -44,28 +46,15 @@ async function opensslOn(pdf: Buffer): Promise<string> {
   const { covered, cms } = partsOf(pdf);
   await writeFile(join(folder, 'covered'), covered);
   await writeFile(join(folder, 'cms.der'), cms);
-  const words = [
-    'cms',
-    '-verify',
-    '-binary',
-    '-inform',
-    'DER',
-    '-in',
-    join(folder, 'cms.der'),
-    '-content',
-    join(folder, 'covered'),
-    '-noverify',
-    '-out',
-    '/dev/null',
-  ];
-  return run('openssl', words).then(
+  const words = 'cms -verify -binary -inform DER -in cms.der -content covered -noverify -out /dev/null';
+  return run('openssl', words.split(' '), { cwd: folder }).then(
     ({ stderr }) => stderr,
     (error: unknown) => String(error),
   );
 }
 
 describe('the seal of a signed paper', () => {
-  it('covers the whole file, holds by openssl, and breaks with any byte', async () => {
+  it('covers the whole file, holds by openssl, and breaks with any byte', needs('openssl'), async () => {
     const sealed = Buffer.from(await sealPaper(paper, key, AT));
     expect(sealed.toString('latin1')).toContain('/ETSI.CAdES.detached');
     expect(partsOf(sealed).end).toBe(sealed.length);
@@ -75,7 +64,7 @@ describe('the seal of a signed paper', () => {
     expect(await opensslOn(flipped)).not.toContain('successful');
   });
 
-  it('is taken by a PDF reader, which names the sandbox', async () => {
+  it('is taken by a PDF reader, which names the sandbox', needs('pdfsig'), async () => {
     await writeFile(join(folder, 'sealed.pdf'), await sealPaper(paper, key, AT));
     const { stdout } = await run('pdfsig', ['-nocert', join(folder, 'sealed.pdf')]);
     expect(stdout).toContain('Signature is Valid');
@@ -92,18 +81,8 @@ describe('the seal of a signed paper', () => {
     const again = await sealKeyOf(folder);
     expect(Buffer.from(again.certificate).equals(Buffer.from(key.certificate))).toBe(true);
     expect((await stat(join(folder, 'seal-key.json'))).mode & 0o777).toBe(0o600);
-    await writeFile(join(folder, 'cert.der'), key.certificate);
-    const { stdout } = await run('openssl', [
-      'x509',
-      '-inform',
-      'DER',
-      '-in',
-      join(folder, 'cert.der'),
-      '-noout',
-      '-dates',
-      '-subject',
-    ]);
-    expect(stdout).toMatch(/notAfter=.*2070/);
-    expect(stdout).toContain('not for production');
+    const { validTo, subject } = new X509Certificate(key.certificate);
+    expect(validTo).toContain('2070');
+    expect(subject).toContain('not for production');
   });
 });

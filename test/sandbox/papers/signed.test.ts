@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { SignerRecord, TemplateField, TemplateRecord } from '../../../src/sandbox/model.ts';
-import { canRead, infoOf, pagesOf, prepareFonts, strokesIn, textIn, textOf } from './reader.ts';
+import { infoOf, needsReader, pagesOf, prepareFonts, strokesIn, textIn, textOf } from './reader.ts';
 import { envelope, maker, signedPaper, signer, template } from './samples.ts';
 
 beforeAll(prepareFonts);
@@ -35,7 +35,7 @@ function inside(point: { x: number; y: number }, { x, y, width, height }: Templa
   return point.x > x && point.x < x + width && point.y > y && point.y < y + height;
 }
 
-describe.skipIf(!canRead)('signed.pdf', () => {
+describe('signed.pdf', needsReader, () => {
   it.each(maker.templates())('$name: has each value in its own field', async (of) => {
     const signers = filled(of);
     const pdf = await signedPaper(of, signers);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { TemplateField, TemplateRecord } from '../../../src/sandbox/model.ts';
 import { createPaperMaker } from '../../../src/sandbox/papers/index.ts';
-import { canRead, darkIn, infoOf, pagesOf, prepareFonts, textIn } from './reader.ts';
+import { darkIn, infoOf, needsReader, pagesOf, prepareFonts, textIn } from './reader.ts';
 import { envelope, maker, signer, template } from './samples.ts';
 import { plainPdf, protectedPdf, turnedPdf } from './uploads.ts';
 
@@ -61,7 +61,7 @@ describe('an uploaded PDF', () => {
   });
 });
 
-describe.skipIf(!canRead)('the papers of an uploaded template', () => {
+describe('the papers of an uploaded template', needsReader, () => {
   it.each([0, 90, 180, 270])(
     'have values where the page turned by %i degrees shows the field',
     async (degrees) => {
