@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home } from '../support/cli.ts';
-import { canInject, canMount, onSmallDisk } from '../support/disk-faults.ts';
+import { canMount, needsInjection, onSmallDisk } from '../support/disk-faults.ts';
 
 // conf writes in place in what a snap starts.
 const starts = [
@@ -40,7 +40,7 @@ describe.each(starts)('the profiles, %s', (_name, env) => {
     expect([...codes]).toEqual([2, 0]);
   });
 
-  it.skipIf(!canInject)('are on the disk before they get their name, and then their folder is', async () => {
+  it('are on the disk before they get their name, and then their folder is', needsInjection, async () => {
     const log = home.path('calls');
     const under = ['strace', '-f', '-y', '-qq', '-o', log, '-e', 'trace=fsync,rename'];
     expect((await home.run(['profiles', 'use', 'two'], { under })).code).toBe(0);
