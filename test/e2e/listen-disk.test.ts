@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readEvents } from '../../src/webhooks/journal/event-journal.ts';
 import { Home, reportedError } from '../support/cli.ts';
-import { canInject } from '../support/disk-faults.ts';
+import { needsInjection } from '../support/disk-faults.ts';
 import { payload, post } from '../support/webhooks.ts';
 
 /* What a listener promises about its journal, and what it says when it can't keep it. */
@@ -26,7 +26,7 @@ describe('a state folder that cannot be written', () => {
   });
 });
 
-describe.skipIf(!canInject)('a disk that is full for a while', () => {
+describe('a disk that is full for a while', needsInjection, () => {
   it('is said with its cause, and left behind: what came meanwhile is taken when it comes again', async () => {
     // The second and third fdatasync after that of the first line.
     const under =
@@ -58,7 +58,7 @@ describe.skipIf(!canInject)('a disk that is full for a while', () => {
   });
 });
 
-describe.skipIf(!canInject)('200', () => {
+describe('200', needsInjection, () => {
   it('is said after the delivery is on the disk', async () => {
     const trace = home.path('trace');
     const calls = 'trace=openat,write,writev,pwrite64,fdatasync,fsync,sendto,sendmsg';
