@@ -10,12 +10,7 @@ const STAND_INS = {
   undici: `
     const Dispatcher = require('undici/lib/dispatcher/dispatcher.js');
     Object.assign(Dispatcher.prototype, { request: require('undici/lib/api/api-request.js') });
-    exports.Agent = require('undici/lib/dispatcher/agent.js');
-    // Only where the environment names a proxy.
-    exports.EnvHttpProxyAgent = function (...options) {
-      const Agent = require('undici/lib/dispatcher/env-http-proxy-agent.js');
-      return new Agent(...options);
-    };`,
+    exports.Agent = require('undici/lib/dispatcher/agent.js');`,
   // Most output is no table.
   'cli-table3': `
     module.exports = function (...options) {

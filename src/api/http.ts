@@ -1,8 +1,9 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
 import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
+import { type Connections, connectionsTo } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
 import { type RateLimit, readRateLimit } from './rate-limit.ts';
 import type { RateWindow } from './rate-window.ts';
@@ -62,22 +63,16 @@ export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
 
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
-/** Connections for one run; honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
-export function createDispatcher(timeoutMs: number): Dispatcher {
-  const options = { connect: { timeout: timeoutMs }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-  const proxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some(
-    (name) => process.env[name],
-  );
-  return proxied ? new EnvHttpProxyAgent(options) : new Agent(options);
-}
-
 /**
  * The one place that talks HTTP to the service. A function that sends one request once: no retries here.
  * It rejects with ServiceError (the API's error shape), NetworkError (no whole reply),
  * or BadResponseError (a reply that is not the API's). Redirects are never followed: the key would go along.
  */
 export function createHttp(options: HttpOptions): SendRequest {
-  const dispatcher = options.dispatcher ?? createDispatcher(options.timeoutMs);
+  const connections =
+    options.dispatcher === undefined
+      ? connectionsTo(new URL(options.baseUrl), options.timeoutMs)
+      : { dispatcher: options.dispatcher, proxy: undefined };
   return async (wanted) => {
     const url = addressOf(options.baseUrl, wanted);
     const counted = await options.window?.acquire(wanted.signal);
@@ -94,7 +89,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       error: undefined,
     };
     try {
-      const raw = await exchange(url, wanted, requestBody, options, dispatcher);
+      const raw = await exchange(url, wanted, requestBody, options, connections);
       entry.status = raw.status;
       entry.replyBody = raw.text;
       entry.rate = readRateLimit(raw.headers, options.clock.now());
@@ -123,7 +118,7 @@ async function exchange(
   wanted: HttpRequest,
   body: string | undefined,
   options: HttpOptions,
-  dispatcher: Dispatcher,
+  { dispatcher, proxy }: Connections,
 ): Promise<RawReply> {
   const { signal } = wanted;
   if (signal?.aborted) throw abortReason(signal);
@@ -158,6 +153,7 @@ async function exchange(
       timeoutMs: options.timeoutMs,
       timedOut,
       stopped: timedOut && signal?.aborted,
+      proxy,
     });
   } finally {
     deadline.end();
@@ -218,13 +214,17 @@ function redirected(raw: RawReply, url: string): BadResponseError {
 }
 
 function notTheApi(raw: RawReply, url: string): BadResponseError {
+  const { status } = raw;
   const type = raw.headers['content-type'];
   const kind = typeof type === 'string' ? type.split(';')[0] : 'no content type';
   return new BadResponseError(
-    `${new URL(url).origin} answered ${raw.status} with something that is not the API's JSON (${kind}, ${raw.text.length} characters).`,
+    `${new URL(url).origin} answered ${status} with something that is not the API's JSON (${kind}, ${raw.text.length} characters).`,
     {
-      status: raw.status,
-      hint: 'A login page, a proxy or a wrong base URL answers like this. Check it with `esign profiles show`.',
+      status,
+      hint:
+        status === 407
+          ? 'The proxy wants a user and a password: HTTP_PROXY=http://user:password@host:port.'
+          : 'A login page, a proxy or a wrong base URL answers like this. Check it with `esign profiles show`.',
     },
   );
 }

@@ -1,5 +1,7 @@
 import { counted } from '../kernel/duration.ts';
 import { codeOf, messageOf, NetworkError } from '../kernel/errors.ts';
+import { type HttpProxy, nameOf } from '../kernel/proxy.ts';
+import { isLoopback } from './base-url.ts';
 
 /** Failures that happen before a byte of the request is sent: the service surely never saw it. */
 const NEVER_SENT: ReadonlyMap<string, string> = new Map(
@@ -10,6 +12,12 @@ const NEVER_SENT: ReadonlyMap<string, string> = new Map(
     EHOSTUNREACH: 'there is no route to it',
     ENETUNREACH: 'there is no network',
     UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
+  }),
+);
+
+/** What is wrong with a certificate; it will still be so in a moment. */
+const CERTIFICATE: ReadonlyMap<string, string> = new Map(
+  Object.entries({
     CERT_HAS_EXPIRED: 'its TLS certificate has expired',
     CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet; check the clock of this machine',
     ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
@@ -32,6 +40,7 @@ const AFTER_SENDING: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+const OWN_AUTHORITY = 'For a private authority set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.';
 const CHECK_BASE_URL = 'Check the base URL with `esign profiles show`.';
 
 /** Certificates of an authority that Node does not know. */
@@ -42,21 +51,20 @@ const UNKNOWN_AUTHORITY: readonly string[] = [
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ];
 
+interface Facts {
+  url: string;
+  timeoutMs: number;
+  timedOut: boolean;
+  stopped?: boolean | undefined;
+  proxy?: HttpProxy | undefined;
+}
+
 /** Anything undici rejects with, as a NetworkError that says whether the service may have seen the request. */
-export function networkError(
-  error: unknown,
-  facts: { url: string; timeoutMs: number; timedOut: boolean; stopped?: boolean | undefined },
-): NetworkError {
-  const origin = new URL(facts.url).origin;
+export function networkError(error: unknown, facts: Facts): NetworkError {
+  const { origin } = new URL(facts.url);
   const code = causeCode(error);
-  const neverSent = NEVER_SENT.get(code);
-  if (neverSent !== undefined) {
-    return new NetworkError('NETWORK', `Can't reach ${origin}: ${neverSent}.`, {
-      cause: error,
-      maybeReceived: false,
-      hint: hintFor(code),
-    });
-  }
+  const neverSent = NEVER_SENT.get(code) ?? CERTIFICATE.get(code) ?? ofTunnel(error, code);
+  if (neverSent !== undefined) return unreachable(error, code, neverSent, facts);
   if (facts.stopped)
     return new NetworkError('NETWORK', `${origin} had not answered when the work was stopped.`, {
       cause: error,
@@ -80,6 +88,22 @@ export function networkError(
   });
 }
 
+function unreachable(error: unknown, code: string, why: string, { url, proxy }: Facts): NetworkError {
+  const way = proxy === undefined ? '' : ` through the proxy ${nameOf(proxy)}`;
+  const kind = code === 'PROXY_TIMEOUT' ? 'TIMEOUT' : 'NETWORK';
+  const isRefusedHere = code === 'ECONNREFUSED' && isLoopback(proxy?.url ?? new URL(url));
+  return new NetworkError(kind, `Can't reach ${new URL(url).origin}${way}: ${why}.`, {
+    cause: error,
+    maybeReceived: false,
+    isLasting: CERTIFICATE.has(code) || isRefusedHere,
+    hint: UNKNOWN_AUTHORITY.includes(code) ? OWN_AUTHORITY : hintFor(code, proxy),
+  });
+}
+
+function ofTunnel(error: unknown, code: string): string | undefined {
+  return code.startsWith('PROXY_') ? messageOf(error) : undefined;
+}
+
 function lossOf(error: unknown, code: string): string {
   return isNotHttp(error) ? 'its reply is not HTTP' : (AFTER_SENDING.get(code) ?? messageOf(error));
 }
@@ -92,13 +116,12 @@ function isNotHttp(error: unknown): boolean {
 /** The code that tells most: some errors are wrapped in others. */
 function causeCode(error: unknown): string {
   const own = codeOf(error) ?? '';
-  if (NEVER_SENT.has(own) || AFTER_SENDING.has(own)) return own;
+  if (NEVER_SENT.has(own) || CERTIFICATE.has(own) || AFTER_SENDING.has(own)) return own;
   return (error instanceof Error ? codeOf(error.cause) : undefined) ?? own;
 }
 
-function hintFor(code: string): string {
-  if (UNKNOWN_AUTHORITY.includes(code))
-    return 'For a private authority set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.';
+function hintFor(code: string, proxy: HttpProxy | undefined): string {
+  if (proxy !== undefined) return `Check ${proxy.variable} and its password, or name the host in NO_PROXY.`;
   if (code === 'ECONNREFUSED')
     return 'Is it running? For the sandbox: `esign sandbox start`. Else check `esign profiles show`.';
   return 'Check the network, and the base URL with `esign profiles show`.';

@@ -73,7 +73,7 @@ function rateWait(error: ServiceError, backOff: number, options: RetryOptions): 
 }
 
 function mayPass(error: unknown, reads: boolean): boolean {
-  if (error instanceof NetworkError) return reads || !error.maybeReceived;
+  if (error instanceof NetworkError) return !error.isLasting && (reads || !error.maybeReceived);
   if (!reads) return false;
   return (error instanceof ServiceError || error instanceof BadResponseError) && error.status >= 500;
 }

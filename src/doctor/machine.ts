@@ -3,6 +3,7 @@ import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
+import { isExempt, nameOf, proxyOf } from '../kernel/proxy.ts';
 import { type Finding, failed, ok, skipped, warning } from './check.ts';
 import type { Patient } from './context.ts';
 
@@ -87,37 +88,33 @@ async function tryWriting(folder: string): Promise<void> {
   await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true });
 }
 
-/** Which proxy the requests to this address go through. */
+/** Which proxy the requests to this address go through, if any. */
 export function checkProxy({ env }: Patient, baseUrl: URL | undefined): Finding {
   const name = 'proxy';
-  const variable = baseUrl?.protocol === 'http:' ? 'HTTP_PROXY' : 'HTTPS_PROXY';
-  const address = env[variable] || env[variable.toLowerCase()];
-  if (!address) return ok(name, 'none');
-  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
-    return failed(
-      name,
-      new UsageError(`${variable} is not the address of an HTTP proxy.`),
-      'Write it like http://proxy.example:3128, or unset it.',
-    );
-  const shown = `${new URL(address).origin} (${variable})`;
-  if (baseUrl === undefined) return ok(name, shown);
-  if (bypasses(env.NO_PROXY || env.no_proxy || '', baseUrl.hostname))
-    return ok(name, `${shown}, not for ${baseUrl.hostname} (NO_PROXY)`);
-  if (/^(localhost|127\.|\[::1\])/.test(baseUrl.hostname))
-    return warning(
-      name,
-      `${shown} is asked for an address of this machine`,
-      `NO_PROXY=${baseUrl.hostname} leaves it out.`,
-    );
-  return ok(name, shown);
+  const { protocol, hostname, host } = baseUrl ?? new URL('https://x');
+  try {
+    const proxy = proxyOf(env, protocol);
+    if (proxy === undefined) return ok(name, `none${otherScheme(env, protocol)}`);
+    const shown = nameOf(proxy);
+    if (baseUrl === undefined) return ok(name, shown);
+    if (isExempt(env, baseUrl)) return ok(name, `${shown}, not for ${host} (NO_PROXY)`);
+    if (/^(localhost|127\.|\[::1\])/.test(hostname))
+      return warning(
+        name,
+        `${shown} is asked for an address of this machine`,
+        `NO_PROXY=${hostname} leaves it out.`,
+      );
+    return ok(name, shown);
+  } catch (error) {
+    return baseUrl !== undefined && isExempt(env, baseUrl)
+      ? ok(name, `none for ${host} (NO_PROXY)`)
+      : failed(name, error);
+  }
 }
 
-function bypasses(list: string, host: string): boolean {
-  return list.split(/[\s,]+/).some((entry) => {
-    const name = entry
-      .replace(/:\d+$/, '')
-      .replace(/^\*?\./, '')
-      .toLowerCase();
-    return name === '*' || (name !== '' && (host === name || host.endsWith(`.${name}`)));
-  });
+/** What a person may have counted on. */
+function otherScheme(env: Patient['env'], protocol: string): string {
+  const other = protocol === 'https:' ? 'http' : 'https';
+  const variable = [`${other}_proxy`, `${other}_proxy`.toUpperCase()].find((one) => env[one]);
+  return variable === undefined ? '' : ` (${variable} counts for ${other}:// alone)`;
 }

@@ -1,4 +1,4 @@
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, proxySecrets } from './proxy.ts';
 
 /** The variables that hold a secret of ours. */
 const SECRETS = [
@@ -12,7 +12,7 @@ export type SecretVariable = (typeof SECRETS)[number];
 
 /** The secrets that the environment holds, for the redactor. */
 export function secretsOf(env: Environment): string[] {
-  return SECRETS.flatMap((name) => env[name] ?? []);
+  return [...SECRETS.flatMap((name) => env[name] ?? []), ...proxySecrets(env)];
 }
 
 /**

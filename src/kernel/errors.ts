@@ -72,10 +72,17 @@ export class NetworkError extends EsignError {
   override readonly name = 'NetworkError';
   /** False only when it is certain that the service never saw the request. */
   readonly maybeReceived: boolean;
+  /** True where trying again at once is of no use. */
+  readonly isLasting: boolean;
 
-  constructor(code: 'NETWORK' | 'TIMEOUT', message: string, facts: ErrorFacts & { maybeReceived: boolean }) {
+  constructor(
+    code: 'NETWORK' | 'TIMEOUT',
+    message: string,
+    facts: ErrorFacts & { maybeReceived: boolean; isLasting?: boolean | undefined },
+  ) {
     super(code, message, facts);
     this.maybeReceived = facts.maybeReceived;
+    this.isLasting = facts.isLasting ?? false;
   }
 }
 

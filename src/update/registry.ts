@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
-import { createDispatcher } from '../api/http.ts';
+import { connectionsTo } from '../api/dispatcher.ts';
 import { childEnvironment } from '../kernel/child-environment.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { isVersion } from './record.ts';
@@ -34,7 +34,7 @@ export function configuredRegistry(): Promise<string | undefined> {
  */
 export async function latestVersion(registry: string, name: string): Promise<string> {
   const url = new URL(`${name}/latest`, registry.replace(/\/*$/, '/'));
-  const dispatcher = createDispatcher(TIMEOUT_MS);
+  const { dispatcher } = connectionsTo(url, TIMEOUT_MS);
   const { statusCode, body } = await dispatcher.request({
     origin: url.origin,
     path: url.pathname,

@@ -43,6 +43,8 @@ describe('what became of a request without a reply', () => {
     expect(await failureAt(server.origin)).toMatchObject({
       code: 'NETWORK',
       maybeReceived: false,
+      // On this machine nobody starts to listen because we ask again.
+      isLasting: true,
       message: `Can't reach ${server.origin}: nothing listens there (connection refused).`,
       hint: expect.stringContaining('`esign sandbox start`') as unknown,
       cause: { code: 'ECONNREFUSED' },

@@ -1,7 +1,6 @@
-import { getEventListeners, once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { getEventListeners } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpRequest, TraceEntry } from '../../src/api/http.ts';
 import { BadResponseError, NetworkError, ServiceError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
@@ -196,73 +195,6 @@ describe('giving up', () => {
     process.off('warning', note);
     expect(warnings).toEqual([]);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
-});
-
-describe('the proxy of the environment', () => {
-  const NAMES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy'];
-  const before = Object.fromEntries(NAMES.map((name) => [name, process.env[name]]));
-  let proxy: Server;
-  let asked: string[];
-  let address: string;
-
-  beforeEach(async () => {
-    for (const name of NAMES) delete process.env[name];
-    asked = [];
-    server = await startServer((_, response) => json(response, 200, { data: 'reached' }));
-    const { port } = new URL(server.origin);
-    // Takes every name for the test's own server.
-    proxy = createServer((incoming: IncomingMessage, response) => {
-      asked.push(String(incoming.url));
-      json(response, 200, { data: 'through the proxy' });
-    });
-    proxy.on('connect', (incoming, socket) => {
-      asked.push(String(incoming.url));
-      const onward = connect(Number(port), '127.0.0.1', () => {
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        socket.pipe(onward).pipe(socket);
-      });
-      onward.on('error', () => socket.destroy());
-      socket.on('error', () => onward.destroy());
-    });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const bound = proxy.address();
-    address = `http://127.0.0.1:${typeof bound === 'object' && bound !== null ? bound.port : 0}`;
-  });
-  afterEach(() => {
-    for (const name of NAMES) {
-      const value = before[name];
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-
-  const ask = (origin: string) => clientFor(origin, { retries: 0 }).send({ method: 'GET', path: '/x' });
-
-  it.each(['HTTP_PROXY', 'http_proxy'])('is used when %s names it', async (name) => {
-    process.env[name] = address;
-    await ask('http://api.example.test');
-    expect(asked).toHaveLength(1);
-    expect(asked[0]).toContain('api.example.test');
-  });
-
-  it.each(['HTTPS_PROXY', 'https_proxy'])('is used for https when %s names it', async (name) => {
-    process.env[name] = address;
-    // The server behind it speaks no TLS; that the proxy was asked is what counts.
-    await ask('https://api.example.test').catch(() => undefined);
-    expect(asked).toEqual(['api.example.test:443']);
-  });
-
-  it('is not used without one, nor for what NO_PROXY names', async () => {
-    const origin = server?.origin ?? '';
-    expect(await ask(origin)).toMatchObject({ body: { data: 'reached' } });
-    process.env.HTTP_PROXY = address;
-    process.env.NO_PROXY = '127.0.0.1';
-    expect(await ask(origin)).toMatchObject({ body: { data: 'reached' } });
-    expect(asked).toEqual([]);
   });
 });
 

@@ -75,6 +75,11 @@ describe('retries', () => {
   it.each([
     ['two more where each took the whole time', new NetworkError('TIMEOUT', 'x', { maybeReceived: true }), 3],
     ['three more where nothing listens', refused, 4],
+    [
+      'one where a moment changes nothing',
+      new NetworkError('NETWORK', 'x', { maybeReceived: false, isLasting: true }),
+      1,
+    ],
   ])('end after %s', async (_, error, calls) => {
     expect(
       await run(

@@ -33,12 +33,17 @@ describe('this machine', () => {
 
   it.each([
     ['https://api.example.com/v1', {}, 'ok', 'none'],
-    ['https://api.example.com/v1', { HTTP_PROXY: 'http://p:1' }, 'ok', 'none'],
+    [
+      'https://api.example.com/v1',
+      { HTTP_PROXY: 'http://p:1' },
+      'ok',
+      'none (HTTP_PROXY counts for http:// alone)',
+    ],
     [
       'https://api.example.com/v1',
       { https_proxy: 'http://me:secret@p:3128' },
       'ok',
-      'http://p:3128 (HTTPS_PROXY)',
+      'http://p:3128 (https_proxy)',
     ],
     [
       'https://api.example.com/v1',
@@ -54,7 +59,9 @@ describe('this machine', () => {
     ],
     ['http://127.0.0.1:4010/v1', { HTTP_PROXY: 'http://p:1' }, 'warning', /this machine/],
     ['http://127.0.0.1:4010/v1', { HTTP_PROXY: 'http://p:1', no_proxy: '*' }, 'ok', /NO_PROXY/],
-    ['https://api.example.com/v1', { HTTPS_PROXY: 'proxy' }, 'failed', /not the address/],
+    ['https://api.example.com/v1', { HTTPS_PROXY: 'proxy' }, 'ok', 'http://proxy (HTTPS_PROXY)'],
+    ['http://127.0.0.1:4010/v1', { HTTP_PROXY: 'p:1', NO_PROXY: '127.0.0.1:9' }, 'warning', /this machine/],
+    ['http://[::1]:4010/v1', { HTTP_PROXY: 'p:1', NO_PROXY: '[::1]:4010' }, 'ok', /NO_PROXY/],
     ['https://api.example.com/v1', { HTTPS_PROXY: 'socks5://p:1' }, 'failed', /not the address/],
   ])('proxy for %s with %j: %s', (url, env: Record<string, string>, status, message) => {
     const { check } = checkProxy(patient({ env }), new URL(url));

@@ -2,8 +2,8 @@ import { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { isRecord } from '../../kernel/json.ts';
-import { bypasses, proxyOf } from '../../kernel/proxy.ts';
-import { httpRoute, httpsAgent } from './proxy.ts';
+import { authorization, proxyFor, urlOf } from '../../kernel/proxy.ts';
+import { ProxyAgent } from './proxy.ts';
 import type { StorageSettings } from './settings.ts';
 
 /** One request to the bucket and what came of it, for --debug. The sink redacts. */
@@ -36,8 +36,7 @@ export interface Connection {
 
 /** True where connections to a host go there without a proxy. */
 export function isDirect(secure: boolean, hostname: string, port: number | undefined): boolean {
-  const proxy = proxyOf(process.env, secure ? 'https' : 'http');
-  return proxy === undefined || bypasses(process.env, hostname, port ?? (secure ? 443 : 80));
+  return proxyFor(process.env, urlOf(secure ? 'https:' : 'http:', hostname, port)) === undefined;
 }
 
 /** Connects as the profile, the environment and the AWS configuration say. */
@@ -49,7 +48,7 @@ export async function connect(
   // Only through the environment does the profile's endpoint_url count; the client option ignores it.
   if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-  const agents = { http: new HttpAgent(POOL), https: await httpsAgent(process.env, POOL) };
+  const agents = { http: new HttpAgent(POOL), https: new ProxyAgent(POOL, connectMs(options)) };
   const config = clientConfig(settings, options, agents);
   let client = new sdk.S3Client(config);
   let { endpoint } = settings;
@@ -61,8 +60,12 @@ export async function connect(
     }
   }
   if (options.trace) traceExchanges(client, options.trace);
-  if (proxyOf(process.env, 'http') !== undefined) routeThroughProxy(client);
+  routeThroughProxy(client);
   return { client, endpoint, agents };
+}
+
+function connectMs({ timeoutMs = TIMEOUT_MS }: ConnectOptions): number {
+  return Math.min(CONNECT_MS, timeoutMs);
 }
 
 function clientConfig(
@@ -85,7 +88,7 @@ function clientConfig(
     // The bytes are compared where they are written, also those that came in parts.
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
-      connectionTimeout: Math.min(CONNECT_MS, timeoutMs),
+      connectionTimeout: connectMs(options),
       requestTimeout: timeoutMs,
       throwOnRequestTimeout: true,
       // A body that stops half-way is noticed by its reader.
@@ -124,12 +127,17 @@ function routeThroughProxy(client: S3Client): void {
       const { request } = args;
       if (!isRecord(request) || request.protocol !== 'http:') return next(args);
       const { hostname, port } = request;
-      const host = String(hostname);
-      const route = httpRoute(process.env, host, Number(port ?? 80));
-      if (route === undefined) return next(args);
-      const path = `http://${host}${port === undefined ? '' : `:${String(port)}`}${String(request.path)}`;
-      const headers = isRecord(request.headers) ? { ...request.headers, ...route.headers } : route.headers;
-      Object.assign(request, { ...route, path, headers });
+      const target = urlOf('http:', String(hostname), typeof port === 'number' ? port : undefined);
+      const proxy = proxyFor(process.env, target);
+      if (proxy === undefined) return next(args);
+      Object.assign(request, {
+        protocol: proxy.url.protocol,
+        hostname: proxy.url.hostname,
+        port: proxy.port,
+        // As it was signed: a URL would tidy it.
+        path: `${target.origin}${String(request.path)}`,
+        headers: Object.assign({}, request.headers, authorization(proxy)),
+      });
       return next(args);
     },
     { step: 'deserialize', name: 'esignProxy', priority: 'low' },

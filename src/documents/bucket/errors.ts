@@ -1,5 +1,6 @@
-import { codeOf, messageOf, StorageError, type StorageErrorCode } from '../../kernel/errors.ts';
+import { codeOf, messageOf, StorageError, type StorageErrorCode, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
+import { nameOf, proxyFor, proxyOf } from '../../kernel/proxy.ts';
 
 /** What was tried, and where. */
 export interface Where {
@@ -94,7 +95,9 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
 };
 
 /** Anything the SDK rejects with, as a StorageError that names the likely cause and the fix. */
-export function storageError(error: unknown, where: Where): StorageError {
+export function storageError(error: unknown, where: Where): StorageError | UsageError {
+  // A setting that is wrong whatever the bucket is, such as the address of a proxy.
+  if (error instanceof UsageError) return error;
   const { code, why, hint } = causeOf(error, where);
   const what = `Can't ${where.action} ${where.key} in the bucket ${where.bucket}: ${why}.`;
   return new StorageError(code, what, { hint, cause: error });
@@ -202,12 +205,20 @@ function byConnection(error: unknown, where: Where): Cause {
       `there is no host of that name (${hostOf(error) ?? at})`,
       `Where the bucket stands before the host, try --path-style; else check --endpoint and --region. ${SHOW}`,
     );
-  if (/^Bad response: \d/.test(message))
+  if (code.startsWith('PROXY_'))
     return unreachable(
-      `the proxy refused the way to ${at} (${message.replace(/\D+/g, '')})`,
+      `no way to ${at}${proxyBefore(where)}: ${message}`,
       'Check HTTPS_PROXY and its password, or name the host in NO_PROXY.',
     );
-  return unreachable(`no answer from ${at} (${code || message})`);
+  return unreachable(`no answer from ${at}${proxyBefore(where)} (${code || message})`);
+}
+
+/** Names the proxy that stands before the endpoint: it may be the one that does not answer. */
+function proxyBefore({ endpoint }: Where): string {
+  if (endpoint !== undefined && !URL.canParse(endpoint)) return '';
+  const { env } = process;
+  const proxy = endpoint === undefined ? proxyOf(env, 'https:') : proxyFor(env, new URL(endpoint));
+  return proxy === undefined ? '' : ` through the proxy ${nameOf(proxy)}`;
 }
 
 function hostOf(error: unknown): string | undefined {

@@ -1,31 +1,39 @@
-import { Agent, type AgentOptions } from 'node:https';
-import { bypasses, type Environment, proxyOf } from '../../kernel/proxy.ts';
+import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
+import { Duplex } from 'node:stream';
+import { messageOf } from '../../kernel/errors.ts';
+import { type HttpProxy, proxyFor, urlOf } from '../../kernel/proxy.ts';
 
-/** An agent for https: through the proxy where there is one, past it for the hosts in NO_PROXY. */
-export async function httpsAgent(env: Environment, pool: AgentOptions): Promise<Agent> {
-  const proxy = proxyOf(env, 'https');
-  if (proxy === undefined) return new Agent(pool);
-  const { agentThrough } = await import('./proxy-agent.ts');
-  return agentThrough(proxy, pool, (host, port) => bypasses(env, host, port));
+type Created = (error: Error | null, stream: Duplex) => void;
+
+/** Connections over https: through the proxy where there is one, past it for the hosts in NO_PROXY. */
+export class ProxyAgent extends Agent {
+  readonly #timeoutMs: number;
+
+  constructor(pool: AgentOptions, timeoutMs: number) {
+    super(pool);
+    this.#timeoutMs = timeoutMs;
+  }
+
+  override createConnection(options: RequestOptions, created?: Created): Duplex | null | undefined {
+    try {
+      const proxy = proxyFor(process.env, urlOf('https:', options.host ?? '', Number(options.port)));
+      if (proxy === undefined) return super.createConnection(options, created);
+      this.#tunnel(proxy, options).then((socket) => created?.(null, socket), failing(created));
+    } catch (error) {
+      failing(created)(error);
+    }
+    return undefined;
+  }
+
+  async #tunnel(proxy: HttpProxy, options: RequestOptions): Promise<Duplex> {
+    const { host: hostname, port, path: _, ...tls } = options;
+    const { connectThrough } = await import('../../kernel/tunnel.ts');
+    const target = { hostname: hostname ?? '', port: Number(port), timeoutMs: this.#timeoutMs, tls };
+    return connectThrough(proxy, target);
+  }
 }
 
-/** Where a request over plain http goes: the proxy takes it with the whole address as its path. */
-export interface HttpRoute {
-  protocol: string;
-  hostname: string;
-  port: number;
-  headers: Readonly<Record<string, string>>;
-}
-
-/** The proxy's part of a plain request; undefined where it goes straight to its host. */
-export function httpRoute(env: Environment, host: string, port: number): HttpRoute | undefined {
-  const proxy = proxyOf(env, 'http');
-  if (proxy === undefined || bypasses(env, host, port)) return undefined;
-  const user = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  return {
-    protocol: proxy.protocol,
-    hostname: proxy.hostname,
-    port: Number(proxy.port || (proxy.protocol === 'https:' ? 443 : 80)),
-    headers: user === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` },
-  };
+/** Nobody looks at the stream of what failed; the types want one. */
+function failing(created: Created | undefined): (error: unknown) => void {
+  return (error) => created?.(error instanceof Error ? error : new Error(messageOf(error)), new Duplex());
 }

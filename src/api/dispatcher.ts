@@ -1,0 +1,42 @@
+import { Agent, type buildConnector, type Dispatcher } from 'undici';
+import { authorization, type HttpProxy, proxyFor } from '../kernel/proxy.ts';
+
+/** The connections of one run, and the proxy that stands between. */
+export interface Connections {
+  dispatcher: Dispatcher;
+  proxy: HttpProxy | undefined;
+}
+
+/** Connections to an address, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say. @throws UsageError for a bad proxy. */
+export function connectionsTo(target: URL, timeoutMs: number): Connections {
+  const proxy = proxyFor(process.env, target);
+  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+  const direct = { connect: { timeout: timeoutMs }, ...limits };
+  if (proxy === undefined) return { proxy, dispatcher: new Agent(direct) };
+  if (target.protocol === 'http:')
+    return { proxy, dispatcher: new Agent(direct).compose(askingProxy(proxy)) };
+  return { proxy, dispatcher: new Agent({ connect: tunnel(proxy, timeoutMs), ...limits }) };
+}
+
+/** Plain http: the proxy takes the request, with the whole address as its path. */
+function askingProxy(proxy: HttpProxy): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const { host } = new URL(String(options.origin));
+    const headers = { ...options.headers, host, ...authorization(proxy) };
+    const path = `${String(options.origin)}${options.path}`;
+    return dispatch({ ...options, origin: proxy.url.origin, path, headers }, handler);
+  };
+}
+
+/** https: the proxy opens a way through which it sees nothing. */
+function tunnel(proxy: HttpProxy, timeoutMs: number): buildConnector.connector {
+  return ({ hostname, port }, callback) => {
+    const target = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), timeoutMs };
+    import('../kernel/tunnel.ts')
+      .then(({ connectThrough }) => connectThrough(proxy, target))
+      .then(
+        (socket) => callback(null, socket),
+        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+      );
+  };
+}

@@ -1,0 +1,185 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { certify } from '../support/certificates.ts';
+import { type Finished, Home, reportedError } from '../support/cli.ts';
+import { type ProxyOptions, startProxy, type TestProxy } from '../support/proxy.ts';
+import { startTlsFront, type TlsFront } from '../support/tls.ts';
+
+/* What people behind a proxy run: the built program, for the service and for the bucket. */
+const home = new Home({ AWS_EC2_METADATA_DISABLED: 'true' });
+const PASSWORD = 'hunter2hunter2';
+const BASIC = Buffer.from(`me:${PASSWORD}`).toString('base64');
+
+interface Place {
+  args: readonly string[];
+  /** The port of plain http. */
+  port: number;
+  tls: TlsFront;
+}
+let places: Record<'service' | 'bucket', Place>;
+let tlsToProxy: (proxy: TestProxy) => Promise<TlsFront>;
+const closing: { close(): void }[] = [];
+
+beforeAll(async () => {
+  const { ready, baseUrl } = await home.sandbox();
+  const draft = 'envelopes create --template tmpl_nda --send --signer'.split(' ');
+  const { id } = await home.object([...draft, 'Ada <ada@example.com>']);
+  const { signedDocumentStorageKey: key } = await home.object(['sandbox', 'sign', String(id)]);
+  const authority = await certify('esign test authority');
+  const certified = await certify('localhost', authority);
+  tlsToProxy = (proxy) => startTlsFront(certified, Number(proxy.address.split(':')[1]));
+  const portOf = (url: unknown) => Number(new URL(String(url)).port);
+  const [service, bucket] = [portOf(baseUrl), portOf(ready.endpoint)];
+  const [api, s3] = [await startTlsFront(certified, service), await startTlsFront(certified, bucket)];
+  closing.push(api, s3);
+  places = {
+    service: { args: ['envelopes', 'get', String(id)], port: service, tls: api },
+    bucket: { args: ['documents', 'head', String(key)], port: bucket, tls: s3 },
+  };
+  writeFileSync(home.path('ca.pem'), authority.cert);
+  home.env.NODE_EXTRA_CA_CERTS = home.path('ca.pem');
+  addTlsProfile(`${api.origin}/api/v1`, s3.origin);
+});
+afterAll(async () => {
+  for (const one of closing) one.close();
+  await home.close();
+});
+
+/** A second profile, for the same service and bucket over TLS. */
+function addTlsProfile(baseUrl: string, endpoint: string): void {
+  const path = home.path('config', 'profiles.json');
+  const stored = parseJson(readFileSync(path, 'utf8'));
+  if (!isRecord(stored) || !isRecord(stored.profiles) || !isRecord(stored.profiles.sandbox))
+    throw new Error(path);
+  const { sandbox } = stored.profiles;
+  const storage = { ...(isRecord(sandbox.storage) ? sandbox.storage : {}), endpoint };
+  stored.profiles.tls = { ...sandbox, baseUrl, storage };
+  writeFileSync(path, JSON.stringify(stored), { mode: 0o600 });
+}
+
+let proxy: TestProxy;
+async function behind(options: ProxyOptions = {}): Promise<string> {
+  proxy = await startProxy(options);
+  return proxy.address;
+}
+afterEach(() => proxy.close());
+
+/** What no output may show, with --debug least of all. */
+function expectNoPassword({ stdout, stderr }: Finished): void {
+  for (const secret of [PASSWORD, BASIC]) expect(stdout + stderr).not.toContain(secret);
+}
+
+describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) => {
+  const run = (env: Record<string, string>, ...more: string[]) =>
+    home.run([...places[name].args, '--json', ...more], { env });
+  const unreachable = name === 'service' ? 8 : 9;
+
+  it('plain http: the proxy is asked with the whole address', async () => {
+    const address = await behind();
+    const done = await run({ HTTP_PROXY: address });
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(proxy.asked.length).toBeGreaterThan(0);
+    const prefix = `http://127.0.0.1:${places[name].port}/`;
+    for (const one of proxy.asked) expect(one.replace(/^\w+ /, '').slice(0, prefix.length)).toBe(prefix);
+  });
+
+  it('https: the proxy opens a way and sees no more', async () => {
+    const address = await behind();
+    const done = await run({ https_proxy: `http://${address}` }, '--profile', 'tls');
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${places[name].tls.port}`]));
+  });
+
+  it('https to the proxy itself', async () => {
+    await behind();
+    const front = await tlsToProxy(proxy);
+    const done = await run({ HTTPS_PROXY: front.origin }, '--profile', 'tls');
+    front.close();
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(proxy.asked[0]).toBe(`CONNECT 127.0.0.1:${places[name].tls.port}`);
+  });
+
+  it('HTTP_PROXY does not count for https, nor HTTPS_PROXY for http', async () => {
+    const address = await behind();
+    const runs = [
+      await run({ HTTP_PROXY: address }, '--profile', 'tls'),
+      await run({ HTTPS_PROXY: address }),
+    ];
+    expect([...runs.map((one) => one.code), proxy.asked]).toEqual([0, 0, []]);
+  });
+
+  it('NO_PROXY leaves out one port, or the wrong one', async () => {
+    const address = await behind();
+    const exempt = (port: number) => ({ HTTP_PROXY: address, NO_PROXY: `x.example, 127.0.0.1:${port}` });
+    expect((await run(exempt(places[name].port))).code).toBe(0);
+    expect(proxy.asked).toEqual([]);
+    expect((await run(exempt(9))).code).toBe(0);
+    expect(proxy.asked).not.toEqual([]);
+  });
+
+  it.each(['sandbox', 'tls'])('a password is told to the proxy and shown nowhere (%s)', async (profile) => {
+    const address = `http://me:${PASSWORD}@${await behind()}`;
+    const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
+    const done = await run(env, '--profile', profile, '--debug');
+    expect(done.code).toBe(0);
+    expect(new Set(proxy.users)).toEqual(new Set([`me:${PASSWORD}`]));
+    expectNoPassword(done);
+  });
+
+  it.each(['sandbox', 'tls'])('a proxy that refuses is named, without its password (%s)', async (profile) => {
+    const address = `http://me:${PASSWORD}@${await behind({ refuse: 407 })}`;
+    const done = await run({ HTTP_PROXY: address, HTTPS_PROXY: address }, '--profile', profile, '--debug');
+    expect(done.code).toBe(unreachable);
+    expect(done.stderr).toMatch(/proxy/i);
+    expect(done.stderr).toContain('407');
+    expectNoPassword(done);
+  });
+
+  it.each(['sandbox', 'tls'])('a proxy that hangs is given up in time (%s)', async (profile) => {
+    const address = await behind({ hang: true });
+    const started = Date.now();
+    const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
+    const done = await run(env, '--profile', profile, '--timeout', '500ms');
+    expect(done.code).toBe(unreachable);
+    // Tried again a few times, each of which has its own time.
+    expect(Date.now() - started).toBeLessThan(20_000);
+  });
+
+  it('one where nothing listens is named', async () => {
+    const address = await behind();
+    proxy.close();
+    for (const profile of ['sandbox', 'tls']) {
+      const done = await run({ HTTP_PROXY: address, HTTPS_PROXY: address }, '--profile', profile);
+      expect(done.code).toBe(unreachable);
+      expect(done.stderr).toContain(`through the proxy http://${address} (HTTP`);
+    }
+  });
+
+  it('what is no address of one is a mistake in how it was called', async () => {
+    await behind();
+    const done = await run({ HTTP_PROXY: 'socks5://127.0.0.1:1080' });
+    expect(reportedError(done)).toMatchObject({
+      exitCode: 2,
+      message: 'HTTP_PROXY is not the address of an HTTP proxy.',
+    });
+  });
+});
+
+describe('the doctor', () => {
+  it.each([
+    [{}, 'none'],
+    [{ NO_PROXY: '127.0.0.1:9' }, 'is asked for an address of this machine'],
+    [{ NO_PROXY: '127.0.0.1' }, 'not for 127.0.0.1'],
+  ])('says of %j what a request does', async (env: Record<string, string>, said) => {
+    const address = await behind();
+    const all =
+      said === 'none' ? { HTTPS_PROXY: address } : { HTTP_PROXY: `http://me:${PASSWORD}@${address}`, ...env };
+    const done = await home.run(['doctor', '--json'], { env: all });
+    const page = parseJson(done.stdout);
+    const checks = isRecord(page) && Array.isArray(page.checks) ? page.checks.filter(isRecord) : [];
+    expect(checks.find((check) => check.name === 'proxy')?.message).toContain(said);
+    expect(proxy.asked.length > 0).toBe(said.startsWith('is asked'));
+    expectNoPassword(done);
+  });
+});
