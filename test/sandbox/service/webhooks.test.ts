@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ANSWER_WITHIN_MS, postWebhook } from '../../../src/sandbox/service/webhooks/post.ts';
 import { startReceiver } from './receiver.ts';
 import { ada, bob, DAY, deliveriesOf, errorIn, type Rig, startRig } from './rig.ts';
@@ -213,4 +213,32 @@ test('replay sends the same bytes again as a delivery of its own', async () => {
   expect(two?.headers['x-service-signature']).toBe(one?.headers['x-service-signature']);
   expect(await deliveriesOf(rig, id)).toHaveLength(2);
   expect(errorIn(await rig.control('POST', '/deliveries/dlv_none/replay')).is).toBe('404 NOT_FOUND');
+});
+
+test('A receiver that hangs delays nobody else, neither other receivers nor advance', async () => {
+  const hanging = await startReceiver(() => null);
+  const good = await startReceiver();
+  const rig = await startRig();
+  for (let n = 0; n < 12; n += 1) await rig.create({ sendImmediately: true, webhookUrl: hanging.url });
+  await hanging.count(8);
+  const started = performance.now();
+  await rig.create({ sendImmediately: true, webhookUrl: good.url });
+  await good.count(1);
+  await advance(rig, 60_000);
+  expect(performance.now() - started).toBeLessThan(4_000);
+  expect(hanging.received).toHaveLength(8);
+});
+
+test('Many webhooks in flight leave no warning', async () => {
+  const warnings: string[] = [];
+  const take = (warning: Error) => warnings.push(warning.message);
+  process.on('warning', take);
+  onTestFinished(() => void process.off('warning', take));
+  const receivers = await Promise.all([1, 2, 3].map(() => startReceiver(() => null)));
+  const rig = await startRig();
+  for (const { url } of receivers)
+    for (let n = 0; n < 6; n += 1) await rig.create({ sendImmediately: true, webhookUrl: url });
+  await Promise.all(receivers.map((one) => one.count(6)));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(warnings).toEqual([]);
 });

@@ -40,7 +40,7 @@ export interface Visitor {
   userAgent: string | null;
 }
 
-/** How long `advance` waits, in real time, for webhook attempts it caused. */
+/** How long `advance` waits, in real time, for webhook attempts it caused; less where a receiver hangs. */
 const ADVANCE_PATIENCE_MS = 5000;
 /** The sandbox's clock stays within a century of the machine's. */
 const FARTHEST_OFFSET_MS = 100 * 365 * 86_400_000;
@@ -289,7 +289,7 @@ export class Engine {
     if (left <= 0) return;
     const settled = new AbortController();
     const timeUp = realClock.sleep(left, settled.signal).catch(() => undefined);
-    await Promise.race([sender.idle(), timeUp]);
+    await Promise.race([sender.settled(), timeUp]);
     settled.abort();
   }
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { DeliveryRecord } from '../../model.ts';
 import type { Choices } from '../base/choices.ts';
@@ -6,13 +7,12 @@ import { Alarm, isoTime } from '../base/sandbox-clock.ts';
 import type { Faults, WebhookPlan } from '../faults/faults.ts';
 import type { Store } from '../store/store.ts';
 import { postWebhook, signatureOf, type WebhookOutcome } from './post.ts';
+import { Receivers } from './receivers.ts';
 
 /** The document shows no retry schedule; this is the sandbox's own, on the sandbox's clock. */
 const RETRY_AFTER_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
 /** What is written down of an attempt that a fault swallowed. */
 const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms: 0 };
-/** Requests in flight at once, over all receivers. */
-const AT_ONCE = 32;
 
 export interface SenderOptions {
   store: Store;
@@ -35,15 +35,14 @@ export class WebhookSender {
   readonly #retries = new DueQueue();
   /** Deliveries that wait for their first attempt, by envelope; the first of each line is under way. */
   readonly #lines = new Map<string, string[]>();
-  readonly #running = new Set<Promise<void>>();
-  readonly #gate: (() => void)[] = [];
-  #inFlight = 0;
-  #stop = new AbortController();
+  readonly #receivers: Receivers;
+  #stop = newStop();
 
   constructor(options: SenderOptions) {
     this.#options = options;
     this.#store = options.store;
     this.#clock = options.clock;
+    this.#receivers = new Receivers(options.realClock);
     this.#alarm = new Alarm(options.clock, () => this.wake());
   }
 
@@ -66,7 +65,7 @@ export class WebhookSender {
     }
     const fresh = [delivery.id];
     this.#lines.set(delivery.envelopeId, fresh);
-    this.#track(this.#runLine(delivery.envelopeId, fresh));
+    this.#track(delivery, this.#runLine(delivery.envelopeId, fresh));
   }
 
   /** When the next retry is due, in ms since the epoch. */
@@ -76,19 +75,22 @@ export class WebhookSender {
 
   /** Starts the retries that are due; `moved` says that the clock jumped. */
   wake(moved = false): void {
-    for (const id of this.#retries.take(this.#clock.now())) this.#track(this.#attempt(id));
+    for (const id of this.#retries.take(this.#clock.now())) {
+      const delivery = this.#store.state.deliveries.get(id);
+      if (delivery) this.#track(delivery, this.#attempt(id));
+    }
     this.#alarm.set(this.#retries.next, moved);
   }
 
-  /** Resolves when no attempt is under way. */
-  async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
+  /** Resolves when no attempt is under way but for receivers that hang. */
+  settled(): Promise<void> {
+    return this.#receivers.settled();
   }
 
   /** Forgets everything that waits and breaks off what is under way. */
   clear(): void {
     this.#stop.abort();
-    this.#stop = new AbortController();
+    this.#stop = newStop();
     this.#lines.clear();
     this.#retries.clear();
     this.#alarm.set(undefined);
@@ -99,12 +101,14 @@ export class WebhookSender {
     this.clear();
     this.#stop.abort();
     this.#alarm.close();
-    await this.idle();
+    await this.#receivers.idle();
   }
 
-  #track(work: Promise<void>): void {
-    const tracked = work.catch(() => undefined).finally(() => this.#running.delete(tracked));
-    this.#running.add(tracked);
+  #track({ url }: DeliveryRecord, work: Promise<void>): void {
+    this.#receivers.track(
+      url,
+      work.catch(() => undefined),
+    );
   }
 
   async #runLine(envelopeId: string, line: string[]): Promise<void> {
@@ -128,16 +132,15 @@ export class WebhookSender {
   async #attempt(id: string): Promise<void> {
     const { signal } = this.#stop;
     const stopped = () => signal.aborted;
-    await this.#enter();
-    try {
+    const url = this.#store.state.deliveries.get(id)?.url;
+    if (url === undefined) return;
+    await this.#receivers.run(url, async () => {
       const delivery = this.#store.state.deliveries.get(id);
       if (stopped() || delivery?.state !== 'pending') return;
       const plan = this.#options.faults.forWebhook(delivery.event);
       if (plan.delayMs > 0) await this.#options.realClock.sleep(plan.delayMs, signal).catch(() => undefined);
       if (!stopped()) await this.#send(delivery, plan, signal);
-    } finally {
-      this.#leave();
-    }
+    });
   }
 
   async #send(delivery: DeliveryRecord, plan: WebhookPlan, signal: AbortSignal): Promise<void> {
@@ -176,18 +179,13 @@ export class WebhookSender {
     }
     await this.#store.commit([{ kind: 'delivery', value }]);
   }
+}
 
-  async #enter(): Promise<void> {
-    if (this.#inFlight < AT_ONCE) this.#inFlight += 1;
-    else await new Promise<void>((resolve) => this.#gate.push(resolve));
-  }
-
-  /** Hands the place to the next in the queue, or gives it back. */
-  #leave(): void {
-    const next = this.#gate.shift();
-    if (next) next();
-    else this.#inFlight -= 1;
-  }
+/** Each request in flight listens to it. */
+function newStop(): AbortController {
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  return stop;
 }
 
 function isSuccess({ status }: WebhookOutcome): boolean {

@@ -1,0 +1,89 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { Limiter } from '../../../kernel/limiter.ts';
+
+/** Requests in flight at once to one receiver. */
+const AT_ONCE = 8;
+/** A receiver that lets a request wait for so long holds nobody up any more. */
+const HANGING_MS = 1_000;
+
+interface Receiver {
+  limiter: Limiter;
+  /** Everything begun for it and not at its end. */
+  work: Set<Promise<void>>;
+  /** When each request in flight was begun, the oldest first. */
+  begun: Set<{ at: number }>;
+}
+
+/** The receivers of webhooks by origin: each has a queue of its own, so that one that hangs delays nobody else's. */
+export class Receivers {
+  readonly #clock: Clock;
+  readonly #receivers = new Map<string, Receiver>();
+
+  /** `clock` is the machine's: receivers answer in real time. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Takes note of work for the receiver of a URL, until it ends; it must not fail. */
+  track(url: string, work: Promise<void>): void {
+    const origin = originOf(url);
+    const receiver = this.#of(origin);
+    const tracked = work.finally(() => {
+      receiver.work.delete(tracked);
+      if (receiver.work.size === 0) this.#receivers.delete(origin);
+    });
+    receiver.work.add(tracked);
+  }
+
+  /** Runs a request to the receiver of a URL when its turn has come. */
+  run<T>(url: string, request: () => Promise<T>): Promise<T> {
+    const receiver = this.#of(originOf(url));
+    return receiver.limiter.run(async () => {
+      const begun = { at: this.#clock.now() };
+      receiver.begun.add(begun);
+      return request().finally(() => receiver.begun.delete(begun));
+    });
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    for (let work = this.#work(); work.length > 0; work = this.#work()) await Promise.all(work);
+  }
+
+  /** Resolves when nothing is under way but for receivers that hang. */
+  async settled(): Promise<void> {
+    for (;;) {
+      const now = this.#clock.now();
+      const busy = [...this.#receivers.values()].map((one) => {
+        const [oldest = { at: now }] = one.begun;
+        return { work: [...one.work], left: oldest.at + HANGING_MS - now };
+      });
+      const answering = busy.filter(({ left }) => left > 0);
+      if (answering.length === 0) return;
+      const soonest = Math.min(...answering.map(({ left }) => left));
+      const done = new AbortController();
+      void Promise.all(answering.flatMap(({ work }) => work)).then(() => done.abort());
+      await this.#clock.sleep(soonest, done.signal).catch(() => undefined);
+    }
+  }
+
+  #work(): Promise<void>[] {
+    return [...this.#receivers.values()].flatMap(({ work }) => [...work]);
+  }
+
+  #of(origin: string): Receiver {
+    const known = this.#receivers.get(origin);
+    if (known) return known;
+    const receiver = {
+      limiter: new Limiter(AT_ONCE),
+      work: new Set<Promise<void>>(),
+      begun: new Set<{ at: number }>(),
+    };
+    this.#receivers.set(origin, receiver);
+    return receiver;
+  }
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
