@@ -1,62 +1,33 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
-import { certify } from '../support/certificates.ts';
 import { type Finished, Home, reportedError } from '../support/cli.ts';
 import { type ProxyOptions, startProxy, type TestProxy } from '../support/proxy.ts';
 import { startTlsFront, type TlsFront } from '../support/tls.ts';
+import { addProfile, type Places, startPlaces } from './places.ts';
 
 /* What people behind a proxy run: the built program, for the service and for the bucket. */
 const home = new Home({ AWS_EC2_METADATA_DISABLED: 'true' });
 const PASSWORD = 'hunter2hunter2';
 const BASIC = Buffer.from(`me:${PASSWORD}`).toString('base64');
 
-interface Place {
-  args: readonly string[];
-  /** The port of plain http. */
-  port: number;
-  tls: TlsFront;
-}
-let places: Record<'service' | 'bucket', Place>;
-let tlsToProxy: (proxy: TestProxy) => Promise<TlsFront>;
-const closing: { close(): void }[] = [];
+let places: Places;
+let fronts: { service: TlsFront; bucket: TlsFront };
 
 beforeAll(async () => {
-  const { ready, baseUrl } = await home.sandbox();
-  const draft = 'envelopes create --template tmpl_nda --send --signer'.split(' ');
-  const { id } = await home.object([...draft, 'Ada <ada@example.com>']);
-  const { signedDocumentStorageKey: key } = await home.object(['sandbox', 'sign', String(id)]);
-  const authority = await certify('esign test authority');
-  const certified = await certify('localhost', authority);
-  tlsToProxy = (proxy) => startTlsFront(certified, Number(proxy.address.split(':')[1]));
-  const portOf = (url: unknown) => Number(new URL(String(url)).port);
-  const [service, bucket] = [portOf(baseUrl), portOf(ready.endpoint)];
-  const [api, s3] = [await startTlsFront(certified, service), await startTlsFront(certified, bucket)];
-  closing.push(api, s3);
-  places = {
-    service: { args: ['envelopes', 'get', String(id)], port: service, tls: api },
-    bucket: { args: ['documents', 'head', String(key)], port: bucket, tls: s3 },
+  places = await startPlaces(home);
+  const { certified, service, bucket } = places;
+  fronts = {
+    service: await startTlsFront(certified, service.port),
+    bucket: await startTlsFront(certified, bucket.port),
   };
-  writeFileSync(home.path('ca.pem'), authority.cert);
   home.env.NODE_EXTRA_CA_CERTS = home.path('ca.pem');
-  addTlsProfile(`${api.origin}/api/v1`, s3.origin);
+  addProfile(home, 'tls', { service: fronts.service.origin, bucket: fronts.bucket.origin });
 });
 afterAll(async () => {
-  for (const one of closing) one.close();
+  fronts.service.close();
+  fronts.bucket.close();
   await home.close();
 });
-
-/** A second profile, for the same service and bucket over TLS. */
-function addTlsProfile(baseUrl: string, endpoint: string): void {
-  const path = home.path('config', 'profiles.json');
-  const stored = parseJson(readFileSync(path, 'utf8'));
-  if (!isRecord(stored) || !isRecord(stored.profiles) || !isRecord(stored.profiles.sandbox))
-    throw new Error(path);
-  const { sandbox } = stored.profiles;
-  const storage = { ...(isRecord(sandbox.storage) ? sandbox.storage : {}), endpoint };
-  stored.profiles.tls = { ...sandbox, baseUrl, storage };
-  writeFileSync(path, JSON.stringify(stored), { mode: 0o600 });
-}
 
 let proxy: TestProxy;
 async function behind(options: ProxyOptions = {}): Promise<string> {
@@ -88,16 +59,16 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     const address = await behind();
     const done = await run({ https_proxy: `http://${address}` }, '--profile', 'tls');
     expect(done).toMatchObject({ code: 0, stderr: '' });
-    expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${places[name].tls.port}`]));
+    expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${fronts[name].port}`]));
   });
 
   it('https to the proxy itself', async () => {
     await behind();
-    const front = await tlsToProxy(proxy);
+    const front = await startTlsFront(places.certified, Number(proxy.address.split(':')[1]));
     const done = await run({ HTTPS_PROXY: front.origin }, '--profile', 'tls');
     front.close();
     expect(done).toMatchObject({ code: 0, stderr: '' });
-    expect(proxy.asked[0]).toBe(`CONNECT 127.0.0.1:${places[name].tls.port}`);
+    expect(proxy.asked[0]).toBe(`CONNECT 127.0.0.1:${fronts[name].port}`);
   });
 
   it('HTTP_PROXY does not count for https, nor HTTPS_PROXY for http', async () => {

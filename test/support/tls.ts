@@ -7,20 +7,45 @@ export interface TlsFront {
   /** https:// and the port. */
   origin: string;
   port: number;
+  /** Connections so far. */
+  connections: number;
   close(): void;
 }
 
+export interface TlsFrontOptions {
+  /** How many bytes of replies a connection, counted from 1, passes on before it breaks; all where undefined. */
+  breaksAfter?: (connection: number) => number | undefined;
+}
+
 /** TLS in front of a plain server on loopback, which sees the same bytes. */
-export async function startTlsFront(certified: Certified, plainPort: number): Promise<TlsFront> {
-  const front = createServer(certified, (socket) => {
+export async function startTlsFront(
+  certified: Certified,
+  plainPort: number,
+  options: TlsFrontOptions = {},
+): Promise<TlsFront> {
+  const server = createServer(certified, (socket) => {
+    let left = options.breaksAfter?.(++front.connections) ?? Number.POSITIVE_INFINITY;
     const onward = connect(plainPort, '127.0.0.1');
     socket.on('error', () => onward.destroy()).pipe(onward);
-    onward.on('error', () => socket.destroy()).pipe(socket);
+    onward.on('error', () => socket.destroy()).on('end', () => socket.end());
+    onward.on('data', (chunk: Buffer) => {
+      if (left > 0) socket.write(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left > 0) return;
+      onward.destroy();
+      socket.destroySoon();
+    });
   });
-  front.on('tlsClientError', () => undefined);
-  front.listen(0, '127.0.0.1');
-  await once(front, 'listening');
-  const bound = front.address();
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const bound = server.address();
   const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
-  return { origin: `https://127.0.0.1:${port}`, port, close: () => front.close() };
+  const front: TlsFront = {
+    origin: `https://127.0.0.1:${port}`,
+    port,
+    connections: 0,
+    close: () => server.close(),
+  };
+  return front;
 }

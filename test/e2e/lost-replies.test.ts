@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Home, reportedError } from '../support/cli.ts';
+import { startProxy } from '../support/proxy.ts';
+import { startTlsFront, type TlsFront } from '../support/tls.ts';
+import { addProfile, type Places, startPlaces } from './places.ts';
+
+/* Connections that break, over TLS and through a proxy, as the built program sees them. never-twice.test.ts has the rest. */
+const home = new Home({ AWS_EC2_METADATA_DISABLED: 'true' });
+let places: Places;
+let front: TlsFront;
+
+beforeAll(async () => {
+  places = await startPlaces(home);
+  home.env.NODE_EXTRA_CA_CERTS = home.path('ca.pem');
+});
+afterEach(() => front.close());
+afterAll(() => home.close());
+
+/** Connections to a place of which some break after so many bytes of the reply. */
+async function breaking(name: 'service' | 'bucket', breaksAfter: (connection: number) => number | undefined) {
+  front = await startTlsFront(places.certified, places[name].port, { breaksAfter });
+  addProfile(home, 'tls', { service: front.origin, bucket: front.origin });
+}
+const run = (args: readonly string[], env: Record<string, string> = {}) =>
+  home.run([...args, '--profile', 'tls', '--json'], { env });
+
+describe.each(['service', 'bucket'] as const)('a reply of the %s that breaks off', (name) => {
+  it.each([
+    ['before its first byte', 0],
+    ['in its headers', 40],
+  ])('%s is asked for again', async (_, bytes) => {
+    await breaking(name, (connection) => (connection < 3 ? bytes : undefined));
+    expect(await run(places[name].args)).toMatchObject({ code: 0 });
+    expect(front.connections).toBe(3);
+  });
+
+  it('each time is a failure in the end', async () => {
+    await breaking(name, () => 40);
+    const error = reportedError(await run(places[name].args));
+    expect(error).toMatchObject({ exitCode: name === 'service' ? 8 : 9 });
+  });
+});
+
+describe('a write whose reply is lost', () => {
+  it('is found, not made again, also through a tunnel', async () => {
+    await breaking('service', (connection) => (connection === 1 ? 0 : undefined));
+    const proxy = await startProxy();
+    const create = 'envelopes create --template tmpl_nda --metadata case=tunnel --signer'.split(' ');
+    const done = await run([...create, 'Ada <ada@example.com>'], { HTTPS_PROXY: proxy.address });
+    proxy.close();
+    expect(done.code).toBe(0);
+    expect(done.stderr).toContain('it was found');
+    const all = JSON.stringify(await home.json(['envelopes', 'list', '--all']));
+    expect(all.match(/"case":"tunnel"/g)).toHaveLength(1);
+  });
+});
+
+describe('a download that breaks off', () => {
+  it('goes on where it was, and is whole', async () => {
+    const args = ['documents', 'download', places.key, '--no-input'];
+    await home.run([...args, '-o', 'whole.pdf']);
+    const whole = await readFile(home.path('whole.pdf'));
+    await breaking('bucket', (connection) => (connection < 3 ? Math.ceil(whole.length / 3) : undefined));
+    const done = await run([...args, '-o', 'broken.pdf']);
+    expect(done.code).toBe(0);
+    const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+    expect(hash(await readFile(home.path('broken.pdf')))).toBe(hash(whole));
+  });
+});

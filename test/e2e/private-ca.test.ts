@@ -1,0 +1,47 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { certify } from '../support/certificates.ts';
+import { Home, reportedError } from '../support/cli.ts';
+import { startTlsFront, type TlsFront } from '../support/tls.ts';
+import { addProfile, type Places, startPlaces } from './places.ts';
+
+/* A service and a bucket with certificates of an authority of the company's own. */
+const home = new Home({ AWS_EC2_METADATA_DISABLED: 'true' });
+let places: Places;
+let front: TlsFront | undefined;
+
+beforeAll(async () => {
+  places = await startPlaces(home);
+});
+afterEach(() => front?.close());
+afterAll(() => home.close());
+
+describe.each([
+  ['service', 8],
+  ['bucket', 9],
+] as const)('the %s with a certificate of a private authority', (name, unreachable) => {
+  const run = async (certified: Places['certified'], env: Record<string, string>) => {
+    front = await startTlsFront(certified, places[name].port);
+    addProfile(home, 'tls', { service: front.origin, bucket: front.origin });
+    return home.run([...places[name].args, '--profile', 'tls', '--json'], { env });
+  };
+  const known = () => ({ NODE_EXTRA_CA_CERTS: home.path('ca.pem') });
+
+  it('is reached once NODE_EXTRA_CA_CERTS names it', async () => {
+    expect(await run(places.certified, known())).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('is refused at once without, and the variable is named', async () => {
+    const done = await run(places.certified, {});
+    const error = reportedError(done);
+    expect(error).toMatchObject({ exitCode: unreachable });
+    expect(error.message).toContain('authority this machine does not know');
+    expect(error.hint).toContain('NODE_EXTRA_CA_CERTS=');
+    if (name === 'service') expect(front?.connections).toBe(0);
+  });
+
+  it('is refused when it is its own authority, however many others are known', async () => {
+    const error = reportedError(await run(await certify('localhost'), known()));
+    expect(error).toMatchObject({ exitCode: unreachable });
+    expect(error.hint).toContain('NODE_EXTRA_CA_CERTS=');
+  });
+});
