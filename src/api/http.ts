@@ -53,6 +53,8 @@ export interface HttpOptions {
   clock: Clock;
   dispatcher?: Dispatcher | undefined;
   trace?: ((entry: TraceEntry) => void) | undefined;
+  /** Told of each request that goes out, and whether it only reads; what it returns is called when that is over. */
+  onRequest?: ((reads: boolean) => () => void) | undefined;
   /** How long the reply to a write is waited for once its signal has aborted, in ms; without it the write is torn off. */
   graceMs?: number | undefined;
   /** Holds requests back that the service's rate window would refuse. */
@@ -88,6 +90,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       replyBody: undefined,
       error: undefined,
     };
+    const over = options.onRequest?.(isRead(wanted.method));
     try {
       const raw = await exchange(url, wanted, requestBody, options, connections);
       entry.status = raw.status;
@@ -99,6 +102,7 @@ export function createHttp(options: HttpOptions): SendRequest {
       entry.error = error instanceof Error ? error.message : String(error);
       throw error;
     } finally {
+      over?.();
       entry.ms = options.clock.now() - started;
       options.window?.observe(counted, entry.rate, entry.status === 429);
       options.trace?.(entry);

@@ -8,6 +8,7 @@ import { configDir, stateDir } from '../kernel/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
 import { processTerminal, type Terminal } from '../output/terminal.ts';
 import { safeLine } from '../output/text.ts';
+import { waitingSign } from '../output/waiting-sign.ts';
 import { presentKey } from '../profiles/key-place.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
@@ -43,6 +44,9 @@ export interface Pacing {
 /** How long the reply to a write is waited for once the command is to stop, in ms. */
 const REPLY_GRACE_MS = 2_000;
 
+/** Shorter waits need no countdown, in ms. */
+const SHORT_MS = 1_000;
+
 /** What a command may use: streams, clock, settings, the client. Each is made when first asked for. */
 export class Context {
   readonly terminal: Terminal;
@@ -55,7 +59,7 @@ export class Context {
   private readonly version: string;
   private resolved: Promise<Settings> | undefined;
   private connected: Promise<Client> | undefined;
-  private waiting = false;
+  private countsDown = false;
 
   constructor(flags: ContextFlags, version: string) {
     this.flags = flags;
@@ -159,6 +163,7 @@ export class Context {
       userAgent: `esign-cli/${this.version}`,
       clock: this.clock,
       graceMs: REPLY_GRACE_MS,
+      onRequest: (reads) => this.showWaiting(waitingText(reads, new URL(baseUrl).host)),
       trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,
       onWait: ({ ms, error }) => this.showWait(ms, error),
       ...pacing,
@@ -166,14 +171,42 @@ export class Context {
     });
   }
 
+  /** Shows on a terminal that something is waited for, when that takes long, until what is returned is called. */
+  showWaiting(text: string): () => void {
+    const { errIsTty, still, styleErr } = this.terminal;
+    // A terminal without columns (some CI systems have one) has no lines to move on.
+    if (!errIsTty || !process.stderr.columns) return () => undefined;
+    const paint = (frame: string) => styleErr('cyan', frame);
+    const moves = !still && paint('x') !== 'x';
+    // With --json what stays on stderr is the error alone.
+    if (!moves && this.json) return () => undefined;
+    return waitingSign.begin({ text: safeLine(text), moves, paint });
+  }
+
+  /** The same while this is done. */
+  async waiting<T>(text: string, work: () => Promise<T>): Promise<T> {
+    const over = this.showWaiting(text);
+    try {
+      return await work();
+    } finally {
+      over();
+    }
+  }
+
   /** One wait is shown at a time, since all requests of a run wait for the same window or service. */
   private showWait(ms: number, error: Error): void {
+    if (ms < SHORT_MS) {
+      void this.waiting(`Trying again: ${sentenceOf(error)}`, () => this.clock.sleep(ms, this.signal)).catch(
+        () => undefined,
+      );
+      return;
+    }
     // With --json stderr is for the error alone.
-    if (ms < 1_000 || this.json || this.waiting) return;
-    this.waiting = true;
+    if (this.json || this.countsDown) return;
+    this.countsDown = true;
     const stop = startCountdown(this.redactor.redact(sentenceOf(error)), ms, this.terminal);
     const done = () => {
-      this.waiting = false;
+      this.countsDown = false;
       stop();
     };
     this.clock.sleep(ms, this.signal).then(done, done);
@@ -182,4 +215,8 @@ export class Context {
   private trace(entry: Traced): void {
     this.terminal.err(this.redactor.redact(traceText(entry)));
   }
+}
+
+function waitingText(reads: boolean, host: string): string {
+  return reads ? `Waiting for ${host}` : `Sent; waiting for the answer of ${host}`;
 }

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { waitingSign } from '../output/waiting-sign.ts';
 
 /** Ctrl-C or a request to stop. Not an error of anybody's: nothing is printed for it. */
 class Interrupted extends Error {
@@ -55,6 +56,7 @@ export function watchSignals(): Signals {
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const dieBy = (signal: NodeJS.Signals) => {
+    waitingSign.gone();
     // Others listen, too (a spinner's cursor guard); with none left the signal ends the process at once.
     for (const one of SIGNALS) process.removeAllListeners(one);
     process.kill(process.pid, signal);
@@ -63,7 +65,10 @@ export function watchSignals(): Signals {
     const text = [...words].map((say) => say(exitCodeBy(signal))).join('');
     words.clear();
     if (text === '') dieBy(signal);
-    else process.stderr.write(text, () => dieBy(signal));
+    else {
+      waitingSign.gone(text);
+      process.stderr.write(text, () => dieBy(signal));
+    }
   };
   return {
     signal: controller.signal,

@@ -1,4 +1,5 @@
 import { truncate, widthOf } from './text.ts';
+import { waitingSign } from './waiting-sign.ts';
 
 /** A screen of its own on a terminal, on which only what differs is written. The shell's screen comes back on any end. */
 export interface LiveScreen {
@@ -21,6 +22,7 @@ const FALLBACK = { columns: 80, rows: 24 };
 export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): LiveScreen {
   let shown: readonly string[] = [];
   let isOpen = true;
+  const release = waitingSign.hold();
   const enter = () => {
     shown = [];
     stream.write(ENTER);
@@ -46,6 +48,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
     process.off('SIGTSTP', onSuspend);
     process.off('SIGCONT', onContinue);
     stream.write(LEAVE);
+    release();
   };
   stream.on('resize', anew);
   process.on('exit', close);

@@ -1,5 +1,6 @@
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
+import { waitingSign } from './waiting-sign.ts';
 
 /** A sign of life on stderr while something takes its time: what moves on a terminal, elsewhere a line now and then. */
 export interface Spinner {
@@ -26,6 +27,7 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
   if (!terminal.errIsTty || terminal.still || !process.stderr.columns) return plainLines(text, terminal);
   const { default: ora } = await import('ora');
   // ora would take stdin to itself, and Ctrl-C with it.
+  const release = waitingSign.hold();
   const spinner = ora({
     text: safeLine(text),
     stream: process.stderr,
@@ -45,6 +47,7 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
     },
     stop: () => {
       spinner.stop();
+      release();
     },
   };
 }
@@ -60,6 +63,7 @@ export function plainLines(first: string, terminal: Terminal): Spinner {
     if (text !== said) terminal.err(`${safeLine(text)}\n`);
     said = text;
   };
+  const release = waitingSign.hold();
   if (terminal.errIsTty) say();
   else said = first;
   const timer = setInterval(say, terminal.errIsTty ? SAID_EVERY.terminal : SAID_EVERY.elsewhere).unref();
@@ -70,6 +74,9 @@ export function plainLines(first: string, terminal: Terminal): Spinner {
     aside: async (write) => {
       await write();
     },
-    stop: () => clearInterval(timer),
+    stop: () => {
+      clearInterval(timer);
+      release();
+    },
   };
 }

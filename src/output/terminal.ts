@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
+import { waitingSign } from './waiting-sign.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -43,8 +44,12 @@ export function processTerminal(
     get columns() {
       return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
     },
-    out: (text) => write(stdout, text),
+    out: (text) => {
+      waitingSign.gone(stdout.isTTY ? text : undefined);
+      return write(stdout, text);
+    },
     err: (text) => {
+      waitingSign.gone(text);
       stderr.write(text);
     },
     style: (format, text) => (outColour ? paint(format, text) : text),

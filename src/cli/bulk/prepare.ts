@@ -72,9 +72,11 @@ async function examine(
   context: Context,
 ): Promise<FileReport> {
   const name = wish.file === '-' ? 'stdin' : wish.file;
-  const report = await checkFile(
-    { name, bytes: bytesOf(wish.file, name) },
-    { templateId: wish.template, take: (row) => draft?.add(row) },
+  const report = await context.waiting(`Checking ${name}`, () =>
+    checkFile(
+      { name, bytes: bytesOf(wish.file, name) },
+      { templateId: wish.template, take: (row) => draft?.add(row) },
+    ),
   );
   if (report.warnings.count > 0)
     context.terminal.err(safeBlock(`Look again at these:\n${linesOf(report.warnings, name).join('\n')}\n`));

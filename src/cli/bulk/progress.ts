@@ -2,6 +2,7 @@ import type { RunState } from '../../bulk/run-state.ts';
 import { startCountdown } from '../../output/countdown.ts';
 import { plainLines, type Spinner } from '../../output/spinner.ts';
 import { truncate } from '../../output/text.ts';
+import { waitingSign } from '../../output/waiting-sign.ts';
 import type { Context } from '../context.ts';
 import { type Progress, progressText } from './view.ts';
 
@@ -20,6 +21,7 @@ export class BulkProgress {
   #lines: Spinner | undefined;
   #waiting: Progress['waiting'];
   #byWindow: (rows: number) => number = () => 0;
+  #release: () => void = () => undefined;
 
   constructor(context: Context) {
     this.#context = context;
@@ -30,6 +32,7 @@ export class BulkProgress {
   /** `byWindow`: how long the rate window makes so many rows take, in ms. */
   start(state: RunState, byWindow: (rows: number) => number): void {
     this.#state = state;
+    this.#release = waitingSign.hold();
     this.#byWindow = byWindow;
     this.#startedAt = performance.now();
     this.#before = state.count('done') + state.count('failed');
@@ -61,6 +64,7 @@ export class BulkProgress {
     clearInterval(this.#timer);
     this.#lines?.stop();
     this.#clear();
+    this.#release();
   }
 
   #sayNowAndThen(): void {

@@ -40,7 +40,7 @@ function patientOf(context: Context): Patient {
     storeFile: storePath(folder),
     settings: () => context.settings(),
     client: () => context.client(),
-    checkBucket: probeBucket,
+    checkBucket: (...args) => context.waiting('Waiting for the bucket', () => probeBucket(...args)),
     now: () => context.clock.now(),
     signal: context.signal,
   };

@@ -18,13 +18,14 @@ export async function forEachKey<T>(
 ): Promise<void> {
   const { terminal, json } = context;
   const bucket = await context.bucket();
+  const answerOf = (key: string) => context.waiting(`Waiting for ${bucket.name}`, () => ask(bucket, key));
   try {
     const [only] = keys.ids;
     if (!keys.stream && only !== undefined) {
-      const answer = await ask(bucket, only);
+      const answer = await answerOf(only);
       return await (json ? writeJson(answer, terminal) : terminal.out(show(answer)));
     }
-    await writeEach(keys, (key) => ask(bucket, key), show, context);
+    await writeEach(keys, answerOf, show, context);
   } finally {
     bucket.close();
   }

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { waitingSign } from '../../output/waiting-sign.ts';
 
 const PASTE_BEGINS = '\u001b[200~';
 const PASTE_ENDS = '\u001b[201~';
@@ -34,10 +35,12 @@ export class Keyboard extends PassThrough {
   #rest = '';
   #timer: NodeJS.Timeout | undefined;
   #isOpen = true;
+  readonly #release: () => void;
 
   constructor(options: KeyboardOptions) {
     super();
     this.#options = options;
+    this.#release = waitingSign.hold();
     process.stdin.on('data', this.#onData).on('end', this.#onEnd);
     process.stderr.write(BRACKETED_PASTE.on);
     process.stdin.resume();
@@ -56,6 +59,7 @@ export class Keyboard extends PassThrough {
     process.stdin.off('data', this.#onData).off('end', this.#onEnd);
     process.stdin.pause();
     process.stderr.write(BRACKETED_PASTE.off);
+    this.#release();
     this.end();
   }
 

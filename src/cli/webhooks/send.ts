@@ -28,7 +28,8 @@ export async function sendAll(
   const failed: ForwardResult[] = [];
   for (const delivery of deliveries) {
     const options = { attempt: 1, timeoutMs: DEFAULT_TIMEOUT_MS, clock: context.clock };
-    const result = await forwardOnce(delivery, url, options);
+    const waiting = `Sent; waiting for the answer of ${new URL(url).host}`;
+    const result = await context.waiting(waiting, () => forwardOnce(delivery, url, options));
     if (result.error !== null) failed.push(result);
     await context.terminal.out(forwardLine(result, context.terminal, context.json));
   }

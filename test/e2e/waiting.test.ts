@@ -1,0 +1,140 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/kernel/json.ts';
+import { COMMAND, Home } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
+import { json, type SeenRequest } from '../support/server.ts';
+import { answerPage, type FakeService, fakeService } from './fake-service.ts';
+
+/* Whatever takes longer than half a second shows that it works, on a terminal; and leaves no trace. */
+const home = new Home();
+const SLOW_MS = 900;
+const PAGES = 4;
+let service: FakeService;
+/** How long the service takes for each answer. */
+let delayMs = SLOW_MS;
+
+beforeAll(async () => {
+  service = await fakeService((request, response) => {
+    void sleep(delayMs).then(() => answer(request, response));
+  });
+});
+afterAll(async () => {
+  await home.close();
+  await service.server.close();
+});
+
+const envelope = (i: number) => ({ id: `env_${i}`, status: 'SENT', signers: [] });
+
+function answer(request: SeenRequest, response: ServerResponse): void {
+  const [, id] = /esign\/\w+\/([^/]+)/.exec(request.path) ?? [];
+  if (request.path.endsWith('/templates')) answerPage(request, response, 1, () => ({ id: 'tmpl_1' }));
+  else if (request.path.endsWith('/envelopes') && request.method === 'GET')
+    answerPage(request, response, PAGES * 100, envelope);
+  else json(response, 200, { data: { ...envelope(0), id: id ?? 'env_new', name: 'Lease' } });
+}
+
+function open(args: string[], env: Record<string, string> = {}) {
+  const [file, ...before] = COMMAND;
+  return openScreen(file, [...before, ...args], { env: { ...home.env, ...service.env, ...env } });
+}
+const host = () => service.server.origin.replace('http://', '');
+
+const CREATE = 'envelopes create --template tmpl_1 --signer Ada<ada@example.com> --send';
+const commands: [line: string, says: string][] = [
+  ['envelopes list', 'Waiting for '],
+  ['envelopes get env_1', 'Waiting for '],
+  ['templates get tmpl_1', 'Waiting for '],
+  ['templates list', 'Waiting for '],
+  [CREATE, 'Sent; waiting for the answer of '],
+  ['envelopes send env_1', 'Sent; waiting for the answer of '],
+  ['doctor', 'Waiting for '],
+  ['api /esign/envelopes/env_1', 'Waiting for '],
+];
+
+describe('a slow service', () => {
+  it.concurrent.each(commands)(
+    '%s shows that it works, and the sign is gone with the first output',
+    async (line, says) => {
+      delayMs = SLOW_MS;
+      const screen = open(line.split(' '));
+      await screen.shows(`${says}${host()}`);
+      await screen.ended;
+      expect(screen.text()).not.toContain('aiting for');
+      expect(screen.text()).not.toBe('');
+    },
+  );
+
+  it('is counted in seconds from the third on', async () => {
+    delayMs = 3_700;
+    const screen = open(['envelopes', 'get', 'env_1']);
+    await screen.shows(`Waiting for ${host()} … 3 s`);
+    await screen.ended;
+    expect(screen.text()).not.toContain('Waiting for');
+  });
+
+  it('is one wait over many pages, though each of them is quick', async () => {
+    delayMs = 250;
+    const screen = open(['envelopes', 'list', '--search', 'nothing fits this', '--all']);
+    await screen.shows(`Waiting for ${host()}`);
+    await screen.ended;
+    expect(screen.text()).not.toContain('Waiting for');
+  });
+
+  it('shows nothing when it is quick', async () => {
+    delayMs = 0;
+    const screen = open(['envelopes', 'get', 'env_1']);
+    await screen.ended;
+    expect(screen.raw()).not.toContain('Waiting for');
+  });
+
+  it('shows it beside JSON in a pipe, and JSON on the terminal stays whole', async () => {
+    delayMs = 700;
+    const screen = open(['envelopes', 'list', '--all', '--json']);
+    await screen.shows(`Waiting for ${host()}`);
+    await screen.ended;
+    const text = screen.raw().replaceAll(/\r\u001b\[2K(?:[^\r]*Waiting for[^\r]*)?/g, '');
+    expect(parseJson(text)).toHaveLength(PAGES * 100);
+  });
+
+  it.each([
+    ['NO_COLOR', { NO_COLOR: '1' }, []],
+    ['TERM=dumb', { TERM: 'dumb' }, []],
+    ['--no-spinner', {}, ['--no-spinner']],
+  ])('says one plain line with %s', async (_, env, flags) => {
+    delayMs = SLOW_MS;
+    const screen = open(['envelopes', 'get', 'env_1', ...flags], env);
+    await screen.ended;
+    expect(screen.text().split('\n')[0]).toBe(`Waiting for ${host()}.`);
+    expect(screen.raw().split('Waiting for')).toHaveLength(2);
+    expect(screen.raw()).toMatch(/^Waiting for [\d.:]+\.\r\n/);
+  });
+
+  it('shows nothing off a terminal', async () => {
+    delayMs = SLOW_MS;
+    const { stderr } = await home.run(['envelopes', 'get', 'env_1'], { env: service.env });
+    expect(stderr).toBe('');
+  });
+
+  it('stays behind what shows something of its own', async () => {
+    delayMs = SLOW_MS;
+    const screen = open(['envelopes', 'watch', 'env_1', '--until', 'SENT']);
+    await screen.ended;
+    const create = open(['envelopes', 'create']);
+    await create.shows('Reading templates and recent envelopes');
+    await create.shows('? Template');
+    create.type('\u0003');
+    await create.ended;
+    expect(screen.raw() + create.raw()).not.toContain('Waiting for 127');
+  });
+
+  it('leaves no sign behind when it is stopped', async () => {
+    delayMs = 2_000;
+    const screen = open(['envelopes', 'get', 'env_1']);
+    await screen.shows('Waiting for ');
+    screen.type('\u0003');
+    expect(await screen.ended).toMatchObject({ signal: 2 });
+    expect(screen.text()).not.toContain('Waiting for');
+  });
+});
