@@ -3,6 +3,7 @@ import { type EnvelopesApi, envelopesApi } from './envelopes.ts';
 import { createHttp, type HttpOptions, type SendRequest } from './http.ts';
 import { RateWindow } from './rate-window.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
+import { ServiceClock } from './service-clock.ts';
 import { type TemplatesApi, templatesApi } from './templates.ts';
 import { WindowFile } from './window-file.ts';
 
@@ -25,6 +26,8 @@ export interface Client {
   /** Any request, with the retry policy. */
   send: SendRequest;
   clock: Clock;
+  /** The service's own time, by which its envelopes age. */
+  serviceClock: ServiceClock;
   /** How long a write that was sent is seen to once its signal has aborted, in ms; none where it is 0. */
   graceMs: number;
   /** The rate window, where it is kept. */
@@ -38,7 +41,8 @@ const RETRIES = 5;
 /** A client for one key at one base URL. */
 export function createClient(options: ClientOptions): Client {
   const window = windowFor(options);
-  const send = withRetries(createHttp({ ...options, window }), {
+  const serviceClock = options.serviceClock ?? new ServiceClock(options.clock);
+  const send = withRetries(createHttp({ ...options, serviceClock, window }), {
     clock: options.clock,
     random: options.random ?? Math.random,
     retries: options.retries ?? RETRIES,
@@ -46,7 +50,8 @@ export function createClient(options: ClientOptions): Client {
     onWait: options.onWait,
   });
   const { clock, graceMs = 0 } = options;
-  return { templates: templatesApi(send), envelopes: envelopesApi(send), send, clock, graceMs, window };
+  const [templates, envelopes] = [templatesApi(send), envelopesApi(send)];
+  return { templates, envelopes, send, clock, serviceClock, graceMs, window };
 }
 
 function windowFor(options: ClientOptions): RateWindow | undefined {

@@ -8,6 +8,7 @@ import { networkError } from './network-error.ts';
 import { type RateLimit, readRateLimit } from './rate-limit.ts';
 import type { RateWindow } from './rate-window.ts';
 import { errorReplySchema, matches } from './schemas.ts';
+import type { ServiceClock } from './service-clock.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
@@ -52,6 +53,8 @@ export interface HttpOptions {
   userAgent: string;
   clock: Clock;
   dispatcher?: Dispatcher | undefined;
+  /** Told of every reply's time. */
+  serviceClock?: ServiceClock | undefined;
   trace?: ((entry: TraceEntry) => void) | undefined;
   /** Told of each request that goes out, and whether it only reads; what it returns is called when that is over. */
   onRequest?: ((reads: boolean) => () => void) | undefined;
@@ -143,6 +146,7 @@ async function exchange(
       },
       ...(body === undefined ? {} : { body }),
     });
+    options.serviceClock?.hear(reply.headers);
     return {
       status: reply.statusCode,
       headers: reply.headers,

@@ -1,3 +1,5 @@
+import { skewOf } from './service-clock.ts';
+
 /** What the service says of the rate window (API document, Limits: rate-limit response headers). */
 export interface RateLimit {
   limit: number | undefined;
@@ -10,15 +12,12 @@ export interface RateLimit {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The Date header counts whole seconds and took a while to get here: only more than this is another clock. */
-const SKEW_MS = 3_000;
-
 /**
  * Reads the rate-limit headers; every one of them may be missing. Reset is taken in seconds or milliseconds. Times are
  * moved to this machine's clock where the service's is another.
  */
 export function readRateLimit(headers: Headers, now: number): RateLimit {
-  const skew = skewOf(headers, now);
+  const skew = skewOf(headers, now) ?? 0;
   return {
     limit: numberOf(headers['x-ratelimit-limit']),
     remaining: numberOf(headers['x-ratelimit-remaining']),
@@ -32,12 +31,6 @@ function readReset(value: string | string[] | undefined, skew: number): number |
   const at = (reset > 1e11 ? reset : reset * 1_000) + skew;
   // No number, or beyond what a date can hold.
   return Number.isNaN(new Date(at).valueOf()) ? undefined : at;
-}
-
-/** How far this machine's clock is ahead of the service's, in ms; 0 when they agree. */
-function skewOf(headers: Headers, now: number): number {
-  const theirs = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
-  return Number.isNaN(theirs) || Math.abs(now - theirs) < SKEW_MS ? 0 : now - theirs;
 }
 
 /** `theirNow`: what the service's clock shows, since a date is meant by it. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
+import { ServiceClock } from '../api/service-clock.ts';
 import { noting } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
@@ -51,6 +52,7 @@ const SHORT_MS = 1_000;
 export class Context {
   readonly terminal: Terminal;
   readonly clock: Clock = systemClock;
+  readonly #serviceClock = new ServiceClock(this.clock);
   /** Aborts at Ctrl-C. */
   readonly signal = signals.signal;
   readonly redactor = redactor;
@@ -71,6 +73,11 @@ export class Context {
   /** A line on stderr for the person who watches: data never goes there, and it is said in pipes, too. */
   notice(text: string): void {
     this.terminal.err(`${this.redactor.redact(safeLine(text))}\n`);
+  }
+
+  /** The service's time, by which its envelopes age; the machine's until a reply has told it. */
+  now(): number {
+    return this.#serviceClock.now();
   }
 
   /** The terminal for output that repeats what the user gave, which may hold a secret. */
@@ -162,6 +169,7 @@ export class Context {
       timeoutMs,
       userAgent: `esign-cli/${this.version}`,
       clock: this.clock,
+      serviceClock: this.#serviceClock,
       graceMs: REPLY_GRACE_MS,
       onRequest: (reads) => this.showWaiting(waitingText(reads, new URL(baseUrl).host)),
       trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,

@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import type { Moment } from '../kernel/clock.ts';
 import { parseDuration } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { nearest } from '../kernel/nearest.ts';
@@ -82,13 +83,13 @@ export const durationFlag = Flags.custom<number, { least?: number }>({
   },
 });
 
-/** A point in time in the past: 7d (ago), 2026-11-01, 2026-11-01T10:00:00Z. In ms since the epoch. */
-export const sinceFlag = Flags.custom<number>({
+/** A point in time in the past: 7d (ago), 2026-11-01, 2026-11-01T10:00:00Z. */
+export const sinceFlag = Flags.custom<Moment>({
   parse: (text, _context, options) => {
     const ago = /^\d+$/.test(text) ? undefined : parseDuration(text);
-    if (ago !== undefined) return Promise.resolve(Date.now() - ago);
+    if (ago !== undefined) return Promise.resolve((now: number) => now - ago);
     const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-    if (!Number.isNaN(at)) return Promise.resolve(at);
+    if (!Number.isNaN(at)) return Promise.resolve(() => at);
     throw new UsageError(`--${options.name} "${text}" is neither a length of time nor a date.`, {
       hint: 'Write it like 7d, 2026-11-01 or 2026-11-01T10:00:00Z.',
     });

@@ -42,7 +42,7 @@ async function* examineService(patient: Patient, settings: Settings): AsyncGener
     : skipped('key', 'there is no service it could be used for');
   yield* [baseUrl, proxy, key];
   const why = 'it can not be asked without address and key';
-  yield* passable && key.error === undefined ? await checkService(patient) : skipService(why);
+  yield* passable && key.error === undefined ? await checkService(patient, settings) : skipService(why);
 }
 
 async function checkStorage(patient: Patient, { storage }: Settings): Promise<Finding> {

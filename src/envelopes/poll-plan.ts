@@ -1,4 +1,4 @@
-import { ENVELOPE_STATUSES, LIMITS } from '../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES, IN_FLIGHT, LIMITS } from '../kernel/vocabulary.ts';
 
 /** The list of all envelopes, beside those of one status each. */
 export const ALL = '';
@@ -20,8 +20,6 @@ export interface Survey {
 /** What to read next: a page of a list, or the envelopes one by one. */
 export type Step = { list: string } | 'each';
 
-/** Where envelopes are looked for whose status is not known yet. */
-const IN_FLIGHT = ['SENT', 'IN_PROGRESS'];
 /** The whole list may cost so much more than those of some statuses: it is the surer way. */
 const SLACK = 1;
 

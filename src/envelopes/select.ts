@@ -1,9 +1,11 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
+import type { Moment } from '../kernel/clock.ts';
+import { isInFlight } from '../kernel/vocabulary.ts';
 import { folded, hasWord, hasWords, wordsOf } from '../kernel/words.ts';
 import { partOf, textsOf } from './match.ts';
 
-/** Which envelopes are wanted; every given condition must hold. Times in ms since the epoch. */
+/** Which envelopes are wanted; every given condition must hold. Times are meant by the service's clock. */
 export interface Selection {
   statuses?: readonly string[] | undefined;
   templateId?: string | undefined;
@@ -11,10 +13,10 @@ export interface Selection {
   signer?: string | undefined;
   /** Words, each of which begins one of the envelope: see match.ts. */
   search?: string | undefined;
-  createdAfter?: number | undefined;
-  createdBefore?: number | undefined;
+  createdAfter?: Moment | undefined;
+  createdBefore?: Moment | undefined;
   /** Not yet ended, and expiring before this time. */
-  expiresBefore?: number | undefined;
+  expiresBefore?: Moment | undefined;
 }
 
 export interface SelectOptions {
@@ -37,9 +39,12 @@ export async function* selectEnvelopes(
   const { signal, pageSize, onTotal } = options;
   const status = selection.statuses?.length === 1 ? selection.statuses[0] : undefined;
   const fitsPeople = peopleFilter(selection);
+  let fitsFacts: ((envelope: Envelope) => boolean) | undefined;
   const list = { status, pageSize, signal, onTotal: isUnfiltered(selection) ? onTotal : undefined };
   for await (const item of client.envelopes.list(list)) {
-    if (!fitsFacts(item, selection)) continue;
+    // By now a reply has told the time.
+    fitsFacts ??= factsFilter(selection, client.serviceClock.now());
+    if (!fitsFacts(item)) continue;
     if (fitsPeople(item)) yield item;
     else if (item.signers === undefined) {
       const whole = await client.envelopes.get(item.id, signal);
@@ -73,20 +78,22 @@ export function soughtPart({ signer, search }: Selection): (one: Signer) => stri
     partOf(one, (text) => words.some((word) => hasWord(text, word)));
 }
 
-function fitsFacts(envelope: Envelope, wanted: Selection): boolean {
-  const created = timeOf(envelope.createdAt);
-  return (
-    (wanted.statuses === undefined || wanted.statuses.includes(envelope.status ?? '')) &&
-    (wanted.templateId === undefined || envelope.templateId === wanted.templateId) &&
-    (wanted.createdAfter === undefined || created >= wanted.createdAfter) &&
-    (wanted.createdBefore === undefined || created <= wanted.createdBefore) &&
-    fitsExpiry(envelope, wanted.expiresBefore)
-  );
-}
-
-function fitsExpiry(envelope: Envelope, before: number | undefined): boolean {
-  if (before === undefined) return true;
-  return ['SENT', 'IN_PROGRESS'].includes(envelope.status ?? '') && timeOf(envelope.expiresAt) <= before;
+/** The filters that the item of a list answers. */
+function factsFilter(wanted: Selection, now: number): (envelope: Envelope) => boolean {
+  const { statuses, templateId } = wanted;
+  const after = wanted.createdAfter?.(now);
+  const before = wanted.createdBefore?.(now);
+  const expiry = wanted.expiresBefore?.(now);
+  return (envelope) => {
+    const created = timeOf(envelope.createdAt);
+    return (
+      (statuses === undefined || statuses.includes(envelope.status ?? '')) &&
+      (templateId === undefined || envelope.templateId === templateId) &&
+      (after === undefined || created >= after) &&
+      (before === undefined || created <= before) &&
+      (expiry === undefined || (isInFlight(envelope.status) && timeOf(envelope.expiresAt) <= expiry))
+    );
+  };
 }
 
 /** The filters that a signer can answer. */

@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { isInFlight } from '../kernel/vocabulary.ts';
 import { type Selection, selectEnvelopes } from './select.ts';
 
 /** An envelope worth a look, and since or until when. */
@@ -27,7 +28,8 @@ export interface Summary {
 }
 
 export interface SummaryOptions {
-  now: number;
+  /** The service's time. */
+  now: () => number;
   /** How soon is soon, in ms. */
   soonMs: number;
   /** How many of each kind are named. */
@@ -35,7 +37,6 @@ export interface SummaryOptions {
   signal?: AbortSignal;
 }
 
-const IN_FLIGHT = new Set(['SENT', 'IN_PROGRESS']);
 const NOT_ASKED = new Set(['PENDING', 'AWAITING_TURN', 'WAITING', 'CREATED']);
 const SIGNED = 'SIGNED';
 
@@ -49,14 +50,11 @@ export async function summarize(
   const tally = new Tally(options);
   for await (const item of selectEnvelopes(client, selection, signal ? { signal } : {})) {
     // Whose turn it is can only be told from the signers, which a list may lack.
-    const lacksSigners = isInFlight(item) && item.signingOrder === 'SEQUENTIAL' && item.signers === undefined;
+    const lacksSigners =
+      isInFlight(item.status) && item.signingOrder === 'SEQUENTIAL' && item.signers === undefined;
     tally.add(lacksSigners ? await client.envelopes.get(item.id, signal) : item);
   }
   return tally.result();
-}
-
-function isInFlight(envelope: Envelope): boolean {
-  return IN_FLIGHT.has(envelope.status ?? '');
 }
 
 class Tally {
@@ -78,14 +76,14 @@ class Tally {
     this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
     const took = Date.parse(envelope.completedAt ?? '') - Date.parse(envelope.sentAt ?? '');
     if (!Number.isNaN(took)) this.#durations.push(took);
-    if (isInFlight(envelope)) this.#addInFlight(envelope);
+    if (isInFlight(envelope.status)) this.#addInFlight(envelope);
   }
 
   #addInFlight(envelope: Envelope): void {
     const { now, soonMs, most } = this.#options;
     const since = envelope.sentAt ?? envelope.createdAt;
     keep(this.#waiting, standout(envelope, since), most);
-    if (Date.parse(envelope.expiresAt ?? '') - now <= soonMs)
+    if (Date.parse(envelope.expiresAt ?? '') - now() <= soonMs)
       keep(this.#expiring, standout(envelope, envelope.expiresAt), most);
     if (envelope.signingOrder === 'SEQUENTIAL' && isStuck(envelope))
       keep(this.#stuck, standout(envelope, since), most);

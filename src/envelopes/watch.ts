@@ -198,7 +198,7 @@ class Watch {
   *#take(id: string, envelope: Envelope): Generator<WatchEvent, void, undefined> {
     if (!this.#open.has(id) && !this.#mayOpen(id, envelope)) return;
     if (showsSigners(envelope)) this.#turns.delete(id);
-    const changes = this.#memory.take(id, envelope, this.#client.clock.now());
+    const changes = this.#memory.take(id, envelope, this.#client.serviceClock.now());
     for (const change of changes) yield { type: 'change', change };
     const last = changes.at(-1);
     if (last !== undefined) this.#pace.moved();

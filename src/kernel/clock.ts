@@ -6,6 +6,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** A point in time once it is known what time it is, such as `three days ago`. In ms since the epoch. */
+export type Moment = (now: number) => number;
+
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),

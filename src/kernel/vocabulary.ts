@@ -25,6 +25,14 @@ export function isTerminal(status: string): boolean {
   return TERMINAL.has(status);
 }
 
+/** Statuses in which somebody is asked to sign. */
+export const IN_FLIGHT = ['SENT', 'IN_PROGRESS'] as const satisfies readonly EnvelopeStatus[];
+
+/** True when somebody is asked to sign, and the time runs. */
+export function isInFlight(status: string | null | undefined): boolean {
+  return IN_FLIGHT.some((one) => one === status);
+}
+
 /** Events. */
 export const EVENTS = [
   'envelope.sent',

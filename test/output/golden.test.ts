@@ -261,7 +261,12 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
       terminalOf(columns),
       now,
     ),
-  'template-list': (columns) => listed([template], templateList(now), columns),
+  'template-list': (columns) =>
+    listed(
+      [template],
+      templateList(() => now),
+      columns,
+    ),
   template: (columns) =>
     renderTemplate(template, { names: ['Landlord', 'Tenant'], inferred: true }, terminalOf(columns)),
   'run-list': (columns) => listed([run, { ...run, state: 'finished' }], runList(now), columns),

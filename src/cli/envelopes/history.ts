@@ -24,8 +24,8 @@ export class Histories {
   }
 
   /** The same for people. */
-  render({ id }: Envelope, { terminal, clock }: Context): string {
-    return renderHistory(this.#shown.get(id) ?? [], terminal, clock.now());
+  render({ id }: Envelope, context: Context): string {
+    return renderHistory(this.#shown.get(id) ?? [], context.terminal, context.now());
   }
 
   async #readAll(): Promise<ReadonlyMap<string, HistoryEntry[]>> {

@@ -34,7 +34,7 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
   const needsSigners = !flags.quiet && !flags.json && (flags.fields?.includes('signers') ?? true);
   await writeList<Envelope>(
     needsSigners ? withSigners(client, taken, signal) : taken,
-    envelopeList(() => context.clock.now(), selection),
+    envelopeList(() => context.now(), selection),
     flags,
     context.terminal,
   );

@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type { Selection } from '../../envelopes/select.ts';
+import type { Moment } from '../../kernel/clock.ts';
 import { durationFlag, sinceFlag, statusesFlag } from '../flags.ts';
 
 /** Which envelopes are meant, wherever several can be. */
@@ -34,13 +35,14 @@ interface SelectionFlagValues {
   template?: string | undefined;
   signer?: string | undefined;
   search?: string | undefined;
-  since?: number | undefined;
-  'older-than'?: number | undefined;
+  since?: Moment | undefined;
+  'older-than'?: Moment | undefined;
   'expiring-in'?: number | undefined;
 }
 
 /** The flags as a selection. */
 export function selectionOf(flags: SelectionFlagValues): Selection {
+  const { 'expiring-in': expiringIn } = flags;
   return {
     statuses: flags.status,
     templateId: flags.template,
@@ -48,7 +50,7 @@ export function selectionOf(flags: SelectionFlagValues): Selection {
     search: flags.search,
     createdAfter: flags.since,
     createdBefore: flags['older-than'],
-    expiresBefore: flags['expiring-in'] === undefined ? undefined : Date.now() + flags['expiring-in'],
+    expiresBefore: expiringIn === undefined ? undefined : (now) => now + expiringIn,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { counted } from '../../kernel/duration.ts';
-import { isTerminal } from '../../kernel/vocabulary.ts';
+import { isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
 import { signerMark, statusColour } from '../../output/status.ts';
 import { behind, indented, renderPairs } from '../../output/table.ts';
@@ -46,7 +46,7 @@ function standing(envelope: Envelope, now: number): string {
   const decliner = people.find((one) => one.status === 'DECLINED');
   if (decliner)
     return `${nameOf(decliner)} declined${decliner.declineReason ? `: ${decliner.declineReason}` : ''}.`;
-  if (status !== 'SENT' && status !== 'IN_PROGRESS') return '';
+  if (!isInFlight(status)) return '';
   const waiting = people.filter((one) => one.status !== 'SIGNED').map(nameOf);
   const whom = waiting.length > 0 ? ` for ${listed(waiting)}` : '';
   const mailed = sentAt ? `, sent ${relativeTime(sentAt, now)}` : '';

@@ -43,7 +43,7 @@ export function openShow(options: ShowOptions, context: Context): Promise<WatchS
 }
 
 function jsonShow(context: Context): WatchShow {
-  const at = () => new Date(context.clock.now()).toISOString();
+  const at = () => new Date(context.now()).toISOString();
   return {
     change: (change) => writeJsonLine(change, context.terminal),
     gone: (envelopeId, from, error) => {
@@ -72,7 +72,7 @@ async function lineShow(options: ShowOptions, context: Context): Promise<WatchSh
 }
 
 function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchShow {
-  const { clock, signal, terminal } = context;
+  const { signal, terminal } = context;
   const table = new WatchTable(ids, title);
   const said: string[] = [];
   let away: string | undefined;
@@ -86,7 +86,7 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
     clearTimeout(planned);
     planned = undefined;
     const { columns, rows } = screen;
-    screen.draw(table.frame({ ...terminal, columns }, rows, clock.now(), foot(columns)));
+    screen.draw(table.frame({ ...terminal, columns }, rows, context.now(), foot(columns)));
   };
   const screen = openLiveScreen(process.stdout, draw);
   const redraw = setInterval(draw, REDRAW_MS).unref();
@@ -112,7 +112,7 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
       soon();
     },
     gone(id, _, error) {
-      table.gone(id, new Date(clock.now()).toISOString());
+      table.gone(id, new Date(context.now()).toISOString());
       say(`${id}: ${sentenceOf(error)}`);
     },
     say,
@@ -123,7 +123,7 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
     async close() {
       leave();
       signal.removeEventListener('abort', leave);
-      await terminal.out(table.final(terminal, screen.rows, clock.now()));
+      await terminal.out(table.final(terminal, screen.rows, context.now()));
       for (const text of said) context.notice(text);
     },
   };

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
 import type { Change } from '../../envelopes/watch.ts';
 import { counted } from '../../kernel/duration.ts';
-import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES, isInFlight } from '../../kernel/vocabulary.ts';
 import { statusColour } from '../../output/status.ts';
 import { type Column, renderTable } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -140,7 +140,7 @@ function lastChange({ deed, at }: Row, now: number): string {
 }
 
 function isMoving(status: string): boolean {
-  return status === 'SENT' || status === 'IN_PROGRESS' || status === 'DRAFT';
+  return isInFlight(status) || status === 'DRAFT';
 }
 
 function words(status: string): string {

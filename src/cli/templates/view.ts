@@ -7,7 +7,7 @@ import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 
 /** The list of templates; `search` is what was asked for. */
-export function templateList(now: number, search?: string): ListView<Template> {
+export function templateList(now: () => number, search?: string): ListView<Template> {
   return {
     id: (one) => one.id,
     empty:
@@ -23,7 +23,7 @@ export function templateList(now: number, search?: string): ListView<Template> {
         key: 'updatedAt',
         header: 'UPDATED',
         value: (one) => one.updatedAt ?? '',
-        show: (one) => relativeTime(one.updatedAt, now),
+        show: (one) => relativeTime(one.updatedAt, now()),
       },
     ],
   };

@@ -1,3 +1,4 @@
+import type { Moment } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { PartialError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/paths.ts';
@@ -7,7 +8,7 @@ import type { Context } from '../context.ts';
 import { gapList } from './gap-view.ts';
 
 export interface GapFlags extends ListFormat {
-  since?: number | undefined;
+  since?: Moment | undefined;
   grace?: number | undefined;
   'webhook-url'?: string | undefined;
 }
@@ -23,7 +24,7 @@ export async function reportGaps(flags: GapFlags, context: Context): Promise<voi
   const now = context.clock.now();
   const { envelopes } = await context.client();
   const { gaps, checked } = await findGaps(envelopes, eventsDir(), {
-    since: flags.since ?? now - DEFAULT_SPAN_MS,
+    since: flags.since?.(now) ?? now - DEFAULT_SPAN_MS,
     now,
     graceMs: flags.grace ?? DEFAULT_GRACE_MS,
     webhookUrl: flags['webhook-url'],

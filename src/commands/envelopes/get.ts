@@ -38,7 +38,7 @@ export default class EnvelopesGet extends EsignCommand {
           return { envelope: (await history?.addedTo(envelope)) ?? envelope };
         },
         show: (envelope) => {
-          const shown = renderEnvelope(envelope, context.terminal, context.clock.now());
+          const shown = renderEnvelope(envelope, context.terminal, context.now());
           return `${shown}${history?.render(envelope, context) ?? ''}`;
         },
       },

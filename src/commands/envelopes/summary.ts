@@ -27,12 +27,12 @@ export default class EnvelopesSummary extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(EnvelopesSummary);
     const context = this.context(flags);
-    const now = context.clock.now();
+    const now = () => context.now();
     const options = { now, soonMs: flags.soon ?? SOON_MS, most: flags.most, signal: context.signal };
     const summary = await summarize(await context.client(), selectionOf(flags), options);
-    if (flags.html !== undefined) await writeNewFile(flags.html, summaryPage(summary, now), true, context);
+    if (flags.html !== undefined) await writeNewFile(flags.html, summaryPage(summary, now()), true, context);
 
     if (context.json) return writeJson(summary, context.terminal);
-    await context.terminal.out(renderSummary(summary, context.terminal, now));
+    await context.terminal.out(renderSummary(summary, context.terminal, now()));
   }
 }

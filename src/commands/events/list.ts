@@ -32,14 +32,15 @@ export default class EventsList extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsList);
     const context = this.context(flags);
+    const now = context.clock.now();
     const verified = flags.verified ? true : flags.unverified ? false : undefined;
     const records = readEvents(eventsDir(), {
       events: eventNames(flags.events),
       envelopeId: flags.envelope,
-      since: flags.since,
+      since: flags.since?.(now),
       verified,
     });
     const events = limited.take(mapEach(records, eventJson), flags, context);
-    await writeList(events, eventList(context.clock.now()), flags, context.terminal);
+    await writeList(events, eventList(now), flags, context.terminal);
   }
 }

@@ -22,11 +22,7 @@ export default class SandboxDeliveries extends EsignCommand {
     const { flags } = await this.parse(SandboxDeliveries);
     const context = this.context(flags);
     const sandbox = await context.sandbox();
-    await writeList(
-      await sandbox.deliveries(flags.envelope, context.signal),
-      sandboxDeliveryList(context.clock.now()),
-      flags,
-      context.terminal,
-    );
+    const deliveries = await sandbox.deliveries(flags.envelope, context.signal);
+    await writeList(deliveries, sandboxDeliveryList(context.now()), flags, context.terminal);
   }
 }

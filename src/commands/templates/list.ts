@@ -37,7 +37,7 @@ export default class TemplatesList extends EsignCommand {
     });
     await writeList<Template>(
       limited.take(templates, flags, context, () => total),
-      templateList(context.clock.now(), flags.search),
+      templateList(() => context.now(), flags.search),
       flags,
       context.terminal,
     );

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceClock } from '../../src/api/service-clock.ts';
+import { fakeClock } from '../support/clock.ts';
+
+const DAY = 86_400_000;
+
+/** A machine whose clock can be set, and what passes meanwhile. */
+function setUp() {
+  const machine = fakeClock(Date.UTC(2026, 0, 1));
+  let passed = 0;
+  const service = new ServiceClock(machine, () => passed);
+  const hear = (time: number) => service.hear({ date: new Date(time).toUTCString() });
+  const pass = (ms: number) => {
+    passed += ms;
+    machine.time += ms;
+  };
+  return { machine, service, hear, pass };
+}
+
+describe("the service's clock", () => {
+  it("is the machine's until a reply tells the time, and where the two agree", () => {
+    const { machine, service, hear, pass } = setUp();
+    expect(service.now()).toBe(machine.time);
+    hear(machine.time - 2_000);
+    expect(service.now()).toBe(machine.time);
+    pass(500);
+    expect(service.now()).toBe(machine.time);
+  });
+
+  it.each([31 * DAY, -3 * DAY])(
+    'is what the reply said, %i ms from ours, and what has passed since',
+    (off) => {
+      const { machine, service, hear, pass } = setUp();
+      const theirs = machine.time + off;
+      hear(theirs);
+      pass(1_500);
+      expect(service.now()).toBe(theirs + 1_500);
+      // Somebody sets the machine's clock.
+      machine.time += 5 * DAY;
+      pass(1_000);
+      expect(service.now()).toBe(theirs + 2_500);
+    },
+  );
+
+  it('follows the last reply that tells a time', () => {
+    const { machine, service, hear } = setUp();
+    hear(machine.time + DAY);
+    service.hear({});
+    service.hear({ date: 'soon' });
+    expect(service.now()).toBe(machine.time + DAY);
+    hear(machine.time);
+    expect(service.now()).toBe(machine.time);
+  });
+});
