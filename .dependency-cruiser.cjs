@@ -14,7 +14,7 @@ const capabilities = [
 ];
 // Arrows between capabilities, by name: sending in bulk is sending, and names roles of templates; the doctor looks at the settings a command would use.
 const arrows = { bulk: ['envelopes', 'templates'], doctor: ['profiles'] };
-// The topics of src/cli/; boot, input and prompts beside them are for all. Papers are fetched when an envelope is completed.
+// The topics of src/cli/; boot, input and prompts beside them are for all. Papers are fetched when an envelope is completed; waiting for one there is a watch.
 const topics = [
   'api',
   'autocomplete',
@@ -28,7 +28,7 @@ const topics = [
   'templates',
   'webhooks',
 ];
-const topicArrows = { webhooks: ['documents'] };
+const topicArrows = { webhooks: ['documents', 'envelopes'] };
 // What the bundle carries: no package is installed with esign-cli (docs/packaging.md). Others are tools.
 const bundled = [
   '@aws-sdk/client-s3',

@@ -35,6 +35,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   BAD_RESPONSE: EXIT.unreachable,
   UNKNOWN_OUTCOME: EXIT.unreachable,
   INTERRUPTED: EXIT.interrupted,
+  NOT_VERIFIED: EXIT.storage,
   PARTIAL: EXIT.partial,
   MAX_REQUESTS: EXIT.partial,
   STOP_ON_ERROR: EXIT.partial,

@@ -52,7 +52,8 @@ export default class Listen extends EsignCommand {
     }),
     events: Flags.string({ description: 'show only these events', helpValue: 'A,B' }),
     'forward-to': Flags.string({
-      description: 'pass good deliveries on to this address, byte for byte; repeat for more',
+      description:
+        'pass good deliveries on to this address, byte for byte; repeat for more; localhost:3000/path will do',
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'URL',
@@ -75,11 +76,19 @@ export default class Listen extends EsignCommand {
     envelope: Flags.string({
       description: 'end when this envelope has got where --until says',
       helpValue: 'ID',
+      helpGroup: 'WAIT',
     }),
     until: statusesFlag({
       description: 'statuses to wait for (default COMPLETED)',
       helpValue: 'A,B',
+      helpGroup: 'WAIT',
       dependsOn: ['envelope'],
+    }),
+    timeout: Flags.string({
+      description:
+        'with --envelope how long to wait for it, such as 2h (default: for ever); else how long a request may take (default 30s)',
+      helpValue: '2h',
+      helpGroup: 'WAIT',
     }),
     download: Flags.string({
       description: 'fetch the papers of completed envelopes into this folder',

@@ -1,3 +1,4 @@
+import { Bell } from '../kernel/bell.ts';
 import type { Clock } from '../kernel/clock.ts';
 
 /** Something happened to this envelope, says another source: look at it at once. */
@@ -7,14 +8,13 @@ export interface Wakeup {
 
 /** Envelopes to be looked at at once, and pauses that end early for them. */
 export class Wakeups {
-  readonly #clock: Clock;
+  readonly #bell: Bell;
   readonly #source: AsyncIterator<Wakeup> | undefined;
   #waiting = new Set<string>();
-  #ring: (() => void) | undefined;
   #failure: unknown;
 
   constructor(clock: Clock, source: AsyncIterable<Wakeup> | undefined) {
-    this.#clock = clock;
+    this.#bell = new Bell(clock);
     this.#source = source?.[Symbol.asyncIterator]();
     if (this.#source !== undefined) void this.#follow(this.#source);
   }
@@ -35,20 +35,7 @@ export class Wakeups {
 
   /** Waits so long, or until there is something to take. Rejects with the signal's reason. */
   async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#waiting.size > 0) return;
-    const nap = new AbortController();
-    const onAbort = () => nap.abort(signal?.reason);
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener('abort', onAbort, { once: true });
-    this.#ring = () => nap.abort(WOKEN);
-    try {
-      await this.#clock.sleep(ms, nap.signal);
-    } catch (error) {
-      if (error !== WOKEN) throw error;
-    } finally {
-      this.#ring = undefined;
-      signal?.removeEventListener('abort', onAbort);
-    }
+    if (this.#waiting.size === 0) await this.#bell.wait(ms, signal);
   }
 
   /** Lets the source go; it may end later. */
@@ -60,13 +47,11 @@ export class Wakeups {
     try {
       for (let next = await source.next(); !next.done; next = await source.next()) {
         this.#waiting.add(next.value.envelopeId);
-        this.#ring?.();
+        this.#bell.ring();
       }
     } catch (error) {
       this.#failure = error;
-      this.#ring?.();
+      this.#bell.ring();
     }
   }
 }
-
-const WOKEN = new Error('woken');

@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Bell } from '../kernel/bell.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { dayFiles, dayOf } from './day-journal.ts';
 import type { JournalFormat } from './journal.ts';
@@ -22,7 +23,7 @@ export async function* followDays<T>(
 ): AsyncGenerator<T, void, undefined> {
   const ends = new Map<string, number>();
   for (const path of await recentFiles(folder, clock)) ends.set(path, await sizeOf(path));
-  const bell = new Bell(folder, clock, signal);
+  const changes = new FolderWatch(folder, clock, signal);
   try {
     while (!signal.aborted) {
       for (const path of await recentFiles(folder, clock)) {
@@ -31,10 +32,10 @@ export async function* followDays<T>(
           if (entry !== undefined) yield entry;
         }
       }
-      await bell.rung();
+      await changes.changed();
     }
   } finally {
-    bell.close();
+    changes.close();
   }
 }
 
@@ -48,31 +49,26 @@ async function* linesAfter(path: string, ends: Map<string, number>): AsyncGenera
   }
 }
 
-/** Rings when something changes in today's folder, and now and then in case the system can't tell. */
-class Bell {
+/** Tells when something changes in today's folder, and now and then in case the system can't. */
+class FolderWatch {
   readonly #folder: string;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
+  readonly #bell: Bell;
   #watcher: FSWatcher | undefined;
   #day = '';
-  #changed = false;
-  #ring: (() => void) | undefined;
 
   constructor(folder: string, clock: Clock, signal: AbortSignal) {
     this.#folder = folder;
     this.#clock = clock;
     this.#signal = signal;
+    this.#bell = new Bell(clock);
   }
 
-  async rung(): Promise<void> {
+  /** Resolves at the next change; also when its signal aborts. */
+  async changed(): Promise<void> {
     this.#lookAt(dayOf(this.#clock.now()));
-    if (!this.#changed) {
-      const nap = new AbortController();
-      this.#ring = () => nap.abort();
-      await this.#clock.sleep(POLL_MS, AbortSignal.any([nap.signal, this.#signal])).catch(() => undefined);
-      this.#ring = undefined;
-    }
-    this.#changed = false;
+    await this.#bell.wait(POLL_MS, this.#signal).catch(() => undefined);
   }
 
   close(): void {
@@ -88,10 +84,8 @@ class Bell {
       this.#watcher = undefined;
     };
     try {
-      this.#watcher = watch(join(this.#folder, day), { persistent: false }, () => {
-        this.#changed = true;
-        this.#ring?.();
-      }).on('error', forget);
+      const onChange = () => this.#bell.ring();
+      this.#watcher = watch(join(this.#folder, day), { persistent: false }, onChange).on('error', forget);
     } catch {
       // Not there yet, or no more watches are to be had: then looking now and then has to do.
       this.#watcher = undefined;

@@ -19,17 +19,16 @@ export interface Column<T> {
   least?: number;
   /** Shown only where nothing is cut for it. */
   extra?: boolean;
+  /** Not for the terminal, where another column tells it, too. */
+  exactOnly?: boolean;
 }
 
 const GAP = 2;
 const LEAST = 12;
 
 /** Rows as an aligned table that fits the terminal; long free text is cut, never ids. */
-export function renderTable<T>(
-  items: readonly T[],
-  columns: readonly Column<T>[],
-  terminal: Terminal,
-): string {
+export function renderTable<T>(items: readonly T[], all: readonly Column<T>[], terminal: Terminal): string {
+  const columns = all.filter(({ exactOnly }) => exactOnly !== true);
   const whole = items.map((item) => columns.map((column) => safeLine((column.show ?? column.value)(item))));
   const cells = withoutCommon(whole, fitColumns(columns, whole, terminal.columns));
   const fitted = fitColumns(columns, cells, terminal.columns);

@@ -135,7 +135,20 @@ describe('events replay to an application that does not take it', () => {
     expect([gone.code, jsonLines(gone.stdout)]).toMatchObject([8, [{ status: null, error: 'ECONNREFUSED' }]]);
   });
 
-  it.each(['ftp://127.0.0.1/hooks', 'localhost:3000', 'hooks'])('takes no %s', async (to) => {
+  it('takes a host and a port for http, and asks for the address in the usual words', async () => {
+    const short = await replay(id, '--to', appUrl.replace('http://', ''), '--json');
+    expect([short.code, jsonLines(short.stdout)]).toMatchObject([
+      0,
+      [{ event: 'envelope.sent', envelopeId: 'env_60', nextMs: null, waiting: 0 }],
+    ]);
+    const none = await replay(id);
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      'Error: The flag --to is missing: where to send them.\nSee `esign events replay --help`.\n',
+    ]);
+  });
+
+  it.each(['ftp://127.0.0.1/hooks', 'mailto:a@b.c', 'hooks'])('takes no %s', async (to) => {
     const { code, stderr, stdout } = await replay(id, '--to', to);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(`--to "${to}" is not an http or https address.`);
@@ -299,7 +312,7 @@ describe('events trigger and verify', () => {
     expect((await verify(`sha256=${sign(Buffer.from(body), SECRET)}`)).code).toBe(0);
     const pretty = await verify(sign(Buffer.from(JSON.stringify(JSON.parse(body), null, 2)), SECRET));
     expect([pretty.code, String(reportedError(pretty).message)]).toEqual([
-      1,
+      9,
       expect.stringContaining('written anew') as unknown,
     ]);
     const upper = await verify(sign(Buffer.from(body), SECRET).toUpperCase());

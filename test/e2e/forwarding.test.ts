@@ -113,7 +113,8 @@ describe('deliveries the application could not take', () => {
     await stopped;
     await up(port);
     got.length = 0;
-    const other = listen('--forward-to', `http://127.0.0.1:${port}/other`);
+    // Without a scheme it is http.
+    const other = listen('--forward-to', `127.0.0.1:${port}/other`);
     await other.object();
     await other.stop();
     expect(got).toEqual([]);

@@ -140,11 +140,15 @@ const delivery = z.object({
 const forward = z.object({
   type: z.literal('forward'),
   id: text,
+  event: maybe,
+  envelopeId: maybe,
   url: text,
   attempt: count,
   status: z.nullable(count),
   ms: z.number(),
   error: maybe,
+  nextMs: z.nullable(count),
+  waiting: count,
 });
 const listening = z.object({ type: z.literal('ready'), url: text, verify: z.boolean() });
 const warning = z.object({ type: z.literal('warning'), message: text });

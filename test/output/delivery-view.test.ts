@@ -67,19 +67,32 @@ it.each<[string, Partial<Delivery>, string]>([
 
 const result: ForwardResult = {
   id: 'dlv_1',
+  event: 'envelope.sent',
+  envelopeId: 'env_4cc9e1b2a3d4e5f60718',
   url: 'http://127.0.0.1:3000/hooks',
   attempt: 1,
   status: 200,
   ms: 12,
   error: null,
+  nextMs: null,
+  waiting: 0,
 };
-const failed = { status: null, error: 'ECONNREFUSED', attempt: 3 };
+const failed = { status: 500, error: 'answered 500', attempt: 3, nextMs: 5_000, waiting: 3 };
 
 it('shows what came of passing it on', () => {
   const line = (some: Partial<ForwardResult>) => forwardLine({ ...result, ...some }, screen, false);
-  expect(line({})).toBe('          → http://127.0.0.1:3000/hooks  200 in 12 ms\n');
-  expect(line(failed)).toBe('          → http://127.0.0.1:3000/hooks  ECONNREFUSED, try 3\n');
-  expect(line({ ...failed, attempt: 1 })).toBe('          → http://127.0.0.1:3000/hooks  ECONNREFUSED\n');
+  const name = '          → envelope.sent env_4cc9…  ';
+  expect(line({})).toBe(`${name}200 in 12 ms\n`);
+  expect(line(failed)).toBe(`${name}answered 500, try 3, again in 5 s; 3 wait behind it\n`);
+  expect(line({ ...failed, attempt: 1, nextMs: 500, waiting: 1 })).toBe(
+    `${name}answered 500, again in 0.5 s; 1 waits behind it\n`,
+  );
+  expect(line({ ...failed, nextMs: null, waiting: 0 })).toBe(`${name}answered 500, try 3\n`);
+  expect(line({ attempt: 4, waiting: 3 })).toBe(`${name}200 in 12 ms, try 4\n`);
+  expect(line({ event: null, envelopeId: null })).toBe('          → unknown event dlv_1  200 in 12 ms\n');
+  expect(forwardLine(result, screen, false, true)).toBe(
+    `${name}200 in 12 ms, by http://127.0.0.1:3000/hooks\n`,
+  );
 });
 
 it('is a line of tabs in a pipe', () => {
@@ -87,6 +100,6 @@ it('is a line of tabs in a pipe', () => {
     '2026-01-02T03:04:06\t\t\t\tunverified\tthe signature is wrong\n',
   );
   expect(forwardLine({ ...result, ...failed }, pipe, false)).toBe(
-    'forward\tdlv_1\thttp://127.0.0.1:3000/hooks\t\tECONNREFUSED\n',
+    'forward\tdlv_1\thttp://127.0.0.1:3000/hooks\t500\tanswered 500\tenvelope.sent\tenv_4cc9e1b2a3d4e5f60718\n',
   );
 });

@@ -1,3 +1,4 @@
+import type { Command } from '@oclif/core/command';
 import type { Config } from '@oclif/core/config';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
@@ -22,7 +23,7 @@ export function translate(error: unknown, config: Config | undefined, argv: read
   if (flags !== undefined) return unknownFlag(flags, config, id, help);
   // oclif appends its own pointer to the help, and lists what it knows of each flag.
   const [sentence = ''] = messageOf(error).split(/\n(?:See more help|USAGE)/);
-  return new UsageError(tidy(sentence), { hint: help });
+  return new UsageError(tidy(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });
 }
 
 function unknownCommand(id: string, config: Config): UsageError {
@@ -80,9 +81,14 @@ function commandId(config: Config | undefined, argv: readonly string[]): string 
   return '';
 }
 
-function tidy(message: string): string {
+function tidy(message: string, command: Command.Loadable | undefined): string {
+  const missing = (_: string, flag: string) => {
+    const what = command?.flags[flag]?.description;
+    return `The flag --${flag} is missing${what === undefined ? '' : `: ${what}`}.`;
+  };
   return message
     .replace(/^The following errors? occurred:\s*/, '')
+    .replaceAll(/Missing required flag (\S+)/g, missing)
     .replace(/^Missing 1 required arg:\n(\S+)\s+(.*)$/s, 'The argument $1 is missing: $2')
     .replace(/^Parsing (--\S+) \n\tExpected (.*) but received: (.*)$/s, '$1 takes $2, not $3.')
     .replace(/^Unexpected argument/, 'There is one argument too many')

@@ -1,20 +1,14 @@
 import type { Wakeup } from '../../envelopes/wakeups.ts';
 import { type Change, isOver, type WatchEvent, watchEnvelopes } from '../../envelopes/watch.ts';
-import { counted, durationInWords } from '../../kernel/duration.ts';
-import {
-  EndedOtherwiseError,
-  messageOf,
-  PartialError,
-  sentenceOf,
-  UsageError,
-  WaitTimeoutError,
-} from '../../kernel/errors.ts';
+import { counted } from '../../kernel/duration.ts';
+import { EndedOtherwiseError, messageOf, PartialError, sentenceOf, UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/paths.ts';
 import { followEvents } from '../../webhooks/journal/event-journal.ts';
 import type { Context } from '../context.ts';
 import { readIds } from '../input/ids.ts';
 import { openShow, type WatchShow } from './watch-display.ts';
 import { Notifier, ReachedCommand } from './watch-hooks.ts';
+import { deadlineAfter, WATCH_PACE, WATCH_PACING } from './watch-limits.ts';
 
 export interface WatchFlags {
   until?: string[] | undefined;
@@ -25,14 +19,6 @@ export interface WatchFlags {
   notify: boolean;
 }
 
-const INTERVAL_MS = 5_000;
-const QUIET_MS = 60_000;
-/** What is left of the rate window for the customer's own systems. */
-const RESERVE = 0.1;
-/** A longer wait for the rate window is told like an outage. */
-const MAX_WAIT_MS = 2_000;
-/** The longest timer there is. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const NAMED = 10;
 
 /**
@@ -48,7 +34,7 @@ export async function watchToTheEnd(
 ): Promise<void> {
   const ids = await readSubject(words, flags);
   const { status: discover, until = ['COMPLETED'], interval } = flags;
-  const client = await context.client({ reserve: RESERVE, maxWaitMs: MAX_WAIT_MS, onWait: () => undefined });
+  const client = await context.client(WATCH_PACING);
   const deadline = deadlineAfter(flags.timeout, [
     ...words,
     ...(discover ? ['--status', discover.join(',')] : []),
@@ -59,8 +45,7 @@ export async function watchToTheEnd(
   try {
     const events = watchEnvelopes(client, ids, {
       until,
-      intervalMs: interval ?? INTERVAL_MS,
-      quietMs: interval === undefined ? QUIET_MS : interval,
+      ...(interval === undefined ? WATCH_PACE : { intervalMs: interval }),
       discover,
       endless: discover !== undefined && flags.until === undefined,
       wakeups: wakeups(context, over.signal),
@@ -94,30 +79,6 @@ async function readSubject(words: readonly string[], { status }: WatchFlags): Pr
 function titleOf(ids: readonly string[], { status, until = ['COMPLETED'] }: WatchFlags): string {
   if (status !== undefined) return `Watching what is ${status.join(' or ')}`;
   return `Waiting for ${until.join(' or ')}${ids.length > 1 ? `, ${counted(ids.length, 'envelope')}` : ''}`;
-}
-
-/** Aborts after so long, which may be longer than a timer can run. */
-function deadlineAfter(
-  ms: number | undefined,
-  words: readonly string[],
-): { signal: AbortSignal; stop(): void } {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const wait = (left: number) => {
-    timer = setTimeout(
-      () => {
-        if (left > LONGEST_TIMER_MS) return wait(left - LONGEST_TIMER_MS);
-        controller.abort(
-          new WaitTimeoutError(`Gave up after ${durationInWords(ms ?? 0)}.`, {
-            hint: `Go on with: esign envelopes watch ${words.slice(0, 3).join(' ')}${words.length > 3 ? ' …' : ''}`,
-          }),
-        );
-      },
-      Math.min(left, LONGEST_TIMER_MS),
-    );
-  };
-  if (ms !== undefined) wait(ms);
-  return { signal: controller.signal, stop: () => clearTimeout(timer) };
 }
 
 /** What is done about the events of one watch, and what is made of them at its end. */

@@ -54,16 +54,38 @@ function claimed(delivery: Delivery): string {
   return safeLine(` (claims to be ${facts.event ?? 'nothing'} of ${facts.envelopeId ?? 'nothing'})`);
 }
 
-/** One try to pass a delivery on, as a JSON line or as one for people. */
-export function forwardLine(result: ForwardResult, terminal: Terminal, json: boolean): string {
+/** One try to pass a delivery on, as a JSON line or as one for people, with the address where there are several. */
+export function forwardLine(
+  result: ForwardResult,
+  terminal: Terminal,
+  json: boolean,
+  namesUrl = false,
+): string {
   if (json) return `${jsonText({ type: 'forward', ...result })}\n`;
-  const { url, status, ms, error, attempt } = result;
-  const what =
-    error === null ? `${status ?? ''} in ${ms} ms` : `${error}${attempt > 1 ? `, try ${attempt}` : ''}`;
-  if (!terminal.outIsTty)
-    return `${['forward', result.id, url, String(status ?? ''), error ?? ''].map(safeLine).join('\t')}\n`;
-  const mark = error === null ? terminal.style('green', '→') : terminal.style('red', '→');
-  return `          ${mark} ${safeLine(url)}  ${terminal.style('dim', safeLine(what))}\n`;
+  const { id, url, status, error, event, envelopeId } = result;
+  if (!terminal.outIsTty) {
+    const cells = ['forward', id, url, String(status ?? ''), error ?? '', event ?? '', envelopeId ?? ''];
+    return `${cells.map(safeLine).join('\t')}\n`;
+  }
+  const mark = terminal.style(error === null ? 'green' : 'red', '→');
+  const name = `${event ?? 'unknown event'} ${shortId(envelopeId ?? id)}`;
+  const outcome = `${outcomeOf(result)}${namesUrl ? `, by ${url}` : ''}`;
+  return `          ${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcome))}\n`;
+}
+
+/** `answered 500, try 3, again in 15 s; 3 wait behind it` */
+function outcomeOf({ attempt, status, ms, error, nextMs, waiting }: ForwardResult): string {
+  const what = error ?? `${status ?? ''} in ${ms} ms`;
+  const tries = attempt > 1 ? `, try ${attempt}` : '';
+  const next = nextMs === null ? '' : `, again in ${nextMs / 1_000} s`;
+  const behind =
+    error === null || waiting === 0 ? '' : `; ${waiting} ${waiting === 1 ? 'waits' : 'wait'} behind it`;
+  return `${what}${tries}${next}${behind}`;
+}
+
+/** The beginning is enough: the whole stands in the line of the delivery. */
+function shortId(id: string): string {
+  return id.length > 12 ? `${id.slice(0, 8)}…` : id;
 }
 
 /** The deliveries a sandbox made. */

@@ -25,27 +25,45 @@ export function eventList(now: number): ListView<Record<string, unknown>> {
     id: (one) => word(one.deliveryId),
     empty: 'Nothing was received on this machine yet. Start a listener: esign listen',
     columns: [
-      { key: 'deliveryId', header: 'DELIVERY', value: (one) => word(one.deliveryId), fixed: true },
+      {
+        key: 'deliveryId',
+        header: 'DELIVERY',
+        value: (one) => word(one.deliveryId),
+        // The beginning is enough for `events show` and `replay`.
+        show: (one) => word(one.deliveryId).slice(0, 12),
+        fixed: true,
+      },
       {
         key: 'receivedAt',
         header: 'RECEIVED',
         value: (one) => word(one.receivedAt),
         show: (one) => relativeTime(word(one.receivedAt), now),
       },
-      { key: 'event', header: 'EVENT', value: (one) => word(one.event), fixed: true },
+      {
+        key: 'event',
+        header: 'EVENT',
+        value: (one) => word(one.event),
+        show: (one) => word(one.event).replace(/^envelope\./, ''),
+        fixed: true,
+      },
       { key: 'envelopeId', header: 'ENVELOPE', value: (one) => word(one.envelopeId), fixed: true },
       {
         key: 'verified',
         header: 'VERIFIED',
         value: (one) => String(one.verified),
-        show: (one) => (one.verified === true ? 'yes' : 'no'),
+        show: verdictOf,
         colour: (one) => (one.verified === true ? 'green' : 'red'),
       },
       { key: 'status', header: 'STATUS', value: (one) => word(one.status) },
       { key: 'signer', header: 'SIGNER', value: (one) => word(one.signer) },
-      { key: 'reason', header: 'WHY REFUSED', value: (one) => word(one.reason) },
+      { key: 'reason', header: 'WHY REFUSED', value: (one) => word(one.reason), exactOnly: true },
     ],
   };
+}
+
+/** `no: the signature header is missing` */
+function verdictOf({ verified, reason }: Record<string, unknown>): string {
+  return `${verified === true ? 'yes' : 'no'}${word(reason) === '' ? '' : `: ${word(reason)}`}`;
 }
 
 function word(value: unknown): string {

@@ -1,6 +1,11 @@
 import { NetworkError, PartialError, UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/paths.ts';
-import { type Forwardable, type ForwardResult, forwardOnce } from '../../webhooks/forward/send.ts';
+import {
+  type Forwardable,
+  type ForwardResult,
+  forwardOnce,
+  storedDelivery,
+} from '../../webhooks/forward/send.ts';
 import { readEvents } from '../../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../webhooks/journal/record.ts';
 import type { Context } from '../context.ts';
@@ -8,10 +13,14 @@ import { forwardLine } from './delivery-view.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** The address deliveries are sent to. @throws UsageError when it is none. */
-export function targetUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new UsageError(`--to "${text}" is not an http or https address.`, {
+/** `localhost:3000/path`: a host with a port, and no scheme. */
+const WITHOUT_SCHEME = /^(?:[\w.-]+|\[[\da-f:]+\]):\d+(?:[/?]|$)|^localhost(?:[/?]|$)/i;
+
+/** The address deliveries are sent to; without a scheme it is http. @throws UsageError when it is none. */
+export function targetUrl(text: string, flag = '--to'): string {
+  const url = WITHOUT_SCHEME.test(text) ? `http://${text}` : text;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  throw new UsageError(`${flag} "${text}" is not an http or https address.`, {
     hint: 'Write it like http://localhost:3000/webhooks.',
   });
 }
@@ -45,13 +54,13 @@ export async function sendAll(
 
 /** A record of the journal as it can be sent again. @throws UsageError when only a part of it was kept. */
 export function forwardable(record: EventRecord): Forwardable {
-  const raw = Buffer.from(record.bodyBase64, 'base64');
-  if (raw.byteLength !== record.bytes)
+  const delivery = storedDelivery(record);
+  if (delivery.raw.byteLength !== record.bytes)
     throw new UsageError(
       `${record.deliveryId} was refused, and only its first bytes were kept; it can't be sent again.`,
       { hint: 'Have it delivered again, or make one up: `esign events trigger`.' },
     );
-  return { deliveryId: record.deliveryId, envelopeId: record.envelopeId, headers: record.headers, raw };
+  return delivery;
 }
 
 /** The record of a delivery id, or of the start of one. @throws UsageError when there is none. */

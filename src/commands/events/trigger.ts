@@ -40,6 +40,6 @@ export default class EventsTrigger extends EsignCommand {
     const signature: [string, string][] = secret === undefined ? [] : [[SIGNATURE_HEADER, sign(raw, secret)]];
     const headers: [string, string][] = [['Content-Type', 'application/json'], ...signature];
     const deliveryId = `dlv_${randomBytes(9).toString('hex')}`;
-    await sendAll([{ deliveryId, envelopeId: flags.envelope ?? null, headers, raw }], url, context);
+    await sendAll([{ deliveryId, event, envelopeId: flags.envelope ?? null, headers, raw }], url, context);
   }
 }

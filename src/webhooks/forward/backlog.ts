@@ -15,7 +15,9 @@ export function forwardsFolder(): string {
 const DAY = durationInWords(FORWARDED_FOR_MS);
 
 export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd'> {
-  warn: (message: string) => Promise<void>;
+  /** Where it is written down what is still owed. */
+  folder: string;
+  warn: (message: string) => void;
 }
 
 /** Passes on what the listener takes, and what an earlier one with the same addresses still owed when it ended. */
@@ -31,7 +33,7 @@ export class Forwarding {
 
   constructor(options: ForwardingOptions) {
     this.#warn = options.warn;
-    this.#ledger = new ForwardLedger(forwardsFolder(), options.clock);
+    this.#ledger = new ForwardLedger(options.folder, options.clock);
     this.#forwarder = new Forwarder({ ...options, onEnd: (owed, end, url) => this.#ended(owed, end, url) });
   }
 
@@ -65,11 +67,11 @@ export class Forwarding {
 
   take(delivery: Delivery, place: Owed['place']): void {
     const { deliveryId, headers, raw } = delivery;
-    const envelopeId = delivery.facts?.envelopeId ?? null;
+    const { event, envelopeId } = delivery.facts ?? { event: null, envelopeId: null };
     const receivedAt = Date.parse(delivery.receivedAt);
     for (const target of this.targets) {
-      const owed = { target, deliveryId, envelopeId, receivedAt, place };
-      const forwardable = { deliveryId, envelopeId, headers, raw };
+      const owed = { target, deliveryId, event, envelopeId, receivedAt, place };
+      const forwardable = { deliveryId, event, envelopeId, headers, raw };
       if (this.#waiting === undefined) this.#forwarder.take(owed, forwardable);
       else this.#waiting.push({ owed, delivery: forwardable });
     }
@@ -82,7 +84,7 @@ export class Forwarding {
     await this.#ledger.close();
     if (this.pending === 0) return;
     const what = this.pending === 1 ? '1 delivery is' : `${grouped(this.pending)} deliveries are`;
-    await this.#warn(
+    this.#warn(
       `${what} not forwarded yet. The next \`esign listen\` with the same --forward-to goes on, for ${DAY} after they came.`,
     );
   }
@@ -94,8 +96,9 @@ export class Forwarding {
     this.#recording = this.#recording.then(() => recorded);
     if (end === 'taken') return;
     const why = end === 'refused' ? 'was refused again and again' : `was not taken within ${DAY}`;
-    void this.#warn(
-      `${owed.deliveryId} ${why} by ${shownUrl(url)} and is given up. Send it yourself: \`esign events replay ${owed.deliveryId} --to URL\`.`,
+    const { event, envelopeId, deliveryId } = owed;
+    this.#warn(
+      `${event ?? 'An event'} of ${envelopeId ?? 'no envelope'} (${deliveryId}) ${why} by ${shownUrl(url)} and is given up. Send it yourself: \`esign events replay ${deliveryId} --to URL\`.`,
     );
   }
 }

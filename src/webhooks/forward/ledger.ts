@@ -5,7 +5,6 @@ import * as z from 'zod/mini';
 import { DayJournal, dayFiles, forgetDays, type Place, scanDays } from '../../journal/day-journal.ts';
 import type { JournalFormat } from '../../journal/journal.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { privateFolder } from '../../kernel/files.ts';
 import { lockFile } from '../../kernel/lock.ts';
 import { scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
@@ -35,6 +34,7 @@ export function targetName(url: string): string {
 export interface Owed {
   target: string;
   deliveryId: string;
+  event: string | null;
   envelopeId: string | null;
   /** ms since the epoch */
   receivedAt: number;
@@ -57,9 +57,12 @@ export class ForwardLedger {
     this.#journal = new DayJournal(folder, FORWARDS_FORMAT, clock);
   }
 
-  /** Says that this listener passes on what it receives itself. */
+  /**
+   * Says that this listener passes on what it receives itself.
+   * @throws UsageError when its folder can't be written.
+   */
   async claimOwn(listener: string, targets: readonly string[]): Promise<void> {
-    if (targets.length > 0) await privateFolder(this.#folder);
+    if (targets.length > 0) await this.#journal.open();
     for (const target of targets) await this.#claims(listener, target);
   }
 
@@ -80,11 +83,11 @@ export class ForwardLedger {
     const owed: Owed[] = [];
     await scanEvents(eventsFolder, since, (record, place) => {
       visit(record);
-      const { deliveryId, envelopeId, receivedAt } = record;
+      const { deliveryId, event, envelopeId, receivedAt } = record;
       for (const target of record.owedTo ?? []) {
         const isOurs = this.#held.get(lockName(listenerOf(place.path), target)) !== undefined;
         if (isOurs && !settled.has(`${deliveryId} ${target}`))
-          owed.push({ target, deliveryId, envelopeId, receivedAt: Date.parse(receivedAt), place });
+          owed.push({ target, deliveryId, event, envelopeId, receivedAt: Date.parse(receivedAt), place });
       }
     });
     return owed.sort((a, b) => a.receivedAt - b.receivedAt || a.place.start - b.place.start);

@@ -1,8 +1,10 @@
+import { Bell } from '../../kernel/bell.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
+import { Limiter } from '../../kernel/limiter.ts';
 import { eventAt } from '../journal/event-journal.ts';
 import { type ForwardEnd, type Owed, targetName } from './ledger.ts';
-import { type Forwardable, type ForwardResult, forwardOnce, shownUrl } from './send.ts';
+import { type Forwardable, type ForwardResult, forwardOnce, resultOf, storedDelivery } from './send.ts';
 
 export interface ForwarderOptions {
   urls: readonly string[];
@@ -34,9 +36,7 @@ interface Target {
   url: string;
   /** What waits for each envelope, the first of it under way. */
   lines: Map<string, Waiting[]>;
-  running: number;
-  /** Those that wait for one of the places. */
-  gate: (() => void)[];
+  places: Limiter;
 }
 
 /**
@@ -48,7 +48,7 @@ export class Forwarder {
   readonly #targets: Map<string, Target>;
   readonly #work = new Set<Promise<void>>();
   readonly #stop = new AbortController();
-  readonly #naps = new Set<{ until: number; wake: () => void }>();
+  readonly #naps = new Set<{ until: number; bell: Bell }>();
   #heldBytes = 0;
   #pending = 0;
   #endsAt = Number.POSITIVE_INFINITY;
@@ -56,7 +56,7 @@ export class Forwarder {
   constructor(options: ForwarderOptions) {
     this.#options = options;
     this.#targets = new Map(
-      options.urls.map((url) => [targetName(url), { url, lines: new Map(), running: 0, gate: [] }]),
+      options.urls.map((url) => [targetName(url), { url, lines: new Map(), places: new Limiter(AT_ONCE) }]),
     );
   }
 
@@ -111,12 +111,12 @@ export class Forwarder {
   }
 
   #wake(which: (until: number) => boolean): void {
-    for (const { until, wake } of this.#naps) if (which(until)) wake();
+    for (const { until, bell } of this.#naps) if (which(until)) bell.ring();
   }
 
   async #runLine(target: Target, name: string, line: Waiting[]): Promise<void> {
     for (let next = line[0]; next !== undefined; next = line[0]) {
-      const end = await this.#deliver(next, target);
+      const end = await this.#deliver(next, target, line);
       if (end === undefined) return;
       this.#pending--;
       this.#heldBytes -= next.held?.raw.byteLength ?? 0;
@@ -127,31 +127,38 @@ export class Forwarder {
   }
 
   /** Undefined when it was stopped before it came to an end. */
-  async #deliver(waiting: Waiting, target: Target): Promise<ForwardEnd | undefined> {
+  async #deliver(
+    waiting: Waiting,
+    target: Target,
+    line: readonly Waiting[],
+  ): Promise<ForwardEnd | undefined> {
     const { clock } = this.#options;
     for (let attempt = 1; ; attempt++) {
       if (clock.now() - waiting.receivedAt > FORWARDED_FOR_MS) return 'expired';
-      const end = await this.#attempt(waiting, target, attempt);
+      const behind = () => line.length - 1;
+      const end = await target.places.run(() => this.#attempt(waiting, target, attempt, behind));
       if (end !== undefined) return end;
-      if (!(await this.#nap(PAUSES_MS[attempt - 1] ?? PAUSES_MS.at(-1) ?? 0))) return undefined;
+      if (!(await this.#nap(pauseAfter(attempt)))) return undefined;
     }
   }
 
   /** Undefined when it is to be tried again. */
-  async #attempt(waiting: Waiting, target: Target, attempt: number): Promise<ForwardEnd | undefined> {
-    await this.#enter(target);
-    try {
-      if (this.#isStopped()) return undefined;
-      const delivery = waiting.held ?? (await fromJournal(waiting));
-      // Its day was removed from the journal.
-      if (delivery === undefined) return 'expired';
-      const result = await this.#send(delivery, target.url, attempt);
-      if (result.error === null || !this.#isStopped()) this.#options.onResult(result);
-      if (result.error === null) return 'taken';
-      return isRefusal(result.status) && attempt >= REFUSALS ? 'refused' : undefined;
-    } finally {
-      this.#leave(target);
-    }
+  async #attempt(
+    waiting: Waiting,
+    target: Target,
+    attempt: number,
+    behind: () => number,
+  ): Promise<ForwardEnd | undefined> {
+    if (this.#isStopped()) return undefined;
+    const delivery = waiting.held ?? (await fromJournal(waiting));
+    // Its day was removed from the journal.
+    if (delivery === undefined) return 'expired';
+    const result = await this.#send(delivery, target.url, attempt);
+    const end = endAfter(result);
+    const nextMs = end === undefined ? this.#next(attempt) : null;
+    if (result.error === null || !this.#isStopped())
+      this.#options.onResult({ ...result, nextMs, waiting: behind() });
+    return end;
   }
 
   async #send(delivery: Forwardable, url: string, attempt: number): Promise<ForwardResult> {
@@ -160,40 +167,38 @@ export class Forwarder {
       return await forwardOnce(delivery, url, { attempt, timeoutMs, clock, signal: this.#stop.signal });
     } catch (error) {
       // node:http refuses some headers that it has read itself.
-      const { deliveryId: id } = delivery;
-      return { id, url: shownUrl(url), attempt, status: null, ms: 0, error: messageOf(error) };
+      return resultOf(delivery, url, { attempt, status: null, ms: 0, error: messageOf(error) });
     }
+  }
+
+  /** When it is tried again, in ms; null when not in this run. */
+  #next(attempt: number): number | null {
+    const ms = pauseAfter(attempt);
+    return this.#options.clock.now() + ms > this.#endsAt ? null : ms;
   }
 
   /** False when it is not to be tried again in this run. */
   async #nap(ms: number): Promise<boolean> {
     const { clock } = this.#options;
     const until = clock.now() + ms;
-    if (until > this.#endsAt || this.#stop.signal.aborted) return false;
-    const early = new AbortController();
-    const nap = { until, wake: () => early.abort(new Error('stopped')) };
+    if (until > this.#endsAt || this.#isStopped()) return false;
+    const nap = { until, bell: new Bell(clock) };
     this.#naps.add(nap);
-    try {
-      await clock.sleep(ms, early.signal);
-      return !this.#stop.signal.aborted;
-    } catch {
-      return false;
-    } finally {
-      this.#naps.delete(nap);
-    }
+    const isCutShort = await nap.bell.wait(ms);
+    this.#naps.delete(nap);
+    return !isCutShort && !this.#isStopped();
   }
+}
 
-  async #enter(target: Target): Promise<void> {
-    if (target.running < AT_ONCE) target.running++;
-    else await new Promise<void>((resolve) => target.gate.push(resolve));
-  }
+/** How long to wait before the next try, in ms. */
+function pauseAfter(attempt: number): number {
+  return PAUSES_MS[attempt - 1] ?? PAUSES_MS.at(-1) ?? 0;
+}
 
-  /** Hands the place to the next, or gives it back. */
-  #leave(target: Target): void {
-    const next = target.gate.shift();
-    if (next) next();
-    else target.running--;
-  }
+/** Undefined when it is to be tried again. */
+function endAfter({ error, status, attempt }: ForwardResult): ForwardEnd | undefined {
+  if (error === null) return 'taken';
+  return isRefusal(status) && attempt >= REFUSALS ? 'refused' : undefined;
 }
 
 /** The application has understood and does not want it. */
@@ -205,6 +210,5 @@ function isRefusal(status: number | null): boolean {
 async function fromJournal(owed: Owed): Promise<Forwardable | undefined> {
   const record = await eventAt(owed.place).catch(() => undefined);
   if (record?.deliveryId !== owed.deliveryId) return undefined;
-  const { deliveryId, envelopeId, headers } = record;
-  return { deliveryId, envelopeId, headers, raw: Buffer.from(record.bodyBase64, 'base64') };
+  return storedDelivery(record);
 }

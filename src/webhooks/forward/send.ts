@@ -2,10 +2,12 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../../kernel/clock.ts';
 import { codeOf, messageOf } from '../../kernel/errors.ts';
+import type { EventRecord } from '../journal/record.ts';
 
 /** What is passed on: the very bytes, and the headers as they came. */
 export interface Forwardable {
   deliveryId: string;
+  event: string | null;
   envelopeId: string | null;
   headers: readonly (readonly [string, string])[];
   raw: Buffer;
@@ -14,11 +16,18 @@ export interface Forwardable {
 /** One try to pass a delivery on. */
 export interface ForwardResult {
   id: string;
+  event: string | null;
+  envelopeId: string | null;
   url: string;
   attempt: number;
   status: number | null;
   ms: number;
+  /** Null when it was taken. */
   error: string | null;
+  /** When it is tried again, in ms; null when it is not. */
+  nextMs: number | null;
+  /** How many of its envelope wait behind it for this address. */
+  waiting: number;
 }
 
 const DELIVERY_ID = 'X-Esign-Delivery-Id';
@@ -43,6 +52,21 @@ export function shownUrl(url: string): string {
   return `${origin}${pathname}`;
 }
 
+/** A record of the journal as it is passed on. Of a refused delivery it is only the beginning. */
+export function storedDelivery(record: EventRecord): Forwardable {
+  const { deliveryId, event, envelopeId, headers, bodyBase64 } = record;
+  return { deliveryId, event, envelopeId, headers, raw: Buffer.from(bodyBase64, 'base64') };
+}
+
+/** What came of one try, after which there is no other. */
+export function resultOf(
+  { deliveryId: id, event, envelopeId }: Forwardable,
+  url: string,
+  outcome: Pick<ForwardResult, 'attempt' | 'status' | 'ms' | 'error'>,
+): ForwardResult {
+  return { id, event, envelopeId, url: shownUrl(url), ...outcome, nextMs: null, waiting: 0 };
+}
+
 /**
  * Sends a delivery on once: the exact bytes and the original headers. Redirects are not followed.
  * node:http and not fetch, which changes headers and bytes.
@@ -54,14 +78,10 @@ export function forwardOnce(
 ): Promise<ForwardResult> {
   const target = new URL(url);
   const started = options.clock.now();
-  const result = (status: number | null, error: string | null): ForwardResult => ({
-    id: delivery.deliveryId,
-    url: shownUrl(url),
-    attempt: options.attempt,
-    status,
-    ms: options.clock.now() - started,
-    error,
-  });
+  const result = (status: number | null, error: string | null): ForwardResult => {
+    const { attempt, clock } = options;
+    return resultOf(delivery, url, { attempt, status, ms: clock.now() - started, error });
+  };
   const kept = delivery.headers.filter(([name]) => !NOT_PASSED_ON.has(name.toLowerCase()));
   const headers = [
     ...kept,

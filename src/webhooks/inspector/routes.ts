@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
-import { type ForwardResult, forwardOnce, shownUrl } from '../forward/send.ts';
+import { type ForwardResult, forwardOnce, shownUrl, storedDelivery } from '../forward/send.ts';
 import { readAsset } from './assets.ts';
 import type { Board, Entry } from './board.ts';
 import { type InspectorEnv, linkHoldersOnly } from './guard.ts';
@@ -79,8 +79,7 @@ async function asset(c: Context<InspectorEnv>, name: string): Promise<Response> 
 
 /** Sends a delivery to all addresses, as `events replay` does. */
 async function replay({ record }: Entry, { targets, timeoutMs, clock, board, onReplay }: Parts) {
-  const { deliveryId, envelopeId, headers } = record;
-  const delivery = { deliveryId, envelopeId, headers, raw: Buffer.from(record.bodyBase64, 'base64') };
+  const delivery = storedDelivery(record);
   return Promise.all(
     targets.map(async (url) => {
       const result = await forwardOnce(delivery, url, { attempt: 1, timeoutMs, clock });

@@ -27,11 +27,13 @@ let folder: string;
 let clock = fakeClock();
 let ends: string[] = [];
 let results: ForwardResult[] = [];
+/** Both of them, as they were told. */
+let order: string[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-forward-'));
   clock = fakeClock(Date.now());
-  [got, ends, results] = [[], [], []];
+  [got, ends, results, order] = [[], [], [], []];
   says = () => 200;
   await new Promise<void>((resolve) => {
     app.listen(0, '127.0.0.1', resolve);
@@ -52,8 +54,14 @@ function forwarder(by: Clock = clock): Forwarder {
     urls: [url],
     timeoutMs: 10_000,
     clock: by,
-    onResult: (result) => results.push(result),
-    onEnd: ({ deliveryId }, end) => ends.push(`${deliveryId} ${end}`),
+    onResult: (result) => {
+      results.push(result);
+      order.push(`${result.id} try ${result.attempt}`);
+    },
+    onEnd: ({ deliveryId }, end) => {
+      ends.push(`${deliveryId} ${end}`);
+      order.push(`${deliveryId} ${end}`);
+    },
   });
 }
 
@@ -155,11 +163,18 @@ describe('the forwarder', () => {
     owed: {
       target: targetName(url),
       deliveryId,
+      event: 'envelope.sent',
       envelopeId,
       receivedAt,
       place: { path: join(folder, 'none'), start: 0, end: 1 },
     },
-    delivery: { deliveryId, envelopeId, headers: [], raw: Buffer.from(`{"id":"${deliveryId}"}`) },
+    delivery: {
+      deliveryId,
+      event: 'envelope.sent',
+      envelopeId,
+      headers: [],
+      raw: Buffer.from(`{"id":"${deliveryId}"}`),
+    },
   });
   const take = (forwards: Forwarder, ...all: ReturnType<typeof owe>[]) => {
     for (const { owed, delivery } of all) forwards.take(owed, delivery);
@@ -170,10 +185,10 @@ describe('the forwarder', () => {
     const forwards = forwarder();
     take(forwards, owe('dlv_1', 'env_a'), owe('dlv_2', 'env_a'), owe('dlv_3', 'env_b'));
     await over(forwards);
-    const order = got.map(({ id }) => id);
-    expect(order.filter((id) => id === 'dlv_1')).toHaveLength(8);
-    expect(order.indexOf('dlv_2')).toBeGreaterThan(order.lastIndexOf('dlv_1'));
-    expect(order.indexOf('dlv_3')).toBeLessThan(order.lastIndexOf('dlv_1'));
+    const ids = got.map(({ id }) => id);
+    expect(ids.filter((id) => id === 'dlv_1')).toHaveLength(8);
+    expect(ids.indexOf('dlv_2')).toBeGreaterThan(ids.lastIndexOf('dlv_1'));
+    expect(ids.indexOf('dlv_3')).toBeLessThan(ids.lastIndexOf('dlv_1'));
     expect(ends.toSorted()).toEqual(['dlv_1 taken', 'dlv_2 taken', 'dlv_3 taken']);
     expect(forwards.pending).toBe(0);
   });
@@ -185,6 +200,16 @@ describe('the forwarder', () => {
     await over(forwards);
     expect(ends).toEqual(['dlv_1 refused', 'dlv_2 taken']);
     expect(got).toHaveLength(6);
+    expect(results.map(({ id, attempt, nextMs, waiting }) => [id, attempt, nextMs, waiting])).toEqual([
+      ['dlv_1', 1, 500, 1],
+      ['dlv_1', 2, 2_000, 1],
+      ['dlv_1', 3, 5_000, 1],
+      ['dlv_1', 4, 15_000, 1],
+      ['dlv_1', 5, null, 1],
+      ['dlv_2', 1, null, 0],
+    ]);
+    // It is told of the last try before it is told of the end.
+    expect(order.slice(-4)).toEqual(['dlv_1 try 5', 'dlv_1 refused', 'dlv_2 try 1', 'dlv_2 taken']);
   });
 
   it('gives up after a day, not before', async () => {
@@ -232,7 +257,7 @@ describe('the forwarder', () => {
     await ledger.claimOwn('me', [targetName(url)]);
     const forwards = forwarder();
     for (const owed of await takenOver(ledger))
-      forwards.take(owed, { ...owed, headers: [], raw: Buffer.from(big, 'base64') });
+      forwards.take(owed, { ...owed, event: null, headers: [], raw: Buffer.from(big, 'base64') });
     await over(forwards);
     expect(got.map(({ id, body }) => `${id} ${body.length}`)).toEqual(
       Array.from({ length: 20 }, (_, n) => `dlv_${n} 1000000`),

@@ -1,0 +1,32 @@
+/** What is pushed on one side is iterated on the other, once and in order. Pushing never waits. */
+export class Channel<T> implements AsyncIterable<T> {
+  #held: T[] = [];
+  #end: { error?: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  push(value: T): void {
+    if (this.#end !== undefined) return;
+    this.#held.push(value);
+    this.#wake?.();
+  }
+
+  /** Nothing more comes; with an error the iteration ends with it. */
+  close(end: { error?: unknown } = {}): void {
+    this.#end ??= end;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (;;) {
+      const held = this.#held;
+      this.#held = [];
+      yield* held;
+      if (this.#held.length > 0) continue;
+      if (this.#end !== undefined && 'error' in this.#end) throw this.#end.error;
+      if (this.#end !== undefined) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { Channel } from '../../src/kernel/channel.ts';
+
+async function all(channel: Channel<number>, seen: number[] = []): Promise<number[]> {
+  for await (const value of channel) seen.push(value);
+  return seen;
+}
+
+it('hands on what is pushed before, while and after somebody waits, in order', async () => {
+  const channel = new Channel<number>();
+  channel.push(1);
+  const seen = all(channel);
+  await new Promise((resolve) => setImmediate(resolve));
+  channel.push(2);
+  channel.push(3);
+  channel.close();
+  channel.push(4);
+  expect(await seen).toEqual([1, 2, 3]);
+});
+
+it('ends with the error after everything before it', async () => {
+  const channel = new Channel<number>();
+  channel.push(1);
+  channel.close({ error: new Error('broken') });
+  const seen: number[] = [];
+  await expect(all(channel, seen)).rejects.toThrow('broken');
+  expect(seen).toEqual([1]);
+});

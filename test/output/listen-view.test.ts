@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { ListenView } from '../../src/cli/webhooks/listen-view.ts';
+import { processTerminal } from '../../src/output/terminal.ts';
+import type { ForwardResult } from '../../src/webhooks/forward/send.ts';
+
+/* What happens to a listener comes on two streams, and a terminal shows both: in the order in which it happened. */
+const result: ForwardResult = {
+  id: 'dlv_1',
+  event: 'envelope.sent',
+  envelopeId: 'env_1',
+  url: 'http://127.0.0.1:3000/hooks',
+  attempt: 5,
+  status: 422,
+  ms: 12,
+  error: 'answered 422',
+  nextMs: null,
+  waiting: 0,
+};
+
+it('shows a try to pass a delivery on before it is given up', async () => {
+  const shown: string[] = [];
+  const terminal = {
+    ...processTerminal({}, { NO_COLOR: '1' }),
+    outIsTty: true,
+    out: async (text: string | Uint8Array) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      shown.push(String(text));
+    },
+  };
+  const notice = (text: string) => void shown.push(`${text}\n`);
+  const context = { json: false, terminal, notice, hidingSecrets: () => terminal };
+  const view = new ListenView(context, { tunnel: undefined, forwardTo: [] });
+  view.take({ type: 'forward', result });
+  view.take({ type: 'warning', message: 'It is given up.' });
+  view.take({ type: 'forward', result: { ...result, attempt: 1, error: null, status: 200 } });
+  await view.written();
+  expect(shown).toEqual([
+    '          → envelope.sent env_1  answered 422, try 5\n',
+    'It is given up.\n',
+    '          → envelope.sent env_1  200 in 12 ms\n',
+  ]);
+});
