@@ -10,7 +10,8 @@ import { checkSignature } from '../../webhooks/receive/signature.ts';
 
 export default class EventsVerify extends EsignCommand {
   static override summary = 'Check the signature of a webhook body, and say why when it is not good.';
-  static override description = 'Ends with 0 when it is good, with 9 when it is not, as `documents verify` does.';
+  static override description =
+    'Ends with 0 when it is good, with 9 when it is not, as `documents verify` does.';
   static override examples = [
     '<%= config.bin %> events verify body.json --signature 5d41… --secret-file webhook.secret',
     'cat body.json | <%= config.bin %> events verify - --signature sha256=5d41…',
