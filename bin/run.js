@@ -9,11 +9,15 @@ function start(argv) {
   if (process.getBuiltinModule === undefined)
     return fail(`esign needs Node 20.19, 22.3 or newer; this is ${process.version}.`);
   const ready = readyAnswer(argv);
-  if (ready !== undefined) return process.stdout.write(ready);
+  if (ready !== undefined) {
+    process.stdout.on('error', notWritten);
+    return process.stdout.write(ready);
+  }
   if (!existsSync(join(root, 'dist/cli/main.js')))
     return fail('esign is not built yet. Run `npm run build` first, or `npm run demo` to see it all.');
   // From Node 22 on. Where the folder can't be used, nothing is kept and nothing else changes.
-  if (!process.env.NODE_COMPILE_CACHE) require('node:module').enableCompileCache?.(cacheFolder());
+  if (!process.env.NODE_COMPILE_CACHE)
+    require('node:module').enableCompileCache?.(require('../dist/paths.cjs').cacheDir());
   return run(argv);
 }
 
@@ -46,11 +50,10 @@ function readyAnswer(argv) {
   return existsSync(page) ? readFileSync(page, 'utf8') : undefined;
 }
 
-function cacheFolder() {
-  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-  const { homedir } = require('node:os');
-  if (process.platform === 'win32') return join(LOCALAPPDATA || homedir(), 'esign', 'cache');
-  return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'esign');
+/** `| head -1` has all it wants. */
+function notWritten({ code, message }) {
+  if (code !== 'EPIPE')
+    fail(`Error: Can't write the output: ${code === 'ENOSPC' ? 'the disk is full' : message}.`);
 }
 
 function fail(text) {

@@ -79,6 +79,14 @@ export async function bundle() {
   await countModules(metafile, merged);
   await noteAsking(asking, merged);
   await copyShaper(join(root, 'dist'));
+  await bundlePaths();
+}
+
+/** For bin/run.js, which is CommonJS and wants a folder before it loads anything else. */
+async function bundlePaths() {
+  const { absWorkingDir, platform, target, minify } = await bundleOptions();
+  const common = { absWorkingDir, platform, target, minify, bundle: true };
+  await build({ ...common, entryPoints: ['src/kernel/paths.ts'], format: 'cjs', outfile: 'dist/paths.cjs' });
 }
 
 /** harfbuzzjs loads its WebAssembly from beside its own file. */

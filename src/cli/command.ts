@@ -1,6 +1,9 @@
 import { Command } from '@oclif/core/command';
+import { watchOutput } from './boot/output.ts';
 import { Context, type ContextFlags } from './context.ts';
 import { commonFlags } from './flags.ts';
+
+watchOutput();
 
 /**
  * Every command: the common flags, and its context. `--json` is ours, not oclif's, which would

@@ -221,7 +221,7 @@ export class Context {
   }
 
   private trace(entry: Traced): void {
-    this.terminal.err(this.redactor.redact(traceText(entry)));
+    this.terminal.err(traceText(entry, (text) => this.redactor.redact(text)));
   }
 }
 

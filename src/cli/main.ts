@@ -1,13 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Config } from '@oclif/core/config';
-import { codeOf, EsignError } from '../kernel/errors.ts';
+import { EsignError, OutputError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
+import { safeBlock } from '../output/text.ts';
 import { folderInstallation, type Installation } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
+import { output, watchOutput } from './boot/output.ts';
 import { commandLine, noted, redactor, signals } from './boot/process.ts';
 import { quickStart } from './boot/quick-start.ts';
 import { keepNoted } from './boot/recents.ts';
-import { EXIT, exitCodeOf } from './exit-codes.ts';
+import { exitCodeOf } from './exit-codes.ts';
 import { errorText } from './report.ts';
 
 // The V8 of Node 20 would go on optimizing undici's parser at the end of every short run (docs/decisions/0008).
@@ -23,7 +25,7 @@ export async function main(argv: string[], root: string): Promise<void> {
 
 /** The same, wherever the program's parts are. */
 export async function runInstalled(argv: string[], installed: Installation): Promise<void> {
-  endQuietlyWhenThePipeCloses();
+  watchOutput();
   commandLine.words = argv;
   // oclif would read this variable as a request for JSON of its own kind.
   delete process.env.ESIGN_CONTENT_TYPE;
@@ -32,8 +34,9 @@ export async function runInstalled(argv: string[], installed: Installation): Pro
   try {
     if (!(await quickStart(argv, installed))) await runWithOclif(argv, installed);
   } catch (error) {
-    await report(error, argv, installed);
+    if (!(error instanceof OutputError)) await report(error, argv, installed);
   }
+  if (output.lost !== undefined) await report(output.lost, argv, installed);
   await keepNoted(noted);
   await offerUpdate(argv, installed);
   signals.finish();
@@ -57,7 +60,9 @@ async function offerUpdate(argv: readonly string[], installed: Installation): Pr
 /** Help, and words that name no command. */
 async function runWithOclif(argv: string[], installed: Installation): Promise<void> {
   const { run } = await import('./boot/oclif.ts');
-  await run(argv, await loadConfig(installed));
+  const config = await loadConfig(installed);
+  watchOutput();
+  await run(argv, config);
 }
 
 async function loadConfig(installed: Installation): Promise<Config> {
@@ -75,7 +80,9 @@ async function report(error: unknown, argv: readonly string[], installed: Instal
   const json = wantsJson(argv);
   const exitCode = signals.exitCode();
   terminal.err(errorText(known, { json, redactor, style: terminal.styleErr, exitCode }));
-  if (process.env.DEBUG && known instanceof Error) terminal.err(redactor.redact(`${known.stack ?? ''}\n`));
+  // The stack repeats what strangers wrote; beside the one line of --json it has no place.
+  if (process.env.DEBUG && !json && known instanceof Error)
+    terminal.err(`${safeBlock(redactor.redact(known.stack ?? ''))}\n`);
   process.exitCode = exitCode ?? exitCodeOf(known);
 }
 
@@ -88,14 +95,4 @@ function isInterruption(error: unknown): boolean {
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
-}
-
-/** `| head -1` has all it wants: stop at once and silently. */
-function endQuietlyWhenThePipeCloses(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error) => {
-      if (codeOf(error) === 'EPIPE') process.exit(EXIT.ok);
-      throw error;
-    });
-  }
 }

@@ -28,6 +28,8 @@ export interface Signals {
   exitCode(): number | undefined;
   /** As if the signal had come: a prompt in raw mode gets Ctrl-C as a key. */
   interrupt(by: NodeJS.Signals): void;
+  /** Ends the work as a signal does, for another reason: the process then ends by itself. */
+  stop(reason: Error): void;
   /** Ends the process by the signal that came, if one did. */
   finish(): void;
 }
@@ -37,11 +39,29 @@ function exitCodeBy(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }
 
+/** How a process ends itself; a test can stand in for Windows. */
+interface Ending {
+  platform: NodeJS.Platform;
+  raise(signal: NodeJS.Signals): void;
+  exit(code: number): void;
+}
+/** Windows knows no signals: raised there, one ends the process at once and with 1. */
+const OWN: Ending = {
+  platform: process.platform,
+  raise: (signal) => process.kill(process.pid, signal),
+  exit: (code) => process.exit(code),
+};
+
+/** What was written before is out when `done` is called. */
+function flush(done: () => void): void {
+  process.stdout.write('', () => process.stderr.write('', done));
+}
+
 /**
  * Turns the first signal into an abort, so that work ends cleanly; a second one ends the process at once.
  * `finish` raises the signal again after the clean stop: a shell script that called us stops, too.
  */
-export function watchSignals(): Signals {
+export function watchSignals(ending: Ending = OWN): Signals {
   const controller = new AbortController();
   const words = new Set<(exitCode: number) => string>();
   let firstAt = 0;
@@ -59,7 +79,8 @@ export function watchSignals(): Signals {
     waitingSign.gone();
     // Others listen, too (a spinner's cursor guard); with none left the signal ends the process at once.
     for (const one of SIGNALS) process.removeAllListeners(one);
-    process.kill(process.pid, signal);
+    if (ending.platform !== 'win32') ending.raise(signal);
+    else flush(() => ending.exit(exitCodeBy(signal)));
   };
   const dieAtOnce = (signal: NodeJS.Signals) => {
     const text = [...words].map((say) => say(exitCodeBy(signal))).join('');
@@ -81,6 +102,7 @@ export function watchSignals(): Signals {
       return reason instanceof Interrupted ? exitCodeBy(reason.signal) : undefined;
     },
     interrupt: (by) => controller.abort(new Interrupted(by)),
+    stop: (reason) => controller.abort(reason),
     finish() {
       const reason: unknown = controller.signal.reason;
       if (reason instanceof Interrupted) dieBy(reason.signal);

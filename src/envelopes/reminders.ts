@@ -128,7 +128,7 @@ async function takeTurn(folder: string, path: string, clock: Clock): Promise<() 
     return await lockFile(path, busy, { waitMs: PATIENCE_MS, clock });
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`The log of reminders can't be written: ${diskReason(error)}.`, {
+    throw new UsageError(`The log of reminders ${path} can't be written: ${diskReason(error)}.`, {
       cause: error,
       hint: 'Mend the folder it is in, or leave out --min-gap.',
     });

@@ -122,6 +122,15 @@ export class StorageError extends EsignError {
   }
 }
 
+/** What a command prints can't be written: a full disk behind stdout. What it did before is done. */
+export class OutputError extends EsignError {
+  override readonly name = 'OutputError';
+  constructor(reason: string, facts: ErrorFacts = {}) {
+    const hint = 'Make room, or send the output elsewhere. What the command did before is done.';
+    super('OUTPUT', `Can't write the output: ${reason}.`, { hint, ...facts });
+  }
+}
+
 /** A journal can't be written any more; what was acknowledged before is safe. */
 export class JournalError extends EsignError {
   override readonly name = 'JournalError';

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, systemClock } from './clock.ts';
 import { codeOf } from './errors.ts';
+import { makeFolder } from './folder.ts';
 
 /** The system that files are replaced on; a test can stand in for Windows. */
 export interface System {
@@ -103,28 +104,4 @@ export async function syncFolder(path: string): Promise<void> {
 export async function privateFolder(path: string): Promise<void> {
   const isNew = makeFolder(path, 0o700);
   if (isNew && process.platform !== 'win32') await chmod(path, 0o700);
-}
-
-/**
- * Makes a folder with its parents; false when it was there. Node's own way turns in circles for ever where nothing can be
- * made although the parent is there, as below /proc.
- */
-export function makeFolder(path: string, mode?: number): boolean {
-  try {
-    return makeOne(path, mode);
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    makeFolder(dirname(path), mode);
-    return makeOne(path, mode);
-  }
-}
-
-function makeOne(path: string, mode: number | undefined): boolean {
-  try {
-    mkdirSync(path, { mode });
-    return true;
-  } catch (error) {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
-    throw error;
-  }
 }

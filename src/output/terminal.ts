@@ -1,5 +1,7 @@
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
+import { diskReason } from '../kernel/disk-reason.ts';
+import { OutputError } from '../kernel/errors.ts';
 import { waitingSign } from './waiting-sign.ts';
 
 type Format = Parameters<typeof styleText>[0];
@@ -16,7 +18,7 @@ export interface Terminal {
   canAsk: boolean;
   /** Columns of the terminal; unbounded in a pipe. */
   columns: number;
-  /** Data. Resolves when there is room for more. */
+  /** Data. Resolves when there is room for more; rejects with an OutputError when there will be none. */
   out(text: string | Uint8Array): Promise<void>;
   /** Notices and errors. */
   err(text: string): void;
@@ -69,8 +71,11 @@ function wantsColour(isTty: boolean, env: Environment): boolean {
 }
 
 function write(stream: NodeJS.WriteStream, text: string | Uint8Array): Promise<void> {
-  if (stream.write(text)) return Promise.resolve();
-  return new Promise((resolve) => {
-    stream.once('drain', resolve);
+  return new Promise((resolve, reject) => {
+    const hasRoom = stream.write(text, (error) => {
+      if (error) reject(new OutputError(diskReason(error), { cause: error }));
+    });
+    if (hasRoom) resolve();
+    else stream.once('drain', resolve);
   });
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { systemClock } from '../kernel/clock.ts';
+import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { privateFolder, writeFileAtomic } from '../kernel/files.ts';
 import { parseJson } from '../kernel/json.ts';
@@ -56,10 +57,10 @@ const REGION = 'us-east-1';
 
 /**
  * Starts the whole service on this machine.
- * @throws UsageError for a port that is taken or a folder that another sandbox uses.
+ * @throws UsageError for a port that is taken, or a folder that can't be made or that another sandbox uses.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  await privateFolder(options.dataDir);
+  await dataFolder(options.dataDir);
   const keys = await bucketKeys(join(options.dataDir, 'bucket-keys.json'));
   const bucket = await openBucket(options, keys);
   try {
@@ -141,4 +142,15 @@ async function bucketKeys(path: string): Promise<BucketKeys> {
   };
   await writeFileAtomic(path, JSON.stringify(keys));
   return keys;
+}
+
+async function dataFolder(path: string): Promise<void> {
+  try {
+    await privateFolder(path);
+  } catch (error) {
+    throw new UsageError(`The sandbox can't keep its data in ${path} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Give another folder with --data or ESIGN_STATE_DIR, or keep nothing: --ephemeral.',
+    });
+  }
 }

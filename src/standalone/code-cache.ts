@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../kernel/folder.ts';
 import type { Assets } from './files.ts';
 import { start } from './main.ts';
 import type { Program } from './program.ts';
@@ -24,7 +25,7 @@ function keep(program: Program): void {
     const file = join(folder, 'cache', path);
     const compiled = script.createCachedData();
     if (existsSync(file) && statSync(file).size >= compiled.byteLength) continue;
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     writeFileSync(file, compiled);
   }
 }

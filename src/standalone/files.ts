@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../kernel/folder.ts';
+import { cacheDir } from '../kernel/paths.ts';
 
 /** What the executable carries, by name. */
 export interface Assets {
@@ -22,7 +24,7 @@ export class Files {
   constructor(assets: Assets, id: string, names: readonly string[]) {
     this.assets = assets;
     this.names = names;
-    this.folder = join(cacheFolder(), `standalone-${id}`);
+    this.folder = join(cacheDir(), `standalone-${id}`);
   }
 
   /** Where the files are or will be. */
@@ -39,7 +41,7 @@ export class Files {
 
   private unpackNow(): string {
     try {
-      mkdirSync(dirname(this.folder), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(this.folder), 0o700);
       const fresh = this.write(mkdtempSync(`${this.folder}.`));
       try {
         renameSync(fresh, this.folder);
@@ -65,10 +67,4 @@ export class Files {
     }
     return folder;
   }
-}
-
-function cacheFolder(): string {
-  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-  if (process.platform === 'win32') return join(LOCALAPPDATA ?? homedir(), 'esign', 'cache');
-  return join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'esign');
 }

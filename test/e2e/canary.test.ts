@@ -1,19 +1,37 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { mapInOrder } from '../../src/kernel/streams.ts';
 import { Home } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
 
 const KEY = 'sk_canarykey_0123456789abcdef';
 const SECRET = 'canarysecret-0123456789abcdef';
+/** The beginning of either is as bad as the whole. */
+const LEAK = /canarykey|canarysec/;
 const home = new Home();
 let service: FakeService;
 
+const errorBody = (code: string, message: string) => ({
+  error: { code, message, details: { x: [message] } },
+});
+
+/** The secret again and again, so that the cut after so many characters of the reply goes through one of them. */
+function straddling(secret: string, cutAt: number): string {
+  const list = `${secret} `.repeat(200);
+  for (let before = 0; ; before++) {
+    const message = 'x'.repeat(before) + list;
+    if (JSON.stringify(errorBody('VALIDATION_ERROR', message)).slice(0, cutAt).endsWith(secret.slice(0, 20)))
+      return message;
+  }
+}
+const STRADDLING = [straddling(KEY, 2_000), straddling(SECRET, 2_000)];
+
 /** Its own errors repeat the key and the secret, as careless services do. */
 beforeAll(async () => {
-  service = await fakeService((request, response) => {
+  service = await fakeService((request, response, number) => {
     const message = `Bad ${request.headers.authorization ?? ''} with ${SECRET} in {"webhookSecret":"${SECRET}"}`;
     const [, kind] = request.path.split('/');
     if (kind === 'cut') {
@@ -21,61 +39,78 @@ beforeAll(async () => {
       return;
     }
     if (kind === 'html') return void response.writeHead(200, { 'content-type': 'text/html' }).end(message);
-    json(response, kind === 'unauthorized' ? 401 : 400, {
-      error: {
-        code: kind === 'unauthorized' ? 'UNAUTHORIZED' : 'VALIDATION_ERROR',
-        message,
-        details: { x: [message] },
-      },
-    });
+    if (kind === 'unauthorized') return json(response, 401, errorBody('UNAUTHORIZED', message));
+    const long = STRADDLING[number % STRADDLING.length] ?? '';
+    json(response, 400, errorBody('VALIDATION_ERROR', kind === 'long' ? long : message));
   });
   await mkdir(home.path('given'));
   await writeFile(home.path('given', 'secret'), SECRET);
   await writeFile(home.path('given', 'text'), 'hello');
+  await writeFile(home.path('given', 'rows.csv'), 'email,name,meta.note\nada@example.com,Ada,one\n');
+  await writeFile(home.path('given', 'delivery'), '{"event":"envelope.sent"}');
 });
 afterAll(async () => {
   await service.server.close();
   await home.close();
 });
 
-/** They go on until they are stopped, or need a sandbox of their own; tests of their own look at their output. */
-const NOT_HERE = /^(demo|listen|sandbox:start|events:|autocomplete)/;
-
 interface Described {
-  flags: Record<string, { required?: boolean; type?: string }>;
-  args: Record<string, { required?: boolean }>;
+  flags: Record<string, { required?: boolean }>;
+  args: Record<string, { options?: unknown }>;
 }
 
+/** All of the manifest: a new command is looked at from its first day on. */
 async function commands(): Promise<[string, Described][]> {
   const manifest = parseJson(await readFile(join(import.meta.dirname, '../../oclif.manifest.json'), 'utf8'));
   const all = isRecord(manifest) && isRecord(manifest.commands) ? manifest.commands : {};
-  return Object.entries(all).flatMap(([id, command]): [string, Described][] => {
-    if (NOT_HERE.test(id) || !isRecord(command) || !isRecord(command.flags)) return [];
-    const flags = Object.fromEntries(
-      Object.entries(command.flags).map(([name, flag]) => [name, isRecord(flag) ? flag : {}]),
-    );
-    const args = isRecord(command.args) ? command.args : {};
-    return [[id, { flags, args: Object.fromEntries(Object.keys(args).map((name) => [name, {}])) }]];
+  return Object.entries(all).map(([id, command]) => {
+    const partsOf = (name: string) => {
+      const parts = isRecord(command) && isRecord(command[name]) ? command[name] : {};
+      return Object.fromEntries(
+        Object.entries(parts).map(([part, facts]) => [part, isRecord(facts) ? facts : {}]),
+      );
+    };
+    return [id, { flags: partsOf('flags'), args: partsOf('args') }];
   });
 }
 
+/** Only with these do they get as far as they can. */
+const MORE: Readonly<Record<string, string>> = {
+  'profiles:add': '--base-url http://127.0.0.1:9/v1',
+  'profiles:edit': '--base-url http://127.0.0.1:9/v1',
+  listen: '--port 0',
+  'sandbox:start': '--port 0 --bucket-port 0 --ephemeral --no-save-profile',
+  'envelopes:create': '--template tmpl_1 --signer a@b.c --webhook-url http://127.0.0.1:9/hook',
+  'bulk:create': '--template tmpl_1',
+  'envelopes:watch': '--until COMPLETED',
+  'envelopes:remind': '--min-gap 1d',
+  'sandbox:decline': '--reason no',
+};
+/** They go on until they are stopped. */
+const ENDLESS = ['listen', 'sandbox:start'];
 const VALUES: Readonly<Record<string, string>> = {
-  template: 'tmpl_1',
-  signer: 'a@b.c',
-  'webhook-url': 'http://127.0.0.1:9/hook',
-  until: 'COMPLETED',
+  to: 'http://127.0.0.1:9/hook',
+  signature: '00',
+  method: 'GET',
+  path: '/envelopes',
+  event: 'envelope.completed',
+  time: '1d',
+  file: join('given', 'rows.csv'),
 };
 
 /** Words for a run that gets as far as it can, with each secret file it takes. */
 function wordsOf(id: string, { flags, args }: Described): string[] {
-  const words = [...id.split(':'), ...Object.keys(args).map(() => 'env_1')];
-  for (const [name, flag] of Object.entries(flags)) {
-    if (/secret.*-file$/.test(name)) words.push(`--${name}`, join('given', 'secret'));
-    else if (flag.required || (name in VALUES && id === 'envelopes:create'))
-      words.push(`--${name}`, VALUES[name] ?? 'x');
-  }
-  if ('yes' in flags) words.push('--yes');
-  return [...words, '--debug', '--timeout', '2s', '--no-input'];
+  const given = Object.entries(args).map(([name, { options }]) =>
+    isList(options) ? String(options[0]) : (VALUES[name] ?? 'env_1'),
+  );
+  const more = MORE[id]?.split(' ') ?? [];
+  const needed = Object.entries(flags).flatMap(([name, { required }]) => {
+    if (more.includes(`--${name}`)) return [];
+    if (/secret.*-file$/.test(name)) return [`--${name}`, join('given', 'secret')];
+    return required ? [`--${name}`, VALUES[name] ?? 'x'] : [];
+  });
+  const yes = 'yes' in flags ? ['--yes'] : [];
+  return [...id.split(':'), ...given, ...more, ...needed, ...yes, '--debug', '--timeout', '2s', '--no-input'];
 }
 
 /** Every file below the folder but the profile store and what the user gave. */
@@ -87,30 +122,42 @@ async function filesBelow(folder: string): Promise<string[]> {
     .filter((path) => !/(\/given\/|profiles\.json$)/.test(path));
 }
 
+const kinds = [
+  ['unauthorized', {}],
+  ['invalid', { DEBUG: '*' }],
+  ['html', { DEBUG: '1' }],
+  ['cut', {}],
+  ['long', {}],
+] as const;
+
 describe('the key and the webhook secret', () => {
-  it.each(['unauthorized', 'invalid', 'html', 'cut'])(
-    'appear in nothing that any command prints or keeps, whatever goes wrong: %s',
-    async (kind) => {
+  it.each(kinds)(
+    'appear in nothing that any command prints or keeps, whatever goes wrong: %s %j',
+    async (kind, more) => {
       const env = {
         ESIGN_BASE_URL: `${service.server.origin}/${kind}/v1`,
         ESIGN_API_KEY: KEY,
         ESIGN_WEBHOOK_SECRET: SECRET,
+        ...more,
       };
+      const all = (await commands()).filter(([id]) => id !== 'demo' || kind === 'invalid');
+      expect(all.length).toBeGreaterThan(40);
       const leaks: string[] = [];
-      const all = await commands();
-      expect(all.length).toBeGreaterThan(20);
-      const next = all.values();
-      const worker = async () => {
-        for (const [id, command] of next) {
-          const { stdout, stderr } = await home.run(wordsOf(id, command), { env, input: `${KEY}\n` });
-          if (/canarykey|canarysecret/.test(stdout + stderr)) leaks.push(`${id}: ${stdout}${stderr}`);
-        }
+      const useless: string[] = [];
+      const look = async ([id, command]: [string, Described]) => {
+        const under = ENDLESS.includes(id) ? ['timeout', '--signal=INT', '4'] : [];
+        const words = wordsOf(id, command);
+        const { stdout, stderr, code } = await home.run(words, { env, input: `${KEY}\n`, under });
+        const all = `${words.join(' ')}: ${stdout}${stderr}`;
+        if (LEAK.test(all)) leaks.push(all);
+        if (code === 2 && /flag|argument/.test(stderr)) useless.push(all);
       };
-      await Promise.all([worker(), worker(), worker()]);
+      for await (const _ of mapInOrder(all, 5, look));
       expect(leaks).toEqual([]);
+      expect(useless).toEqual([]);
       for (const path of await filesBelow(home.folder)) {
-        expect(path).not.toMatch(/canarykey|canarysecret/);
-        expect(await readFile(path, 'utf8')).not.toMatch(/canarykey|canarysecret/);
+        expect(path).not.toMatch(LEAK);
+        expect(await readFile(path, 'utf8')).not.toMatch(LEAK);
       }
     },
   );

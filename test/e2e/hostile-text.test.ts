@@ -114,6 +114,12 @@ describe("strangers' text", () => {
       const { stdout, stderr } = await home.run(words, { env: service.env });
       expect((stdout + stderr).replaceAll(/[\t\n]/g, '')).not.toMatch(ACTING);
     }
+    const debug = { ...service.env, DEBUG: '*' };
+    const told = await home.run(['envelopes', 'get', 'env_bad'], { env: debug });
+    expect(told.stderr).toMatch(/\n\s+at /);
+    expect(told.stderr.replaceAll('\n', '')).not.toMatch(ACTING);
+    const line = await home.run(['envelopes', 'get', 'env_bad', '--json'], { env: debug });
+    expect(jsonLines(line.stderr)).toHaveLength(1);
     const list = await home.run(['envelopes', 'list', '--json'], { env: service.env });
     expect(list.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     expect(parseJson(list.stdout)).toEqual(CORPUS.map((_, index) => envelope(index)));

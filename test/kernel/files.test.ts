@@ -3,7 +3,8 @@ import { rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeFolder, replaceFile, writeFileAtomic } from '../../src/kernel/files.ts';
+import { replaceFile, writeFileAtomic } from '../../src/kernel/files.ts';
+import { makeFolder } from '../../src/kernel/folder.ts';
 import { fakeClock } from '../support/clock.ts';
 
 let folder: string;

@@ -6,14 +6,15 @@ const BODY_LIMIT = 2_000;
 /** A request to the service or to the bucket. */
 export type Traced = Omit<TraceEntry, 'method'> & { method: string };
 
-/** One request and its reply for --debug; the caller redacts. */
-export function traceText(entry: Traced): string {
+/** One request and its reply for --debug. Secrets are removed before anything is cut: half of one would not be known. */
+export function traceText(entry: Traced, redact: (text: string) => string): string {
+  const cut = (text: string) => shortened(redact(text));
   const outcome = entry.status === undefined ? (entry.error ?? 'no reply') : String(entry.status);
   const lines = [`→ ${entry.method} ${entry.url}`];
   if (entry.requestBody !== undefined) lines.push(`  ${cut(entry.requestBody)}`);
   lines.push(`← ${outcome} in ${entry.ms} ms${rateText(entry.rate)}`);
   if (entry.replyBody) lines.push(`  ${cut(entry.replyBody)}`);
-  return `${safeBlock(lines.join('\n'))}\n`;
+  return `${safeBlock(redact(lines.join('\n')))}\n`;
 }
 
 function rateText(rate: TraceEntry['rate']): string {
@@ -22,6 +23,6 @@ function rateText(rate: TraceEntry['rate']): string {
   return ` (rate: ${rate.remaining} of ${rate.limit ?? '?'} left${reset})`;
 }
 
-function cut(text: string): string {
+function shortened(text: string): string {
   return text.length <= BODY_LIMIT ? text : `${text.slice(0, BODY_LIMIT)}… (${text.length} characters)`;
 }

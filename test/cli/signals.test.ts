@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { watchSignals } from '../../src/cli/signals.ts';
+
+it.each([
+  ['linux', 'SIGINT', 'raised SIGINT'],
+  ['win32', 'SIGINT', 'exit 130'],
+  ['win32', 'SIGTERM', 'exit 143'],
+] as const)('on %s a process that %s has stopped ends by: %s', async (platform, signal, how) => {
+  const ended = new Promise((resolve) => {
+    const signals = watchSignals({
+      platform,
+      raise: (raised) => resolve(`raised ${raised}`),
+      exit: (code) => resolve(`exit ${code}`),
+    });
+    signals.interrupt(signal);
+    signals.finish();
+  });
+  expect(await ended).toBe(how);
+});

@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { Home, linesOf, reportedError } from '../support/cli.ts';
+import { json } from '../support/server.ts';
+import { answerPage, type FakeService, fakeService } from './fake-service.ts';
+
+const home = new Home();
+let service: FakeService;
+beforeAll(async () => {
+  const envelope = { id: 'env_1', status: 'SENT', createdAt: '2026-01-02T03:04:05Z' };
+  service = await fakeService((request, response) =>
+    request.path.endsWith('env_1')
+      ? json(response, 200, { data: envelope })
+      : answerPage(request, response, 3, () => envelope),
+  );
+});
+afterAll(async () => {
+  await service.server.close();
+  await home.close();
+});
+
+// Every write to it fails as on a full disk.
+describe.skipIf(!existsSync('/dev/full'))('a full disk behind stdout', () => {
+  const commands = [
+    '--help',
+    '--version',
+    'envelopes create --help',
+    'profiles list --json',
+    'envelopes list',
+    'envelopes get env_1 --json',
+    'events secret',
+  ];
+
+  it.each(commands)('is told in a sentence: %s', async (command) => {
+    const run = await home.shell(`esign ${command} > /dev/full`, service.env);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain("Can't write the output: the disk is full.");
+    expect(run.stderr).not.toMatch(/^\s+at |node:|Something went wrong/m);
+  });
+
+  it.each(['envelopes get env_1', 'listen --no-verify --port 0'])(
+    'is one line with --json: %s',
+    async (command) => {
+      const run = await home.shell(`esign ${command} --json > /dev/full`, service.env);
+      expect(reportedError(run)).toMatchObject({ code: 'OUTPUT', exitCode: 1 });
+      const errors = linesOf(run.stderr).filter((line) => isRecord(parseJson(line)));
+      expect(errors).toHaveLength(1);
+    },
+  );
+
+  it('behind stderr changes nothing', async () => {
+    const run = await home.shell('esign envelopes list -L 1 2> /dev/full', service.env);
+    expect([run.code, run.stdout.startsWith('env_1')]).toEqual([0, true]);
+  });
+});
+
+describe('a folder that can not be', () => {
+  beforeAll(() => writeFile(home.path('file'), ''));
+  const add = 'profiles add a --base-url http://127.0.0.1:9 --api-key-command true --no-verify';
+  const places = [
+    ['below a file', () => home.path('file', 'x')],
+    ...(existsSync('/proc/1') ? ([['below /proc/1', () => '/proc/1/nope']] as const) : []),
+  ] as const;
+  const uses = [
+    ['ESIGN_CONFIG_DIR', add],
+    ['HOME', add],
+    ['ESIGN_STATE_DIR', 'listen --no-verify --port 0'],
+    ['ESIGN_STATE_DIR', 'sandbox start --port 0 --bucket-port 0 --no-save-profile'],
+    ['HOME', 'sandbox start --port 0 --bucket-port 0 --no-save-profile'],
+    ['ESIGN_STATE_DIR', 'envelopes remind env_1 --min-gap 1d --yes'],
+  ] as const;
+
+  describe.each(places)('%s', (_place, folder) => {
+    it.each(uses)('as %s ends with 2 and its path: %s', async (variable, command) => {
+      const env = {
+        ...service.env,
+        ...(variable === 'HOME' ? { ESIGN_CONFIG_DIR: '', ESIGN_STATE_DIR: '' } : {}),
+        [variable]: folder(),
+      };
+      const run = await home.run(command.split(' '), { env });
+      expect(run.code).toBe(2);
+      expect(run.stderr).toContain(folder());
+      expect(run.stderr).not.toMatch(/Something went wrong|ENOENT|ENOTDIR/);
+    });
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('variables that name no folder', () => {
+  it.each(['', 'relative'])('put nothing into the current one (%j)', async (value) => {
+    await mkdir(home.path('here'), { recursive: true });
+    const unset = { ESIGN_CONFIG_DIR: '', ESIGN_STATE_DIR: '' };
+    const env = { ...unset, XDG_CONFIG_HOME: value, XDG_STATE_HOME: value, XDG_CACHE_HOME: value };
+    const sandbox = home.start(['sandbox', 'start', '--port', '0', '--bucket-port', '0', '--json'], {
+      env,
+      cwd: home.path('here'),
+    });
+    await sandbox.object();
+    await sandbox.stop();
+    expect(await readdir(home.path('here'))).toEqual([]);
+    expect(await readdir(home.path('.config', 'esign'))).toEqual(['profiles.json']);
+  });
+});
