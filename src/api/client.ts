@@ -4,6 +4,7 @@ import { createHttp, type HttpOptions, type SendRequest } from './http.ts';
 import { RateWindow } from './rate-window.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import { ServiceClock } from './service-clock.ts';
+import type { FindMeant } from './subject.ts';
 import { type TemplatesApi, templatesApi } from './templates.ts';
 import { WindowFile } from './window-file.ts';
 
@@ -17,6 +18,8 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   /** The part of the rate window, 0 to 1, that is left for others. */
   reserve?: number | undefined;
   onWait?: RetryOptions['onWait'];
+  /** Asked when an id does not exist; without it errors tell the id alone. */
+  findMeant?: FindMeant | undefined;
 }
 
 /** The service, as its document describes it: eight routes, typed. */
@@ -50,7 +53,10 @@ export function createClient(options: ClientOptions): Client {
     onWait: options.onWait,
   });
   const { clock, graceMs = 0 } = options;
-  const [templates, envelopes] = [templatesApi(send), envelopesApi(send)];
+  const [templates, envelopes] = [
+    templatesApi(send, options.findMeant),
+    envelopesApi(send, options.findMeant),
+  ];
   return { templates, envelopes, send, clock, serviceClock, graceMs, window };
 }
 

@@ -2,6 +2,7 @@ import type { SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';
 import { walkRecent } from './recent-pages.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceReplySchema } from './schemas.ts';
+import { about, type FindMeant } from './subject.ts';
 
 /** Create envelope body (API document), as it is sent. */
 export interface CreateEnvelopeBody {
@@ -44,7 +45,7 @@ export interface EnvelopesApi {
 }
 
 /** Endpoints: Envelopes. */
-export function envelopesApi(send: SendRequest): EnvelopesApi {
+export function envelopesApi(send: SendRequest, findMeant?: FindMeant): EnvelopesApi {
   const pathOf = (id: string, action = '') => `/esign/envelopes/${encodeURIComponent(id)}${action}`;
 
   async function one(request: Parameters<SendRequest>[0]): Promise<Envelope> {
@@ -59,6 +60,9 @@ export function envelopesApi(send: SendRequest): EnvelopesApi {
     const { data } = reply.body;
     return matches(envelopeSchema, data) && data.id === id ? data : undefined;
   }
+
+  const aboutOne = <T>(id: string, work: () => Promise<T>) =>
+    about({ kind: 'envelope', id }, findMeant, work);
 
   const readItem = (item: unknown, status: number) =>
     readAs(envelopeSchema, item, 'a list of envelopes', status);
@@ -82,11 +86,15 @@ export function envelopesApi(send: SendRequest): EnvelopesApi {
       return { items: page.items.map((item) => readItem(item, page.status)), totalPages: page.totalPages };
     },
     recent: (since, signal) => walkRecent(send, { path: '/esign/envelopes', signal }, readItem, since),
-    get: (id, signal) => one({ method: 'GET', path: pathOf(id), signal }),
-    create: (body, signal) => one({ method: 'POST', path: '/esign/envelopes', body, signal }),
-    send: (id, signal) => act(id, '/send', undefined, signal),
-    cancel: (id, reason, signal) => act(id, '/cancel', reason === undefined ? undefined : { reason }, signal),
+    get: (id, signal) => aboutOne(id, () => one({ method: 'GET', path: pathOf(id), signal })),
+    create: (body, signal) =>
+      about({ kind: 'template', id: body.templateId }, findMeant, () =>
+        one({ method: 'POST', path: '/esign/envelopes', body, signal }),
+      ),
+    send: (id, signal) => aboutOne(id, () => act(id, '/send', undefined, signal)),
+    cancel: (id, reason, signal) =>
+      aboutOne(id, () => act(id, '/cancel', reason === undefined ? undefined : { reason }, signal)),
     remind: (id, signerId, signal) =>
-      act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal),
+      aboutOne(id, () => act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal)),
   };
 }

@@ -1,6 +1,7 @@
 import type { SendRequest } from './http.ts';
 import { walkPages } from './pages.ts';
 import { readAs, resourceReplySchema, type Template, templateSchema } from './schemas.ts';
+import { about, type FindMeant } from './subject.ts';
 
 export interface TemplatesApi {
   /** Active templates, page by page. */
@@ -13,7 +14,7 @@ export interface TemplatesApi {
 }
 
 /** Endpoints: Templates (scope esign:read). */
-export function templatesApi(send: SendRequest): TemplatesApi {
+export function templatesApi(send: SendRequest, findMeant?: FindMeant): TemplatesApi {
   return {
     list: (options = {}) =>
       walkPages(
@@ -26,10 +27,15 @@ export function templatesApi(send: SendRequest): TemplatesApi {
         },
         (item, status) => readAs(templateSchema, item, 'a list of templates', status),
       ),
-    async get(id, signal) {
-      const reply = await send({ method: 'GET', path: `/esign/templates/${encodeURIComponent(id)}`, signal });
-      const { data } = readAs(resourceReplySchema, reply.body, 'a template', reply.status);
-      return readAs(templateSchema, data, 'a template', reply.status);
-    },
+    get: (id, signal) =>
+      about({ kind: 'template', id }, findMeant, async () => {
+        const reply = await send({
+          method: 'GET',
+          path: `/esign/templates/${encodeURIComponent(id)}`,
+          signal,
+        });
+        const { data } = readAs(resourceReplySchema, reply.body, 'a template', reply.status);
+        return readAs(templateSchema, data, 'a template', reply.status);
+      }),
   };
 }

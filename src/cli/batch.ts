@@ -164,9 +164,8 @@ async function writeResult(result: Result, show: EachOptions['show'], context: C
   const { terminal, json, redactor } = context;
   if (result.ok) return json ? writeJsonLine(result, terminal) : terminal.out(show(result.envelope));
   if (json) return writeJsonLine({ ...result, error: reportOf(result.error) }, context.hidingSecrets());
-  terminal.err(
-    `${safeLine(result.id)}: ${errorText(result.error, { json: false, redactor, style: terminal.styleErr })}`,
-  );
+  const text = errorText(result.error, { json: false, redactor, style: terminal.styleErr });
+  terminal.err(reportOf(result.error).message.includes(result.id) ? text : `${safeLine(result.id)}: ${text}`);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Client } from '../api/client.ts';
 import { ServiceClock } from '../api/service-clock.ts';
+import type { FindMeant } from '../api/subject.ts';
 import { noting } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
@@ -16,7 +17,7 @@ import { requireConnection, resolveSettings, type Settings } from '../profiles/r
 import { readProfiles } from '../profiles/store.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../sandbox-control/control.ts';
 import { noted, redactor, signals } from './boot/process.ts';
-import { scopeOf } from './boot/recents.ts';
+import { meantIn, scopeOf } from './boot/recents.ts';
 import { type Traced, traceText } from './boot/trace.ts';
 
 export interface ContextFlags {
@@ -122,6 +123,7 @@ export class Context {
     const client = await this.clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
       windowFolder,
+      findMeant: meantIn(() => this.client(), noted),
     });
     return noting(client, noted.recents);
   }
@@ -158,7 +160,7 @@ export class Context {
     baseUrl: string,
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
-    pacing: Pacing & { windowFolder?: string } = {},
+    options: Pacing & { windowFolder?: string; findMeant?: FindMeant } = {},
   ): Promise<Client> {
     const key = await presentKey(apiKey, this.signal);
     redactor.add(key);
@@ -174,7 +176,7 @@ export class Context {
       onRequest: (reads) => this.showWaiting(waitingText(reads, new URL(baseUrl).host)),
       trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,
       onWait: ({ ms, error }) => this.showWait(ms, error),
-      ...pacing,
+      ...options,
       ...(this.flags['no-wait'] ? { maxWaitMs: 0 } : {}),
     });
   }

@@ -1,4 +1,4 @@
-import { BadResponseError, EsignError, messageOf, ServiceError } from '../kernel/errors.ts';
+import { BadResponseError, EsignError, messageOf, ServiceError, type Subject } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redaction.ts';
 import { jsonText } from '../output/json.ts';
 import { safeBlock, safeLine } from '../output/text.ts';
@@ -20,7 +20,11 @@ export function reportOf(error: unknown, exitCode = exitCodeOf(error)): ErrorRep
   const service = error instanceof ServiceError;
   return {
     code: known ? error.code : 'UNEXPECTED',
-    message: known ? error.message : `Something went wrong inside esign: ${messageOf(error)}`,
+    message: service
+      ? messageOfService(error)
+      : known
+        ? error.message
+        : `Something went wrong inside esign: ${messageOf(error)}`,
     status: service || error instanceof BadResponseError ? error.status : null,
     details: service ? (error.details ?? null) : null,
     hint:
@@ -34,15 +38,30 @@ const HINTS: Readonly<Record<string, string>> = {
   UNAUTHORIZED: 'The key is wrong, revoked or expired. See which one is used: `esign profiles show`.',
   FORBIDDEN:
     'The key may lack the scope (esign:write to create, send, cancel, remind), or the organisation its bucket or plan.',
-  NOT_FOUND: 'Check the id. A key sees only its own organisation: `esign profiles show`.',
-  INVALID_STATE: 'See where it stands: `esign envelopes get ID`.',
   QUOTA_EXCEEDED: "The organisation's monthly envelope limit is reached; it resets with the month.",
   NETWORK: 'See what stands in the way: `esign doctor`.',
   RATE_LIMITED: 'Wait for the rate window to reset, or send fewer requests.',
 };
 
 function hintFor(error: EsignError): string | undefined {
+  if (error instanceof ServiceError && error.code === 'NOT_FOUND') return notFoundHint(error.subject);
+  if (error instanceof ServiceError && error.code === 'INVALID_STATE' && error.subject)
+    return `See where it stands: \`esign envelopes get ${error.subject.id}\`.`;
   return HINTS[error.code];
+}
+
+function notFoundHint(subject: Subject | undefined): string {
+  const others = 'A key sees only its own organisation: `esign profiles show`.';
+  if (subject === undefined) return `Check the id. ${others}`;
+  const { kind, meant = [] } = subject;
+  const guess = meant.length === 0 ? 'Check the id;' : `Did you mean ${meant.join(' or ')}?`;
+  return `${guess} \`esign ${kind}s list\` shows ${kind === 'envelope' ? 'the latest' : 'them'}. ${others}`;
+}
+
+/** What the service said, with the id where that is what is wrong. */
+function messageOfService({ code, message, subject }: ServiceError): string {
+  const isWrong = subject && ['NOT_FOUND', 'INVALID_STATE'].includes(code) && !message.includes(subject.id);
+  return isWrong ? `${subject.id}: ${message}` : message;
 }
 
 /** The error for people: what failed, why, each detail by field, what to do next. */

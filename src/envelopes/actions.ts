@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
-import { isAmbiguous, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
+import { isAmbiguous, UnknownOutcomeError } from '../kernel/errors.ts';
+import { signersNamed } from './named-signer.ts';
 import { type Acted, readQuietly, settleAction } from './settle.ts';
 
 /** Sends a draft. A lost reply is settled by the state: an envelope that is no draft any more was sent. */
@@ -66,14 +67,8 @@ export async function remindEnvelope(
 }
 
 async function signerIdOf(client: Client, id: string, email: string, signal?: AbortSignal): Promise<string> {
-  const envelope = await client.envelopes.get(id, signal);
-  const signers = envelope.signers ?? [];
-  const signer = signers.find((one) => one.email?.toLowerCase() === email.toLowerCase());
-  if (signer?.id) return signer.id;
-  const known = signers.map((one) => one.email).join(', ');
-  throw new UsageError(`${email} is not a signer of ${id}.`, {
-    hint: known ? `Its signers: ${known}.` : undefined,
-  });
+  const [signer] = signersNamed(await client.envelopes.get(id, signal), email);
+  return signer?.id ?? email;
 }
 
 function notKnown(what: string, error: Error, hint: string): UnknownOutcomeError {

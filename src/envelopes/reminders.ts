@@ -10,6 +10,7 @@ import { RemindedRecentlyError, StoppedError, UnknownOutcomeError, UsageError } 
 import { privateFolder } from '../kernel/files.ts';
 import { lockFile } from '../kernel/lock.ts';
 import { remindEnvelope } from './actions.ts';
+import { signersNamed } from './named-signer.ts';
 import type { Acted } from './settle.ts';
 
 const entrySchema = z.object({
@@ -182,14 +183,7 @@ function stoppedBefore(id: string, due: readonly Signer[], index: number): Stopp
 function pendingOf(envelope: Envelope, signer: string | undefined): Signer[] {
   const signers = envelope.signers ?? [];
   if (signer === undefined) return signers.filter((one) => !OVER.has(one.status ?? ''));
-  const named = signers.filter(
-    (one) => one.id === signer || one.email?.toLowerCase() === signer.toLowerCase(),
-  );
-  if (named.length > 0) return named;
-  const known = signers.map((one) => one.email).join(', ');
-  throw new UsageError(`${signer} is not a signer of ${envelope.id}.`, {
-    hint: known ? `Its signers: ${known}.` : undefined,
-  });
+  return signersNamed(envelope, signer);
 }
 
 function recently(

@@ -8,6 +8,7 @@ import { partOf, textsOf } from './match.ts';
 /** Which envelopes are wanted; every given condition must hold. Times are meant by the service's clock. */
 export interface Selection {
   statuses?: readonly string[] | undefined;
+  /** Its id, or its name; case and accents don't count. */
   templateId?: string | undefined;
   /** Part of a signer's address or name; case and accents don't count. */
   signer?: string | undefined;
@@ -80,7 +81,7 @@ export function soughtPart({ signer, search }: Selection): (one: Signer) => stri
 
 /** The filters that the item of a list answers. */
 function factsFilter(wanted: Selection, now: number): (envelope: Envelope) => boolean {
-  const { statuses, templateId } = wanted;
+  const { statuses, templateId: template } = wanted;
   const after = wanted.createdAfter?.(now);
   const before = wanted.createdBefore?.(now);
   const expiry = wanted.expiresBefore?.(now);
@@ -88,12 +89,16 @@ function factsFilter(wanted: Selection, now: number): (envelope: Envelope) => bo
     const created = timeOf(envelope.createdAt);
     return (
       (statuses === undefined || statuses.includes(envelope.status ?? '')) &&
-      (templateId === undefined || envelope.templateId === templateId) &&
+      (template === undefined || isTemplate(envelope, template)) &&
       (after === undefined || created >= after) &&
       (before === undefined || created <= before) &&
       (expiry === undefined || (isInFlight(envelope.status) && timeOf(envelope.expiresAt) <= expiry))
     );
   };
+}
+
+function isTemplate({ templateId, templateName }: Envelope, idOrName: string): boolean {
+  return templateId === idOrName || folded(templateName ?? '') === folded(idOrName);
 }
 
 /** The filters that a signer can answer. */

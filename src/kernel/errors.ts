@@ -39,6 +39,14 @@ export class NoProfileError extends EsignError {
 /** Field name to messages, as in the API's VALIDATION_ERROR. */
 export type ErrorDetails = Record<string, string[]>;
 
+/** What a request was about. */
+export interface Subject {
+  kind: 'envelope' | 'template';
+  id: string;
+  /** Where there is no such one: the ids that may have been meant. */
+  meant?: string[];
+}
+
 /** The service answered with an error in the API's shape. `code` is the service's own, known or not. */
 export class ServiceError extends EsignError {
   override readonly name = 'ServiceError';
@@ -48,6 +56,8 @@ export class ServiceError extends EsignError {
   readonly resetAt: number | undefined;
   /** From Retry-After, in ms. */
   readonly retryAfterMs: number | undefined;
+  /** Which envelope or template it was about, where the request named one. */
+  subject: Subject | undefined;
 
   constructor(
     code: string,

@@ -57,8 +57,10 @@ describe('the report of an error', () => {
   });
 
   it('says what failed, each detail by its field, and what to do next', () => {
-    expect(errorText(service('INVALID_STATE', 400), plain)).toBe(
-      'Error: m (INVALID_STATE)\nSee where it stands: `esign envelopes get ID`.\n',
+    const state = service('INVALID_STATE', 400);
+    state.subject = { kind: 'envelope', id: 'env_1' };
+    expect(errorText(state, plain)).toBe(
+      'Error: env_1: m (INVALID_STATE)\nSee where it stands: `esign envelopes get env_1`.\n',
     );
     expect(errorText(invalid, plain)).toBe(
       'Error: Invalid body (VALIDATION_ERROR)\n  signers.0.role: no such role\n  signers.0.role: pick one\n',

@@ -1,3 +1,5 @@
+import type { Client } from '../../api/client.ts';
+import type { FindMeant } from '../../api/subject.ts';
 import type { Scope } from '../../completion/cache.ts';
 import type { Recents } from '../../completion/recent.ts';
 import { stateDir } from '../../kernel/paths.ts';
@@ -13,6 +15,23 @@ export function scopeOf({ baseUrl, profileName, apiKey }: Settings): Scope | und
 export interface Noted {
   recents: Recents;
   scope: Scope | undefined;
+}
+
+/** What is asked when an id does not exist; what it needs is loaded only then. */
+export function meantIn(client: () => Promise<Client>, { scope }: Noted): FindMeant {
+  let asking: Promise<FindMeant> | undefined;
+  const load = async () => {
+    const [{ findMeantIn }, { cacheFile, readRecent }] = await Promise.all([
+      import('../../completion/meant.ts'),
+      import('../../completion/cache.ts'),
+    ]);
+    const file = scope && cacheFile(stateDir(), scope);
+    return findMeantIn(client, (kind) => (file ? readRecent(file, kind, Date.now()) : []));
+  };
+  return async (missing) => {
+    asking ??= load();
+    return (await asking)(missing);
+  };
 }
 
 /** Keeps what the run has seen for completing it later. A cache that can't be written is no one's trouble. */

@@ -6,7 +6,7 @@ import { durationFlag, sinceFlag, statusesFlag } from '../flags.ts';
 /** Which envelopes are meant, wherever several can be. */
 export const selectionFlags = {
   status: statusesFlag({ description: 'only these statuses', helpValue: 'A,B', helpGroup: 'FILTER' }),
-  template: Flags.string({ description: 'only of this template', helpValue: 'ID', helpGroup: 'FILTER' }),
+  template: Flags.string({ description: 'only of this template', helpValue: 'ID|NAME', helpGroup: 'FILTER' }),
   signer: Flags.string({
     description: 'only with a signer whose address or name contains this',
     helpValue: 'EMAIL',

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
+import { asSigner } from '../../cli/sandbox/as-signer.ts';
 
 export default class SandboxDecline extends EsignCommand {
   static override summary = 'Decline to sign an envelope in the sandbox.';
@@ -22,10 +23,9 @@ export default class SandboxDecline extends EsignCommand {
     const { args, flags } = await this.parse(SandboxDecline);
     const context = this.context(flags);
     const sandbox = await context.sandbox();
-    const declined = await sandbox.decline(
-      args.envelope,
-      { signer: flags.signer, reason: flags.reason },
-      context.signal,
+    const { signer, reason } = flags;
+    const declined = await asSigner(args.envelope, signer, context, () =>
+      sandbox.decline(args.envelope, { signer, reason }, context.signal),
     );
     await writeEnvelopeAction('Declined', declined, context);
   }

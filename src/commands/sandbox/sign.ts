@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
+import { asSigner } from '../../cli/sandbox/as-signer.ts';
 
 export default class SandboxSign extends EsignCommand {
   static override summary = 'Sign an envelope in the sandbox, as its next signer or a named one.';
@@ -35,6 +36,9 @@ export default class SandboxSign extends EsignCommand {
     const sandbox = await context.sandbox();
     const values = readPairs(flags.value, 'value');
     const wish = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
-    await writeEnvelopeAction('Signed', await sandbox.sign(args.envelope, wish, context.signal), context);
+    const signed = await asSigner(args.envelope, flags.signer, context, () =>
+      sandbox.sign(args.envelope, wish, context.signal),
+    );
+    await writeEnvelopeAction('Signed', signed, context);
   }
 }

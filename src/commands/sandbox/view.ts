@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
+import { asSigner } from '../../cli/sandbox/as-signer.ts';
 
 export default class SandboxView extends EsignCommand {
   static override summary = 'Open an envelope in the sandbox as a signer would, without signing.';
@@ -21,10 +22,9 @@ export default class SandboxView extends EsignCommand {
     const { args, flags } = await this.parse(SandboxView);
     const context = this.context(flags);
     const sandbox = await context.sandbox();
-    await writeEnvelopeAction(
-      'Viewed',
-      await sandbox.view(args.envelope, flags.signer, context.signal),
-      context,
+    const viewed = await asSigner(args.envelope, flags.signer, context, () =>
+      sandbox.view(args.envelope, flags.signer, context.signal),
     );
+    await writeEnvelopeAction('Viewed', viewed, context);
   }
 }

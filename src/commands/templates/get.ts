@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { renderTemplate } from '../../cli/templates/view.ts';
 import { writeJson } from '../../output/json.ts';
+import { findTemplate } from '../../templates/find.ts';
 import { rolesOf } from '../../templates/roles.ts';
 
 export default class TemplatesGet extends EsignCommand {
@@ -12,14 +13,14 @@ export default class TemplatesGet extends EsignCommand {
     '<%= config.bin %> templates get tmpl_lease --json | jq ".fields | length"',
   ];
   static override args = {
-    id: Args.string({ description: 'id of the template', required: true, ignoreStdin: true }),
+    id: Args.string({ description: 'id of the template, or its name', required: true, ignoreStdin: true }),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesGet);
     const context = this.context(flags);
     const client = await context.client();
-    const template = await client.templates.get(args.id, context.signal);
+    const template = await findTemplate(client, args.id, context.signal);
     if (context.json) return writeJson(template, context.terminal);
     const roles = await rolesOf(client, template, context.signal);
     await context.terminal.out(renderTemplate(template, roles, context.terminal));

@@ -1,0 +1,50 @@
+import type { Client } from '../api/client.ts';
+import type { FindMeant } from '../api/subject.ts';
+import { nearest } from '../kernel/nearest.ts';
+import { folded } from '../kernel/words.ts';
+import type { Recent, RecentKind } from './recent.ts';
+
+/** An answer that comes later than this helps nobody, in ms. */
+const PATIENCE_MS = 5_000;
+/** The newest are enough: one page. */
+const ENOUGH = 100;
+
+/**
+ * Finds what was meant by an id that does not exist: those of that name, else the nearest, among what was seen lately and
+ * on one page of the list. The list is read once for all ids of a run, and that it can't be read is no error of its own.
+ */
+export function findMeantIn(
+  client: () => Promise<Client>,
+  recent: (kind: RecentKind) => Recent[],
+): FindMeant {
+  const listed = new Map<RecentKind, Promise<Recent[]>>();
+  return async ({ kind, id }) => {
+    const kinds = `${kind}s` as const;
+    const reading = listed.get(kinds) ?? readSome(client, kinds);
+    listed.set(kinds, reading);
+    const known = [...recent(kinds), ...(await reading)];
+    const named = known.filter(({ label }) => kind === 'template' && folded(label) === folded(id));
+    if (named.length > 0) return [...new Set(named.map((one) => one.id))];
+    const near = nearest(
+      id,
+      known.map((one) => one.id),
+    );
+    return near === undefined ? [] : [near];
+  };
+}
+
+async function readSome(client: () => Promise<Client>, kind: RecentKind): Promise<Recent[]> {
+  const found: Recent[] = [];
+  try {
+    const { templates, envelopes } = await client();
+    const options = { pageSize: ENOUGH, signal: AbortSignal.timeout(PATIENCE_MS) };
+    const items = kind === 'templates' ? templates.list(options) : envelopes.list(options);
+    for await (const one of items) {
+      const { id, name } = one;
+      if (found.push({ id, label: typeof name === 'string' ? name : '' }) >= ENOUGH) break;
+    }
+  } catch {
+    // What can't be listed can't be suggested.
+  }
+  return found;
+}

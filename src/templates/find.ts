@@ -1,0 +1,29 @@
+import type { Client } from '../api/client.ts';
+import type { Template } from '../api/schemas.ts';
+import { ServiceError, UsageError } from '../kernel/errors.ts';
+import { folded } from '../kernel/words.ts';
+
+/**
+ * The template of this id, or the one active template of this name; case and accents don't count.
+ * @throws UsageError when several have the name.
+ */
+export async function findTemplate(
+  client: Client,
+  idOrName: string,
+  signal?: AbortSignal,
+): Promise<Template> {
+  try {
+    return await client.templates.get(idOrName, signal);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') throw error;
+    const named: Template[] = [];
+    for await (const one of client.templates.list({ signal }))
+      if (folded(one.name ?? '') === folded(idOrName)) named.push(one);
+    const [only, ...others] = named;
+    if (only === undefined) throw error;
+    if (others.length === 0) return client.templates.get(only.id, signal);
+    throw new UsageError(`${named.length} templates have the name "${idOrName}".`, {
+      hint: `Give the id of one: ${named.map(({ id }) => id).join(', ')}.`,
+    });
+  }
+}

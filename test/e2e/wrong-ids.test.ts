@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Home, reportedError } from '../support/cli.ts';
+
+const home = new Home();
+let id = '';
+
+beforeAll(async () => {
+  await home.sandbox();
+  const create = ['envelopes', 'create', '--template', 'tmpl_nda', '--send', '-q'];
+  id = (await home.run([...create, '--signer', 'Ada <ada@example.com>'])).stdout.trim();
+});
+afterAll(() => home.close());
+
+const words = (line: string) => line.replaceAll('ENV', id).split(' ');
+const fails = async (line: string) => home.run(words(line));
+
+describe('an id that does not exist', () => {
+  it.each([
+    ['templates get tmpl_leas', 'tmpl_leas: Template', 'tmpl_lease', 'esign templates list'],
+    [
+      'envelopes create --template tmpl_leas --signer a@b.c',
+      'tmpl_leas: Template',
+      'tmpl_lease',
+      'templates',
+    ],
+    ['envelopes get ENVx', 'ENVx: Envelope', 'ENV', 'esign envelopes list'],
+    ['envelopes send ENVx', 'ENVx: Envelope', 'ENV', 'esign envelopes list'],
+    ['envelopes get ENVx ENVy', 'ENVx: Envelope', 'ENV', 'esign envelopes list'],
+    ['sandbox sign ENVx', 'ENVx: Envelope', 'ENV', 'esign envelopes list'],
+  ])('%s: is named, with the nearest one and where to look', async (line, named, meant, list) => {
+    const { stderr, code } = await fails(line);
+    expect([4, 10]).toContain(code);
+    expect(stderr).toContain(`Error: ${named.replace('ENV', id)} not found (NOT_FOUND)`);
+    expect(stderr).toContain(`Did you mean ${meant.replace('ENV', id)}?`);
+    expect(stderr).toContain(list);
+  });
+
+  it('has a guess only where something is near', async () => {
+    const { stderr } = await fails('envelopes get something-else-altogether');
+    expect(stderr).toMatch(/Check the id; `esign envelopes list` shows the latest/);
+  });
+
+  it('is not listed for more than once', async () => {
+    const { stderr, code } = await fails('envelopes get ENVx ENVy ENVz --debug');
+    expect(code).toBe(10);
+    expect(stderr.match(/→ GET \S+\/esign\/envelopes\?/g)).toHaveLength(1);
+  });
+});
+
+describe('what does not fit', () => {
+  it('names the envelope in the command that shows its state', async () => {
+    const { stderr, code } = await fails('envelopes send ENV');
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`\`esign envelopes get ${id}\``)]);
+  });
+
+  it.each(['sandbox sign', 'sandbox view', 'sandbox decline', 'envelopes remind'])(
+    '%s: a signer of another envelope lists those there are',
+    async (command) => {
+      const { stderr } = await fails(`${command} ENV --signer bob@example.com`);
+      expect(stderr).toContain(`bob@example.com is not a signer of ${id}`);
+      expect(stderr).toContain('Its signers: ada@example.com.');
+    },
+  );
+
+  it('keeps code and exit code', async () => {
+    const wrong = await fails('sandbox sign ENV --signer bob@example.com --json');
+    expect([wrong.code, reportedError(wrong).code]).toEqual([4, 'NOT_FOUND']);
+  });
+});
+
+describe("a template's name", () => {
+  it('is taken where it is the only one of that name', async () => {
+    const lease = await home.object(['templates', 'get', 'residential LEASE']);
+    expect(lease.id).toBe('tmpl_lease');
+    const nda = String((await home.object(['templates', 'get', 'tmpl_nda'])).name);
+    expect(await home.json(['envelopes', 'list', '--template', nda.toUpperCase()])).toMatchObject([{ id }]);
+    expect(await home.json(['envelopes', 'list', '--template', 'residential lease'])).toEqual([]);
+  });
+
+  it('is told to be one where an id is needed', async () => {
+    const create = ['envelopes', 'create', '--signer', 'a@b.c', '--template', 'Residential lease'];
+    const { stderr, code } = await home.run(create);
+    expect([code, stderr]).toEqual([4, expect.stringContaining('Did you mean tmpl_lease?')]);
+  });
+});
