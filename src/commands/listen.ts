@@ -23,6 +23,7 @@ export default class Listen extends EsignCommand {
       default: 4242,
       min: 0,
       max: 65_535,
+      helpValue: 'N',
       helpGroup: 'ADDRESS',
     }),
     host: Flags.string({

@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { childEnvironment } from '../kernel/child-environment.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { NetworkError, UsageError } from '../kernel/errors.ts';
+import { endTree } from '../kernel/process-tree.ts';
 
 export interface Tunnel {
   /** Where webhooks are received from outside. */
@@ -27,20 +28,20 @@ const ABOUT_PAGES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The shell that runs the command in a group of its own, and ends the group when its stdin ends: then nothing outlives
- * us, not even when we are killed.
+ * The shell that runs the command in a group of its own, and ends the group when its stdin ends, after a while also what
+ * does not want to: then nothing outlives us, not even when we are killed.
  */
 const GUARD = `trap : TERM
 exec 3<&0
 ( eval "$1" ) </dev/null 3<&- &
 tunnel=$!
-( cat <&3; kill -s TERM 0 ) >/dev/null 2>&1 &
+( trap "" TERM; cat <&3; kill -s TERM 0; sleep 3; kill -s KILL 0 ) >/dev/null 2>&1 &
 guard=$!
 exec 3<&-
 wait "$tunnel"
 code=$?
 while kill -0 "$tunnel" 2>/dev/null; do wait "$tunnel"; code=$?; done
-kill "$guard" 2>/dev/null
+kill -s KILL "$guard" 2>/dev/null
 exit "$code"`;
 
 /**
@@ -163,23 +164,17 @@ function endedError({ code, signal, failure }: End, output: Output): Error {
 
 async function close(child: ChildProcess, ended: Promise<End>, clock: Clock): Promise<void> {
   child.stdin?.end();
-  if (process.platform === 'win32') child.kill();
+  const end = () => {
+    if (child.pid !== undefined) endTree(child.pid);
+  };
+  // There is no way there to ask a program to end.
+  if (process.platform === 'win32') end();
   const done = new AbortController();
   const isOver = ended.then(() => done.abort());
   await Promise.race([isOver, clock.sleep(GRACE_MS, done.signal).catch(() => undefined)]);
-  killGroup(child);
+  // What is left of it, also of one that ended by itself.
+  end();
   await isOver;
   child.stdout?.destroy();
   child.stderr?.destroy();
-}
-
-/** Kills what is left of it. */
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform === 'win32') child.kill('SIGKILL');
-    else process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // Nothing is left.
-  }
 }

@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readEvents } from '../../src/webhooks/journal/event-journal.ts';
 import { Home, reportedError } from '../support/cli.ts';
-import { needsInjection } from '../support/disk-faults.ts';
+import { canMount, needsInjection } from '../support/disk-faults.ts';
 import { payload, post } from '../support/webhooks.ts';
 
 /* What a listener promises about its journal, and what it says when it can't keep it. */
@@ -28,7 +28,7 @@ describe('a state folder that cannot be written', () => {
 
 describe('a disk that is full for a while', needsInjection, () => {
   it('is said with its cause, and left behind: what came meanwhile is taken when it comes again', async () => {
-    // The second and third fdatasync after that of the first line.
+    // The first is that of the file's first line, the second that of a delivery.
     const under =
       'strace -D -f -qq --seccomp-bpf -o /dev/null -e trace=fdatasync --inject=fdatasync:error=ENOSPC:when=3..5'.split(
         ' ',
@@ -55,6 +55,39 @@ describe('a disk that is full for a while', needsInjection, () => {
     const kept = [];
     for await (const { envelopeId } of readEvents(home.path('state', 'events'))) kept.unshift(envelopeId);
     expect(kept).toEqual(['env_1', 'env_2', 'env_3']);
+  });
+});
+
+describe.skipIf(!canMount)('a small disk that fills up', () => {
+  it('holds each delivery that was answered 200, and no other, also of lines that were cut', async () => {
+    const state = home.path('small');
+    await mkdir(state);
+    const mount = 'mount -t tmpfs -o size=128k none "$0" && exec "$@"';
+    const under = ['unshare', '-Urm', 'bash', '-c', mount, state];
+    const listening = home.start(LISTEN, { under, env: { ESIGN_STATE_DIR: state } });
+    const { url } = await listening.object();
+    // The disk as the listener sees it.
+    const disk = `/proc/${listening.child.pid}/root${state}`;
+    await writeFile(`${disk}/filler`, Buffer.alloc(64 * 1024));
+    const taken: string[] = [];
+    let [answer, n] = [200, 0];
+    const send = async () => {
+      const body = payload(`env_${n++}`, 'envelope.sent', { filler: 'x'.repeat(2_500) });
+      answer = await post(url, body);
+      if (answer === 200) taken.push(body);
+    };
+    while (answer === 200) await send();
+    for (let more = 0; more < 3; more++) await send();
+    expect(answer).toBe(500);
+    await rm(`${disk}/filler`);
+    for (let more = 0; more < 3; more++) await send();
+    expect(answer).toBe(200);
+    const kept: string[] = [];
+    for await (const { bodyBase64 } of readEvents(`${disk}/events`))
+      kept.push(Buffer.from(bodyBase64, 'base64').toString());
+    await listening.stop();
+    expect(kept.toSorted()).toEqual(taken.toSorted());
+    expect(taken.length).toBeGreaterThan(6);
   });
 });
 

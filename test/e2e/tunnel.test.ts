@@ -6,6 +6,8 @@ const home = new Home();
 /** Stands for cloudflared: says where it begins, and stays until it is told to go. */
 const FAKE = `#!/bin/sh
 echo "read https://developers.example.com/manual" >&2
+(trap "" TERM; exec sleep 1000) &
+echo "$!" > child
 echo "$$" > pid
 echo "$@" > args
 echo "|  https://odd-words.example.com  |" >&2
@@ -26,8 +28,11 @@ const start = () =>
     '--tunnel',
     './fake tunnel --url {url} # {port}',
   ]);
+/** Waits until the tunnel has ended, and what it had started, which does not listen to a polite word. */
 async function gone(): Promise<void> {
-  const pid = (await readFile(home.path('pid'), 'utf8')).trim();
+  for (const name of ['pid', 'child']) await ended((await readFile(home.path(name), 'utf8')).trim());
+}
+async function ended(pid: string): Promise<void> {
   for (;;) {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
     if (stat === '' || / [ZX] /.test(stat)) return;
