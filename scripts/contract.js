@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ensureBuilt, step } from './ensure.js';
+import { installIn } from './tools.js';
 
 // Runs the end-to-end suite with Prism reading along between the CLI and every sandbox, and fails when a request or a
 // reply goes against contract/openapi.yaml. docs/contract-check.md says how it works.
@@ -14,7 +13,8 @@ const contract = join(root, 'contract', 'openapi.yaml');
 const say = (line) => process.stderr.write(`${line}\n`);
 
 await ensureBuilt();
-await ensureChecker();
+// Prism and redocly have a folder of their own: nobody needs them to build, test or use the CLI.
+await installIn(folder, 'Installing the contract check');
 await step(
   'Lint of contract/openapi.yaml',
   process.execPath,
@@ -56,17 +56,6 @@ const whole = process.argv.length === 2;
 const { lines, ok } = await record.close({ whole });
 say(lines.join('\n'));
 process.exitCode = code === 0 && ok ? 0 : 1;
-
-/** Prism and redocly have a folder of their own: nobody needs them to build, test or use the CLI. */
-async function ensureChecker() {
-  const lock = readFileSync(join(folder, 'package-lock.json'));
-  const hash = createHash('sha256').update(lock).update(process.version).digest('hex');
-  const stamp = join(folder, 'node_modules', '.installed');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
-  const install = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
-  await step('Installing the contract check', 'npm', install, { cwd: folder });
-  writeFileSync(stamp, hash);
-}
 
 function suite(proxy) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');

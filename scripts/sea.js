@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { step } from './ensure.js';
+import { runTool } from './tools.js';
 
 const root = join(import.meta.dirname, '..');
-/** The line of Node that executables are made of when the build itself runs on an older one. */
-const LINE = 24;
-const POSTJECT = 'postject@1.0.0-alpha.6';
+/** The Node that executables are made of when the build itself runs on an older line. */
+const NODE = '24.21.0';
+const LINE = Number(NODE.split('.')[0]);
 /** Node's own mark for the place of what is injected. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
@@ -15,7 +16,7 @@ export async function baseNode() {
   if (Number(process.versions.node.split('.')[0]) >= LINE) return process.execPath;
   const system = process.platform === 'win32' ? 'win' : process.platform;
   const name = `node-${system}-${process.arch}`;
-  const folder = join(root, 'node_modules/.cache', `node-${LINE}`);
+  const folder = join(root, 'node_modules/.cache', `node-${NODE}`);
   const node = join(folder, 'node_modules', name, 'bin', system === 'win' ? 'node.exe' : 'node');
   if (!existsSync(node)) {
     await mkdir(folder, { recursive: true });
@@ -26,9 +27,9 @@ export async function baseNode() {
       '--no-save',
       '--no-audit',
       '--no-fund',
-      `${name}@${LINE}`,
+      `${name}@${NODE}`,
     ];
-    await step(`Fetching Node ${LINE}`, 'npm', [...install, '--loglevel=error']);
+    await step(`Fetching Node ${NODE}`, 'npm', [...install, '--loglevel=error']);
   }
   return node;
 }
@@ -55,7 +56,7 @@ export async function inject({ node, main, assets, folder, target }) {
   await withoutSymbols(target);
   const place = ['NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE];
   const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
-  await step('Joining them with Node', 'npx', ['--yes', POSTJECT, target, ...place, ...segment]);
+  await runTool('postject', [target, ...place, ...segment], { title: 'Joining them with Node' });
   if (process.platform === 'darwin') await step('Signing', 'codesign', ['--sign', '-', target]);
 }
 

@@ -34,6 +34,22 @@ describe('what the workflows and pages on packaging name', () => {
     expect(text).not.toMatch(/https?:\/\//);
   });
 
+  it.each(workflows)('runs nothing that can change under its name: %s', async (name) => {
+    const text = await read(name);
+    const used = [...text.matchAll(/uses: (.+)/g)].map(([, action]) => action);
+    expect(used.length).toBeGreaterThan(0);
+    for (const action of used) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    expect(text).not.toMatch(/\bnpx\b|npm (install|i|exec)\b/);
+  });
+
+  it.each(workflows)('goes on with the other systems when one fails: %s', async (name) => {
+    const workflow: unknown = parse(await read(name));
+    const jobs = isRecord(workflow) && isRecord(workflow.jobs) ? Object.values(workflow.jobs) : [];
+    for (const job of jobs)
+      if (isRecord(job) && job.strategy !== undefined)
+        expect(job.strategy).toHaveProperty('fail-fast', false);
+  });
+
   it.each(['dependabot.yml', 'ISSUE_TEMPLATE/bug.yml', 'ISSUE_TEMPLATE/wish.yml'])(
     'is well formed: %s',
     async (name) => {
@@ -41,6 +57,56 @@ describe('what the workflows and pages on packaging name', () => {
       expect(isRecord(value)).toBe(true);
     },
   );
+});
+
+describe('the supply chain', () => {
+  it('fetches no tool past a lock file', async () => {
+    const texts = (await readdir(join(root, 'scripts'), { recursive: true, withFileTypes: true }))
+      .filter(
+        (entry) => entry.isFile() && /\.m?js$/.test(entry.name) && !entry.parentPath.includes('node_modules'),
+      )
+      .map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8'));
+    const all = [await read('package.json'), ...(await Promise.all(texts))];
+    expect(all.filter((text) => /'npx'|npx --yes|--yes', /.test(text))).toEqual([]);
+  });
+
+  it('names exact versions, and a lock file with the sum of each', async () => {
+    for (const folder of ['.', 'scripts/tools', 'test/contract']) {
+      const facts = parseJson(await read(join(folder, 'package.json')));
+      const given = isRecord(facts)
+        ? [facts.dependencies, facts.devDependencies, facts.optionalDependencies]
+        : [];
+      const versions = given.flatMap((names) => (isRecord(names) ? Object.values(names) : []));
+      expect(versions.length).toBeGreaterThan(0);
+      for (const version of versions) expect(version).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/);
+      const lock = parseJson(await read(join(folder, 'package-lock.json')));
+      const packages = isRecord(lock) && isRecord(lock.packages) ? Object.entries(lock.packages) : [];
+      const unsure = packages.filter(
+        ([path, one]) => path !== '' && !(isRecord(one) && typeof one.integrity === 'string'),
+      );
+      expect(unsure.map(([path]) => path)).toEqual([]);
+    }
+  });
+
+  it('is released by the Node that executables are made of, its version whole', async () => {
+    const workflow: unknown = parse(await read('.github/workflows/release.yml'));
+    const node = /const NODE = '(\d+\.\d+\.\d+)'/.exec(await read('scripts/sea.js'))?.[1];
+    expect(node).toBeDefined();
+    expect(workflow).toHaveProperty('env', { NODE: node });
+    const versions = [...(await read('.github/workflows/release.yml')).matchAll(/node-version: (.+)/g)];
+    for (const [, version] of versions) expect(version).toContain('env.NODE');
+  });
+
+  it('is looked over each night for known weaknesses', async () => {
+    const text = await read('.github/workflows/faults.yml');
+    expect(text).toContain('schedule:');
+    for (const check of ['npm audit signatures', 'npm audit --audit-level=moderate'])
+      expect(text).toContain(check);
+  });
+
+  it('has the same line ends on every system', async () => {
+    expect(await read('.gitattributes')).toMatch(/^\* text=auto eol=lf$/m);
+  });
 });
 
 describe('the package', () => {
