@@ -158,8 +158,7 @@ module.exports = {
     {
       name: 'one-http-layer',
       severity: 'error',
-      // The bucket's small objects are the other requests of which there may be thousands (docs/decisions/0011).
-      from: { path: '^src/', pathNot: '^src/(api/(http|dispatcher)|documents/whole-get).ts$' },
+      from: { path: '^src/', pathNot: '^src/api/(http|dispatcher).ts$' },
       to: { path: 'node_modules/undici' },
     },
     {

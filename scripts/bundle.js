@@ -23,7 +23,7 @@ const __dirname = __toFolder(new URL('.', import.meta.url));
 };
 
 /** The folders of dist/ that the bundler makes. */
-export const BUNDLED = ['chunks', 'cli', 'client', 'commands', 'documents', 'sandbox'];
+export const BUNDLED = ['chunks', 'cli', 'client', 'commands', 'sandbox'];
 
 const banner = Object.values(GLOBALS).join('');
 
@@ -41,7 +41,6 @@ export async function bundleOptions() {
       'src/cli/boot/update-check.ts',
       'src/client/client.ts',
       // Threads' own programs.
-      'src/documents/file-worker.ts',
       'src/sandbox/papers/inspect-worker.ts',
       ...commands.map((file) => join('src/commands', file)),
     ],

@@ -1,194 +1,95 @@
-import type { Envelope } from '../api/schemas.ts';
 import { counted } from '../kernel/duration.ts';
-import { EsignError, PartialError, StoppedError, UnknownOutcomeError } from '../kernel/errors.ts';
-import { mapInOrder } from '../kernel/streams.ts';
-import { writeJson, writeJsonLine } from '../output/json.ts';
+import { messageOf, PartialError } from '../kernel/errors.ts';
+import { writeJsonLine } from '../output/json.ts';
 import { safeLine } from '../output/text.ts';
 import type { Context } from './context.ts';
-import { confirmed } from './input/confirm.ts';
-import type { Ids } from './input/ids.ts';
-import { errorText, reportOf } from './report.ts';
-import { settling, withHint } from './write.ts';
+import { errorText } from './report.ts';
 
-const CONCURRENCY = 8;
-
-/** What a write does, in words, and what to run when it is not known whether it did. */
-export interface Action {
-  /** Of an envelope that it was done to: `sent`. */
-  done: string;
-  /** For an id of which nobody knows whether it was. */
-  ifUnknown: (id: string) => string;
-  /** Goes on with these ids and does nothing twice. */
-  again: (ids: readonly string[]) => string;
+/** What came of one item. */
+export interface Outcome {
+  /** Its JSON line. */
+  json: unknown;
+  /** Its row on stdout, where it has one. */
+  text?: string | undefined;
+  /** Why it failed: in words, or as an error with the item's name before it. */
+  failure?: string | { error: unknown; label?: string } | undefined;
 }
 
-export interface EachOptions {
-  ids: Ids;
-  /** `by` tells whether the reply said so or, after a lost reply, the envelope's state. */
-  act: (id: string) => Promise<{ envelope: Envelope; by?: 'reply' | 'lookup' }>;
-  /** What a person sees of one result. */
-  show: (envelope: Envelope) => string;
-  /** For what changes envelopes: nothing that was sent goes unsaid. */
-  action?: Action;
+export interface BatchOptions {
+  /** Takes a line of progress off the screen meanwhile. */
+  aside?: (write: () => Promise<void> | void) => Promise<void> | void;
+  /** The results are secrets that were asked for, such as links. */
+  secret?: boolean;
+  /** Where all fail, the first one's error is what the command ends with, and is said there only. */
+  ownError?: boolean;
 }
 
 /**
- * Does one thing to each id. One id: the result, or its error. Several: all are tried, each is a row or a
- * JSON line in the order given, and some failures end in exit code 10.
+ * The only reporter of results that come one by one: a row or a JSON line each, as they come, failures in words on
+ * stderr, no secret in any. The same failure twice in a row is said once.
  */
-export async function forEachId(options: EachOptions, context: Context): Promise<void> {
-  const { ids, action } = options;
-  const [only] = ids.ids;
-  const work = new Work(options, context);
-  const run = () => (!ids.stream && only !== undefined ? work.one(only) : work.all());
-  if (action === undefined) return run();
-  return settling({ unknown: () => work.unknown(action), hint: () => work.next(action) }, context, run);
-}
-
-type Result = { id: string; ok: true; envelope: Envelope } | { id: string; ok: false; error: unknown };
-
-interface Attempt {
-  result: Result;
-  by: 'reply' | 'lookup' | undefined;
-}
-
-/** The ids of one command, and how far each is. */
-class Work {
-  readonly #options: EachOptions;
+export class Batch {
+  failed = 0;
   readonly #context: Context;
-  /** `left` was not begun, since the command was stopped before; `done` is not reported yet. Absent: not begun yet. */
-  readonly #states = new Map<string, 'left' | 'begun' | 'done' | 'reported'>();
+  readonly #options: BatchOptions;
+  #done = 0;
+  #first: { error: unknown } | undefined;
+  #held: string | undefined;
+  #said: string | undefined;
 
-  constructor(options: EachOptions, context: Context) {
-    this.#options = options;
+  constructor(context: Context, options: BatchOptions = {}) {
     this.#context = context;
+    this.#options = options;
   }
 
-  async one(id: string): Promise<void> {
-    const { act, show } = this.#options;
-    const { terminal, json } = this.#context;
-    this.#states.set(id, 'begun');
-    const { envelope, by } = await act(id);
-    this.#states.set(id, 'done');
-    explain(envelope, by, this.#context);
-    await (json ? writeJson(envelope, terminal) : terminal.out(show(envelope)));
-    this.#states.set(id, 'reported');
+  async report(outcome: Outcome): Promise<void> {
+    const { aside = (write) => write() } = this.#options;
+    const { failure } = outcome;
+    if (failure === undefined) this.#done++;
+    else this.failed++;
+    if (typeof failure === 'object') this.#first ??= { error: failure.error };
+    await aside(() => this.#write(outcome));
   }
 
-  async all(): Promise<void> {
-    const { ids } = this.#options.ids;
-    let failed = 0;
-    for await (const attempt of mapInOrder(ids, CONCURRENCY, (id) => this.#attempt(id))) {
-      if (attempt === undefined) continue;
-      const { result, by } = attempt;
-      if (!result.ok) failed++;
-      else explain(result.envelope, by, this.#context);
-      await writeResult(result, this.#options.show, this.#context);
-      this.#states.set(result.id, 'reported');
-    }
-    const left = this.#idsIn('left');
-    if (left.length > 0) throw this.#stopped(left);
-    if (failed > 0) throw new PartialError(`${failed} of ${ids.length} failed; each is reported above.`);
+  async #write({ json, text, failure }: Outcome): Promise<void> {
+    const context = this.#context;
+    const isSecret = this.#options.secret === true && failure === undefined;
+    if (context.json) return isSecret ? writeJsonLine(json, context.terminal) : context.jsonLine(json);
+    if (failure !== undefined) this.#complain(failure);
+    else this.#release();
+    if (text !== undefined) await (isSecret ? context.terminal : context.hidingSecrets()).out(text);
   }
 
-  /** Undefined for one that was not begun. */
-  async #attempt(id: string): Promise<Attempt | undefined> {
-    const { act, action } = this.#options;
-    const { signal } = this.#context;
-    try {
-      if (action) signal.throwIfAborted();
-      this.#states.set(id, 'begun');
-      const { envelope, by } = await act(id);
-      this.#states.set(id, 'done');
-      return { result: { id, ok: true, envelope }, by };
-    } catch (error) {
-      const isStop = signal.aborted && !(error instanceof EsignError);
-      if (isStop && !action) throw error;
-      this.#states.set(id, isStop ? 'left' : 'done');
-      if (isStop) return undefined;
-      const open = action && error instanceof UnknownOutcomeError;
-      return {
-        result: { id, ok: false, error: open ? withHint(error, action.ifUnknown(id)) : error },
-        by: undefined,
-      };
-    }
+  #complain(failure: NonNullable<Outcome['failure']>): void {
+    const words = this.#wordsOf(failure);
+    if (words === this.#said) return;
+    this.#said = words;
+    if (this.#options.ownError && this.#done === 0 && this.#held === undefined && this.failed === 1)
+      this.#held = words;
+    else this.#context.terminal.err(words);
   }
 
-  #idsIn(...states: readonly ('left' | 'begun' | 'done' | 'reported' | undefined)[]): string[] {
-    return this.#options.ids.ids.filter((id) => states.includes(this.#states.get(id)));
+  #wordsOf(failure: NonNullable<Outcome['failure']>): string {
+    const { redactor, terminal } = this.#context;
+    if (typeof failure === 'string') return redactor.redact(failure);
+    const { label, error } = failure;
+    const isNamed = label === undefined || messageOf(error).includes(label);
+    const name = isNamed ? '' : `${redactor.redact(safeLine(label))}: `;
+    return `${name}${errorText(error, { json: false, redactor, style: terminal.styleErr })}`;
   }
 
-  #stopped(left: readonly string[]): StoppedError {
-    const { ids, action } = this.#options;
-    return new StoppedError('INTERRUPTED', `Stopped: ${left.length} of ${ids.ids.length} were not begun.`, {
-      hint: action && `The rest: \`${action.again(left)}\`.`,
-    });
+  /** Not all have failed, so that what was held back is said here. */
+  #release(): void {
+    if (this.#held !== undefined) this.#context.terminal.err(this.#held);
+    this.#held = undefined;
   }
 
-  /** What nobody knows should the process have to end now, and what is known and not reported. */
-  unknown({ done }: Action): string {
-    const open = this.#idsIn('begun');
-    const unsaid = this.#idsIn('done');
-    return [
-      `Ended before the answer came.`,
-      ...(open.length > 0 ? [`It is not known whether ${listed(open)} ${was(open)} ${done}.`] : []),
-      ...(unsaid.length > 0 ? [`The answer for ${listed(unsaid)} came and was not reported.`] : []),
-    ].join(' ');
-  }
-
-  /** What to run then. */
-  next({ ifUnknown, again }: Action): string {
-    const { ids, stream } = this.#options.ids;
-    const [only] = ids;
-    if (!stream && only !== undefined) return ifUnknown(only);
-    return `To go on: \`${again(this.#idsIn('begun', 'done', 'left', undefined))}\`.`;
-  }
-}
-
-function listed(ids: readonly string[]): string {
-  return ids.length === 1 ? String(ids[0]) : `${ids.slice(0, -1).join(', ')} and ${ids.at(-1) ?? ''}`;
-}
-
-function was(ids: readonly string[]): string {
-  return ids.length === 1 ? 'was' : 'were';
-}
-
-function explain(envelope: Envelope, by: Attempt['by'], context: Context): void {
-  if (by !== 'lookup') return;
-  context.notice(
-    `The reply for ${envelope.id} was lost, but it was done: it is ${envelope.status ?? 'changed'}.`,
-  );
-}
-
-async function writeResult(result: Result, show: EachOptions['show'], context: Context): Promise<void> {
-  const { terminal, json, redactor } = context;
-  if (result.ok) return json ? writeJsonLine(result, terminal) : terminal.out(show(result.envelope));
-  if (json) return writeJsonLine({ ...result, error: reportOf(result.error) }, context.hidingSecrets());
-  const text = errorText(result.error, { json: false, redactor, style: terminal.styleErr });
-  terminal.err(reportOf(result.error).message.includes(result.id) ? text : `${safeLine(result.id)}: ${text}`);
-}
-
-/**
- * Asks before more than one envelope is mailed or cancelled.
- * @throws UsageError where it cannot ask and --yes is not given, before anything was sent.
- */
-export async function confirmMany(
-  count: number,
-  action: string,
-  options: { yes: boolean },
-  context: Context,
-): Promise<void> {
-  if (count <= 1 || options.yes) return;
-  const question = `${action} ${counted(count, 'envelope')}?`;
-  await confirmed(question, { yes: false, otherwise: 'nothing was sent or changed' }, context);
-}
-
-/** What --dry-run says: the ids that would be acted on, and nothing else happens. */
-export async function writeDryRun(ids: Ids, action: string, context: Context): Promise<void> {
-  const { terminal, json } = context;
-  for (const id of ids.ids) {
-    await (json
-      ? writeJsonLine({ dryRun: true, action, id }, terminal)
-      : terminal.out(`would ${action} ${safeLine(id)}\n`));
+  /** @throws PartialError when some failed; with `ownError`, and when all did, the first one's error. */
+  end(of: number, what?: string): void {
+    if (this.failed === 0) return;
+    if (this.#options.ownError && this.failed === of && this.#first !== undefined) throw this.#first.error;
+    this.#release();
+    const all = what === undefined ? String(of) : counted(of, what);
+    throw new PartialError(`${this.failed} of ${all} failed; each is reported above.`);
   }
 }

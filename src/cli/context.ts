@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
+import { writeJsonLine } from '../output/json.ts';
 import { processTerminal, type Terminal } from '../output/terminal.ts';
 import { safeLine } from '../output/text.ts';
 import { waitingSign } from '../output/waiting-sign.ts';
@@ -85,6 +86,11 @@ export class Context {
   hidingSecrets(): Terminal {
     const { terminal, redactor: hide } = this;
     return { ...terminal, out: (text) => terminal.out(typeof text === 'string' ? hide.redact(text) : text) };
+  }
+
+  /** One object of a stream, as a line of JSON without secrets. */
+  jsonLine(value: unknown): Promise<void> {
+    return writeJsonLine(value, this.hidingSecrets());
   }
 
   /** Where this run works: flag before environment before profile before default. */

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 
-/** A checksum that grows with the bytes; `base64` is how S3 writes it: big-endian, base64. */
+/** A checksum that grows with the bytes; its digest is big-endian, as S3 writes it. */
 export interface Crc {
   update(bytes: Uint8Array): void;
-  base64(): string;
+  digest(): Buffer;
 }
 
 /** CRC-32 as in zip, by the runtime's own code. */
@@ -13,7 +13,7 @@ export function createCrc32(): Crc {
     update: (bytes) => {
       value = crc32(bytes, value);
     },
-    base64: () => bigEndian([value]),
+    digest: () => bigEndian([value]),
   };
 }
 
@@ -33,7 +33,7 @@ export function createCrc32c(): Crc {
     update: (bytes) => {
       for (const byte of bytes) value = (value >>> 8) ^ (table[(value ^ byte) & 0xff] ?? 0);
     },
-    base64: () => bigEndian([~value >>> 0]),
+    digest: () => bigEndian([~value >>> 0]),
   };
 }
 
@@ -76,12 +76,12 @@ export function createCrc64Nvme(): Crc {
         high = (high >>> 8) ^ (table.high[index] ?? 0);
       }
     },
-    base64: () => bigEndian([~high >>> 0, ~low >>> 0]),
+    digest: () => bigEndian([~high >>> 0, ~low >>> 0]),
   };
 }
 
-function bigEndian(words: readonly number[]): string {
+function bigEndian(words: readonly number[]): Buffer {
   const bytes = Buffer.alloc(words.length * 4);
   for (const [index, word] of words.entries()) bytes.writeUInt32BE(word >>> 0, index * 4);
-  return bytes.toString('base64');
+  return bytes;
 }

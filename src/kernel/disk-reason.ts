@@ -12,6 +12,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'it is a folder',
   ELOOP: 'a link stands in its place',
+  ENOTFILE: 'what has this name is no ordinary file',
   ENAMETOOLONG: 'the name is too long for this disk',
   EMFILE: 'too many files are open',
 };

@@ -24,14 +24,13 @@ export async function* mapInOrder<T, R>(
 }
 
 /**
- * As mapInOrder, but a slow item holds up no work, only the results behind it, which are kept meanwhile. Work that
- * calls `makeRoom` lets the next one begin before it has ended. When it ends early, it starts nothing more and waits for
- * what is running.
+ * As mapInOrder, but a slow item holds up no work, only the results behind it, which are kept meanwhile. When it ends
+ * early, it starts nothing more and waits for what is running.
  */
 export async function* mapAhead<T, R>(
   items: readonly T[],
   limit: number,
-  work: (item: T, makeRoom: () => void) => Promise<R>,
+  work: (item: T) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
   const started = new Map<number, Promise<R>>();
   const queue = items.entries();
@@ -43,13 +42,10 @@ export async function* mapAhead<T, R>(
       if (next.done) return;
       const [index, item] = next.value;
       running++;
-      let counts = true;
-      const makeRoom = () => {
-        if (counts) running--;
-        counts = false;
+      const promise = work(item).finally(() => {
+        running--;
         fill();
-      };
-      const promise = work(item, makeRoom).finally(makeRoom);
+      });
       promise.catch(() => undefined);
       started.set(index, promise);
     }

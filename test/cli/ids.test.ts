@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { readIds } from '../../src/cli/input/ids.ts';
+import { readIds, readKeys } from '../../src/cli/input/ids.ts';
 import { nearest } from '../../src/kernel/nearest.ts';
 
 describe('ids', () => {
@@ -18,6 +18,17 @@ describe('ids', () => {
 
   it.each([[[]], [['']], [['--frobnicate']]])('are refused: %j', async (words) => {
     await expect(readIds(words, 'id')).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});
+
+describe('storage keys', () => {
+  it('are taken as they are as arguments', async () => {
+    expect((await readKeys([' a b ', 'c\td', '"e"'])).ids).toEqual([' a b ', 'c\td', '"e"']);
+  });
+
+  it('are lines on stdin, or JSON strings where blanks and tabs count', async () => {
+    const stdin = Readable.from(['a b.pdf\t12\n', '" x\\ty "\n', '"half\n', '"quoted" more\n']);
+    expect((await readKeys(['-'], stdin)).ids).toEqual(['a b.pdf', ' x\ty ', '"half', '"quoted" more']);
   });
 });
 

@@ -76,6 +76,21 @@ describe('envelopes download', () => {
     ]);
   });
 
+  it.each<[string, string[], string]>([
+    ['unfinished', [], 'is DRAFT: it has no signed papers yet'],
+    ['ended', ['cancel'], 'is CANCELLED: it has no signed papers, and will have none'],
+  ])('says once why there is nothing of an envelope that is %s, and what there is', async (_, acts, why) => {
+    const words = 'envelopes create --template tmpl_nda --signer a@b.c';
+    const draft = String((await home.object(words.split(' '))).id);
+    for (const act of acts) await home.run(['envelopes', act, draft, '--yes']);
+    const { code, stdout, stderr } = await home.run(['envelopes', 'download', draft]);
+    expect([code, stdout]).toEqual([9, '']);
+    expect(stderr.split(why)).toHaveLength(2);
+    expect(lines(stderr)).toHaveLength(2);
+    expect(stderr).toContain(`esign envelopes download ${draft} --what document`);
+    expect(stderr.includes('watch')).toBe(acts.length === 0);
+  });
+
   it('with --name-template, names what can be looked up, and reports what can not', async () => {
     const named = await home.run(
       [

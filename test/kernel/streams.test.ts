@@ -52,32 +52,6 @@ describe('mapAhead', () => {
     expect(most).toBe(7);
   });
 
-  it('begins the next where work makes room before it has ended, once for each', async () => {
-    const begun: number[] = [];
-    const ends: (() => void)[] = [];
-    const work = (item: number, makeRoom: () => void) => {
-      begun.push(item);
-      if (item < 2) [makeRoom, makeRoom].forEach((one) => void setImmediate(one));
-      return new Promise<number>((resolve) => ends.push(() => resolve(item)));
-    };
-    const results = mapAhead([0, 1, 2, 3, 4], 1, work);
-    const first = results.next();
-    while (begun.length < 3) await new Promise(setImmediate);
-    await new Promise(setImmediate);
-    expect(begun).toEqual([0, 1, 2]);
-    ends[2]?.();
-    while (begun.length < 4) await new Promise(setImmediate);
-    ends[0]?.();
-    expect((await first).value).toBe(0);
-    ends[1]?.();
-    ends[3]?.();
-    while (begun.length < 5) await new Promise(setImmediate);
-    ends[4]?.();
-    const rest: number[] = [];
-    for await (const value of results) rest.push(value);
-    expect(rest).toEqual([1, 2, 3, 4]);
-  });
-
   it('starts nothing after a failure and waits for what runs', async () => {
     const { started, open, fail, work } = gates(6);
     const results = mapAhead([0, 1, 2, 3, 4, 5], 2, work);

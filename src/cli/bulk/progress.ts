@@ -51,13 +51,13 @@ export class BulkProgress {
   /** A sentence for the person who watches. */
   says(text: string): void {
     // With --json stderr is for the error alone.
-    if (!this.#context.json) this.aside(() => this.#context.notice(text));
+    if (!this.#context.json) void this.aside(() => this.#context.notice(text));
   }
 
   /** Takes the line off the screen while something else is written. */
-  aside(write: () => void): void {
+  aside(write: () => Promise<void> | void): Promise<void> | void {
     this.#clear();
-    write();
+    return write();
   }
 
   end(): void {

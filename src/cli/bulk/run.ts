@@ -14,7 +14,7 @@ import {
   UsageError,
 } from '../../kernel/errors.ts';
 import { preferLowMemory } from '../../kernel/v8-flags.ts';
-import { writeJsonLine } from '../../output/json.ts';
+import { Batch, type Outcome } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { runsFolder } from './prepare.ts';
 import type { BulkProgress } from './progress.ts';
@@ -53,6 +53,7 @@ export async function runToTheEnd(
   context: Context,
 ): Promise<void> {
   const { progress, flags } = work;
+  const batch = new Batch(context, { aside: (write) => progress.aside(write) });
   let ending: Ending;
   const { mode } = run.state.head;
   progress.start(run.state, (rows) => {
@@ -70,7 +71,7 @@ export async function runToTheEnd(
       signal: context.signal,
       redact: (text) => context.redactor.redact(text),
       observer: {
-        row: (result) => writeRow(result, progress, context),
+        row: (result) => batch.report({ json: result, ...inWords(result, context) }),
         says: (text) => progress.says(text),
       },
     });
@@ -81,12 +82,11 @@ export async function runToTheEnd(
   await conclude(run, ending, context);
 }
 
-function writeRow(result: RowResult, progress: BulkProgress, context: Context): Promise<void> | void {
-  const { terminal, json, redactor } = context;
-  // Only what the service said can hold a secret.
-  if (json) return writeJsonLine(result, result.ok ? terminal : context.hidingSecrets());
-  if (!result.ok) progress.aside(() => terminal.err(redactor.redact(failureText(result))));
-  return terminal.outIsTty ? undefined : terminal.out(resultLine(result));
+function inWords(result: RowResult, { terminal }: Context): Pick<Outcome, 'text' | 'failure'> {
+  return {
+    text: terminal.outIsTty ? undefined : resultLine(result),
+    failure: result.ok ? undefined : failureText(result),
+  };
 }
 
 async function conclude({ state }: OpenRun, ending: Ending, context: Context): Promise<void> {

@@ -7,25 +7,21 @@ import { Ledger } from '../../documents/archive/ledger.ts';
 import { type NameTemplate, parseNameTemplate } from '../../documents/archive/name-template.ts';
 import type { Bucket } from '../../documents/bucket/bucket.ts';
 import {
-  type FileWish,
+  type FileTarget,
   fetchFile,
-  type Patience,
   sourceOf,
   untilThere,
+  type Waiting,
 } from '../../documents/download/fetch.ts';
-import type { DownloadOptions, FileResult } from '../../documents/download/file.ts';
-import { wishesOfIds } from '../../documents/download/targets.ts';
+import type { DownloadOptions } from '../../documents/download/file.ts';
+import { targetsOfIds } from '../../documents/download/targets.ts';
 import { streamObject } from '../../documents/download/to-stream.ts';
-import { FileThread } from '../../documents/file-thread.ts';
-import { counted } from '../../kernel/duration.ts';
-import { type EsignError, PartialError, UsageError } from '../../kernel/errors.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
-import { preferLowMemory } from '../../kernel/v8-flags.ts';
-import { writeJsonLine } from '../../output/json.ts';
 import { type Progress, startProgress } from '../../output/progress.ts';
+import { Batch } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { durationFlag } from '../flags.ts';
-import { errorText } from '../report.ts';
 import { renderFile } from './view.ts';
 
 /** What both download commands take. */
@@ -49,7 +45,7 @@ export const downloadFlags = {
   force: Flags.boolean({ description: 'replace files that are different' }),
   concurrency: Flags.integer({
     description: 'how many files at once',
-    default: 16,
+    default: 32,
     min: 1,
     max: 64,
     helpValue: 'N',
@@ -70,14 +66,12 @@ export interface DownloadFlagValues {
 }
 
 const DEFAULT_WAIT_MS = 30_000;
-/** Files from which on a second thread pays for its start. */
-const WORTH_A_THREAD = 50;
 
-/** How long this run waits for files, and what it says meanwhile. */
-export function patienceOf(flags: { wait?: number | undefined }, context: Context): Patience {
+/** How long this run waits for files, all together and from now on, and what it says meanwhile. */
+export function waitingOf(flags: { wait?: number | undefined }, context: Context): Waiting {
   let said = false;
   return {
-    waitMs: flags.wait ?? DEFAULT_WAIT_MS,
+    until: context.clock.now() + (flags.wait ?? DEFAULT_WAIT_MS),
     clock: context.clock,
     signal: context.signal,
     onWait: (reason) => {
@@ -98,82 +92,79 @@ export function templateOf(flags: DownloadFlagValues, of: 'envelope' | 'key'): N
  * @throws the file's own error when all failed, PartialError when some did.
  */
 export async function downloadAll(
-  wishes: readonly FileWish[],
+  targets: readonly FileTarget[],
   flags: DownloadFlagValues,
   context: Context,
 ): Promise<void> {
-  if (flags.output !== undefined && wishes.length > 1) {
-    throw new UsageError(`--output names one file, but ${wishes.length} are to be fetched.`, {
+  if (flags.output !== undefined && targets.length > 1) {
+    throw new UsageError(`--output names one file, but ${targets.length} are to be fetched.`, {
       hint: 'Use --dir, or --what with one kind.',
     });
   }
   refuseCollisions(
-    wishes.flatMap((wish) =>
-      wish.fileName === null ? [] : [{ fileName: wish.fileName, source: sourceOf(wish) }],
+    targets.flatMap((target) =>
+      target.fileName === null ? [] : [{ fileName: target.fileName, source: sourceOf(target) }],
     ),
   );
-  if (wishes.length > 1) preferLowMemory();
   // Each file under way listens for the stop.
   setMaxListeners(0, context.signal);
-  // The thread starts beside the bucket's connection.
-  const thread = wishes.length >= WORTH_A_THREAD ? FileThread.start() : undefined;
-  let bucket: Bucket | undefined;
+  const bucket = await context.bucket();
   try {
-    bucket = await context.bucket();
-    const [only] = wishes;
+    const [only] = targets;
     if (flags.output === '-' && only) return await toStdout(bucket, only, flags, context);
-    await toFiles(bucket, wishes, thread, flags, context);
+    await toFiles(bucket, targets, flags, context);
   } finally {
-    bucket?.close();
-    await thread?.close();
+    bucket.close();
   }
 }
 
 async function toStdout(
   bucket: Bucket,
-  wish: FileWish,
+  target: FileTarget,
   flags: DownloadFlagValues,
   context: Context,
 ): Promise<void> {
-  const wanted = await wish.locate();
+  const wanted = await target.locate();
   const write = (chunk: Uint8Array) => context.terminal.out(chunk);
   const { signal, clock } = context;
-  await untilThere(() => streamObject(bucket, wanted, write, { signal, clock }), patienceOf(flags, context));
+  await untilThere(() => streamObject(bucket, wanted, write, { signal, clock }), waitingOf(flags, context));
 }
 
 async function toFiles(
   bucket: Bucket,
-  wishes: readonly FileWish[],
-  thread: FileThread | undefined,
+  targets: readonly FileTarget[],
   flags: DownloadFlagValues,
   context: Context,
 ): Promise<void> {
   const { output } = flags;
   const dir = output === undefined ? flags.dir : dirname(output);
-  const folders = new Folders(dir, thread);
+  const folders = new Folders(dir);
   const { signal, clock } = context;
-  const common = { thread, dir, force: flags.force, signal, clock, folders };
-  if (output !== undefined) {
-    const named = wishes.map((wish) => ({ ...wish, fileName: basename(output) }));
-    return fetchAll(bucket, named, common, flags, context).finally(() => folders.close());
-  }
-  const ledger = await Ledger.open(dir, folders);
+  const common = { dir, force: flags.force, signal, clock, folders };
   try {
-    await fetchAll(bucket, wishes, { ...common, ledger }, flags, context);
+    if (output !== undefined) {
+      const named = targets.map((target) => ({ ...target, fileName: basename(output) }));
+      return await fetchAll(bucket, named, common, flags, context);
+    }
+    const ledger = await Ledger.open(dir, folders);
+    try {
+      await fetchAll(bucket, targets, { ...common, ledger }, flags, context);
+    } finally {
+      await ledger.flush();
+    }
   } finally {
-    await ledger.flush();
     await folders.close();
   }
 }
 
 async function fetchAll(
   bucket: Bucket,
-  wishes: readonly FileWish[],
+  targets: readonly FileTarget[],
   options: DownloadOptions,
   flags: DownloadFlagValues,
   context: Context,
 ): Promise<void> {
-  const progress = startOf(wishes.length);
+  const progress = startOf(targets.length);
   const watch = {
     expect: (bytes: number) => {
       progress.expected += bytes;
@@ -183,54 +174,35 @@ async function fetchAll(
       progress.bytes += bytes;
     },
   };
-  const patience = patienceOf(flags, context);
+  const waiting = waitingOf(flags, context);
   const line = await startProgress(progress, context.terminal, context.json);
-  let first: EsignError | undefined;
+  const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
   try {
-    const work = (wish: FileWish, arrived: () => void) =>
-      fetchFile(bucket, wish, { ...options, watch, arrived }, patience);
-    for await (const { result, error } of mapAhead(wishes, flags.concurrency, work)) {
-      first ??= error;
+    const work = (target: FileTarget) => fetchFile(bucket, target, { ...options, watch }, waiting);
+    for await (const { result, error } of mapAhead(targets, flags.concurrency, work)) {
       progress.done++;
       if (error !== undefined) progress.failed++;
-      await line.aside(() => writeResult(result, error, wishes.length, context));
+      const inWords = error ? { failure: { error } } : { text: renderFile(result, context.terminal) };
+      await batch.report({ json: result, ...inWords });
     }
   } finally {
     line.stop();
   }
-  if (first === undefined) return;
-  throw progress.failed === wishes.length
-    ? first
-    : new PartialError(
-        `${progress.failed} of ${counted(wishes.length, 'file')} failed; each is reported above.`,
-      );
+  batch.end(targets.length, 'file');
 }
 
 function startOf(files: number): Progress {
   return { files, done: 0, failed: 0, begun: 0, expected: 0, bytes: 0, startedAt: Date.now() };
 }
 
-async function writeResult(
-  result: FileResult,
-  error: EsignError | undefined,
-  of: number,
-  context: Context,
-): Promise<void> {
-  const { terminal, json, redactor } = context;
-  if (json) return writeJsonLine(result, terminal);
-  if (error === undefined) return terminal.out(renderFile(result, terminal));
-  // A single failure is said once, by the reporter.
-  if (of > 1) terminal.err(errorText(error, { json: false, redactor, style: terminal.styleErr }));
-}
-
 /** Fetches the signed PDF and the certificate of a completed envelope into a folder. */
 export async function downloadPapers(envelopeId: string, dir: string, context: Context): Promise<void> {
   const flags: DownloadFlagValues = { dir, force: false, concurrency: 2 };
-  const wish = {
+  const options = {
     client: await context.client(),
     papers: ['signed', 'certificate'] as const,
     template: undefined,
-    patience: patienceOf(flags, context),
+    waiting: waitingOf(flags, context),
   };
-  await downloadAll(await wishesOfIds([envelopeId], wish), flags, context);
+  await downloadAll(await targetsOfIds([envelopeId], options), flags, context);
 }

@@ -1,63 +1,60 @@
 import type { Bucket } from '../../documents/bucket/bucket.ts';
-import { EsignError, PartialError } from '../../kernel/errors.ts';
+import { EsignError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { writeJson, writeJsonLine } from '../../output/json.ts';
-import { safeLine } from '../../output/text.ts';
+import { writeJson } from '../../output/json.ts';
+import { Batch } from '../batch.ts';
 import type { Context } from '../context.ts';
 import type { Ids } from '../input/ids.ts';
-import { errorText, reportOf } from '../report.ts';
+import { reportOf } from '../report.ts';
 
 const CONCURRENCY = 8;
+
+/** How the answers are shown. */
+export interface KeyView<T> {
+  show: (answer: T) => string;
+  /** They are secrets that were asked for. */
+  secret?: boolean;
+}
 
 /** Asks the bucket about each key and writes what it says, in order. One key: the answer, or its error. */
 export async function forEachKey<T>(
   keys: Ids,
   ask: (bucket: Bucket, key: string) => Promise<T>,
-  show: (answer: T) => string,
+  { show, secret = false }: KeyView<T>,
   context: Context,
 ): Promise<void> {
-  const { terminal, json } = context;
   const bucket = await context.bucket();
   const answerOf = (key: string) => context.waiting(`Waiting for ${bucket.name}`, () => ask(bucket, key));
   try {
     const [only] = keys.ids;
     if (!keys.stream && only !== undefined) {
+      const out = secret ? context.terminal : context.hidingSecrets();
       const answer = await answerOf(only);
-      return await (json ? writeJson(answer, terminal) : terminal.out(show(answer)));
+      return await (context.json ? writeJson(answer, out) : out.out(show(answer)));
     }
-    await writeEach(keys, answerOf, show, context);
+    const batch = new Batch(context, { secret });
+    for await (const one of mapInOrder(keys.ids, CONCURRENCY, (key) => attempt(key, answerOf, context))) {
+      const { key, error } = one;
+      if (error === undefined) await batch.report({ json: one.answer, text: show(one.answer) });
+      else await batch.report({ json: { key, error: reportOf(error) }, failure: { label: key, error } });
+    }
+    batch.end(keys.ids.length);
   } finally {
     bucket.close();
   }
 }
 
-async function writeEach<T>(
-  keys: Ids,
+type Attempt<T> = { key: string; answer: T; error?: undefined } | { key: string; error: EsignError };
+
+async function attempt<T>(
+  key: string,
   ask: (key: string) => Promise<T>,
-  show: (answer: T) => string,
   context: Context,
-): Promise<void> {
-  const { terminal, json, redactor } = context;
-  const attempt = async (key: string) => {
-    try {
-      return { key, answer: await ask(key) };
-    } catch (error) {
-      if (context.signal.aborted || !(error instanceof EsignError)) throw error;
-      return { key, error };
-    }
-  };
-  let failed = 0;
-  for await (const one of mapInOrder(keys.ids, CONCURRENCY, attempt)) {
-    if (one.error === undefined) {
-      await (json ? writeJsonLine(one.answer, terminal) : terminal.out(show(one.answer)));
-      continue;
-    }
-    failed++;
-    if (json) await writeJsonLine({ key: one.key, error: reportOf(one.error) }, terminal);
-    else
-      terminal.err(
-        `${safeLine(one.key)}: ${errorText(one.error, { json, redactor, style: terminal.styleErr })}`,
-      );
+): Promise<Attempt<T>> {
+  try {
+    return { key, answer: await ask(key) };
+  } catch (error) {
+    if (context.signal.aborted || !(error instanceof EsignError)) throw error;
+    return { key, error };
   }
-  if (failed > 0) throw new PartialError(`${failed} of ${keys.ids.length} failed; each is reported above.`);
 }

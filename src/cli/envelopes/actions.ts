@@ -1,6 +1,6 @@
-import type { Action } from '../batch.ts';
 import type { Ids } from '../input/ids.ts';
 import { sameCommand, wasGiven } from '../rerun.ts';
+import type { Action } from './each.ts';
 
 /** More ids than this make no command that anybody copies. */
 const MOST_IDS = 20;

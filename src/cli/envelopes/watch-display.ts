@@ -1,6 +1,5 @@
 import { type Change, isOver } from '../../envelopes/watch.ts';
 import { sentenceOf } from '../../kernel/errors.ts';
-import { writeJsonLine } from '../../output/json.ts';
 import { openLiveScreen } from '../../output/live-screen.ts';
 import { startSpinner } from '../../output/spinner.ts';
 import { safeLine, truncate } from '../../output/text.ts';
@@ -45,10 +44,10 @@ export function openShow(options: ShowOptions, context: Context): Promise<WatchS
 function jsonShow(context: Context): WatchShow {
   const at = () => new Date(context.now()).toISOString();
   return {
-    change: (change) => writeJsonLine(change, context.terminal),
+    change: (change) => context.jsonLine(change),
     gone: (envelopeId, from, error) => {
       const line = { at: at(), envelopeId, from, to: null, signer: null, envelope: null };
-      return writeJsonLine({ ...line, error: reportOf(error) }, context.hidingSecrets());
+      return context.jsonLine({ ...line, error: reportOf(error) });
     },
     say: (text) => context.notice(text),
     away: (text) => context.notice(text ?? BACK),

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { UsageError } from '../../kernel/errors.ts';
+import { parseJson } from '../../kernel/json.ts';
 
 /** The ids of a command line, and whether its output is a stream (several, or ids from stdin). */
 export interface Ids {
@@ -11,17 +12,33 @@ export interface Ids {
  * The ids given as arguments; `-` stands for those on stdin, one a line. Each once, in order.
  * @throws UsageError when there are none, or one looks like a flag.
  */
-export async function readIds(
-  words: readonly string[],
-  what: string,
-  stdin?: NodeJS.ReadableStream,
-): Promise<Ids> {
+export function readIds(words: readonly string[], what: string, stdin?: NodeJS.ReadableStream): Promise<Ids> {
+  return read(words, what, { word: (word) => word.trim(), line: firstColumn, stdin });
+}
+
+/**
+ * The same for storage keys, in which every character counts: an argument is taken as it is. On stdin a key that has
+ * blanks at its ends, or a tab, is written as a JSON string.
+ */
+export function readKeys(words: readonly string[], stdin?: NodeJS.ReadableStream): Promise<Ids> {
+  const line = (text: string) => jsonString(text.trim()) ?? firstColumn(text);
+  return read(words, 'storage key', { word: (word) => word, line, stdin });
+}
+
+interface Reading {
+  /** An id as an argument gives it, and as a line does; an empty one is none. */
+  word: (word: string) => string;
+  line: (line: string) => string;
+  stdin: NodeJS.ReadableStream | undefined;
+}
+
+async function read(words: readonly string[], what: string, reading: Reading): Promise<Ids> {
   const ids: string[] = [];
   for (const word of words) {
-    if (word === '-') ids.push(...(await readLines(stdin ?? process.stdin)));
+    if (word === '-') ids.push(...(await readLines(reading)));
     else if (word.startsWith('-'))
       throw new UsageError(`There is no flag ${word}.`, { hint: 'See the flags with --help.' });
-    else if (word.trim() !== '') ids.push(word.trim());
+    else if (word.trim() !== '') ids.push(reading.word(word));
   }
   const fromStdin = words.includes('-');
   if (words.length === 0) {
@@ -37,12 +54,26 @@ export async function readIds(
   return { ids: unique, stream: fromStdin || unique.length > 1 };
 }
 
-async function readLines(stdin: NodeJS.ReadableStream): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-    // Of a tab-separated line the first column is the id, so that a list without -q can be piped, too.
-    const id = line.split('\t')[0]?.trim();
-    if (id) lines.push(id);
+async function readLines({ line, stdin = process.stdin }: Reading): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const text of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const id = line(text);
+    if (id) ids.push(id);
   }
-  return lines;
+  return ids;
+}
+
+/** Of a tab-separated line the first column is the id, so that a list without -q can be piped, too. */
+function firstColumn(line: string): string {
+  return line.split('\t')[0]?.trim() ?? '';
+}
+
+function jsonString(text: string): string | undefined {
+  if (!text.startsWith('"')) return undefined;
+  try {
+    const value = parseJson(text);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { downloadAll, downloadFlags, templateOf } from '../../cli/documents/download.ts';
-import { readIds } from '../../cli/input/ids.ts';
-import { wishesOfKeys } from '../../documents/download/targets.ts';
+import { readKeys } from '../../cli/input/ids.ts';
+import { targetsOfKeys } from '../../documents/download/targets.ts';
 
 export default class DocumentsDownload extends EsignCommand {
   static override summary = 'Fetch files from your bucket by their storage keys.';
@@ -21,7 +21,7 @@ export default class DocumentsDownload extends EsignCommand {
     const { argv, flags } = await this.parse(DocumentsDownload);
     const context = this.context(flags);
     const template = templateOf(flags, 'key');
-    const { ids: keys } = await readIds(argv.map(String), 'storage key');
-    await downloadAll(wishesOfKeys(keys, template), flags, context);
+    const { ids: keys } = await readKeys(argv.map(String));
+    await downloadAll(targetsOfKeys(keys, template), flags, context);
   }
 }

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { forEachKey } from '../../cli/documents/keys.ts';
 import { renderObject } from '../../cli/documents/view.ts';
-import { readIds } from '../../cli/input/ids.ts';
+import { readKeys } from '../../cli/input/ids.ts';
 import { describeObject } from '../../documents/bucket/object-facts.ts';
 
 export default class DocumentsHead extends EsignCommand {
@@ -20,11 +20,11 @@ export default class DocumentsHead extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocumentsHead);
     const context = this.context(flags);
-    const keys = await readIds(argv.map(String), 'storage key');
+    const keys = await readKeys(argv.map(String));
     await forEachKey(
       keys,
       async (bucket, key) => describeObject(key, await bucket.head(key, context.signal)),
-      (facts) => renderObject(facts, context.terminal, context.clock.now()),
+      { show: (facts) => renderObject(facts, context.terminal, context.clock.now()) },
       context,
     );
   }

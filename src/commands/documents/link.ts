@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { forEachKey } from '../../cli/documents/keys.ts';
 import { durationFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/input/ids.ts';
+import { readKeys } from '../../cli/input/ids.ts';
 
 const DEFAULT_MS = 15 * 60_000;
 /** The longest that S3 accepts. */
@@ -33,7 +33,7 @@ export default class DocumentsLink extends EsignCommand {
     const { argv, flags } = await this.parse(DocumentsLink);
     const context = this.context(flags);
     const seconds = Math.min(MOST_S, Math.round((flags.expires ?? DEFAULT_MS) / 1_000));
-    const keys = await readIds(argv.map(String), 'storage key');
+    const keys = await readKeys(argv.map(String));
     const expiresAt = new Date(context.clock.now() + seconds * 1_000).toISOString();
     await forEachKey(
       keys,
@@ -42,7 +42,7 @@ export default class DocumentsLink extends EsignCommand {
         await bucket.head(key, context.signal);
         return { key, url: await bucket.link(key, seconds), expiresAt };
       },
-      ({ url }) => `${url}\n`,
+      { show: ({ url }) => `${url}\n`, secret: true },
       context,
     );
   }

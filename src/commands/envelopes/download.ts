@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { downloadAll, downloadFlags, patienceOf, templateOf } from '../../cli/documents/download.ts';
+import { downloadAll, downloadFlags, templateOf, waitingOf } from '../../cli/documents/download.ts';
 import { selectionFlags, selectionOf, selects } from '../../cli/envelopes/select-flags.ts';
 import { papersFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
-import { wishesOfEnvelopes, wishesOfIds } from '../../documents/download/targets.ts';
+import { targetsOfEnvelopes, targetsOfIds } from '../../documents/download/targets.ts';
 import { selectEnvelopes } from '../../envelopes/select.ts';
 import { UsageError } from '../../kernel/errors.ts';
 
@@ -47,12 +47,12 @@ export default class EnvelopesDownload extends EsignCommand {
     const ids = isSelected ? [] : (await readIds(words, 'envelope id')).ids;
     const client = await context.client();
     const papers = flags.what ?? ['signed', 'certificate'];
-    const wish = { client, papers, template, patience: patienceOf(flags, context) };
-    const wishes = isSelected
-      ? await wishesOfEnvelopes(selectEnvelopes(client, selection, { signal: context.signal }), wish)
-      : await wishesOfIds(ids, wish);
-    if (wishes.length === 0 && !context.json)
+    const options = { client, papers, template, waiting: waitingOf(flags, context) };
+    const targets = isSelected
+      ? await targetsOfEnvelopes(selectEnvelopes(client, selection, { signal: context.signal }), options)
+      : await targetsOfIds(ids, options);
+    if (targets.length === 0 && !context.json)
       context.notice('No envelope fits, so there is nothing to fetch.');
-    await downloadAll(wishes, flags, context);
+    await downloadAll(targets, flags, context);
   }
 }

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { forEachId } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import { forEachId } from '../../cli/envelopes/each.ts';
 import { Histories } from '../../cli/envelopes/history.ts';
 import { renderEnvelope } from '../../cli/envelopes/view.ts';
 import { readIds } from '../../cli/input/ids.ts';

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { confirmMany, forEachId, writeDryRun } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { reminding } from '../../cli/envelopes/actions.ts';
+import { confirmMany, forEachId, writeDryRun } from '../../cli/envelopes/each.ts';
 import { withReminderLog } from '../../cli/envelopes/reminder-log.ts';
 import { renderAction } from '../../cli/envelopes/view.ts';
 import { dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';

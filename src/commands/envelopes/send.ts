@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
-import { confirmMany, forEachId, writeDryRun } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { actionOnce } from '../../cli/envelopes/actions.ts';
+import { confirmMany, forEachId, writeDryRun } from '../../cli/envelopes/each.ts';
 import { renderAction } from '../../cli/envelopes/view.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';

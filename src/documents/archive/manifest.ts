@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { systemClock } from '../../kernel/clock.ts';
 import { diskReason } from '../../kernel/disk-reason.ts';
-import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { StorageError, UsageError } from '../../kernel/errors.ts';
 import { writeFileAtomic } from '../../kernel/files.ts';
 import { lockFile } from '../../kernel/lock.ts';
+import { readRegular } from './regular-file.ts';
 
 /** The list of all files with their hashes, as `sha256sum` writes and checks it. */
 export const MANIFEST_NAME = 'SHA256SUMS';
@@ -43,10 +42,9 @@ function unescapeName(name: string): string {
 export async function readManifest(dir: string): Promise<string[]> {
   const path = join(dir, MANIFEST_NAME);
   try {
-    const text = await readFile(path, 'utf8');
+    const text = (await readRegular(path)) ?? '';
     return text.split(/\r?\n/).filter((line) => line !== '');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
     throw new UsageError(`Can't read ${path} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and who may read it.',
@@ -78,26 +76,16 @@ export async function updateManifest(dir: string, files: ReadonlyMap<string, str
   }
 }
 
-const TURN_MS = 20;
-const TURNS = 1_500;
-const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+/** How long another run may take to write the list, in ms. */
+const TURN_MS = 30_000;
 
-async function turn(dir: string): Promise<() => Promise<void>> {
+function turn(dir: string): Promise<() => Promise<void>> {
   const path = join(dir, `.${MANIFEST_NAME}.lock`);
   const taken = (pid: string) =>
-    new UsageError(`Another esign (process ${pid}) keeps ${path}.`, {
-      hint: 'Wait until it has ended, or give another --dir.',
+    new StorageError('STORAGE_LOCAL', `Another esign (process ${pid}) keeps ${path}.`, {
+      hint: 'Wait until it has ended and run again, or give another --dir.',
     });
-  for (let tries = 0; ; tries++) {
-    try {
-      return await lockFile(path, taken);
-    } catch (error) {
-      // A disk without links: the list is written without taking turns.
-      if (WITHOUT_LINKS.includes(codeOf(error) ?? '')) return () => Promise.resolve();
-      if (!(error instanceof UsageError) || tries >= TURNS) throw error;
-      await systemClock.sleep(TURN_MS);
-    }
-  }
+  return lockFile(path, taken, { waitMs: TURN_MS });
 }
 
 /** True when a name of the list stays inside its folder. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { diskReason } from '../../kernel/disk-reason.ts';
-import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { blocksOf } from '../download/digest.ts';
 import type { FileResult } from '../download/file.ts';
 import { MANIFEST_NAME, parseLine, readManifest, staysInside } from './manifest.ts';
+import { blocksOf, openRegular } from './regular-file.ts';
 
 const AT_ONCE = 4;
 
@@ -36,13 +36,13 @@ async function verifyLine(dir: string, line: string, signal: AbortSignal | undef
   if (!staysInside(name)) return failed(null, `${name} is outside the folder.`);
   const path = join(dir, name);
   try {
-    const { bytes, sha256 } = await hashFile(path);
+    const hashed = await hashFile(path);
+    if (hashed === undefined) return failed(path, `${name} is missing.`);
+    const { bytes, sha256 } = hashed;
     if (sha256 === entry.sha256) return { ...nothing, path, bytes, sha256, status: 'unchanged', error: null };
     return { ...failed(path, `${name} is not what was downloaded: its SHA-256 is another.`), bytes, sha256 };
   } catch (error) {
-    const missing = codeOf(error) === 'ENOENT';
-    const why = missing ? 'is missing' : `can't be read (${diskReason(error)})`;
-    return failed(path, `${name} ${why}.`);
+    return failed(path, `${name} can't be read (${diskReason(error)}).`);
   }
 }
 
@@ -52,8 +52,9 @@ function failed(path: string | null, message: string): FileResult {
   return { ...nothing, path, status: 'failed', error: { code: 'STORAGE_CORRUPT', message } };
 }
 
-async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
-  const file = await open(path, 'r');
+async function hashFile(path: string): Promise<{ bytes: number; sha256: string } | undefined> {
+  const file = openRegular(path);
+  if (file === undefined) return undefined;
   try {
     const hash = createHash('sha256');
     let bytes = 0;
@@ -63,6 +64,6 @@ async function hashFile(path: string): Promise<{ bytes: number; sha256: string }
     }
     return { bytes, sha256: hash.digest('hex') };
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }

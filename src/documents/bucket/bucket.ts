@@ -1,16 +1,12 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { abortReason } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { StorageError } from '../../kernel/errors.ts';
-import { QuickLane } from '../quick-lane.ts';
-import type { Whole } from '../slabs.ts';
-import { SMALL, type WholeReply } from '../whole-get.ts';
-import { type BucketExchange, type ConnectOptions, connect, isDirect } from './connection.ts';
+import { type BucketExchange, type ConnectOptions, connect } from './connection.ts';
 import { statusOf, storageError } from './errors.ts';
 import { factsOf, type ObjectFacts, type ObjectReply, replyOf } from './object-facts.ts';
+import { PlainGets, type Reply } from './plain-get.ts';
 import type { StorageSettings } from './settings.ts';
 
 /** An object's body as it arrives, with what the bucket says of it. */
@@ -20,8 +16,6 @@ export interface OpenedObject {
   /** The first byte of the body within the object. */
   from: number;
   body: AsyncIterable<Uint8Array>;
-  /** The same bytes, where they came in one piece. */
-  whole?: Whole;
   /** Lets go of a body that nobody will read. */
   cancel(): void;
 }
@@ -35,8 +29,6 @@ export interface OpenRequest {
   ifMatch?: string | undefined;
   /** Only if it is another one; else the answer is `same`. */
   ifNoneMatch?: string | undefined;
-  /** A small object may come in one piece. */
-  whole?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -47,16 +39,12 @@ export interface Bucket {
   head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
   /** A URL that lets anyone fetch the object for so long, and when that ends. */
   link(key: string, seconds: number): Promise<string>;
-  /** How far this machine's clock is off, in ms, where the bucket refused a request for it. */
-  clockOffset(): number;
   close(): void;
 }
 
 export type { BucketExchange };
 
 const TIMEOUT_MS = 30_000;
-/** How long the first request may keep the others waiting, in ms. */
-const LEAD_MS = 2_000;
 
 /**
  * Connects to the bucket of a profile. The SDK is loaded here and only here, since it is large.
@@ -65,85 +53,34 @@ const LEAD_MS = 2_000;
 export async function openBucket(settings: StorageSettings, options: ConnectOptions = {}): Promise<Bucket> {
   const name = settings.bucket;
   if (name === undefined) {
-    throw new StorageError(
-      'STORAGE_NOT_CONFIGURED',
-      'The profile does not say which bucket the documents are in.',
-      {
-        hint: 'Set it: `esign profiles edit NAME --bucket BUCKET [--endpoint URL] [--region REGION]`.',
-      },
-    );
+    throw new StorageError('STORAGE_NOT_CONFIGURED', 'It is not set which bucket the documents are in.', {
+      hint: 'Set it: `esign profiles edit NAME --bucket BUCKET [--endpoint URL] [--region REGION]`, or ESIGN_BUCKET where there is no profile.',
+    });
   }
   const sdk = await import('./s3-sdk.ts');
-  const { client, endpoint, agents } = await connect(sdk, settings, options);
+  const { client, endpoint } = await connect(sdk, settings, options);
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const where = { bucket: name, endpoint };
   const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
     signal?.aborted ? abortReason(signal) : storageError(error, { ...where, key, action });
-  const lane = new QuickLane({
-    keys: () => client.config.credentials(),
-    clockOffset: () => client.config.systemClockOffset,
-    agents,
-    isDirect,
-    timeoutMs,
-  });
-  const withSdk = async (key: string, request: OpenRequest): Promise<Opened> => {
-    const { signal } = request;
-    const command = new sdk.GetObjectCommand({ Bucket: name, Key: key, ...conditionsOf(request) });
-    command.middlewareStack.add(
-      (next) => async (args) => {
-        const answer = await next(args);
-        lane.learn(args.request, key);
-        return answer;
-      },
-      { step: 'deserialize', priority: 'high' },
-    );
-    try {
-      return openedOf(await client.send(command, signal ? { abortSignal: signal } : {}), timeoutMs);
-    } catch (error) {
-      const status = statusOf(error);
-      if (status === 304) return { kind: 'same' };
-      if (status === 412 || status === 416) return { kind: 'changed' };
-      throw failure(error, key, 'fetch', signal);
-    }
-  };
-  // One request of the SDK is enough to learn the way; each takes long.
-  let leading: Promise<unknown> | undefined;
-  const lead = (key: string, request: OpenRequest): Promise<Opened> => {
-    const opening = withSdk(key, request);
-    leading = Promise.race([opening.catch(() => undefined), pause(LEAD_MS, undefined, { ref: false })]);
-    return opening;
-  };
-  let isLarge = false;
-  /** A small object in one piece, anything else by the SDK; undefined where it is better streamed. */
-  const openWhole = async (key: string, request: OpenRequest): Promise<Opened | undefined> => {
-    if (leading === undefined) return lead(key, request);
-    if (!lane.isOpen) await leading;
-    if (!lane.isOpen) return withSdk(key, request);
-    // After a large object others are likely to be large, and a connection is lost for each that is.
-    if (isLarge) return undefined;
-    const started = Date.now();
-    const answer = await lane.getWhole(key, headersOf(request), request.signal);
-    isLarge = answer === 'large';
-    if (answer === 'large') return undefined;
-    if (answer === undefined) return withSdk(key, request);
-    options.trace?.({ ...lane.addressOf(key), status: 200, ms: Date.now() - started, error: undefined });
-    return openedWhole(answer);
-  };
-  const openStreamed = async (key: string, request: OpenRequest): Promise<Opened> => {
-    const started = Date.now();
-    const reply = await lane.get(key, headersOf(request), request.signal);
-    if (reply === undefined) return withSdk(key, request);
-    options.trace?.(laneExchange(reply, Date.now() - started));
-    const opened = openedByLane(reply, timeoutMs);
-    if (opened.kind === 'object') isLarge = (opened.facts.size ?? Number.POSITIVE_INFINITY) > SMALL;
-    return opened;
-  };
+  const plain = new PlainGets(client, () => signedRequest(sdk, client, name), options.trace);
   return {
     name,
     async open(key, request = {}) {
-      if (request.signal?.aborted) throw abortReason(request.signal);
-      const opened = request.whole ? await openWhole(key, request) : undefined;
-      return opened ?? openStreamed(key, request);
+      const { signal } = request;
+      signal?.throwIfAborted();
+      const answer = await plain.get(key, headersOf(request), signal);
+      signal?.throwIfAborted();
+      if ('reply' in answer) return openedPlainly(answer.reply, timeoutMs);
+      try {
+        const command = new sdk.GetObjectCommand({ Bucket: name, Key: key, ...conditionsOf(request) });
+        if (answer.firstTry) beginWith(command, answer.firstTry);
+        return openedOf(await client.send(command, signal ? { abortSignal: signal } : {}), timeoutMs);
+      } catch (error) {
+        const answered = answerTo(statusOf(error));
+        if (answered !== undefined) return answered;
+        throw failure(error, key, 'fetch', signal);
+      }
     },
     async head(key, signal) {
       try {
@@ -160,18 +97,8 @@ export async function openBucket(settings: StorageSettings, options: ConnectOpti
           throw failure(error, key, 'link to');
         },
       ),
-    clockOffset: () => client.config.systemClockOffset,
-    close: () => {
-      lane.close();
-      client.destroy();
-    },
+    close: () => client.destroy(),
   };
-}
-
-function laneExchange(reply: IncomingMessage & { req?: ClientRequest }, ms: number): BucketExchange {
-  const { req } = reply;
-  const url = req === undefined ? '' : `${req.protocol}//${req.host}${req.path}`;
-  return { method: 'GET', url, status: reply.statusCode, ms, error: undefined };
 }
 
 function headersOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest): Record<string, string> {
@@ -182,28 +109,49 @@ function headersOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest): Record<stri
   };
 }
 
-function openedByLane(reply: IncomingMessage, stallMs: number): Opened {
-  const status = reply.statusCode ?? 0;
-  if (status >= 300) {
-    reply.resume();
-    return { kind: status === 304 ? 'same' : 'changed' };
-  }
-  return openedOf({ ...replyOf(reply.headers), Body: reply }, stallMs);
+function openedPlainly({ statusCode, headers, body }: Reply, stallMs: number): Opened {
+  const answered = answerTo(statusCode);
+  if (answered === undefined) return openedOf({ ...replyOf(headers), Body: body }, stallMs);
+  if (body instanceof Readable) body.resume();
+  return answered;
 }
 
-function openedWhole({ headers, whole }: WholeReply): OpenedObject {
-  const reply = replyOf(headers);
-  const body = async function* () {
-    yield whole.bytes;
-  };
-  return {
-    kind: 'object',
-    facts: factsOf(reply, reply.ContentLength),
-    from: 0,
-    body: body(),
-    whole,
-    cancel: () => whole.release(),
-  };
+/** What a status says where a condition was asked for. */
+function answerTo(status: number | undefined): Opened | undefined {
+  if (status === 304) return { kind: 'same' };
+  return status === 412 || status === 416 ? { kind: 'changed' } : undefined;
+}
+
+/** Gives the SDK what came of a first try, which it judges as if it had made it. */
+function beginWith(command: GetObjectCommand, firstTry: () => Promise<{ response: unknown }>): void {
+  let first: typeof firstTry | undefined = firstTry;
+  command.middlewareStack.add(
+    (next) => (args) => {
+      const given = first;
+      first = undefined;
+      return given === undefined ? next(args) : given();
+    },
+    { step: 'deserialize', priority: 'low' },
+  );
+}
+
+/** A GET of the key `k`, as the SDK would send it; it is not sent. */
+async function signedRequest(
+  sdk: typeof import('./s3-sdk.ts'),
+  client: S3Client,
+  bucket: string,
+): Promise<unknown> {
+  const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: 'k' });
+  let request: unknown;
+  command.middlewareStack.add(
+    () => (args) => {
+      ({ request } = args);
+      return Promise.resolve({ output: { $metadata: {} }, response: { statusCode: 200, headers: {} } });
+    },
+    { step: 'deserialize', priority: 'high' },
+  );
+  await client.send(command);
+  return request;
 }
 
 function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest) {

@@ -31,12 +31,6 @@ export interface Connection {
   client: S3Client;
   /** The endpoint, where it is not AWS's own. */
   endpoint: string | undefined;
-  agents: { http: HttpAgent; https: HttpsAgent };
-}
-
-/** True where connections to a host go there without a proxy. */
-export function isDirect(secure: boolean, hostname: string, port: number | undefined): boolean {
-  return proxyFor(process.env, urlOf(secure ? 'https:' : 'http:', hostname, port)) === undefined;
 }
 
 /** Connects as the profile, the environment and the AWS configuration say. */
@@ -61,7 +55,7 @@ export async function connect(
   }
   if (options.trace) traceExchanges(client, options.trace);
   routeThroughProxy(client);
-  return { client, endpoint, agents };
+  return { client, endpoint };
 }
 
 function connectMs({ timeoutMs = TIMEOUT_MS }: ConnectOptions): number {
@@ -71,7 +65,7 @@ function connectMs({ timeoutMs = TIMEOUT_MS }: ConnectOptions): number {
 function clientConfig(
   settings: StorageSettings,
   options: ConnectOptions,
-  agents: Connection['agents'],
+  agents: { http: HttpAgent; https: HttpsAgent },
 ): S3ClientConfig {
   const { endpoint, accessKeyId, secretAccessKey } = settings;
   const region = settings.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;

@@ -29,6 +29,11 @@ export function isProvable(facts: ObjectFacts): boolean {
   return facts.md5 !== undefined || facts.checksum !== undefined;
 }
 
+/** True when no two contents have this ETag; a weak one may stand for several. */
+export function isStrong(etag: string | undefined): etag is string {
+  return etag !== undefined && !etag.startsWith('W/');
+}
+
 /** The fields of a reply that are facts of its object, as the SDK names them. */
 export interface ObjectReply {
   ContentLength?: number | undefined;

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import { type Crc, createCrc32, createCrc32c, createCrc64Nvme } from '../../kernel/crc.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import type { ChecksumAlgorithm, ObjectFacts } from '../bucket/object-facts.ts';
@@ -15,50 +14,55 @@ const PDF_HEAD = '%PDF-';
 /** Counts bytes as they pass and compares them with what the bucket said of them. */
 export class Digest {
   bytes = 0;
-  private head = '';
-  private readonly sha256 = createHash('sha256');
-  private readonly md5;
-  private readonly checksum: Crc | undefined;
-  private readonly key: string;
-  private readonly facts: ObjectFacts;
+  #head = '';
+  readonly #sha256 = createHash('sha256');
+  readonly #md5;
+  readonly #checksum: Crc | undefined;
+  readonly #key: string;
+  readonly #facts: ObjectFacts;
 
   constructor(key: string, facts: ObjectFacts) {
-    this.key = key;
-    this.facts = facts;
+    this.#key = key;
+    this.#facts = facts;
     const proof = proofOf(facts);
-    this.md5 = proof === 'md5' ? createHash('md5') : undefined;
-    this.checksum =
+    this.#md5 = proof === 'md5' ? createHash('md5') : undefined;
+    this.#checksum =
       proof === 'checksum' && facts.checksum ? createChecksum(facts.checksum.algorithm) : undefined;
   }
 
   /** @throws StorageError STORAGE_CORRUPT as soon as it is clear that these are not the object's bytes. */
   update(chunk: Uint8Array): void {
-    if (this.bytes < PDF_HEAD.length) this.head += Buffer.from(chunk.subarray(0, 5)).toString('latin1');
+    if (this.bytes < PDF_HEAD.length) this.#head += Buffer.from(chunk.subarray(0, 5)).toString('latin1');
     this.bytes += chunk.byteLength;
-    if (this.bytes >= PDF_HEAD.length) this.judgeHead();
-    if (this.facts.size !== undefined && this.bytes > this.facts.size)
-      throw corrupt(this.key, `more than its ${this.facts.size} bytes arrived`);
-    this.sha256.update(chunk);
-    this.md5?.update(chunk);
-    this.checksum?.update(chunk);
+    if (this.bytes >= PDF_HEAD.length) this.#judgeHead();
+    if (this.#facts.size !== undefined && this.bytes > this.#facts.size)
+      throw corrupt(this.#key, `more than its ${this.#facts.size} bytes arrived`);
+    this.#sha256.update(chunk);
+    this.#md5?.update(chunk);
+    this.#checksum?.update(chunk);
   }
 
-  private judgeHead(): void {
-    if (this.key.toLowerCase().endsWith('.pdf') && !this.head.startsWith(PDF_HEAD))
-      throw corrupt(this.key, 'it is not a PDF');
+  /** The SHA-256 of the bytes that passed so far. */
+  soFar(): string {
+    return this.#sha256.copy().digest('hex');
+  }
+
+  #judgeHead(): void {
+    if (this.#key.toLowerCase().endsWith('.pdf') && !this.#head.startsWith(PDF_HEAD))
+      throw corrupt(this.#key, 'it is not a PDF');
   }
 
   /** @throws StorageError STORAGE_CORRUPT when the bytes are not the object. */
   result(): Counted {
-    const { size, md5, checksum } = this.facts;
+    const { size, md5, checksum } = this.#facts;
     if (size !== undefined && size !== this.bytes)
-      throw corrupt(this.key, `${this.bytes} of ${size} bytes arrived`);
-    this.judgeHead();
-    if (this.checksum !== undefined && this.checksum.base64() !== checksum?.value)
-      throw corrupt(this.key, `its checksum (${checksum?.algorithm ?? ''}) is wrong`);
-    if (this.md5 !== undefined && this.md5.digest('hex') !== md5)
-      throw corrupt(this.key, 'its checksum (ETag) is wrong');
-    return { bytes: this.bytes, sha256: this.sha256.digest('hex') };
+      throw corrupt(this.#key, `${this.bytes} of ${size} bytes arrived`);
+    this.#judgeHead();
+    if (this.#checksum !== undefined && this.#checksum.digest().toString('base64') !== checksum?.value)
+      throw corrupt(this.#key, `its checksum (${checksum?.algorithm ?? ''}) is wrong`);
+    if (this.#md5 !== undefined && this.#md5.digest('hex') !== md5)
+      throw corrupt(this.#key, 'its checksum (ETag) is wrong');
+    return { bytes: this.bytes, sha256: this.#sha256.digest('hex') };
   }
 }
 
@@ -74,21 +78,7 @@ function createChecksum(algorithm: ChecksumAlgorithm): Crc {
   if (algorithm === 'CRC32C') return createCrc32c();
   if (algorithm === 'CRC64NVME') return createCrc64Nvme();
   const hash = createHash(algorithm);
-  return { update: (bytes) => void hash.update(bytes), base64: () => hash.digest('base64') };
-}
-
-const BLOCK = 256 * 1024;
-
-/** The bytes of an open file from its start, in blocks; a block is only valid until the next one. */
-export async function* blocksOf(file: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
-  const block = Buffer.allocUnsafe(BLOCK);
-  let position = 0;
-  for (;;) {
-    const { bytesRead } = await file.read(block, 0, BLOCK, position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield block.subarray(0, bytesRead);
-  }
+  return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
 }
 
 /** What arrived is not what the bucket promised. */

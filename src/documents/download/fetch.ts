@@ -7,9 +7,10 @@ import type { Bucket } from '../bucket/bucket.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
 import { fileOf, keyOf, type WantedFile } from './papers.ts';
 
-/** How long to wait for a file that should be there but is not yet, in ms. */
-export interface Patience {
-  waitMs: number;
+/** How a run waits for files that should be there but are not yet. */
+export interface Waiting {
+  /** When it ends, for all files together, as the clock tells it. */
+  until: number;
   clock: Clock;
   signal?: AbortSignal;
   onWait?: (reason: string) => void;
@@ -19,45 +20,43 @@ const LOOK_EVERY_MS = 1_000;
 
 /**
  * The file of an envelope's paper. A completed envelope whose key is still null is asked for again
- * until the patience ends; one that is not completed has nothing to wait for. `known` is the envelope
+ * until the waiting ends; one that is not completed has nothing to wait for. `known` is the envelope
  * as it was seen last, and saves asking when it names the file already.
  */
 export async function locatePaper(
   client: Client,
   id: string,
   what: Paper,
-  patience: Patience,
+  waiting: Waiting,
   known?: Envelope,
 ): Promise<WantedFile> {
   if (known !== undefined && keyOf(known, what) !== undefined) return fileOf(known, what);
-  const deadline = patience.clock.now() + patience.waitMs;
   for (;;) {
-    const envelope = await client.envelopes.get(id, patience.signal);
+    const envelope = await client.envelopes.get(id, waiting.signal);
     const soon = what === 'document' || envelope.status === 'COMPLETED';
-    if (keyOf(envelope, what) !== undefined || !soon || patience.clock.now() >= deadline)
+    if (keyOf(envelope, what) !== undefined || !soon || waiting.clock.now() >= waiting.until)
       return fileOf(envelope, what);
-    patience.onWait?.(`The service has not named the ${what} file of ${id} yet; waiting.`);
-    await patience.clock.sleep(LOOK_EVERY_MS, patience.signal);
+    waiting.onWait?.(`The service has not named the ${what} file of ${id} yet; waiting.`);
+    await waiting.clock.sleep(LOOK_EVERY_MS, waiting.signal);
   }
 }
 
-/** Runs a fetch again while the object is not there yet and the patience lasts. */
-export async function untilThere<T>(fetch: () => Promise<T>, patience: Patience): Promise<T> {
-  const deadline = patience.clock.now() + patience.waitMs;
+/** Runs a fetch again while the object is not there yet and the waiting lasts. */
+export async function untilThere<T>(fetch: () => Promise<T>, waiting: Waiting): Promise<T> {
   for (;;) {
     try {
       return await fetch();
     } catch (error) {
       const missing = error instanceof StorageError && error.code === 'STORAGE_NOT_FOUND';
-      if (!missing || patience.clock.now() >= deadline) throw error;
-      patience.onWait?.(`${error.message} Waiting for it.`);
-      await patience.clock.sleep(LOOK_EVERY_MS, patience.signal);
+      if (!missing || waiting.clock.now() >= waiting.until) throw error;
+      waiting.onWait?.(`${error.message} Waiting for it.`);
+      await waiting.clock.sleep(LOOK_EVERY_MS, waiting.signal);
     }
   }
 }
 
 /** One file to fetch, however its key is found. */
-export interface FileWish {
+export interface FileTarget {
   envelopeId: string | null;
   what: Paper | null;
   /** The key, where it is known beforehand. */
@@ -67,32 +66,32 @@ export interface FileWish {
   locate: () => Promise<WantedFile>;
 }
 
-/** Where a wish comes from, in words. */
-export function sourceOf(wish: FileWish): string {
-  return wish.key ?? `the ${wish.what ?? ''} file of ${wish.envelopeId ?? ''}`;
+/** Where a target comes from, in words. */
+export function sourceOf(target: FileTarget): string {
+  return target.key ?? `the ${target.what ?? ''} file of ${target.envelopeId ?? ''}`;
 }
 
-/** A result for each wish; a failure is a result, too, and carries its error. */
+/** A result for each target; a failure is a result, too, and carries its error. */
 export async function fetchFile(
   bucket: Bucket,
-  wish: FileWish,
+  target: FileTarget,
   options: DownloadOptions,
-  patience: Patience,
+  waiting: Waiting,
 ): Promise<{ result: FileResult; error: EsignError | undefined }> {
-  let { key } = wish;
+  let { key } = target;
   try {
-    const wanted = await wish.locate();
+    const wanted = await target.locate();
     key = wanted.key;
-    const named = wish.fileName === null ? wanted : { ...wanted, fileName: wish.fileName };
+    const named = target.fileName === null ? wanted : { ...wanted, fileName: target.fileName };
     return {
-      result: await untilThere(() => downloadFile(bucket, named, options), patience),
+      result: await untilThere(() => downloadFile(bucket, named, options), waiting),
       error: undefined,
     };
   } catch (error) {
     if (options.signal?.aborted || !(error instanceof EsignError)) throw error;
     const failed = {
-      envelopeId: wish.envelopeId,
-      what: wish.what,
+      envelopeId: target.envelopeId,
+      what: target.what,
       key,
       path: null,
       bytes: null,

@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { closeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
-import { caseless, Folders } from '../archive/folders.ts';
+import { Folders, type Place } from '../archive/folders.ts';
 import type { Ledger } from '../archive/ledger.ts';
 import { localError } from '../archive/local-error.ts';
+import { blocksOf, openRegular } from '../archive/regular-file.ts';
 import type { Bucket, OpenedObject } from '../bucket/bucket.ts';
 import type { ObjectFacts } from '../bucket/object-facts.ts';
-import type { FileThread } from '../file-thread.ts';
-import type { Whole } from '../slabs.ts';
-import { blocksOf, type Counted } from './digest.ts';
+import type { Counted } from './digest.ts';
 import type { WantedFile } from './papers.ts';
-import { PartFile, partPath } from './part-file.ts';
+import { PartFile } from './part-file.ts';
 import { type TransferOptions, type TransferWatch, transfer } from './transfer.ts';
 
 /** A fetched file, as `--json` prints it. */
@@ -37,13 +36,9 @@ export interface DownloadOptions {
   clock?: Clock | undefined;
   /** The folders of a run of several; without it the file is a run of its own. */
   folders?: Folders | undefined;
-  /** Proves and writes files beside the fetching of others. */
-  thread?: FileThread | undefined;
   /** Where the file is written down. */
   ledger?: Ledger | undefined;
   watch?: TransferWatch | undefined;
-  /** Told when nothing more is asked of the bucket for this file, and the next one may begin. */
-  arrived?: (() => void) | undefined;
 }
 
 /**
@@ -58,18 +53,13 @@ export async function downloadFile(
   options: DownloadOptions,
 ): Promise<FileResult> {
   const path = join(options.dir, options.fileName ?? wanted.fileName);
-  const folder = dirname(path);
   const folders = options.folders ?? new Folders(options.dir);
   try {
-    const { alone, names } = await folders.enter(folder);
-    const name = caseless(basename(path));
-    const place = {
-      alone,
-      had: !alone || names.has(name),
-      begun: alone && names.has(`${name}.part`),
-      folders,
-    };
-    const { status, bytes, sha256 } = await fetchTo(bucket, wanted.key, path, { ...options, ...place });
+    const place = await folders.place(path);
+    const { status, bytes, sha256, etag } = await fetchTo(bucket, wanted.key, path, place, options);
+    // Its folder first, since a list never names a file whose name is not durable.
+    if (status === 'downloaded') folders.touched(dirname(path));
+    await options.ledger?.record(path, sha256, etag);
     const { envelopeId, what, key } = wanted;
     return { envelopeId, what, key, path, bytes, sha256, status, error: null };
   } catch (error) {
@@ -80,100 +70,35 @@ export async function downloadFile(
   }
 }
 
-type Outcome = Counted & { status: 'downloaded' | 'unchanged' };
-
-/** What is known of the place where a file goes. */
-interface Place {
-  alone: boolean;
-  /** Something of its name may be there. */
-  had: boolean;
-  /** An earlier run began it. */
-  begun: boolean;
-  folders: Folders;
+interface Outcome extends Counted {
+  status: 'downloaded' | 'unchanged';
+  /** Where it does not tell the content. */
+  etag?: string | undefined;
 }
 
 async function fetchTo(
   bucket: Bucket,
   key: string,
   path: string,
-  options: DownloadOptions & Place,
+  place: Place,
+  options: DownloadOptions,
 ): Promise<Outcome> {
-  const { thread, signal } = options;
-  const existing = options.had ? await countFile(path) : undefined;
-  if (existing !== undefined) {
-    const opened = await openIfOther(bucket, key, path, existing, options);
-    if (opened !== undefined) return stream(bucket, key, path, { ...options, existing, opened });
-    await options.ledger?.record(path, existing.sha256, undefined);
-    return { ...existing, status: 'unchanged' };
-  }
-  if (thread === undefined || options.begun) return stream(bucket, key, path, options);
-  const answer = await bucket.open(key, { whole: true, signal });
-  const opened = answer.kind === 'object' ? answer : undefined;
-  const outcome = opened?.whole && (await shelve(thread, key, path, opened, opened.whole, options));
-  return outcome ?? stream(bucket, key, path, { ...options, opened });
-}
-
-/** Fetches an object of any length by way of a part file that a later run can go on with. */
-async function stream(
-  bucket: Bucket,
-  key: string,
-  path: string,
-  options: DownloadOptions & Place & { existing?: Counted; opened?: OpenedObject | undefined },
-): Promise<Outcome> {
-  const { existing, opened } = options;
-  await mkdir(dirname(path), { recursive: true });
-  const part = await PartFile.open(path, { bucket: bucket.name, key }, options);
+  const existing = place.had ? await countFile(path) : undefined;
+  const opened = existing && (await openIfOther(bucket, key, path, existing, options));
+  if (existing !== undefined && opened === undefined) return { ...existing, status: 'unchanged' };
+  const part = await PartFile.open(place.part, { bucket: bucket.name, key }, place.lasting);
   let done = false;
   try {
     const { facts, counted } = await fill(part, bucket, key, { ...options, opened });
     const status = await settle(part, path, counted, existing, options.force);
     done = true;
-    await note(path, counted, status, facts, options);
-    return { ...counted, status };
+    return { ...counted, status, etag: facts.md5 === undefined ? facts.etag : undefined };
   } catch (error) {
     // Bytes that broke off are of use to the next run; bytes that were refused are not.
     const useful = options.signal?.aborted || codeOf(error) === 'STORAGE_UNREACHABLE';
-    if (!done) await (useful ? part.keep() : part.discard());
+    if (!done) useful ? part.keep() : part.discard();
     throw error;
   }
-}
-
-/** An object that is there in one piece is put under its name by the thread. Undefined where something is in its way. */
-async function shelve(
-  thread: FileThread,
-  key: string,
-  path: string,
-  { facts }: OpenedObject,
-  whole: Whole,
-  options: DownloadOptions & Place,
-): Promise<Outcome | undefined> {
-  const { alone, watch, arrived } = options;
-  const { bytes } = whole;
-  watch?.expect(bytes.byteLength);
-  watch?.arrive(bytes.byteLength);
-  const putting = thread.put({ key, facts, bytes, path, part: partPath(path, alone) });
-  if (thread.hasRoom) arrived?.();
-  const counted = await putting;
-  if (counted === 'occupied') {
-    watch?.expect(-bytes.byteLength);
-    watch?.arrive(-bytes.byteLength);
-    return undefined;
-  }
-  whole.release();
-  await note(path, counted, 'downloaded', facts, options);
-  return { ...counted, status: 'downloaded' };
-}
-
-/** Writes a file down that has its name; its folder first, since a list never names a file whose name is not durable. */
-async function note(
-  path: string,
-  { sha256 }: Counted,
-  status: Outcome['status'],
-  facts: ObjectFacts,
-  { folders, ledger }: DownloadOptions & Place,
-): Promise<void> {
-  if (status === 'downloaded') folders.touched(dirname(path));
-  await ledger?.record(path, sha256, facts.md5 === undefined ? facts.etag : undefined);
 }
 
 /**
@@ -212,14 +137,14 @@ async function fill(
   const first = part.known === undefined ? { ...common, opened } : { ...common, known: part.known };
   const came = await transfer(bucket, key, part, first);
   try {
-    return { facts: came.facts, counted: await part.prove(came.facts, came.resumed) };
+    return { facts: came.facts, counted: await part.prove(came.facts) };
   } catch (error) {
     if (!came.resumed || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
     watch?.expect(-(came.facts.size ?? 0));
     watch?.arrive(-part.length);
-    await part.restart();
+    part.restart();
     const again = await transfer(bucket, key, part, common);
-    return { facts: again.facts, counted: await part.prove(again.facts, again.resumed) };
+    return { facts: again.facts, counted: await part.prove(again.facts) };
   }
 }
 
@@ -233,7 +158,7 @@ async function settle(
   // Another run may have been faster.
   const there = existing ?? (await countFile(path));
   if (there?.sha256 === counted.sha256) {
-    await part.discard();
+    part.discard();
     return 'unchanged';
   }
   if (!force && there !== undefined) throw different(path);
@@ -255,13 +180,8 @@ function different(path: string): StorageError {
 
 /** What a file holds; undefined where there is none. */
 async function countFile(path: string): Promise<(Counted & { md5: string }) | undefined> {
-  let file: FileHandle;
-  try {
-    file = await open(path, 'r');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const file = openRegular(path);
+  if (file === undefined) return undefined;
   try {
     const [sha256, md5] = [createHash('sha256'), createHash('md5')];
     let bytes = 0;
@@ -272,6 +192,6 @@ async function countFile(path: string): Promise<(Counted & { md5: string }) | un
     }
     return { bytes, sha256: sha256.digest('hex'), md5: md5.digest('hex') };
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { StorageError, UsageError } from '../../kernel/errors.ts';
-import { PAPERS, type Paper } from '../../kernel/vocabulary.ts';
+import { isTerminal, PAPERS, type Paper } from '../../kernel/vocabulary.ts';
 import { safeFileName } from '../archive/file-names.ts';
 
 /** One file to fetch: which paper of which envelope, its storage key, and the name it gets here. */
@@ -33,16 +33,28 @@ export function fileOf(envelope: Envelope, what: Paper): WantedFile {
   if (key !== undefined) {
     return { envelopeId: envelope.id, what, key, fileName: paperName(envelope.id, what) };
   }
-  throw new StorageError(
-    'STORAGE_NOT_READY',
-    `${envelope.id} has no ${what} file: its status is ${envelope.status ?? 'unknown'}.`,
-    {
-      hint:
-        what === 'document'
-          ? 'The service sets this key when the envelope is created; ask again in a moment.'
-          : `Signed files exist once the envelope is COMPLETED: \`esign envelopes watch ${envelope.id}\`.`,
-    },
-  );
+  throw notReady(envelope, what);
+}
+
+/** Said of the envelope, and the same of both papers of a signed one. */
+function notReady({ id, ...envelope }: Envelope, what: Paper): StorageError {
+  const status = envelope.status ?? 'unknown';
+  const not = (message: string, hint: string) => new StorageError('STORAGE_NOT_READY', message, { hint });
+  if (what === 'document')
+    return not(
+      `The service has not named the document of ${id} yet.`,
+      'It does when the envelope is created; ask again in a moment.',
+    );
+  if (status === 'COMPLETED')
+    return not(
+      `${id} is COMPLETED, but the service has not named its signed papers yet.`,
+      'Wait longer with --wait 5m.',
+    );
+  const unsigned = `\`esign envelopes download ${id} --what document\``;
+  if (isTerminal(status))
+    return not(`${id} is ${status}: it has no signed papers, and will have none.`, `Unsigned: ${unsigned}.`);
+  const watch = `\`esign envelopes watch ${id}\` tells when it is COMPLETED.`;
+  return not(`${id} is ${status}: it has no signed papers yet.`, `${watch} Unsigned: ${unsigned}.`);
 }
 
 /** The name a paper gets where no other is asked for. */

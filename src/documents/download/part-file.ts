@@ -1,231 +1,230 @@
-import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import * as z from 'zod/mini';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeSync,
+  writevSync,
+} from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { codeOf } from '../../kernel/errors.ts';
-import { parseJson } from '../../kernel/json.ts';
+import { untilFree } from '../../kernel/files.ts';
 import { localError } from '../archive/local-error.ts';
-import { CHECKSUM_ALGORITHMS, isProvable, type ObjectFacts } from '../bucket/object-facts.ts';
-import type { FileThread } from '../file-thread.ts';
-import { blocksOf, type Counted, Digest } from './digest.ts';
+import { blocksOf, openRegular } from '../archive/regular-file.ts';
+import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
+import { type Counted, Digest } from './digest.ts';
+import { type Checkpoint, notePath, type PartOf, readNote, writeCheckpoint, writeNote } from './part-note.ts';
 import type { Sink } from './transfer.ts';
 
 /** Smaller objects are fetched again from the start: going on would cost more than it saves. */
 const WORTH_RESUMING = 1024 * 1024;
 /** Bytes gathered before they are written. */
 const GATHER = 512 * 1024;
+/** Bytes between two checkpoints. */
+const CHECKPOINT = 4 * 1024 * 1024;
 
-const noteSchema = z.object({
-  key: z.string(),
-  bucket: z.string(),
-  size: z.number(),
-  etag: z.string(),
-  md5: z.optional(z.string()),
-  checksum: z.optional(z.object({ algorithm: z.enum(CHECKSUM_ALGORITHMS), value: z.string() })),
-});
-
-/** What a part file is of. */
-export interface PartOf {
-  bucket: string;
-  key: string;
-}
+const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
+const sync = promisify(fsync);
 
 /**
- * A file on its way: `NAME.part`, and for larger ones a note beside it (`NAME.part.json`) that says which object
- * the bytes are of, so that a later run goes on where a killed one stopped.
+ * A file on its way: `NAME.part`, and for larger ones a note beside it that says which object the bytes are of, so that
+ * a later run goes on where a killed one stopped. Bytes are written with calls that wait, since handing each to another
+ * thread takes longer than the call; only making them durable is left to the threads, for many files at once.
  */
 export class PartFile implements Sink {
   length = 0;
   /** The object that the bytes found there are of. */
   known: ObjectFacts | undefined;
   readonly path: string;
-  private readonly file: FileHandle;
-  private readonly of: PartOf;
-  private readonly alone: boolean;
-  private readonly thread: FileThread | undefined;
-  private digest: Digest | undefined;
-  private gathered: Uint8Array[] = [];
-  private gatheredBytes = 0;
-  private noted = false;
+  readonly #file: number;
+  #open = true;
+  readonly #of: PartOf;
+  readonly #lasting: boolean;
+  #digest: Digest | undefined;
+  #size: number | undefined;
+  #gathered: Uint8Array[] = [];
+  #gatheredBytes = 0;
+  #noted = false;
+  /** How far the note says what was received, where the bucket gives nothing that proves the content. */
+  #checked = Number.POSITIVE_INFINITY;
 
-  private constructor(
-    path: string,
-    file: FileHandle,
-    of: PartOf,
-    { alone, thread }: { alone: boolean; thread?: FileThread | undefined },
-  ) {
+  private constructor(path: string, file: number, of: PartOf, lasting: boolean) {
     this.path = path;
-    this.file = file;
-    this.of = of;
-    this.alone = alone;
-    this.thread = thread;
+    this.#file = file;
+    this.#of = of;
+    this.#lasting = lasting;
   }
 
-  /** Opens the part file of a final path. What an earlier run left is gone on with where nobody else is at it. */
-  static async open(
-    finalPath: string,
-    of: PartOf,
-    options: { alone: boolean; thread?: FileThread | undefined },
-  ): Promise<PartFile> {
-    const path = partPath(finalPath, options.alone);
-    const fresh = await openFresh(path);
-    if (fresh !== undefined) return new PartFile(path, fresh, of, options);
-    const { O_RDWR, O_NOFOLLOW = 0 } = constants;
-    const part = new PartFile(path, await open(path, O_RDWR | O_NOFOLLOW), of, options);
+  /**
+   * Opens a part file, making its folder where it is missing. With `lasting` what an earlier run left is gone on with,
+   * and what this one leaves is for a later one.
+   */
+  static async open(path: string, of: PartOf, lasting: boolean): Promise<PartFile> {
+    const fresh = openFresh(path);
+    if (fresh !== undefined) return new PartFile(path, fresh, of, lasting);
+    const found = openRegular(path, O_RDWR | O_NOFOLLOW);
+    if (found === undefined) return PartFile.open(path, of, lasting);
+    const part = new PartFile(path, found, of, lasting);
     try {
-      await part.recall();
+      await part.#recall();
       return part;
     } catch (error) {
-      await part.file.close();
+      closeSync(found);
       throw error;
     }
   }
 
   /** Takes over what an earlier run left, where its note says that it is of the same key. */
-  private async recall(): Promise<void> {
-    const { size } = await this.file.stat();
+  async #recall(): Promise<void> {
+    const { size, nlink } = fstatSync(this.#file);
+    // Under another name it is somebody's file.
+    if (nlink > 1) throw Object.assign(new Error('a file with two names'), { code: 'ENOTFILE' });
     if (size === 0) return;
-    const note = await readNote(notePath(this.path));
-    if (note === undefined || note.key !== this.of.key || note.bucket !== this.of.bucket)
-      return this.restart();
-    this.noted = true;
-    this.known = { ...NOTHING, size: note.size, etag: note.etag, md5: note.md5, checksum: note.checksum };
-    // The last byte is always asked for: so the bucket says that the object is still the same.
-    this.length = Math.min(size, Math.max(note.size - 1, 0));
+    this.#noted = true;
+    const note = await readNote(this.path, this.#of);
+    if (note === undefined) return this.restart();
+    const { facts, checkpoint } = note;
+    if (isProvable(facts)) {
+      // The last byte is always asked for: so the bucket says that the object is still the same.
+      this.length = Math.min(size, Math.max((facts.size ?? 0) - 1, 0));
+    } else if (!(await this.#hasStill(facts, checkpoint))) return this.restart();
+    ftruncateSync(this.#file, this.length);
+    this.known = facts;
   }
 
-  async begin(facts: ObjectFacts): Promise<void> {
-    if (this.thread === undefined) this.digest = new Digest(this.of.key, facts);
-    const { size, etag, md5, checksum } = facts;
-    // Without proof of its content a part of unknown history is not gone on with.
-    if (size === undefined || size < WORTH_RESUMING || etag === undefined || !isProvable(facts)) return;
-    const note: z.infer<typeof noteSchema> = { ...this.of, size, etag, md5, checksum };
-    this.noted = true;
-    await this.locally(() => writeFile(notePath(this.path), JSON.stringify(note), { mode: 0o600 }));
+  /** True when the file begins with the very bytes that were received; it is gone on with behind them. */
+  async #hasStill(facts: ObjectFacts, checkpoint: Checkpoint | undefined): Promise<boolean> {
+    if (checkpoint === undefined) return false;
+    const digest = new Digest(this.#of.key, facts);
+    for await (const block of blocksOf(this.#file, checkpoint.bytes)) digest.update(block);
+    if (digest.soFar() !== checkpoint.sha256) return false;
+    this.#digest = digest;
+    this.#size = facts.size;
+    this.#checked = this.length = checkpoint.bytes;
+    return true;
   }
 
-  async write(chunk: Uint8Array): Promise<void> {
-    this.digest?.update(chunk);
-    this.gathered.push(chunk);
-    this.gatheredBytes += chunk.byteLength;
+  begin(facts: ObjectFacts): void {
+    this.#digest = new Digest(this.#of.key, facts);
+    this.#size = facts.size;
+    if (facts.size === undefined || facts.size < WORTH_RESUMING || !isStrong(facts.etag)) return;
+    this.#locally(() => writeNote(this.path, this.#of, facts));
+    this.#noted = true;
+    this.#checked = isProvable(facts) ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  write(chunk: Uint8Array): void {
+    this.#digest?.update(chunk);
+    this.#gathered.push(chunk);
+    this.#gatheredBytes += chunk.byteLength;
     this.length += chunk.byteLength;
-    if (this.gatheredBytes >= GATHER) await this.locally(() => this.flush());
+    if (this.#gatheredBytes >= GATHER) this.#locally(() => this.#flush());
   }
 
-  private async flush(): Promise<void> {
-    if (this.gatheredBytes === 0) return;
-    const blocks = this.gathered;
-    let position = this.length - this.gatheredBytes;
-    this.gathered = [];
-    this.gatheredBytes = 0;
-    const { bytesWritten } = await this.file.writev(blocks, position);
-    position += bytesWritten;
+  #flush(): void {
+    if (this.#gatheredBytes === 0) return;
+    const blocks = this.#gathered;
+    const start = this.length - this.#gatheredBytes;
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    const written = writevSync(this.#file, blocks, start);
     // A disk may take less than it was given.
-    const rest = position < this.length ? Buffer.concat(blocks).subarray(bytesWritten) : undefined;
-    for (let done = 0; rest !== undefined && done < rest.byteLength; ) {
-      const more = await this.file.write(rest, done, rest.byteLength - done, position + done);
-      done += more.bytesWritten;
-    }
+    const rest = start + written < this.length ? Buffer.concat(blocks).subarray(written) : undefined;
+    for (let done = 0; rest !== undefined && done < rest.byteLength; )
+      done += writeSync(this.#file, rest, done, rest.byteLength - done, start + written + done);
+    if (this.length >= this.#checked + CHECKPOINT) this.#checkpoint();
   }
 
-  async restart(): Promise<void> {
-    this.gathered = [];
-    this.gatheredBytes = 0;
+  /** A later run goes on from here. The last byte is left to it, so that the bucket says that the object is the same. */
+  #checkpoint(): void {
+    if (this.#digest === undefined || this.length === this.#size) return;
+    this.#checked = this.length;
+    writeCheckpoint(this.path, { bytes: this.length, sha256: this.#digest.soFar() });
+  }
+
+  restart(): void {
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
     this.length = 0;
     this.known = undefined;
-    await this.locally(async () => {
-      await this.forgetNote();
-      await this.file.truncate(0);
+    this.#checked = Number.POSITIVE_INFINITY;
+    this.#digest = undefined;
+    this.#locally(() => {
+      this.#forgetNote();
+      ftruncateSync(this.#file, 0);
     });
   }
 
-  private async forgetNote(): Promise<void> {
-    if (this.noted) await rm(notePath(this.path), { force: true });
-    this.noted = false;
+  #forgetNote(): void {
+    if (this.#noted) rmSync(notePath(this.path), { force: true });
+    this.#noted = false;
   }
 
   /** A full disk is not the bucket's doing, and no reason to try again. */
-  private async locally(work: () => Promise<void>): Promise<void> {
+  #locally(work: () => void): void {
     try {
-      await work();
+      work();
     } catch (error) {
       throw localError(error, this.path);
     }
   }
 
   /**
-   * Compares what was written with what the bucket says; after a resume by reading the whole file again.
+   * Compares the bytes with what the bucket says of them; those that an earlier run left by reading the file again.
    * @throws StorageError STORAGE_CORRUPT
    */
-  async prove(facts: ObjectFacts, resumed: boolean): Promise<Counted> {
-    await this.locally(() => this.flush());
-    if (this.thread !== undefined) return this.thread.prove(this.path, this.of.key, facts);
-    if (!resumed && this.digest !== undefined) return this.digest.result();
-    const digest = new Digest(this.of.key, facts);
-    for await (const block of blocksOf(this.file)) digest.update(block);
+  async prove(facts: ObjectFacts): Promise<Counted> {
+    this.#locally(() => this.#flush());
+    if (this.#digest !== undefined) return this.#digest.result();
+    const digest = new Digest(this.#of.key, facts);
+    for await (const block of blocksOf(this.#file)) digest.update(block);
     return digest.result();
   }
 
   /** Makes the bytes durable and gives them their final name. */
   async publish(finalPath: string): Promise<void> {
-    await this.file.sync();
-    await this.file.close();
-    await rename(this.path, finalPath);
-    await this.forgetNote();
+    await sync(this.#file);
+    this.#close();
+    await untilFree(() => rename(this.path, finalPath));
+    this.#forgetNote();
   }
 
   /** Leaves what is there to a later run, where that is any use to it. */
-  async keep(): Promise<void> {
-    if (!this.noted || !this.alone) return this.discard();
-    await this.flush();
-    await this.file.close();
+  keep(): void {
+    if (this.#noted && this.#lasting) {
+      this.#flush();
+      if (this.length > this.#checked) this.#checkpoint();
+      this.#close();
+    } else this.discard();
   }
 
-  async discard(): Promise<void> {
-    await this.file.close();
-    await rm(this.path, { force: true });
-    await this.forgetNote();
+  discard(): void {
+    this.#close();
+    rmSync(this.path, { force: true });
+    this.#forgetNote();
   }
-}
 
-/** What a file is called on its way; a run that is not alone has names of its own. */
-export function partPath(finalPath: string, alone: boolean): string {
-  return `${alone ? finalPath : `${finalPath}.${randomBytes(4).toString('hex')}`}.part`;
+  #close(): void {
+    if (this.#open) closeSync(this.#file);
+    this.#open = false;
+  }
 }
 
 /** A new file, or undefined where there is one. */
-async function openFresh(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'wx+', 0o600);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return undefined;
-    throw error;
-  }
-}
-
-const NOTHING = {
-  modified: undefined,
-  contentType: undefined,
-  encryption: undefined,
-  storageClass: undefined,
-};
-
-function notePath(partPath: string): string {
-  return `${partPath}.json`;
-}
-
-async function readNote(path: string): Promise<z.infer<typeof noteSchema> | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    const note = noteSchema.safeParse(parseJson(text));
-    return note.success ? note.data : undefined;
-  } catch {
-    return undefined;
+function openFresh(path: string): number | undefined {
+  for (let made = false; ; made = true) {
+    try {
+      return openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') return undefined;
+      if (codeOf(error) !== 'ENOENT' || made) throw error;
+      mkdirSync(dirname(path), { recursive: true });
+    }
   }
 }

@@ -4,13 +4,13 @@ import { EsignError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import type { Paper } from '../../kernel/vocabulary.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
-import { type FileWish, locatePaper, type Patience } from './fetch.ts';
+import { type FileTarget, locatePaper, type Waiting } from './fetch.ts';
 import { fileOfKey, keyOf, paperName } from './papers.ts';
 
 const LOOKUPS_AT_ONCE = 8;
 
 /** The files of bare storage keys. */
-export function wishesOfKeys(keys: readonly string[], template: NameTemplate | undefined): FileWish[] {
+export function targetsOfKeys(keys: readonly string[], template: NameTemplate | undefined): FileTarget[] {
   return keys.map((key) => {
     const wanted = fileOfKey(key);
     const { envelopeId, what } = wanted;
@@ -20,16 +20,16 @@ export function wishesOfKeys(keys: readonly string[], template: NameTemplate | u
   });
 }
 
-export interface PaperWish {
+export interface PaperOptions {
   client: Client;
   papers: readonly Paper[];
   template: NameTemplate | undefined;
-  patience: Patience;
+  waiting: Waiting;
 }
 
 /** The papers of envelopes known by their ids. Only a template needs the envelopes before the first file. */
-export async function wishesOfIds(ids: readonly string[], wish: PaperWish): Promise<FileWish[]> {
-  const { client, papers, template, patience } = wish;
+export async function targetsOfIds(ids: readonly string[], options: PaperOptions): Promise<FileTarget[]> {
+  const { client, papers, template, waiting } = options;
   if (template === undefined) {
     return ids.flatMap((id) =>
       papers.map((what) => ({
@@ -37,40 +37,40 @@ export async function wishesOfIds(ids: readonly string[], wish: PaperWish): Prom
         what,
         key: null,
         fileName: paperName(id, what),
-        locate: () => locatePaper(client, id, what, patience),
+        locate: () => locatePaper(client, id, what, waiting),
       })),
     );
   }
-  const wishes: FileWish[] = [];
+  const targets: FileTarget[] = [];
   const look = (id: string) =>
-    client.envelopes.get(id, patience.signal).catch((error: unknown) => {
-      if (patience.signal?.aborted || !(error instanceof EsignError)) throw error;
+    client.envelopes.get(id, waiting.signal).catch((error: unknown) => {
+      if (waiting.signal?.aborted || !(error instanceof EsignError)) throw error;
       return { id, error };
     });
   for await (const found of mapInOrder(ids, LOOKUPS_AT_ONCE, look)) {
     if ('error' in found && found.error instanceof EsignError) {
-      for (const what of papers) wishes.push(unnamed(found.id, what, found.error));
-    } else wishes.push(...papersOf(found, wish));
+      for (const what of papers) targets.push(unnamed(found.id, what, found.error));
+    } else targets.push(...papersOf(found, options));
   }
-  return wishes;
+  return targets;
 }
 
 /** The papers of envelopes as a list shows them. */
-export async function wishesOfEnvelopes(
+export async function targetsOfEnvelopes(
   envelopes: AsyncIterable<Envelope>,
-  wish: PaperWish,
-): Promise<FileWish[]> {
+  options: PaperOptions,
+): Promise<FileTarget[]> {
   const seen = new Set<string>();
-  const wishes: FileWish[] = [];
+  const targets: FileTarget[] = [];
   for await (const envelope of envelopes) {
     if (seen.has(envelope.id)) continue;
     seen.add(envelope.id);
-    wishes.push(...papersOf(envelope, wish));
+    targets.push(...papersOf(envelope, options));
   }
-  return wishes;
+  return targets;
 }
 
-function papersOf(envelope: Envelope, { client, papers, template, patience }: PaperWish): FileWish[] {
+function papersOf(envelope: Envelope, { client, papers, template, waiting }: PaperOptions): FileTarget[] {
   // Of ten thousand envelopes only what is needed is kept.
   const { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey } = envelope;
   const known = { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey };
@@ -82,11 +82,11 @@ function papersOf(envelope: Envelope, { client, papers, template, patience }: Pa
       what,
       key: key ?? null,
       fileName: template && values ? renderName(template, values) : paperName(id, what),
-      locate: () => locatePaper(client, id, what, patience, known),
+      locate: () => locatePaper(client, id, what, waiting, known),
     };
   });
 }
 
-function unnamed(envelopeId: string, what: Paper, error: EsignError): FileWish {
+function unnamed(envelopeId: string, what: Paper, error: EsignError): FileTarget {
   return { envelopeId, what, key: null, fileName: null, locate: () => Promise.reject(error) };
 }

@@ -24,7 +24,6 @@ export async function streamObject(
     },
     begin: (facts: ObjectFacts) => {
       digest = new Digest(key, facts);
-      return Promise.resolve();
     },
     write: async (chunk: Uint8Array) => {
       digest?.update(chunk);

@@ -1,7 +1,7 @@
 import { abortReason, type Clock } from '../../kernel/clock.ts';
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import type { Bucket, OpenedObject } from '../bucket/bucket.ts';
-import { isProvable, type ObjectFacts } from '../bucket/object-facts.ts';
+import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
 import { corrupt } from './digest.ts';
 
 /** Where the bytes of an object go. */
@@ -9,10 +9,10 @@ export interface Sink {
   /** How many bytes of the object it has. */
   readonly length: number;
   /** Told of the object before its first byte, once and after each restart. */
-  begin(facts: ObjectFacts): Promise<void>;
-  write(chunk: Uint8Array): Promise<void>;
+  begin(facts: ObjectFacts): Promise<void> | void;
+  write(chunk: Uint8Array): Promise<void> | void;
   /** Forgets all bytes. Throws where that is impossible. */
-  restart(): Promise<void>;
+  restart(): Promise<void> | void;
 }
 
 export interface TransferOptions {
@@ -122,6 +122,7 @@ async function attempt(
     return false;
   }
   if (state.facts === undefined) {
+    refuseUnlikely(object, key);
     state.facts = object.facts;
     options.watch?.expect(object.facts.size ?? 0);
     await sink.begin(object.facts);
@@ -146,7 +147,7 @@ async function openAt(
   state: State,
 ): Promise<OpenedObject | undefined> {
   const etag = state.facts?.etag;
-  const resume = sink.length > 0 && etag !== undefined ? { from: sink.length, ifMatch: etag } : {};
+  const resume = sink.length > 0 && isStrong(etag) ? { from: sink.length, ifMatch: etag } : {};
   const answer = await bucket.open(key, { ...resume, signal });
   return answer.kind === 'object' ? answer : undefined;
 }
@@ -167,12 +168,17 @@ async function startOver(key: string, sink: Sink, options: TransferOptions, stat
   state.resumed = true;
 }
 
-function wholeOf(state: State, key: string): Transferred {
-  const { facts, resumed } = state;
+function wholeOf({ facts, resumed }: State, key: string): Transferred {
   if (facts === undefined) throw corrupt(key, 'the bucket said nothing of it');
-  if (facts.etag === undefined)
-    throw corrupt(key, 'it has no ETag; a login page or a proxy answers like this, not a bucket');
-  if (facts.size === undefined && !isProvable(facts))
-    throw corrupt(key, 'the bucket did not say how long it is');
   return { facts, resumed };
+}
+
+/** Every reply of a bucket has an ETag, and says how long the object is or what proves it. */
+function refuseUnlikely({ facts, cancel }: OpenedObject, key: string): void {
+  const { etag, size } = facts;
+  if (etag !== undefined && (size !== undefined || isProvable(facts))) return;
+  cancel();
+  if (etag === undefined)
+    throw corrupt(key, 'it has no ETag; a login page or a proxy answers like this, not a bucket');
+  throw corrupt(key, 'the bucket did not say how long it is');
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { crc32 } from 'node:zlib';
-import { Crc32c, Crc64Nvme } from './crc.ts';
+import { type Crc, createCrc32, createCrc32c, createCrc64Nvme } from '../../kernel/crc.ts';
 
 /** The checksums S3 keeps with an object. */
 export const CHECKSUM_ALGORITHMS = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const;
@@ -9,44 +8,24 @@ export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 /** What S3 takes when a client asks for none. */
 export const DEFAULT_ALGORITHM: ChecksumAlgorithm = 'CRC64NVME';
 
-export interface Checksum {
-  update(bytes: Uint8Array): void;
-  /** Big-endian. Ends the computation. */
-  digest(): Buffer;
-}
-
-export function startChecksum(algorithm: ChecksumAlgorithm): Checksum {
+export function startChecksum(algorithm: ChecksumAlgorithm): Crc {
   switch (algorithm) {
     case 'CRC32':
-      return startCrc32();
+      return createCrc32();
     case 'CRC32C':
-      return new Crc32c();
+      return createCrc32c();
     case 'CRC64NVME':
-      return new Crc64Nvme();
+      return createCrc64Nvme();
     case 'SHA1':
     case 'SHA256':
       return startHash(algorithm);
   }
 }
 
-/** Any hash Node knows, as a Checksum. */
-export function startHash(name: string): Checksum {
+/** Any hash Node knows, as a checksum. */
+export function startHash(name: string): Crc {
   const hash = createHash(name);
   return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
-}
-
-function startCrc32(): Checksum {
-  let value = 0;
-  return {
-    update: (bytes) => {
-      value = crc32(bytes, value);
-    },
-    digest: () => {
-      const bytes = Buffer.alloc(4);
-      bytes.writeUInt32BE(value);
-      return bytes;
-    },
-  };
 }
 
 /** The algorithm of that name, in either case; undefined when S3 has none of it. */

@@ -9,6 +9,7 @@ import { Ledger } from '../../../src/documents/archive/ledger.ts';
 import { parseLine, updateManifest } from '../../../src/documents/archive/manifest.ts';
 import { verifyFolder } from '../../../src/documents/archive/verify.ts';
 import type { FileResult } from '../../../src/documents/download/file.ts';
+import { lockFile } from '../../../src/kernel/lock.ts';
 import { needs } from '../../support/tools.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -97,25 +98,39 @@ describe('verifying', () => {
     ]);
   });
 
+  it('waits for no named pipe, in the list or instead of it', { timeout: 10_000 }, async () => {
+    execFileSync('mkfifo', [join(dir, 'pipe.pdf')]);
+    await writeFile(join(dir, 'SHA256SUMS'), `${sha256('')}  pipe.pdf\n`);
+    expect((await verify()).map((file) => file.error?.message)).toEqual([
+      "pipe.pdf can't be read (what has this name is no ordinary file).",
+    ]);
+    await rm(join(dir, 'SHA256SUMS'));
+    execFileSync('mkfifo', [join(dir, 'SHA256SUMS')]);
+    await expect(verify()).rejects.toMatchObject({ code: 'USAGE' });
+  });
+
   it('needs a list', async () => {
     await expect(verify()).rejects.toMatchObject({ code: 'USAGE' });
   });
 });
 
 describe('the folders of a run', () => {
+  const a = (...folder: string[]) => join(...folder, 'a.pdf');
+
   it('belong to one run at a time, also by another way to them', async () => {
     const real = join(dir, 'real');
-    await mkdir(join(real, 'below'), { recursive: true });
+    await mkdir(join(real, 'below', 'deep'), { recursive: true });
     await symlink(real, join(dir, 'link'));
     const [one, other] = [new Folders(real), new Folders(join(dir, 'link'))];
-    expect(await one.enter(real)).toMatchObject({ alone: true });
-    expect(await other.enter(join(dir, 'link'))).toMatchObject({ alone: false });
+    expect(await one.place(a(real))).toEqual({ had: false, part: `${a(real)}.part`, lasting: true });
+    expect(await other.place(a(dir, 'link'))).toMatchObject({ had: true, lasting: false });
     const below = new Folders(join(real, 'below'));
-    expect(await below.enter(join(real, 'below'))).toMatchObject({ alone: false });
-    expect(await one.enter(join(real, 'below'))).toMatchObject({ alone: false });
+    expect(await below.place(a(real, 'below'))).toMatchObject({ lasting: false });
+    expect(await one.place(a(real, 'below'))).toMatchObject({ lasting: false });
+    expect(await one.place(a(real, 'below', 'deep'))).toMatchObject({ lasting: false });
     await Promise.all([one.close(), other.close(), below.close()]);
     const third = new Folders(real);
-    expect(await third.enter(join(real, 'below'))).toMatchObject({ alone: true });
+    expect(await third.place(a(real, 'below', 'deep'))).toMatchObject({ lasting: true });
     await third.close();
     expect(await readdir(real)).toEqual(['below']);
   });
@@ -124,13 +139,49 @@ describe('the folders of a run', () => {
     await mkdir(join(dir, 'Old', 'deep'), { recursive: true });
     await writeFile(join(dir, 'Old', 'A.pdf'), '');
     const folders = new Folders(`${dir}/./`);
-    expect((await folders.enter(join(dir, 'Old'))).names).toEqual(new Set(['deep', 'a.pdf']));
-    expect((await folders.enter(join(dir, 'new', 'deep'))).names).toEqual(new Set());
-    expect((await folders.enter(join(dir, 'old', 'other'))).names).toEqual(new Set());
-    expect((await folders.enter(dir)).alone).toBe(true);
+    expect(await folders.place(a(dir, 'Old'))).toMatchObject({ had: true });
+    expect(await folders.place(a(dir, 'new', 'deep'))).toMatchObject({ had: false });
+    expect(await folders.place(a(dir, 'old', 'other'))).toMatchObject({ had: false });
+    expect(await folders.place(a(dir))).toMatchObject({ had: false, lasting: true });
     await mkdir(join(dir, 'new', 'deep'), { recursive: true });
     folders.touched(join(dir, 'new', 'deep'));
     await folders.close();
     expect((await readdir(dir)).sort()).toEqual(['Old', 'new']);
+  });
+
+  it('may be a link, but one below that is a link is not followed', async () => {
+    await mkdir(join(dir, 'outside'));
+    await mkdir(join(dir, 'real'));
+    await symlink(join(dir, 'real'), join(dir, 'in'));
+    await symlink(join(dir, 'outside'), join(dir, 'real', 'sub'));
+    const folders = new Folders(join(dir, 'in'));
+    expect(await folders.place(a(dir, 'in'))).toMatchObject({ lasting: true });
+    await expect(folders.place(a(dir, 'in', 'sub'))).rejects.toMatchObject({ code: 'ELOOP' });
+    await expect(folders.place(a(dir, 'in', 'sub', 'deep'))).rejects.toMatchObject({ code: 'ELOOP' });
+    await folders.close();
+    expect(await readdir(join(dir, 'outside'))).toEqual([]);
+  });
+
+  it('are tidied up after a run that was killed, not after one that lives', async () => {
+    const guest = '.esign.00c0ffee.lock';
+    const left = [
+      'a.pdf.00c0ffee.part',
+      'a.pdf.00c0ffee.part.json',
+      'b.pdf.part.json',
+      'mine.pdf.00c0ffee.part',
+    ];
+    for (const name of left) await writeFile(join(dir, name), '');
+    const release = await lockFile(join(dir, guest), (pid) => new Error(pid));
+    const look = async () => {
+      const folders = new Folders(dir);
+      await folders.place(a(dir));
+      await folders.place(join(dir, 'b.pdf'));
+      await folders.close();
+      return (await readdir(dir)).sort();
+    };
+    expect(await look()).toEqual([guest, ...left].filter((name) => name !== 'b.pdf.part.json'));
+    await release();
+    await writeFile(join(dir, guest), '4194305 1');
+    expect(await look()).toEqual(['mine.pdf.00c0ffee.part']);
   });
 });

@@ -195,6 +195,59 @@ describe('a part file of an earlier run', () => {
   });
 });
 
+describe('an object uploaded in parts, of which the bucket keeps no checksum', () => {
+  const etag = '"0123456789abcdef0123456789abcdef-3"';
+  const big = Buffer.concat([first, first, first, first]);
+  /** A run that gets most of it, and ends. */
+  const begin = async (more: Answer = {}) => {
+    const drops = Array.from({ length: 30 }, () => ({ body: big, etag, dropAfter: 0, ...more }));
+    const run = fetchFrom([{ body: big, etag, dropAfter: 9_000_000, ...more }, ...drops]);
+    await expect(run).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
+    await server.close();
+  };
+  const finish = () => fetchFrom([{ body: big, etag }]);
+  const whole = { status: 'downloaded', bytes: big.byteLength, sha256: sha256(big) };
+
+  it('is gone on with by the next run, on the same ETag', async () => {
+    await begin();
+    expect(await finish()).toMatchObject(whole);
+    expect(server.seen).toHaveLength(1);
+    expect(Number(/\d+/.exec(ranges()[0] ?? '')?.[0])).toBeGreaterThan(4_000_000);
+    expect(server.seen[0]?.headers['if-match']).toBe(etag);
+    expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
+  });
+
+  it('is gone on with from the last checkpoint after a kill', async () => {
+    await begin();
+    const note = await readFile(`${target()}.part.json`, 'utf8');
+    // A kill comes without a last word, and may cut one off.
+    await writeFile(`${target()}.part.json`, `${note.split('\n').slice(0, 2).join('\n')}\n{"bytes":99`);
+    expect(await finish()).toMatchObject(whole);
+    const from = Number(/\d+/.exec(ranges()[0] ?? '')?.[0]);
+    expect(from).toBeGreaterThanOrEqual(4 * 1024 * 1024);
+    expect(from).toBeLessThan(6 * 1024 * 1024);
+  });
+
+  it('is fetched anew where the disk has lost what was received', async () => {
+    await begin();
+    const part = await readFile(`${target()}.part`);
+    await writeFile(`${target()}.part`, part.fill(0, 1_000_000, 1_001_000));
+    expect(await finish()).toMatchObject(whole);
+    expect(ranges()).toEqual([undefined]);
+  });
+
+  it('is fetched anew when it is another object by then', async () => {
+    await begin();
+    const other = '"fedcba9876543210fedcba9876543210-3"';
+    expect(await fetchFrom([{ body: second, etag: other }])).toMatchObject({ sha256: sha256(second) });
+  });
+
+  it('is not gone on with on a weak ETag, which several contents may have', async () => {
+    await begin({ etag: 'W/"weak"' });
+    expect(await readdir(dir)).toEqual([]);
+  });
+});
+
 describe('the proof of a resumed file', () => {
   const crc = (bytes: Uint8Array) => {
     const word = Buffer.alloc(4);

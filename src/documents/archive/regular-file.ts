@@ -1,0 +1,54 @@
+import { closeSync, constants, fstatSync, openSync, read } from 'node:fs';
+import { promisify } from 'node:util';
+import { codeOf } from '../../kernel/errors.ts';
+
+const { O_RDONLY, O_NONBLOCK = 0 } = constants;
+
+/**
+ * Opens a file, and nothing else that may have its name: a named pipe would be waited for, for ever.
+ * The descriptor is the caller's to close; undefined where there is nothing.
+ * @throws an error with the code EISDIR for a folder, ENOTFILE for a pipe, a socket or a device.
+ */
+export function openRegular(path: string, flags: number = O_RDONLY): number | undefined {
+  let file: number;
+  try {
+    file = openSync(path, flags | O_NONBLOCK);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  const stat = fstatSync(file);
+  if (stat.isFile()) return file;
+  closeSync(file);
+  throw Object.assign(new Error(`${path} is no file`), { code: stat.isDirectory() ? 'EISDIR' : 'ENOTFILE' });
+}
+
+/** The text of a file; undefined where there is none. */
+export async function readRegular(path: string, flags?: number): Promise<string | undefined> {
+  const file = openRegular(path, flags);
+  if (file === undefined) return undefined;
+  try {
+    const blocks: Uint8Array[] = [];
+    for await (const block of blocksOf(file)) blocks.push(Buffer.from(block));
+    return Buffer.concat(blocks).toString('utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+const BLOCK = 256 * 1024;
+const readAt = promisify(read);
+
+/** The first bytes of an open file, or all, in blocks; a block is only valid until the next one. */
+export async function* blocksOf(
+  file: number,
+  end = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const block = Buffer.allocUnsafe(BLOCK);
+  for (let position = 0; position < end; ) {
+    const { bytesRead } = await readAt(file, block, 0, Math.min(BLOCK, end - position), position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield block.subarray(0, bytesRead);
+  }
+}

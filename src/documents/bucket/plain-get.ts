@@ -1,0 +1,129 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import { isRecord } from '../../kernel/json.ts';
+import { proxyFor, urlOf } from '../../kernel/proxy.ts';
+import type { BucketExchange } from './connection.ts';
+
+/*
+ * The layers of the SDK take more of a processor for a small object than fetching, hashing and writing it do together.
+ * So its answer to "where is the bucket, and for which region is it signed" is asked for once, and each GET is signed and
+ * sent with the SDK's own signer, credentials and connections, past its layers. Whatever comes of it but a plain answer is
+ * handed to the layers as their own first try: they try again, and name errors.
+ */
+
+/** Where the bucket's objects are. */
+interface Address {
+  protocol: string;
+  hostname: string;
+  port: number | undefined;
+  /** As the Host header says it. */
+  host: string;
+  /** The path before the key. */
+  base: string;
+  region: string;
+}
+
+interface Learned {
+  address: Address;
+  signer: Signer;
+}
+
+/** A reply as the SDK's connections give it. */
+export type Reply = Awaited<ReturnType<S3Client['config']['requestHandler']['handle']>>['response'];
+
+/** What came of a GET: a plain answer, or what the SDK has to make of it. */
+export type PlainAnswer = { reply: Reply } | { firstTry: (() => Promise<{ response: Reply }>) | undefined };
+
+type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
+
+const PLAIN: readonly number[] = [200, 206, 304, 412, 416];
+
+/** GETs of one bucket. */
+export class PlainGets {
+  readonly #client: S3Client;
+  readonly #trace: ((exchange: BucketExchange) => void) | undefined;
+  readonly #learned: Promise<Learned | undefined>;
+
+  /** `asked` is a request as the SDK has signed it for the key `k`. */
+  constructor(
+    client: S3Client,
+    asked: () => Promise<unknown>,
+    trace: ((exchange: BucketExchange) => void) | undefined,
+  ) {
+    this.#client = client;
+    this.#trace = trace;
+    // What goes wrong is told by the SDK, when it is asked for an object.
+    this.#learned = learn(client, asked).catch(() => undefined);
+  }
+
+  async get(
+    key: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal | undefined,
+  ): Promise<PlainAnswer> {
+    const learned = await this.#learned;
+    const request = learned && (await this.#signed(learned, key, headers).catch(() => undefined));
+    if (request === undefined) return { firstTry: undefined };
+    const started = Date.now();
+    const options = signal ? { abortSignal: signal } : {};
+    const sent = this.#client.config.requestHandler.handle(request, options);
+    const reply = await sent.then(({ response }) => response).catch(() => undefined);
+    if (reply === undefined || !PLAIN.includes(reply.statusCode)) return { firstTry: () => sent };
+    const url = `${request.protocol}//${request.headers.host ?? ''}${request.path}`;
+    this.#trace?.({
+      method: 'GET',
+      url,
+      status: reply.statusCode,
+      ms: Date.now() - started,
+      error: undefined,
+    });
+    return { reply };
+  }
+
+  #signed({ address, signer }: Learned, key: string, headers: Readonly<Record<string, string>>) {
+    const { protocol, hostname, port, host, base, region } = address;
+    const at = port === undefined ? { hostname } : { hostname, port };
+    const path = `${base}${encodePath(key)}`;
+    return signer.sign(
+      { method: 'GET', protocol, ...at, path, query: {}, headers: { ...headers, host } },
+      {
+        signingDate: new Date(Date.now() + this.#client.config.systemClockOffset),
+        signingRegion: region,
+        signingService: 's3',
+      },
+    );
+  }
+}
+
+/** Reads where the SDK would go; undefined where it goes its own ways: with sessions, or through a plain proxy. */
+async function learn(client: S3Client, asked: () => Promise<unknown>): Promise<Learned | undefined> {
+  const request = await asked();
+  if (!isRecord(request) || !isRecord(request.headers)) return undefined;
+  const { protocol, hostname, port, path, headers } = request;
+  const scope = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/s3\/aws4_request,/.exec(
+    String(headers.authorization),
+  );
+  const isPlain =
+    typeof path === 'string' && path.endsWith('/k') && headers['x-amz-s3session-token'] === undefined;
+  if (scope === null || !isPlain || typeof hostname !== 'string') return undefined;
+  const address = {
+    protocol: String(protocol),
+    hostname,
+    port: typeof port === 'number' ? port : undefined,
+    host: String(headers.host),
+    base: path.slice(0, -1),
+    region: scope[1] ?? '',
+  };
+  const target = urlOf(address.protocol, hostname, address.port);
+  // Such a proxy gets each request whole; that of https gives a connection, which is as good as any.
+  if (target.protocol === 'http:' && proxyFor(process.env, target) !== undefined) return undefined;
+  return { address, signer: await client.config.signer() };
+}
+
+/** A path as S3 wants it: each byte but letters, digits, `-_.~` and the slashes encoded, nothing tidied up. */
+function encodePath(path: string): string {
+  const encode = (sign: string) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`;
+  return path
+    .split('/')
+    .map((part) => encodeURIComponent(part).replace(/[!'()*]/g, encode))
+    .join('/');
+}

@@ -1,0 +1,88 @@
+import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import * as z from 'zod/mini';
+import { parseJson } from '../../kernel/json.ts';
+import { readRegular } from '../archive/regular-file.ts';
+import { CHECKSUM_ALGORITHMS, type ObjectFacts } from '../bucket/object-facts.ts';
+
+/*
+ * `NAME.part.json`: on its first line the object that the bytes of `NAME.part` are of. Where the bucket gives nothing
+ * that proves the content of the object, lines follow that say what was received so far.
+ */
+
+const { O_WRONLY, O_APPEND, O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+
+/** What a part file is of. */
+export interface PartOf {
+  bucket: string;
+  key: string;
+}
+
+const objectSchema = z.object({
+  key: z.string(),
+  bucket: z.string(),
+  size: z.number(),
+  etag: z.string(),
+  md5: z.optional(z.string()),
+  checksum: z.optional(z.object({ algorithm: z.enum(CHECKSUM_ALGORITHMS), value: z.string() })),
+});
+const checkpointSchema = z.object({ bytes: z.number(), sha256: z.string() });
+
+/** The first bytes of a part file as they came from the bucket. */
+export type Checkpoint = z.infer<typeof checkpointSchema>;
+
+export interface PartNote {
+  facts: ObjectFacts;
+  checkpoint: Checkpoint | undefined;
+}
+
+const UNKNOWN = {
+  modified: undefined,
+  contentType: undefined,
+  encryption: undefined,
+  storageClass: undefined,
+};
+
+export function notePath(partPath: string): string {
+  return `${partPath}.json`;
+}
+
+/** Begins the note anew. What has its name goes, and nothing is written through a link in its place. */
+export function writeNote(partPath: string, of: PartOf, { size, etag, md5, checksum }: ObjectFacts): void {
+  const path = notePath(partPath);
+  rmSync(path, { force: true });
+  writeFileSync(path, `${JSON.stringify({ ...of, size, etag, md5, checksum })}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  });
+}
+
+export function writeCheckpoint(partPath: string, checkpoint: Checkpoint): void {
+  const file = openSync(notePath(partPath), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    writeSync(file, `${JSON.stringify(checkpoint)}\n`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What the note says; undefined where there is none that can be read, or it is of another object. */
+export async function readNote(partPath: string, of: PartOf): Promise<PartNote | undefined> {
+  const text = await readRegular(notePath(partPath), O_RDONLY | O_NOFOLLOW).catch(() => undefined);
+  // What a crash cut off at the end of the last line is not counted.
+  const [first = '', ...rest] = (text ?? '').split('\n');
+  const object = objectSchema.safeParse(parsed(first));
+  if (!object.success || object.data.key !== of.key || object.data.bucket !== of.bucket) return undefined;
+  const { size, etag, md5, checksum } = object.data;
+  const checkpoints = rest
+    .map((line) => checkpointSchema.safeParse(parsed(line)))
+    .filter((one) => one.success);
+  return { facts: { ...UNKNOWN, size, etag, md5, checksum }, checkpoint: checkpoints.at(-1)?.data };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return parseJson(line);
+  } catch {
+    return undefined;
+  }
+}

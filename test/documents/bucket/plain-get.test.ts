@@ -1,0 +1,157 @@
+import { createHash, createHmac } from 'node:crypto';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Bucket, openBucket } from '../../../src/documents/bucket/bucket.ts';
+import { type SeenRequest, startServer, type TestServer } from '../../support/server.ts';
+
+const SKEWED = '<Error><Code>RequestTimeTooSkewed</Code><Message>off</Message></Error>';
+/** The SDK says which of its operations a request is; a plain one has no reason to. */
+const isPlain = (request: SeenRequest) => !request.query.has('x-id');
+
+let server: TestServer;
+let bucket: Bucket;
+/** How the next plain requests are answered; 0 breaks the connection. */
+let failing: number[];
+let late = 0;
+
+beforeEach(async () => {
+  failing = [];
+  late = 0;
+  server = await startServer((request, response) => {
+    const status = isPlain(request) ? failing.shift() : undefined;
+    const date = new Date(Date.now() + late).toUTCString();
+    const skewed = Math.abs(Date.now() + late - timeOf(request)) > 900_000;
+    if (status === 0) response.destroy();
+    else if (skewed) response.writeHead(403, { date, 'content-type': 'application/xml' }).end(SKEWED);
+    else response.writeHead(status ?? 200, { date, 'content-length': 1, etag: '"e"' }).end('x');
+  });
+  bucket = await openBucket(
+    { bucket: 'b', endpoint: server.origin, region: 'eu-test-1', accessKeyId: 'AKID', secretAccessKey: 's' },
+    { timeoutMs: 2_000 },
+  );
+});
+afterEach(async () => {
+  bucket.close();
+  await server.close();
+});
+
+const timeOf = ({ headers }: SeenRequest) => signedAt(String(headers['x-amz-date'])).getTime();
+
+function signedAt(stamp: string): Date {
+  return new Date(stamp.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+}
+
+async function read(key: string): Promise<string> {
+  const opened = await bucket.open(key);
+  if (opened.kind !== 'object') return opened.kind;
+  let text = '';
+  for await (const chunk of opened.body) text += Buffer.from(chunk).toString();
+  return text;
+}
+
+describe('a GET past the layers of the SDK', () => {
+  it.each([
+    'plain.pdf',
+    'été/c+d.pdf',
+    "a b/c&d=e;f,g@h!~*'().pdf",
+    '日本/契約.pdf',
+    '100%/a%2Fb.pdf',
+    'deep//double/x.pdf',
+  ])(
+    'of %j asks for the very path that the SDK asks for, with a signature as the SDK makes it',
+    async (key) => {
+      failing = [503];
+      expect(await read(key)).toBe('x');
+      const [plain, sdk] = server.seen;
+      expect(server.seen.map(isPlain)).toEqual([true, false]);
+      expect(plain?.path).toBe(sdk?.path);
+      expect(plain?.headers.authorization).toMatch(/Credential=AKID\/\d{8}\/eu-test-1\/s3\/aws4_request/);
+      expect(await signatureOf(plain)).toBe(plain?.headers.authorization);
+    },
+  );
+
+  it.each([[503], [500], [0]])(
+    'that fails with %i is the first try of the SDK, which tries again',
+    async (status) => {
+      failing = [status];
+      expect(await read('a.pdf')).toBe('x');
+      expect(await read('b.pdf')).toBe('x');
+      expect(server.seen.map(isPlain)).toEqual([true, false, true]);
+    },
+  );
+
+  it.each<[number, string]>([
+    [403, 'STORAGE_DENIED'],
+    [404, 'STORAGE_NOT_FOUND'],
+    [307, 'STORAGE_UNREACHABLE'],
+  ])('refused with %i is named by the SDK, and not asked for again', async (status, code) => {
+    failing = [status];
+    await expect(read('a.pdf')).rejects.toMatchObject({ code });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it.each<[number, string]>([
+    [304, 'same'],
+    [412, 'changed'],
+    [416, 'changed'],
+  ])('answered with %i is told as it is', async (status, kind) => {
+    failing = [status];
+    expect(await read('a.pdf')).toBe(kind);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('counts with the clock of the bucket, once the SDK has seen that its own is off', async () => {
+    late = 3_600_000;
+    expect(await read('a.pdf')).toBe('x');
+    const before = server.seen.length;
+    expect(await read('b.pdf')).toBe('x');
+    expect(server.seen.slice(before).map(isPlain)).toEqual([true]);
+  });
+
+  it('ends with the signal', async () => {
+    const controller = new AbortController();
+    controller.abort(new Error('stopped'));
+    await expect(bucket.open('b.pdf', { signal: controller.signal })).rejects.toThrow('stopped');
+    expect(server.seen).toEqual([]);
+  });
+});
+
+/** What the SDK's signer makes of a request as it arrived. */
+async function signatureOf(request: SeenRequest | undefined): Promise<string | undefined> {
+  if (request === undefined) return undefined;
+  const names = /SignedHeaders=([^,]+)/.exec(String(request.headers.authorization))?.[1]?.split(';') ?? [];
+  const headers = Object.fromEntries(names.map((name) => [name, String(request.headers[name])]));
+  const signer = new SignatureV4({
+    service: 's3',
+    region: 'eu-test-1',
+    credentials: { accessKeyId: 'AKID', secretAccessKey: 's' },
+    sha256: Sha256,
+    uriEscapePath: false,
+  });
+  const { hostname, port } = new URL(server.origin);
+  const signed = await signer.sign(
+    { method: 'GET', protocol: 'http:', hostname, port: Number(port), path: request.path, headers },
+    { signingDate: signedAt(String(request.headers['x-amz-date'])) },
+  );
+  return signed.headers.authorization;
+}
+
+const bytes = (data: string | ArrayBuffer | ArrayBufferView) => {
+  if (typeof data === 'string') return Buffer.from(data);
+  return ArrayBuffer.isView(data)
+    ? Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+    : Buffer.from(data);
+};
+
+class Sha256 {
+  readonly #hash;
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytes(secret));
+  }
+  update(data: string | ArrayBuffer | ArrayBufferView): void {
+    this.#hash.update(bytes(data));
+  }
+  digest(): Promise<Uint8Array> {
+    return Promise.resolve(this.#hash.digest());
+  }
+}

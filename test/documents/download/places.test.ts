@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { link, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openBucket } from '../../../src/documents/bucket/bucket.ts';
+import { downloadFile } from '../../../src/documents/download/file.ts';
+import { fileOfKey } from '../../../src/documents/download/papers.ts';
+import { fakeClock } from '../../support/clock.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+/** Large enough for a note beside the part file. */
+const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(1_500_000, 'x')]);
+const etag = `"${createHash('md5').update(pdf).digest('hex')}"`;
+let top: string;
+let dir: string;
+let server: TestServer;
+
+beforeEach(async () => {
+  top = await mkdtemp(join(tmpdir(), 'esign-places-'));
+  dir = join(top, 'dl');
+  execFileSync('mkdir', [dir]);
+  await writeFile(join(top, 'victim'), 'mine');
+  server = await startServer((_, response) => {
+    response.writeHead(200, { 'content-length': pdf.byteLength, etag }).end(pdf);
+  });
+});
+afterEach(async () => {
+  await server.close();
+  await rm(top, { recursive: true, force: true });
+});
+
+async function download(force = false) {
+  const settings = { bucket: 'b', endpoint: server.origin, accessKeyId: 'A', secretAccessKey: 's' };
+  const bucket = await openBucket(settings);
+  try {
+    return await downloadFile(bucket, fileOfKey('l/s.pdf'), { dir, force, clock: fakeClock() });
+  } finally {
+    bucket.close();
+  }
+}
+
+const ORDINARY = 'what has this name is no ordinary file';
+
+describe('what stands where a file goes', () => {
+  it('as a link in the place of the note is replaced, and its target left alone', async () => {
+    await symlink('../victim', join(dir, 's.pdf.part.json'));
+    expect(await download()).toMatchObject({ status: 'downloaded' });
+    expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
+    expect(await readdir(dir)).toEqual(['s.pdf']);
+  });
+
+  it.each(['s.pdf', 's.pdf.part'])('as a named pipe (%s) is no file, and not waited for', async (name) => {
+    execFileSync('mkfifo', [join(dir, name)]);
+    const refused = { code: 'STORAGE_LOCAL', message: expect.stringContaining(ORDINARY) as unknown };
+    await expect(download()).rejects.toMatchObject(refused);
+    await expect(download(true)).rejects.toMatchObject(refused);
+    expect(await readdir(dir)).toEqual([name]);
+  });
+
+  it('as a second name of a file elsewhere is not written into', async () => {
+    await link(join(top, 'victim'), join(dir, 's.pdf.part'));
+    await expect(download()).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+    expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
+  });
+
+  it('as a link in the place of the part file is refused', async () => {
+    await symlink('../victim', join(dir, 's.pdf.part'));
+    await expect(download()).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+    expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
+  });
+});
+
+describe('what a killed run has left', () => {
+  it('beside a file that has its name is removed', async () => {
+    await writeFile(join(dir, 's.pdf'), pdf);
+    await writeFile(join(dir, 's.pdf.part.json'), '{}');
+    await server.close();
+    server = await startServer((_, response) => void response.writeHead(304, { etag }).end());
+    expect(await download()).toMatchObject({ status: 'unchanged' });
+    expect(await readdir(dir)).toEqual(['s.pdf']);
+  });
+});
