@@ -3,17 +3,17 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home } from '../support/cli.ts';
-import { type DiskFault, needsInjection, strike } from '../support/disk-faults.ts';
+import { canMount, type DiskFault, needsInjection, onSmallDisk, strike } from '../support/disk-faults.ts';
 import { seeded } from '../support/faulty-proxy.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 32);
 const CALLS = Number(process.env.FAULT_DISK_CALLS ?? 12);
 const KILLS = Number(process.env.FAULT_KILLS ?? 15);
-/** Enough for the thread that writes them. */
 const COUNT = 90;
 const random = seeded(SEED);
-const home = new Home();
+const env = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'us-east-1' };
+const home = new Home(env);
 const papers = new Map(
   Array.from({ length: COUNT }, (_, index) => [
     `org/env_${index}/signed.pdf`,
@@ -21,7 +21,6 @@ const papers = new Map(
   ]),
 );
 const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest('hex');
-const env = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'us-east-1' };
 let bucket: TestServer;
 
 beforeAll(async () => {
@@ -103,6 +102,7 @@ describe('many small files', () => {
         if (fault !== 'kill') expect(run.stderr, run.at).not.toMatch(/^\s+at .*:\d+:\d+/m);
         if (run.code !== 0 && fault !== 'kill') expect(run.stderr.trim(), run.at).not.toBe('');
         const names = await expectWhole(dir(), run.at);
+        if (fault !== 'kill') expect([0, 9, 10], `${run.at}: ${run.stderr}`).toContain(run.code);
         if (run.code === 0)
           expect(
             names.filter((name) => name.endsWith('.pdf')),
@@ -112,6 +112,26 @@ describe('many small files', () => {
         turn++;
       }
       expect(turn).toBeGreaterThan(4);
+    },
+  );
+
+  it.skipIf(!canMount)(
+    'on a disk that is full at the list of hashes: 9 in words, and nothing is left behind',
+    async () => {
+      const codes: (number | null)[] = [];
+      for (let kib = 4 * COUNT - 4; kib <= 4 * COUNT + 24; kib += 4) {
+        const dir = `full-${kib}`;
+        const run = await onSmallDisk(home, home.path(dir), kib, words(dir), input);
+        codes.push(run.code);
+        if (run.code !== 0) expect(run.stderr, dir).toContain('the disk is full');
+        const names = await expectWhole(dir, dir);
+        expect(
+          names.filter((name) => !name.endsWith('.pdf') && !name.startsWith('org')),
+          dir,
+        ).toEqual(names.includes('SHA256SUMS') ? ['SHA256SUMS'] : []);
+        await expectMended(dir, dir);
+      }
+      expect(new Set(codes)).toEqual(new Set([9, 0]));
     },
   );
 });

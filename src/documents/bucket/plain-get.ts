@@ -28,10 +28,14 @@ interface Learned {
 }
 
 /** A reply as the SDK's connections give it. */
-export type Reply = Awaited<ReturnType<S3Client['config']['requestHandler']['handle']>>['response'];
+export interface Reply {
+  statusCode: number;
+  headers: Readonly<Record<string, string>>;
+  body: unknown;
+}
 
 /** What came of a GET: a plain answer, or what the SDK has to make of it. */
-export type PlainAnswer = { reply: Reply } | { firstTry: (() => Promise<{ response: Reply }>) | undefined };
+export type PlainAnswer = { reply: Reply } | { firstTry: (() => Promise<{ response: unknown }>) | undefined };
 
 type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
 
@@ -65,9 +69,10 @@ export class PlainGets {
     if (request === undefined) return { firstTry: undefined };
     const started = Date.now();
     const options = signal ? { abortSignal: signal } : {};
-    const sent = this.#client.config.requestHandler.handle(request, options);
-    const reply = await sent.then(({ response }) => response).catch(() => undefined);
-    if (reply === undefined || !PLAIN.includes(reply.statusCode)) return { firstTry: () => sent };
+    const sent: Promise<unknown> = this.#client.config.requestHandler.handle(request, options);
+    const reply = await sent.then(replyIn, () => undefined);
+    if (reply === undefined || !PLAIN.includes(reply.statusCode))
+      return { firstTry: async () => ({ response: responseIn(await sent) }) };
     const url = `${request.protocol}//${request.headers.host ?? ''}${request.path}`;
     this.#trace?.({
       method: 'GET',
@@ -92,6 +97,19 @@ export class PlainGets {
       },
     );
   }
+}
+
+function responseIn(answer: unknown): unknown {
+  return isRecord(answer) ? answer.response : undefined;
+}
+
+function replyIn(answer: unknown): Reply | undefined {
+  const response = responseIn(answer);
+  return isReply(response) ? response : undefined;
+}
+
+function isReply(response: unknown): response is Reply {
+  return isRecord(response) && typeof response.statusCode === 'number' && isRecord(response.headers);
 }
 
 /** Reads where the SDK would go; undefined where it goes its own ways: with sessions, or through a plain proxy. */
