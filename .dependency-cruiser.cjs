@@ -164,7 +164,10 @@ module.exports = {
     {
       name: 'one-bucket-client',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/documents/bucket/(bucket|connection|plain-get|s3-sdk|s3-presigner).ts$' },
+      from: {
+        path: '^src/',
+        pathNot: '^src/documents/bucket/(bucket|connection|plain-get|s3-sdk|s3-presigner).ts$',
+      },
       to: { path: 'node_modules/@aws-sdk' },
     },
     {
