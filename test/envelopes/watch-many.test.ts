@@ -7,6 +7,7 @@ import {
   type WatchOptions,
   watchEnvelopes,
 } from '../../src/envelopes/watch.ts';
+import { seeded } from '../support/faulty-proxy.ts';
 import { idsOf, Model, type ModelOptions } from './watch-model.ts';
 
 interface Plot extends ModelOptions {
@@ -21,22 +22,13 @@ interface Plot extends ModelOptions {
   watch?: Partial<WatchOptions>;
 }
 
-/** Numbers from 0 to 1 that are the same each time. */
-function dice(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return state / 2_147_483_648;
-  };
-}
-
 const ENOUGH = new Error('enough');
 
 /** Watches envelopes that move between looks, to the end or for so many looks. */
 async function watch(plot: Plot) {
   const { count, likely = 0.5, looks: most = 2_000 } = plot;
   const ids = idsOf(count);
-  const random = dice(plot.seed ?? 1);
+  const random = seeded(plot.seed ?? 1);
   const events: WatchEvent[] = [];
   const looks: LookReport[] = [];
   const enough = new AbortController();
@@ -221,7 +213,7 @@ describe('whatever the service does', () => {
     });
     await fc.assert(
       fc.asyncProperty(plots, async ({ staleness, outages, ...plot }) => {
-        const luck = dice(plot.seed + 7);
+        const luck = seeded(plot.seed + 7);
         const { events, model } = await watch({
           ...plot,
           stale: () => luck() < staleness,
