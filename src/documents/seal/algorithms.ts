@@ -1,0 +1,76 @@
+import { constants, type KeyObject, verify } from 'node:crypto';
+import { type Element, unreadable } from './asn1.ts';
+
+/** Node's names of hashes. MD5 and SHA-1 are missing on purpose: two contents can be made to share them. */
+const HASHES: Readonly<Record<string, string>> = {
+  '2.16.840.1.101.3.4.2.4': 'sha224',
+  '2.16.840.1.101.3.4.2.1': 'sha256',
+  '2.16.840.1.101.3.4.2.2': 'sha384',
+  '2.16.840.1.101.3.4.2.3': 'sha512',
+  '2.16.840.1.101.3.4.2.8': 'sha3-256',
+  '2.16.840.1.101.3.4.2.9': 'sha3-384',
+  '2.16.840.1.101.3.4.2.10': 'sha3-512',
+};
+
+const RSA = '1.2.840.113549.1.1.1';
+const PSS = '1.2.840.113549.1.1.10';
+const EC = '1.2.840.10045.2.1';
+const ED25519 = '1.3.101.112';
+/** Signature algorithms that name their hash. */
+const WITH_HASH: Readonly<Record<string, { kind: 'rsa' | 'ec'; hash: string }>> = {
+  '1.2.840.113549.1.1.14': { kind: 'rsa', hash: 'sha224' },
+  '1.2.840.113549.1.1.11': { kind: 'rsa', hash: 'sha256' },
+  '1.2.840.113549.1.1.12': { kind: 'rsa', hash: 'sha384' },
+  '1.2.840.113549.1.1.13': { kind: 'rsa', hash: 'sha512' },
+  '1.2.840.10045.4.3.1': { kind: 'ec', hash: 'sha224' },
+  '1.2.840.10045.4.3.2': { kind: 'ec', hash: 'sha256' },
+  '1.2.840.10045.4.3.3': { kind: 'ec', hash: 'sha384' },
+  '1.2.840.10045.4.3.4': { kind: 'ec', hash: 'sha512' },
+};
+
+/** Node's name of the hash of an AlgorithmIdentifier. @throws UnreadableSignatureError for one that is not believed. */
+export function hashOf(algorithm: Element): string {
+  const { oid } = algorithm.part(0);
+  const name = HASHES[oid];
+  if (name === undefined) throw unreadable(`its hash is not believed (${oid})`);
+  return name;
+}
+
+/**
+ * Whether a signature over the data holds. `algorithm` is the AlgorithmIdentifier of the signature, `hash` the one of the
+ * digest, for algorithms that name none. @throws UnreadableSignatureError for one that is not known.
+ */
+export function holds(
+  algorithm: Element,
+  hash: string,
+  { data, key, signature }: { data: Buffer; key: KeyObject; signature: Buffer },
+): boolean {
+  const { oid } = algorithm.part(0);
+  const named = WITH_HASH[oid];
+  const kind = named?.kind ?? { [RSA]: 'rsa', [PSS]: 'pss', [EC]: 'ec', [ED25519]: 'ed25519' }[oid];
+  if (kind === undefined) throw unreadable(`its signature is of a kind that is not checked here (${oid})`);
+  const wanted = { rsa: ['rsa'], pss: ['rsa', 'rsa-pss'], ec: ['ec'], ed25519: ['ed25519'] }[kind];
+  if (!wanted?.includes(key.asymmetricKeyType ?? '')) return false;
+  try {
+    if (kind === 'ed25519') return verify(null, data, key, signature);
+    if (kind === 'ec') return verify(named?.hash ?? hash, data, { key, dsaEncoding: 'der' }, signature);
+    if (kind === 'rsa') return verify(named?.hash ?? hash, data, key, signature);
+    const { hash: pssHash, saltLength } = pssOf(algorithm);
+    const padding = constants.RSA_PKCS1_PSS_PADDING;
+    return verify(pssHash, data, { key, padding, saltLength }, signature);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}
+
+/** RSASSA-PSS-params (RFC 4055); its defaults are SHA-1, which is not believed. */
+function pssOf(algorithm: Element): { hash: string; saltLength: number } {
+  const parameters = algorithm.parts[1]?.parts ?? [];
+  const inside = (tag: number) => parameters.find(({ context }) => context === tag)?.part(0);
+  const [hash, generator, salt] = [inside(0), inside(1), inside(2)];
+  if (hash === undefined || generator === undefined) throw unreadable('its hash is not believed (SHA-1)');
+  if (hashOf(generator.part(1)) !== hashOf(hash))
+    throw unreadable('its PSS parameters are of a kind that is not checked here');
+  return { hash: hashOf(hash), saltLength: salt?.integer ?? 20 };
+}

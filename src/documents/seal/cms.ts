@@ -1,0 +1,185 @@
+import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
+import { hashOf, holds } from './algorithms.ts';
+import { Element, unreadable } from './asn1.ts';
+
+const OID = {
+  signedData: '1.2.840.113549.1.7.2',
+  data: '1.2.840.113549.1.7.1',
+  timeStamp: '1.2.840.113549.1.9.16.1.4',
+  contentType: '1.2.840.113549.1.9.3',
+  messageDigest: '1.2.840.113549.1.9.4',
+  signingTime: '1.2.840.113549.1.9.5',
+  signingCertificate: '1.2.840.113549.1.9.16.2.12',
+  signingCertificateV2: '1.2.840.113549.1.9.16.2.47',
+  signatureTimeStamp: '1.2.840.113549.1.9.16.2.14',
+  keyIdentifier: '2.5.29.14',
+} as const;
+
+/** A CMS signature (RFC 5652) over content that stands elsewhere, or a time stamp (RFC 3161) of it. */
+export interface SignedContent {
+  /** Node's name of the hash by which the content is told. */
+  hash: string;
+  certificate: X509Certificate;
+  /** All certificates that came along. */
+  certificates: readonly X509Certificate[];
+  /** The time that the signer named or the time stamp vouches for, ISO 8601. */
+  time: string | undefined;
+  /** With a time stamp over the signature. */
+  isTimeStamped: boolean;
+  /** The signer's certificate is named in what is signed, as CAdES asks. */
+  bindsCertificate: boolean;
+  /** Whether the signature holds, and for content of that digest. */
+  isGood(digest: Buffer): boolean;
+}
+
+/**
+ * Reads the DER of a signature; only zeros may follow it.
+ * @throws UnreadableSignatureError for what can't be read, or is of a kind that is not believed.
+ */
+export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeStamp'): SignedContent {
+  const outer = Element.read(contents);
+  if (contents.subarray(outer.raw.length).some((byte) => byte !== 0))
+    throw unreadable('something else than zeros follows its CMS');
+  if (outer.part(0).oid !== OID.signedData || outer.part(1).context !== 0)
+    throw unreadable('its CMS is no SignedData');
+  const [version, hashes, content, ...rest] = outer.part(1).part(0).parts;
+  const signers = rest.at(-1)?.parts ?? [];
+  const [signer] = signers;
+  if (content === undefined || signer === undefined || signers.length !== 1)
+    throw unreadable(`it has ${signers.length} signers instead of one`);
+  const isAnnounced = hashes?.parts.some((one) => one.part(0).oid === signer.part(2).part(0).oid);
+  if (!isAnnounced || ![1, 3, 4, 5].includes(version?.integer ?? 0))
+    throw unreadable('its CMS contradicts itself');
+  const certificates = (rest.find(({ context }) => context === 0)?.parts ?? []).map(certificateOf);
+  return kind === 'signature'
+    ? overContent(content, signer, certificates)
+    : timeStamp(content, signer, certificates);
+}
+
+function overContent(content: Element, signer: Element, certificates: Certificate[]): SignedContent {
+  if (content.parts.length > 1) throw unreadable('its CMS brings content of its own');
+  const info = readSigner(signer, content.part(0).oid, OID.data, certificates);
+  const { attributes } = info;
+  return {
+    ...info,
+    time: attributes.get(OID.signingTime)?.time,
+    isGood: (digest) => info.signs(digest),
+  };
+}
+
+/** TSTInfo (RFC 3161, 2.4.2): version, policy, imprint, serial number, time. */
+function timeStamp(content: Element, signer: Element, certificates: Certificate[]): SignedContent {
+  const token = content.part(1).part(0).octets;
+  const info = readSigner(signer, content.part(0).oid, OID.timeStamp, certificates);
+  const [, , imprint, , time] = Element.read(token).parts;
+  if (imprint === undefined) throw unreadable('its time stamp is not complete');
+  const stamped = imprint.part(1).octets;
+  const isSigned = info.signs(createHash(info.hash).update(token).digest());
+  return {
+    ...info,
+    hash: hashOf(imprint.part(0)),
+    time: time?.time,
+    isGood: (digest) => isSigned && stamped.equals(digest),
+  };
+}
+
+interface SignerFacts extends Omit<SignedContent, 'time' | 'isGood'> {
+  /** Signed attributes by their type: the only value of each. */
+  attributes: ReadonlyMap<string, Element>;
+  signs(digest: Buffer): boolean;
+}
+
+/** SignerInfo: version, who, hash, [0] signed attributes, algorithm, signature, [1] further attributes. */
+function readSigner(
+  signer: Element,
+  type: string,
+  wantedType: string,
+  certificates: readonly Certificate[],
+): SignerFacts {
+  const [version, who, digestAlgorithm, signed, algorithm, value, more] = signer.parts;
+  if (who === undefined || digestAlgorithm === undefined || signed?.context !== 0)
+    throw unreadable('its CMS has no signed attributes');
+  if (algorithm === undefined || value === undefined) throw unreadable('its CMS is not complete');
+  if (version?.integer !== (who.context === 0 ? 3 : 1)) throw unreadable('its CMS contradicts itself');
+  const attributes = attributesOf(signed);
+  const own = certificates.find((one) => isSigner(one, who));
+  if (own === undefined) throw unreadable('its CMS does not bring the certificate of its signer');
+  const hash = hashOf(digestAlgorithm);
+  const { x509, key } = own;
+  // What is signed is the set, not its tag inside the SignerInfo (RFC 5652, 5.4).
+  const data = Buffer.concat([Buffer.from([0x31]), signed.raw.subarray(1)]);
+  const isWellFormed =
+    type === wantedType &&
+    attributes.get(OID.contentType)?.oid === wantedType &&
+    namesCertificate(attributes, x509);
+  return {
+    hash,
+    certificate: x509,
+    certificates: certificates.map((one) => one.x509),
+    attributes,
+    isTimeStamped: (more?.parts ?? []).some(
+      (attribute) => attribute.parts[0]?.oid === OID.signatureTimeStamp,
+    ),
+    bindsCertificate: attributes.has(OID.signingCertificateV2) || attributes.has(OID.signingCertificate),
+    signs: (digest) =>
+      isWellFormed &&
+      attributes.get(OID.messageDigest)?.octets.equals(digest) === true &&
+      holds(algorithm, hash, { data, key, signature: value.octets }),
+  };
+}
+
+/** @throws UnreadableSignatureError when one stands twice or has not one value (RFC 5652, 11). */
+function attributesOf(signed: Element): Map<string, Element> {
+  const attributes = new Map<string, Element>();
+  for (const attribute of signed.parts) {
+    const { oid } = attribute.part(0);
+    const values = attribute.part(1).parts;
+    const [value] = values;
+    if (attributes.has(oid)) throw unreadable('a signed attribute stands twice');
+    if (value !== undefined && values.length === 1) attributes.set(oid, value);
+  }
+  return attributes;
+}
+
+/** Whether the attribute that names the signer's certificate (RFC 5035) names this one; true without it. */
+function namesCertificate(attributes: ReadonlyMap<string, Element>, { raw }: X509Certificate): boolean {
+  const second = attributes.get(OID.signingCertificateV2)?.part(0).part(0);
+  const first = attributes.get(OID.signingCertificate)?.part(0).part(0);
+  if (second !== undefined) {
+    const [algorithm, hash] = second.parts[0]?.parts.length
+      ? [second.part(0), second.part(1)]
+      : [undefined, second.part(0)];
+    const name = algorithm === undefined ? 'sha256' : hashOf(algorithm);
+    if (!createHash(name).update(raw).digest().equals(hash.octets)) return false;
+  }
+  return first === undefined || createHash('sha1').update(raw).digest().equals(first.part(0).octets);
+}
+
+interface Certificate {
+  x509: X509Certificate;
+  key: KeyObject;
+  element: Element;
+}
+
+function certificateOf(element: Element): Certificate {
+  try {
+    const x509 = new X509Certificate(element.raw);
+    return { x509, key: x509.publicKey, element };
+  } catch {
+    throw unreadable('a certificate that it brings can’t be read');
+  }
+}
+
+/** By issuer and serial number, or by the identifier of the key (RFC 5652, 5.3). */
+function isSigner({ element }: Certificate, who: Element): boolean {
+  const tbs = element.part(0).parts;
+  const fields = tbs[0]?.context === 0 ? tbs.slice(1) : tbs;
+  if (who.context !== 0) {
+    const [serial, , issuer] = fields;
+    return serial?.raw.equals(who.part(1).raw) === true && issuer?.raw.equals(who.part(0).raw) === true;
+  }
+  const extensions = fields.find(({ context }) => context === 3)?.part(0).parts ?? [];
+  const value = extensions.find((one) => one.parts[0]?.oid === OID.keyIdentifier)?.parts.at(-1);
+  const identifier = who.raw.subarray(-20);
+  return value?.octets.subarray(-20).equals(identifier) === true;
+}

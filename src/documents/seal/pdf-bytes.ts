@@ -1,0 +1,94 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { CutShortError, PdfParser } from './pdf-parser.ts';
+import { type PdfValue, UnreadablePdfError } from './pdf-values.ts';
+
+const PAGE_BYTES = 64 * 1024;
+const PAGES_KEPT = 64;
+const FIRST_WINDOW = 4 * 1024;
+/** An object without its stream's data; a seal of a megabyte is far beyond what there is. */
+const LARGEST_WINDOW = 4 * 1024 * 1024;
+/** What one file may take, in ms: hostile ones are made to take for ever. */
+const PATIENCE_MS = 8_000;
+
+/** The bytes of a PDF file, of which only what is asked for is read, in bounded memory and time. */
+export class PdfBytes {
+  readonly size: number;
+  readonly #descriptor: number;
+  readonly #pages = new Map<number, Buffer>();
+  readonly #deadline = performance.now() + PATIENCE_MS;
+
+  /** @throws the system's error when the file can't be opened, UnreadablePdfError when it is no PDF. */
+  constructor(path: string) {
+    this.#descriptor = openSync(path, 'r');
+    this.size = fstatSync(this.#descriptor).size;
+    if (this.read(0, 5).toString('latin1') === '%PDF-') return;
+    this.close();
+    throw new UnreadablePdfError('The file is not a PDF: it does not begin with %PDF-.');
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  /** The bytes from there on, fewer at the end of the file. @throws UnreadablePdfError when the file took too long. */
+  read(at: number, length: number): Buffer {
+    if (performance.now() > this.#deadline)
+      throw new UnreadablePdfError('The file is made so that reading it takes too long.');
+    const end = Math.min(this.size, at + length);
+    const parts: Buffer[] = [];
+    for (let from = at; from < end; ) {
+      const page = Math.floor(from / PAGE_BYTES);
+      const bytes = this.#page(page).subarray(from - page * PAGE_BYTES, end - page * PAGE_BYTES);
+      if (bytes.length === 0) break;
+      parts.push(bytes);
+      from += bytes.length;
+    }
+    return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+  }
+
+  /** Parses what stands there, with as much of the file as that needs. @throws UnreadablePdfError. */
+  parse<T>(at: number, parse: (parser: PdfParser) => T): T {
+    if (at < 0 || at >= this.size) throw new UnreadablePdfError('The file points to a place outside itself.');
+    for (let window = FIRST_WINDOW; window <= LARGEST_WINDOW; window *= 4) {
+      const bytes = this.read(at, window);
+      const isWhole = at + bytes.length >= this.size;
+      const parsed = attempt(() => parse(new PdfParser(isWhole ? ended(bytes) : bytes, at)));
+      if (parsed !== undefined) return parsed.value;
+      if (isWhole) throw new UnreadablePdfError('The file is cut short.');
+    }
+    throw new UnreadablePdfError('An object of the file is too large.');
+  }
+
+  /** The object that begins there. @throws UnreadablePdfError when it is another one. */
+  object(at: number, number: number): PdfValue {
+    const found = this.parse(at, (parser) => parser.object());
+    if (found.number !== number) throw new UnreadablePdfError(`Object ${number} is not where the file says.`);
+    return found.value;
+  }
+
+  #page(number: number): Buffer {
+    const known = this.#pages.get(number);
+    if (known) return known;
+    const page = Buffer.alloc(PAGE_BYTES);
+    const length = readSync(this.#descriptor, page, 0, PAGE_BYTES, number * PAGE_BYTES);
+    if (this.#pages.size >= PAGES_KEPT) this.#pages.clear();
+    const bytes = page.subarray(0, length);
+    this.#pages.set(number, bytes);
+    return bytes;
+  }
+}
+
+/** Bytes after which nothing comes: a word at their end ends there. */
+export function ended(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes, Buffer.alloc(16, '\n')]);
+}
+
+/** What was parsed; undefined where the bytes end too early. */
+function attempt<T>(parse: () => T): { value: T } | undefined {
+  try {
+    return { value: parse() };
+  } catch (error) {
+    if (error instanceof CutShortError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import { type CrossReferences, type ObjectPlace, readChain } from './cross-references.ts';
+import { ended, type PdfBytes } from './pdf-bytes.ts';
+import { CutShortError, PdfParser } from './pdf-parser.ts';
+import { countOf, nameOf, PdfRef, PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
+import { unpack } from './streams.ts';
+
+const UNPACKED_KEPT = 8;
+const MAX_HOPS = 8;
+
+interface UnpackedObjects {
+  bytes: Buffer;
+  /** Object number to where it stands in the bytes. */
+  places: ReadonlyMap<number, number>;
+}
+
+/** The objects of a PDF file, as they stand in each of its revisions. Methods throw UnreadablePdfError. */
+export class PdfFile {
+  readonly bytes: PdfBytes;
+  /** The states of the file, newest first: each has cross references of its own, and sees those before it. */
+  readonly revisions: readonly CrossReferences[];
+  readonly #unpacked = new Map<number, UnpackedObjects>();
+
+  constructor(bytes: PdfBytes) {
+    this.bytes = bytes;
+    this.revisions = readChain(bytes);
+  }
+
+  /** The object's place in the revision of that index (0 is the newest); undefined where it has none. */
+  placeOf(number: number, revision: number): Exclude<ObjectPlace, { kind: 'free' }> | undefined {
+    for (const section of this.revisions.slice(revision)) {
+      const place = section.find(number);
+      if (place !== undefined) return place.kind === 'free' ? undefined : place;
+    }
+    return undefined;
+  }
+
+  /** What a reference leads to in a revision; null where there is nothing. */
+  resolve(value: PdfValue, revision: number): PdfValue {
+    let found = value;
+    for (let hops = 0; found instanceof PdfRef; hops++) {
+      if (hops > MAX_HOPS) throw new UnreadablePdfError('References of the file lead in a circle.');
+      found = this.object(found.number, revision);
+    }
+    return found;
+  }
+
+  /** An indirect object as it stands in a revision; null where there is none. */
+  object(number: number, revision: number): PdfValue {
+    const place = this.placeOf(number, revision);
+    if (place === undefined) return null;
+    if (place.kind === 'plain') return this.bytes.object(place.at, number);
+    const { bytes, places } = this.#objectsIn(place.container, revision);
+    const at = places.get(number);
+    return at === undefined ? null : valueIn(bytes, at);
+  }
+
+  /** A stream's data, unpacked. */
+  unpack(stream: PdfStream, revision: number): Buffer {
+    return unpack(this.bytes, stream, (value) => this.resolve(value, revision));
+  }
+
+  #objectsIn(container: number, revision: number): UnpackedObjects {
+    const place = this.placeOf(container, revision);
+    if (place?.kind !== 'plain') throw new UnreadablePdfError('An object stream of the file is missing.');
+    const known = this.#unpacked.get(place.at);
+    if (known) return known;
+    const stream = this.bytes.object(place.at, container);
+    if (!(stream instanceof PdfStream) || nameOf(stream.dict.get('Type')) !== 'ObjStm')
+      throw new UnreadablePdfError('An object stream of the file is none.');
+    const objects = indexed(this.unpack(stream, revision), stream);
+    if (this.#unpacked.size >= UNPACKED_KEPT) this.#unpacked.clear();
+    this.#unpacked.set(place.at, objects);
+    return objects;
+  }
+}
+
+function indexed(bytes: Buffer, { dict }: PdfStream): UnpackedObjects {
+  const [count, first] = [countOf(dict.get('N')), countOf(dict.get('First'))];
+  if (count === undefined || first === undefined || first > bytes.length || count > bytes.length)
+    throw new UnreadablePdfError('An object stream of the file has no index.');
+  const places = new Map<number, number>();
+  const words = bytes
+    .toString('latin1', 0, first)
+    .trim()
+    .split(/\s+/, 2 * count);
+  for (let index = 0; index + 1 < words.length; index += 2) {
+    const [number, at] = [Number(words[index]), Number(words[index + 1])];
+    if (!places.has(number)) places.set(number, first + at);
+  }
+  return { bytes: ended(bytes), places };
+}
+
+function valueIn(bytes: Buffer, at: number): PdfValue {
+  try {
+    return new PdfParser(bytes, 0, at).value();
+  } catch (error) {
+    if (error instanceof CutShortError) throw new UnreadablePdfError('An object of the file is cut short.');
+    throw error;
+  }
+}

@@ -1,0 +1,238 @@
+import {
+  PdfDict,
+  PdfName,
+  PdfRef,
+  PdfStream,
+  PdfString,
+  type PdfValue,
+  UnreadablePdfError,
+} from './pdf-values.ts';
+
+/** Values inside values; real files stay far below. */
+const MAX_DEPTH = 60;
+const MAX_VALUES = 2_000_000;
+
+/** The bytes end where a value does not: more of them may help. */
+export class CutShortError extends Error {
+  override readonly name = 'CutShortError';
+}
+
+const WHITE = new Set([0, 9, 10, 12, 13, 32]);
+const DELIMITERS = new Set([...'()<>[]{}/%'].map((character) => character.charCodeAt(0)));
+const ESCAPES = new Map([
+  ['n', 10],
+  ['r', 13],
+  ['t', 9],
+  ['b', 8],
+  ['f', 12],
+]);
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)$/;
+
+/**
+ * Reads PDF values (ISO 32000-1, 7.3) from bytes that stand at `offset` in the file.
+ * @throws UnreadablePdfError for what is no value, CutShortError where the bytes end inside one.
+ */
+export class PdfParser {
+  readonly #bytes: Buffer;
+  readonly #offset: number;
+  #at: number;
+  #values = 0;
+
+  constructor(bytes: Buffer, offset = 0, at = 0) {
+    this.#bytes = bytes;
+    this.#offset = offset;
+    this.#at = at;
+  }
+
+  /** Where the next byte stands in the file. */
+  get position(): number {
+    return this.#offset + this.#at;
+  }
+
+  /** An indirect object, `5 0 obj …`, with a stream's place where there is one. */
+  object(): { number: number; generation: number; value: PdfValue } {
+    const [number, generation] = [this.#integer(), this.#integer()];
+    if (this.#word() !== 'obj') throw broken('an object does not begin as one');
+    const value = this.value();
+    this.#skip();
+    if (!(value instanceof PdfDict) || !this.#isNext('stream')) return { number, generation, value };
+    this.#at += 'stream'.length;
+    if (this.#peek() === 13) this.#at++;
+    if (this.#peek() === 10) this.#at++;
+    return { number, generation, value: new PdfStream(value, this.position) };
+  }
+
+  /** Any value; a reference where two numbers and `R` stand. */
+  value(depth = 0): PdfValue {
+    if (depth > MAX_DEPTH) throw broken('its values are nested too deeply');
+    if (++this.#values > MAX_VALUES) throw broken('an object has too many values');
+    this.#skip();
+    const byte = this.#peek();
+    if (byte === 47) return this.#name();
+    if (byte === 40) return this.#literal();
+    if (byte === 91) return this.#array(depth);
+    if (byte === 60) return this.#peek(1) === 60 ? this.#dict(depth) : this.#hex();
+    return this.#simple();
+  }
+
+  /** The next word, such as `xref`. */
+  word(): string {
+    return this.#word();
+  }
+
+  #simple(): PdfValue {
+    const word = this.#word();
+    if (word === 'null') return null;
+    if (word === 'true' || word === 'false') return word === 'true';
+    if (!NUMBER.test(word)) throw broken(`${JSON.stringify(word.slice(0, 20))} is no value`);
+    return /^\d+$/.test(word) ? this.#numberOrReference(Number(word)) : Number(word);
+  }
+
+  #numberOrReference(number: number): PdfValue {
+    const before = this.#at;
+    const generation = /^\d{1,5}$/.exec(this.#wordOrNone())?.[0];
+    if (generation !== undefined && this.#wordOrNone() === 'R') return new PdfRef(number, Number(generation));
+    this.#at = before;
+    return number;
+  }
+
+  #integer(): number {
+    const word = this.#word();
+    if (!/^\d{1,10}$/.test(word)) throw broken('a number is missing');
+    return Number(word);
+  }
+
+  #word(): string {
+    const word = this.#wordOrNone();
+    if (word === '') throw broken('a value is missing');
+    return word;
+  }
+
+  /** What stands up to the next delimiter; empty before one. */
+  #wordOrNone(): string {
+    this.#skip();
+    const from = this.#at;
+    for (;;) {
+      const byte = this.#peek();
+      if (WHITE.has(byte) || DELIMITERS.has(byte)) break;
+      if (this.#at - from > 200) throw broken('a word is too long');
+      this.#at++;
+    }
+    return this.#bytes.toString('latin1', from, this.#at);
+  }
+
+  #name(): PdfName {
+    this.#at++;
+    const text = this.#wordOrNoneHere();
+    return new PdfName(
+      text.replace(/#([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    );
+  }
+
+  #wordOrNoneHere(): string {
+    return WHITE.has(this.#peek()) ? '' : this.#wordOrNone();
+  }
+
+  #array(depth: number): PdfValue[] {
+    this.#at++;
+    const values: PdfValue[] = [];
+    for (;;) {
+      this.#skip();
+      if (this.#peek() === 93) break;
+      values.push(this.value(depth + 1));
+    }
+    this.#at++;
+    return values;
+  }
+
+  #dict(depth: number): PdfDict {
+    this.#at += 2;
+    const dict = new PdfDict();
+    for (;;) {
+      this.#skip();
+      if (this.#peek() === 62 && this.#peek(1) === 62) break;
+      if (this.#peek() !== 47) throw broken('a dictionary has an entry without a name');
+      const { name } = this.#name();
+      if (dict.entries.has(name)) dict.repeated.add(name);
+      dict.entries.set(name, this.value(depth + 1));
+    }
+    this.#at += 2;
+    return dict;
+  }
+
+  #hex(): PdfString {
+    const from = this.#at;
+    const end = this.#bytes.indexOf(62, from);
+    if (end < 0) throw new CutShortError();
+    const digits = this.#bytes.toString('latin1', from + 1, end).replace(/[\0\t\n\f\r ]/g, '');
+    if (!/^[0-9a-f]*$/i.test(digits)) throw broken('a hexadecimal string has other characters');
+    this.#at = end + 1;
+    const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, 'hex');
+    return new PdfString(bytes, { isHex: true, start: this.#offset + from, end: this.position });
+  }
+
+  #literal(): PdfString {
+    const from = this.#at++;
+    const bytes: number[] = [];
+    for (let open = 1; ; ) {
+      const byte = this.#peek();
+      this.#at++;
+      if (byte === 92) {
+        this.#escape(bytes);
+        continue;
+      }
+      if (byte === 40) open++;
+      if (byte === 41 && --open === 0) break;
+      bytes.push(byte);
+    }
+    return new PdfString(Buffer.from(bytes), {
+      isHex: false,
+      start: this.#offset + from,
+      end: this.position,
+    });
+  }
+
+  #escape(bytes: number[]): void {
+    const octal = /^[0-7]{1,3}/.exec(this.#bytes.toString('latin1', this.#at, this.#at + 3))?.[0];
+    if (octal !== undefined) {
+      this.#at += octal.length;
+      bytes.push(Number.parseInt(octal, 8) & 0xff);
+      return;
+    }
+    const character = String.fromCharCode(this.#peek());
+    this.#at++;
+    if (character === '\r' && this.#peek() === 10) this.#at++;
+    if (character === '\r' || character === '\n') return;
+    bytes.push(ESCAPES.get(character) ?? character.charCodeAt(0));
+  }
+
+  /** White space and comments. */
+  #skip(): void {
+    for (;;) {
+      const byte = this.#bytes[this.#at];
+      if (byte === undefined) return;
+      if (byte === 37) while (this.#at < this.#bytes.length && !isLineEnd(this.#bytes[this.#at])) this.#at++;
+      else if (WHITE.has(byte)) this.#at++;
+      else return;
+    }
+  }
+
+  #isNext(word: string): boolean {
+    if (this.#at + word.length > this.#bytes.length) throw new CutShortError();
+    return this.#bytes.toString('latin1', this.#at, this.#at + word.length) === word;
+  }
+
+  #peek(further = 0): number {
+    const byte = this.#bytes[this.#at + further];
+    if (byte === undefined) throw new CutShortError();
+    return byte;
+  }
+}
+
+function isLineEnd(byte: number | undefined): boolean {
+  return byte === 10 || byte === 13;
+}
+
+function broken(what: string): UnreadablePdfError {
+  return new UnreadablePdfError(`The file can't be read as PDF: ${what}.`);
+}

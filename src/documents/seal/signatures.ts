@@ -1,0 +1,142 @@
+import type { PdfFile } from './pdf-file.ts';
+import {
+  countOf,
+  nameOf,
+  PdfDict,
+  PdfRef,
+  PdfString,
+  type PdfValue,
+  UnreadablePdfError,
+} from './pdf-values.ts';
+
+/** Fields of a form; a file made to stall has as many as it can. */
+const MAX_FIELDS = 200_000;
+
+/** A signature as its dictionary describes it. What is wrong with the description is told in words. */
+export interface Signature {
+  /** Of the dictionary's object, which tells two signatures apart. */
+  object: number;
+  /** Like ETSI.CAdES.detached; empty when there is none. */
+  subFilter: string;
+  /** The DER, with what follows it. */
+  contents: Buffer;
+  /** How many bytes before the gap, where the part behind it begins, and where that ends. */
+  range: { gapStart: number; gapEnd: number; end: number } | undefined;
+  /** Why the range can't be believed; undefined when it leaves out the signature itself and nothing else. */
+  problem: string | undefined;
+  /** The signing time that the dictionary names, which nobody vouches for. */
+  claimedTime: string | undefined;
+}
+
+/** A document time stamp says when, not who. */
+export function isTimeStamp({ subFilter }: Signature): boolean {
+  return subFilter === 'ETSI.RFC3161';
+}
+
+/**
+ * The signatures of all revisions, each once: one that a later revision drops still says what the file was.
+ * Ordered by where they end in the file. @throws UnreadablePdfError.
+ */
+export function signaturesOf(file: PdfFile): Signature[] {
+  const found = new Map<string, Signature>();
+  for (const revision of file.revisions.keys()) {
+    for (const [object, dict] of signatureDictionaries(file, revision)) {
+      const signature = describe(object, dict, file.bytes.size);
+      found.set(`${object} ${signature.range?.gapStart ?? 'none'}`, signature);
+    }
+  }
+  return [...found.values()].sort((a, b) => (a.range?.end ?? 0) - (b.range?.end ?? 0));
+}
+
+/** The catalog of a revision. */
+export function catalogOf(file: PdfFile, revision: number): PdfDict {
+  const root = file.revisions[revision]?.trailer.get('Root') ?? null;
+  const catalog = file.resolve(root, revision);
+  if (!(catalog instanceof PdfDict)) throw new UnreadablePdfError('The file has no catalog.');
+  return catalog;
+}
+
+/** A field of the form that is still to be looked at, with the type it inherits. */
+interface Waiting {
+  value: PdfValue;
+  type: string | undefined;
+}
+
+function* signatureDictionaries(file: PdfFile, revision: number): Generator<[number, PdfDict]> {
+  for (const { field, type } of fieldsOf(file, revision)) {
+    const value = field.get('V');
+    const dict = type === 'Sig' ? file.resolve(value, revision) : null;
+    if (dict === null) continue;
+    const isPlain = value instanceof PdfRef && file.placeOf(value.number, revision)?.kind === 'plain';
+    if (!isPlain || !(dict instanceof PdfDict))
+      throw new UnreadablePdfError('A signature of the file does not stand where it could be checked.');
+    yield [value.number, dict];
+  }
+}
+
+/** Every field of the form, parents before their kids, without recursion. */
+function* fieldsOf(file: PdfFile, revision: number): Generator<{ field: PdfDict; type: string | undefined }> {
+  const form = file.resolve(catalogOf(file, revision).get('AcroForm'), revision);
+  if (!(form instanceof PdfDict)) return;
+  const waiting: Waiting[] = listOf(file, form.get('Fields'), revision).map((value) => ({
+    value,
+    type: undefined,
+  }));
+  const seen = new Set<number>();
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (isKnown(next.value, seen)) continue;
+    if (seen.size + waiting.length > MAX_FIELDS)
+      throw new UnreadablePdfError('The form of the file has too many fields.');
+    const field = file.resolve(next.value, revision);
+    if (!(field instanceof PdfDict)) continue;
+    const type = nameOf(file.resolve(field.get('FT'), revision)) ?? next.type;
+    for (const value of listOf(file, field.get('Kids'), revision)) waiting.push({ value, type });
+    yield { field, type };
+  }
+}
+
+/** Notes a reference; true when it was met before. */
+function isKnown(value: PdfValue, seen: Set<number>): boolean {
+  if (!(value instanceof PdfRef)) return false;
+  const known = seen.has(value.number);
+  seen.add(value.number);
+  return known;
+}
+
+function listOf(file: PdfFile, value: PdfValue, revision: number): PdfValue[] {
+  const list = file.resolve(value, revision);
+  return Array.isArray(list) ? list : [];
+}
+
+function describe(object: number, dict: PdfDict, size: number): Signature {
+  const contents = dict.get('Contents');
+  const range = rangeOf(dict.get('ByteRange'));
+  const time = dict.get('M');
+  return {
+    object,
+    subFilter: nameOf(dict.get('SubFilter')) ?? '',
+    contents: contents instanceof PdfString ? contents.bytes : Buffer.alloc(0),
+    range,
+    problem: problemWith(dict, range, size),
+    claimedTime: time instanceof PdfString ? time.bytes.toString('latin1') : undefined,
+  };
+}
+
+function rangeOf(value: PdfValue): Signature['range'] {
+  if (!Array.isArray(value) || value.length !== 4) return undefined;
+  const [start, first, second, length] = value.map(countOf);
+  if (start !== 0 || first === undefined || second === undefined || length === undefined) return undefined;
+  return { gapStart: first, gapEnd: second, end: second + length };
+}
+
+function problemWith(dict: PdfDict, range: Signature['range'], size: number): string | undefined {
+  if (dict.repeated.size > 0) return `its dictionary has ${[...dict.repeated].join(', ')} more than once`;
+  const contents = dict.get('Contents');
+  if (!(contents instanceof PdfString) || !contents.isHex || contents.bytes.length === 0)
+    return 'it has no Contents that could be checked';
+  if (range === undefined) return 'its ByteRange is not two parts of the file from the beginning on';
+  if (range.end > size || range.gapEnd > range.end) return 'its ByteRange reaches beyond the file';
+  if (range.gapStart !== contents.start || range.gapEnd !== contents.end)
+    return 'its ByteRange leaves out something else than its Contents';
+  return undefined;
+}

@@ -1,0 +1,73 @@
+import { inflateSync } from 'node:zlib';
+import type { PdfBytes } from './pdf-bytes.ts';
+import { countOf, nameOf, PdfDict, type PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
+
+/** A cross-reference or object stream, unpacked. */
+const LARGEST = 16 * 1024 * 1024;
+const UNKNOWN = 'A stream of the file is packed in a way that is not read here.';
+
+/**
+ * A stream's data, unpacked. `resolve` follows references, which a cross-reference stream may not have.
+ * @throws UnreadablePdfError.
+ */
+export function unpack(
+  bytes: PdfBytes,
+  { dict, start }: PdfStream,
+  resolve: (value: PdfValue) => PdfValue = (value) => value,
+): Buffer {
+  const length = countOf(resolve(dict.get('Length')));
+  if (length === undefined || length > LARGEST || start + length > bytes.size)
+    throw new UnreadablePdfError('A stream of the file has no length that can be true.');
+  const filters = [resolve(dict.get('Filter'))].flat().filter((one) => one !== null);
+  const packed = bytes.read(start, length);
+  if (filters.length === 0) return packed;
+  if (filters.length > 1 || nameOf(filters[0] ?? null) !== 'FlateDecode')
+    throw new UnreadablePdfError(UNKNOWN);
+  const [parameters] = [resolve(dict.get('DecodeParms'))].flat();
+  return withoutPredictor(inflated(packed), parameters instanceof PdfDict ? parameters : new PdfDict());
+}
+
+function inflated(packed: Buffer): Buffer {
+  try {
+    return inflateSync(packed, { maxOutputLength: LARGEST });
+  } catch {
+    throw new UnreadablePdfError('A stream of the file can’t be unpacked, or is too large unpacked.');
+  }
+}
+
+/** Undoes the PNG predictors (ISO 32000-1, 7.4.4.4), which cross-reference streams use. */
+function withoutPredictor(bytes: Buffer, parameters: PdfDict): Buffer {
+  const of = (name: string, usual: number) => countOf(parameters.get(name)) ?? usual;
+  if (of('Predictor', 1) === 1) return bytes;
+  const columns = of('Columns', 1);
+  const isBytewise = of('Colors', 1) === 1 && of('BitsPerComponent', 8) === 8;
+  if (of('Predictor', 1) < 10 || !isBytewise || columns < 1 || columns > 65_536)
+    throw new UnreadablePdfError(UNKNOWN);
+  const rows = Math.floor(bytes.length / (columns + 1));
+  const plain = Buffer.alloc(rows * columns);
+  for (let row = 0; row < rows; row++) {
+    const from = row * (columns + 1);
+    const above = row === 0 ? Buffer.alloc(columns) : plain.subarray((row - 1) * columns, row * columns);
+    const here = plain.subarray(row * columns, (row + 1) * columns);
+    undoRow(bytes[from] ?? 0, bytes.subarray(from + 1, from + 1 + columns), above, here);
+  }
+  return plain;
+}
+
+function undoRow(kind: number, packed: Buffer, above: Buffer, here: Buffer): void {
+  for (let column = 0; column < packed.length; column++) {
+    const [left, corner] = column === 0 ? [0, 0] : [here[column - 1] ?? 0, above[column - 1] ?? 0];
+    here[column] = (packed[column] ?? 0) + predicted(kind, left, above[column] ?? 0, corner);
+  }
+}
+
+function predicted(kind: number, left: number, up: number, corner: number): number {
+  if (kind === 0) return 0;
+  if (kind === 1) return left;
+  if (kind === 2) return up;
+  if (kind === 3) return (left + up) >> 1;
+  if (kind !== 4) throw new UnreadablePdfError(UNKNOWN);
+  const [a, b, c] = [Math.abs(up - corner), Math.abs(left - corner), Math.abs(left + up - 2 * corner)];
+  if (a <= b && a <= c) return left;
+  return b <= c ? up : corner;
+}
