@@ -1,0 +1,168 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkSeal } from '../../../src/documents/seal/seal.ts';
+import { createPaper } from '../../../src/sandbox/papers/pdf/paper.ts';
+import { needs } from '../../support/tools.ts';
+import { flipped, partsOf, updated } from './tampering.ts';
+
+const ROOM = 12_000;
+const KEYS = {
+  rsa: ['rsa:2048'],
+  ecdsa: ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
+  p384: ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'],
+} as const;
+
+let folder: string;
+let paper: Buffer;
+const at = (name: string) => join(folder, name);
+const openssl = (...words: string[]) =>
+  execFileSync('openssl', words, { stdio: ['ignore', 'pipe', 'ignore'] });
+
+describe('papers sealed by others', needs('openssl'), () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'esign-others-'));
+    const blank = createPaper();
+    blank.addSheet();
+    paper = Buffer.from(
+      await blank.save({ title: 'x', subject: 'x', keywords: [], at: '2026-03-01T10:20:30.000Z' }),
+    );
+    for (const [name, kind] of Object.entries(KEYS)) {
+      const files = ['-keyout', at(`${name}.key`), '-out', at(`${name}.pem`)];
+      openssl(
+        'req',
+        '-x509',
+        '-nodes',
+        '-days',
+        '30',
+        '-subj',
+        `/CN=${name}/O=Others`,
+        ...files,
+        '-newkey',
+        ...kind,
+      );
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Signs with openssl's CMS, in an update of the file as any signer makes it. */
+  function signed(pdf: Buffer, subFilter: string, key: keyof typeof KEYS, ...options: string[]): Buffer {
+    const { root, size } = partsOf(pdf);
+    const [catalog, form, field, dict] = [Number(root.split(' ')[0]), size, size + 1, size + 2];
+    const before =
+      /\/Fields \[([^\]]*)\]/.exec(pdf.toString('latin1').slice(pdf.lastIndexOf('/Fields')))?.[1] ?? '';
+    const open = updated(pdf, {
+      [catalog]: `<< /Type /Catalog /Pages 1 0 R /Lang (en) /AcroForm ${form} 0 R >>`,
+      [form]: `<< /Fields [${before} ${field} 0 R] /SigFlags 3 >>`,
+      [field]: `<< /FT /Sig /T (Seal${field}) /V ${dict} 0 R /Type /Annot /Subtype /Widget /Rect [0 0 0 0] >>`,
+      [dict]: `<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /${subFilter} /ByteRange [0 0000000000 0000000000 0000000000] /Contents <${'0'.repeat(ROOM)}> >>`,
+    });
+    const gapStart = open.lastIndexOf(`<${'0'.repeat(ROOM)}>`);
+    const gapEnd = gapStart + ROOM + 2;
+    const numbers = [gapStart, gapEnd, open.length - gapEnd].map((one) => String(one).padEnd(10));
+    open.write(`/ByteRange [0 ${numbers.join(' ')}]`, open.lastIndexOf('/ByteRange'), 'latin1');
+    writeFileSync(at('covered'), Buffer.concat([open.subarray(0, gapStart), open.subarray(gapEnd)]));
+    openssl(
+      ...[
+        'cms',
+        '-sign',
+        '-binary',
+        '-in',
+        at('covered'),
+        '-outform',
+        'DER',
+        '-out',
+        at('cms'),
+        '-md',
+        'sha256',
+      ],
+      ...['-signer', at(`${key}.pem`), '-inkey', at(`${key}.key`), ...options],
+    );
+    open.write(readFileSync(at('cms')).toString('hex'), gapStart + 1, 'latin1');
+    return open;
+  }
+
+  async function sealOf(pdf: Buffer) {
+    writeFileSync(at('sealed.pdf'), pdf);
+    return (await checkSeal(at('sealed.pdf'))).seal;
+  }
+
+  const WAYS: [string, string, keyof typeof KEYS, string[]][] = [
+    ['RSA', 'adbe.pkcs7.detached', 'rsa', []],
+    ['RSA, CAdES', 'ETSI.CAdES.detached', 'rsa', ['-cades']],
+    ['RSA-PSS', 'ETSI.CAdES.detached', 'rsa', ['-cades', '-keyopt', 'rsa_padding_mode:pss']],
+    [
+      'RSA-PSS with another salt',
+      'adbe.pkcs7.detached',
+      'rsa',
+      ['-keyopt', 'rsa_padding_mode:pss', '-keyopt', 'rsa_pss_saltlen:20'],
+    ],
+    ['ECDSA', 'adbe.pkcs7.detached', 'ecdsa', []],
+    ['ECDSA on P-384, CAdES', 'ETSI.CAdES.detached', 'p384', ['-cades', '-md', 'sha384']],
+    ['the identifier of the key', 'adbe.pkcs7.detached', 'rsa', ['-keyid']],
+  ];
+
+  it.each(WAYS)(
+    '%s is intact and whole, and any change of it is seen',
+    async (_, subFilter, key, options) => {
+      const pdf = signed(paper, subFilter, key, ...options);
+      expect(await sealOf(pdf)).toMatchObject({
+        state: 'intact',
+        coverage: 'whole',
+        subject: expect.stringContaining(key),
+      });
+      expect(await sealOf(flipped(pdf, 40))).toMatchObject({ state: 'changed' });
+    },
+  );
+
+  it('SHA-1 is not believed', async () => {
+    const pdf = signed(paper, 'adbe.pkcs7.detached', 'rsa', '-md', 'sha1');
+    expect(await sealOf(pdf)).toMatchObject({ state: 'unreadable', reason: expect.stringContaining('hash') });
+  });
+
+  it('a second signature over the first leaves both intact; the last one says who', async () => {
+    const first = signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades');
+    const both = signed(first, 'ETSI.CAdES.detached', 'ecdsa', '-cades');
+    expect(await sealOf(both)).toMatchObject({
+      state: 'intact',
+      coverage: 'whole',
+      subject: expect.stringContaining('ecdsa'),
+    });
+    const broken = flipped(both, partsOf(first).gapStart + 101);
+    expect(await sealOf(broken)).toMatchObject({ state: 'changed' });
+  });
+
+  it('a signature that brings the content along, or none of its attributes, is not believed', async () => {
+    expect(await sealOf(signed(paper, 'adbe.pkcs7.detached', 'rsa', '-nodetach'))).toMatchObject({
+      state: 'unreadable',
+    });
+    expect(await sealOf(signed(paper, 'adbe.pkcs7.detached', 'rsa', '-noattr'))).toMatchObject({
+      state: 'unreadable',
+    });
+    expect(await sealOf(signed(paper, 'adbe.pkcs7.detached', 'rsa', '-nocerts'))).toMatchObject({
+      state: 'unreadable',
+    });
+  });
+
+  describe('and pdfsig', needs('pdfsig'), () => {
+    // It does not look certificates up by the identifier of their key.
+    it.each(WAYS.filter(([name]) => !name.startsWith('the identifier')))(
+      'agree on %s',
+      async (_, subFilter, key, options) => {
+        const pdf = signed(paper, subFilter, key, ...options);
+        for (const [file, says] of [
+          [pdf, 'Signature is Valid'],
+          [flipped(pdf, 40), 'Digest Mismatch'],
+        ] as const) {
+          writeFileSync(at('asked.pdf'), file);
+          const said = execFileSync('pdfsig', ['-nocert', at('asked.pdf')]).toString();
+          const isValid = (await sealOf(file)).state === 'intact';
+          if (said.includes('Signature Validation')) expect(said.includes(says)).toBe(true);
+          expect(isValid).toBe(says === 'Signature is Valid');
+        }
+      },
+    );
+  });
+});
