@@ -1,0 +1,151 @@
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkSeal } from '../../../src/documents/seal/seal.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'esign-hostile-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const STATES = ['unsigned', 'unreadable'];
+
+async function stateOf(pdf: string | Buffer) {
+  const path = join(folder, 'hostile.pdf');
+  writeFileSync(path, pdf, 'latin1');
+  return (await checkSeal(path)).seal.state;
+}
+
+/** A file of these objects, numbered from 1; the first one is the catalog. */
+function fileOf(objects: readonly string[], trailer = ''): string {
+  let text = '%PDF-1.7\n';
+  const entries = objects.map((body, index) => {
+    const entry = `${String(text.length).padStart(10, '0')} 00000 n \n`;
+    text += `${index + 1} 0 obj\n${body}\nendobj\n`;
+    return entry;
+  });
+  const at = text.length;
+  const table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${entries.join('')}`;
+  return `${text}${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${at}\n%%EOF\n`;
+}
+
+/** A file whose cross references are a stream. */
+function streamFile(dict: string, data: Buffer): Buffer {
+  const head = `%PDF-1.7\n`;
+  const object = `1 0 obj\n<< /Type /XRef /Root 1 0 R ${dict} /Length ${data.length} >>\nstream\n`;
+  const tail = `\nendstream\nendobj\nstartxref\n${head.length}\n%%EOF\n`;
+  return Buffer.concat([Buffer.from(head + object, 'latin1'), data, Buffer.from(tail, 'latin1')]);
+}
+
+const bomb = (bytes: number) => deflateSync(Buffer.alloc(bytes));
+const fields = 100_000;
+
+const HOSTILE: Record<string, () => string | Buffer> = {
+  'nothing at all': () => '',
+  'no PDF': () => 'hello',
+  'a head alone': () => '%PDF-1.7\n',
+  'a startxref beyond the end': () => '%PDF-1.7\nstartxref\n999999999999\n%%EOF\n',
+  'a startxref to itself': () => '%PDF-1.7\nstartxref\n9\n%%EOF\n',
+  'revisions in a circle': () =>
+    fileOf(['<< >>'], '/Prev 30').replace('/Prev 30', `/Prev ${fileOf(['<< >>']).indexOf('xref')}`),
+  'a catalog that is itself': () => fileOf(['1 0 R']),
+  'fields in a circle': () =>
+    fileOf(['<< /AcroForm << /Fields [2 0 R] >> >>', '<< /Kids [2 0 R 3 0 R] >>', '<< /Kids [2 0 R] >>']),
+  'a hundred thousand fields inside each other': () =>
+    fileOf([
+      '<< /AcroForm << /Fields [2 0 R] >> >>',
+      ...Array.from({ length: fields }, (_, index) => `<< /Kids [${index + 3} 0 R] >>`),
+      '<< >>',
+    ]),
+  'a hundred thousand fields beside each other': () =>
+    fileOf([`<< /AcroForm << /Fields [${'2 0 R '.repeat(fields)}] >> >>`, '<< /FT /Sig >>']),
+  'arrays inside arrays': () => fileOf([`<< /AcroForm ${'['.repeat(fields)}${']'.repeat(fields)} >>`]),
+  'dictionaries inside dictionaries': () => fileOf([`<< /AcroForm ${'<< /A '.repeat(fields)} >>`]),
+  'a string without an end': () => fileOf([`<< /A (${'('.repeat(1_000_000)} >>`]),
+  'a cross-reference stream that is a bomb': () =>
+    streamFile('/Size 9 /W [1 4 2] /Filter /FlateDecode', bomb(500_000_000)),
+  'a cross-reference stream of billions': () => streamFile('/Size 4000000000 /W [1 4 2]', Buffer.alloc(70)),
+  'a stream of predictors': () =>
+    streamFile(
+      '/Size 9 /W [1 4 2] /Filter /FlateDecode /DecodeParms << /Predictor 15 /Columns 1 >>',
+      bomb(16_000_000),
+    ),
+  'a million subsections': () =>
+    streamFile(`/Size 9 /W [1 4 2] /Index [${'0 1 '.repeat(1_000_000)}]`, Buffer.alloc(70)),
+};
+
+describe('hostile files', () => {
+  it.each(Object.entries(HOSTILE))('%s: an answer, in little time and memory', async (_, make) => {
+    const pdf = make();
+    const before = process.memoryUsage().rss;
+    expect(STATES).toContain(await stateOf(pdf));
+    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
+  });
+
+  it('of 300 MB cost no more than small ones', async () => {
+    const path = join(folder, 'large.pdf');
+    const file = openSync(path, 'w');
+    writeSync(file, '%PDF-1.7\n1 0 obj\n<< >>\nendobj\n');
+    const block = Buffer.alloc(10_000_000);
+    for (let written = 0; written < 30; written++) writeSync(file, block);
+    const at = 300_000_000 + '%PDF-1.7\n1 0 obj\n<< >>\nendobj\n'.length;
+    writeSync(
+      file,
+      `xref\n0 2\n0000000000 65535 f \n0000000009 00000 n \ntrailer\n<< /Size 2 /Root 1 0 R >>\nstartxref\n${at}\n%%EOF\n`,
+    );
+    closeSync(file);
+    const before = process.memoryUsage().rss;
+    expect((await checkSeal(path)).seal.state).toBe('unsigned');
+    expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+  });
+
+  it('of any bytes are answered', async () => {
+    const word = fc.constantFrom(
+      ...[
+        '<<',
+        '>>',
+        '[',
+        ']',
+        '(',
+        ')',
+        '<',
+        '/Root',
+        '/AcroForm',
+        '/Fields',
+        '/Kids',
+        '/FT',
+        '/Sig',
+        '/V',
+        '/ByteRange',
+        '/Contents',
+      ],
+      ...[
+        '1 0 R',
+        '2 0 R',
+        '99 0 R',
+        'obj',
+        'endobj',
+        'xref',
+        'trailer',
+        'startxref',
+        '0 2',
+        '%%EOF',
+        'stream',
+        'null',
+        '-1',
+        '9',
+      ],
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(word, { maxLength: 60 }), fc.nat(300), async (words, start) => {
+        const pdf = `%PDF-1.7\n${words.join(' ')}\nstartxref\n${start}\n%%EOF\n`;
+        expect(STATES).toContain(await stateOf(pdf));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
