@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,18 +45,47 @@ describe('papers sealed by others', needs('openssl'), () => {
         ...kind,
       );
     }
+    openssl(
+      ...['req', '-x509', '-nodes', '-days', '30', '-subj', '/CN=tsa', '-newkey', 'rsa:2048'],
+      ...[
+        '-keyout',
+        at('tsa.key'),
+        '-out',
+        at('tsa.pem'),
+        '-addext',
+        'extendedKeyUsage=critical,timeStamping',
+      ],
+    );
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Signs with openssl's CMS, in an update of the file as any signer makes it. */
+  /** Signs with openssl's CMS. */
   function signed(pdf: Buffer, subFilter: string, key: keyof typeof KEYS, ...options: string[]): Buffer {
+    return sealedBy(pdf, subFilter, () => {
+      openssl(
+        ...['cms', '-sign', '-binary', '-in', at('covered'), '-outform', 'DER', '-out', at('cms')],
+        ...['-md', 'sha256', '-signer', at(`${key}.pem`), '-inkey', at(`${key}.key`), ...options],
+      );
+      return readFileSync(at('cms'));
+    });
+  }
+
+  /**
+   * Adds a signature in an update of the file, as any signer does. `cms` makes it over the file `covered`; `keep` stands in
+   * the catalog already.
+   */
+  function sealedBy(pdf: Buffer, subFilter: string, cms: () => Buffer, keep = ''): Buffer {
     const { root, size } = partsOf(pdf);
-    const [catalog, form, field, dict] = [Number(root.split(' ')[0]), size, size + 1, size + 2];
-    const before =
-      /\/Fields \[([^\]]*)\]/.exec(pdf.toString('latin1').slice(pdf.lastIndexOf('/Fields')))?.[1] ?? '';
+    const text = pdf.toString('latin1');
+    const known = /\/AcroForm (\d+) 0 R/.exec(text.slice(text.lastIndexOf('/AcroForm')))?.[1];
+    const catalog = Number(root.split(' ')[0]);
+    const form = known === undefined ? size + 2 : Number(known);
+    const [field, dict] = [size, size + 1];
+    const before = /\/Fields \[([^\]]*)\]/.exec(text.slice(text.lastIndexOf('/Fields')))?.[1] ?? '';
+    const fields = `${before} ${field} 0 R`.trim();
     const open = updated(pdf, {
-      [catalog]: `<< /Type /Catalog /Pages 1 0 R /Lang (en) /AcroForm ${form} 0 R >>`,
-      [form]: `<< /Fields [${before} ${field} 0 R] /SigFlags 3 >>`,
+      [catalog]: `<< /Type /Catalog /Pages 1 0 R /Lang (en) /AcroForm ${form} 0 R ${keep} >>`,
+      [form]: `<< /Fields [${fields}] /SigFlags 3 >>`,
       [field]: `<< /FT /Sig /T (Seal${field}) /V ${dict} 0 R /Type /Annot /Subtype /Widget /Rect [0 0 0 0] >>`,
       [dict]: `<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /${subFilter} /ByteRange [0 0000000000 0000000000 0000000000] /Contents <${'0'.repeat(ROOM)}> >>`,
     });
@@ -64,24 +94,35 @@ describe('papers sealed by others', needs('openssl'), () => {
     const numbers = [gapStart, gapEnd, open.length - gapEnd].map((one) => String(one).padEnd(10));
     open.write(`/ByteRange [0 ${numbers.join(' ')}]`, open.lastIndexOf('/ByteRange'), 'latin1');
     writeFileSync(at('covered'), Buffer.concat([open.subarray(0, gapStart), open.subarray(gapEnd)]));
-    openssl(
-      ...[
-        'cms',
-        '-sign',
-        '-binary',
-        '-in',
-        at('covered'),
-        '-outform',
-        'DER',
-        '-out',
-        at('cms'),
-        '-md',
-        'sha256',
-      ],
-      ...['-signer', at(`${key}.pem`), '-inkey', at(`${key}.key`), ...options],
-    );
-    open.write(readFileSync(at('cms')).toString('hex'), gapStart + 1, 'latin1');
+    open.write(cms().toString('hex'), gapStart + 1, 'latin1');
     return open;
+  }
+
+  /** A revision with the certificate in a document security store, and what else is wanted in the catalog. */
+  function withStore(pdf: Buffer, extra = ''): Buffer {
+    const { root, size } = partsOf(pdf);
+    const der = openssl('x509', '-in', at('rsa.pem'), '-outform', 'DER').toString('latin1');
+    const text = pdf.toString('latin1');
+    const form = /\/AcroForm \d+ 0 R/.exec(text.slice(text.lastIndexOf('/AcroForm')))?.[0];
+    return updated(pdf, {
+      [Number(root.split(' ')[0])]:
+        `<< /Type /Catalog /Pages 1 0 R /Lang (en) ${form} /DSS << /Certs [${size} 0 R] >> ${extra} >>`,
+      [size]: `<< /Length ${der.length} >>\nstream\n${der}\nendstream`,
+    });
+  }
+
+  /** A token of RFC 3161 over a digest, from an authority of our own. */
+  function stamp(digest: string): Buffer {
+    const settings = `serial=${at('serial')}\nsigner_digest=sha256\ndefault_policy=1.2.3\ndigests=sha256\ness_cert_id_alg=sha256`;
+    writeFileSync(at('tsa.cnf'), `[tsa]\ndefault_tsa=t\n[t]\n${settings}\n`);
+    writeFileSync(at('serial'), '01\n');
+    openssl('ts', '-query', '-digest', digest, '-sha256', '-cert', '-no_nonce', '-out', at('query'));
+    const key = ['-signer', at('tsa.pem'), '-inkey', at('tsa.key')];
+    openssl(
+      ...['ts', '-reply', '-config', at('tsa.cnf'), '-queryfile', at('query'), ...key],
+      ...['-token_out', '-out', at('token')],
+    );
+    return readFileSync(at('token'));
   }
 
   async function sealOf(pdf: Buffer) {
@@ -132,6 +173,27 @@ describe('papers sealed by others', needs('openssl'), () => {
     });
     const broken = flipped(both, partsOf(first).gapStart + 101);
     expect(await sealOf(broken)).toMatchObject({ state: 'changed' });
+  });
+
+  it('validation data that come later leave it whole, and nothing else does', async () => {
+    const pdf = signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades');
+    expect(await sealOf(withStore(pdf))).toMatchObject({ state: 'intact', coverage: 'whole' });
+    expect(await sealOf(withStore(pdf, '/OpenAction [4 0 R /Fit]'))).toMatchObject({ coverage: 'extended' });
+    const more = Buffer.concat([withStore(pdf), Buffer.from('x')]);
+    expect(await sealOf(more)).toMatchObject({ coverage: 'extended' });
+  });
+
+  it('a document time stamp is checked, and shows in the level', async () => {
+    const pdf = withStore(signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades'));
+    const keep = /\/DSS <<.*?>>/.exec(pdf.toString('latin1'))?.[0] ?? '';
+    const covered = () => readFileSync(at('covered'));
+    const stamped = (what: () => Buffer) =>
+      sealedBy(pdf, 'ETSI.RFC3161', () => stamp(createHash('sha256').update(what()).digest('hex')), keep);
+    const good = stamped(covered);
+    expect(await sealOf(good)).toMatchObject({ state: 'intact', coverage: 'whole', level: 'B-LTA' });
+    expect((await sealOf(good)).subject).toContain('rsa');
+    expect(await sealOf(stamped(() => Buffer.from('x')))).toMatchObject({ state: 'changed' });
+    expect(await sealOf(flipped(good, 40))).toMatchObject({ state: 'changed' });
   });
 
   it('a signature that brings the content along, or none of its attributes, is not believed', async () => {
