@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { privateFolder, writeFileAtomic } from '../../kernel/files.ts';
+import { parseJson } from '../../kernel/json.ts';
+import { lockFile } from '../../kernel/lock.ts';
+
+const LOCK_WAIT_MS = 10_000;
+
+const pinSchema = z.object({
+  profile: z.string(),
+  baseUrl: z.string(),
+  /** SHA-256 of the signer's certificate, hex. */
+  fingerprint: z.string(),
+  subject: z.string(),
+  /** ISO 8601 */
+  since: z.string(),
+});
+const fileSchema = z.object({ pins: z.array(pinSchema) });
+
+/** A seal that was seen first with a profile, or accepted later. */
+export type Pin = z.infer<typeof pinSchema>;
+
+/** Where papers come from: pins of one profile and address say nothing of another. */
+export type Origin = Pick<Pin, 'profile' | 'baseUrl'>;
+
+/** The pins in the state folder, oldest first. @throws UsageError when the file can't be read; it is never overwritten then. */
+export async function readPins(folder: string): Promise<Pin[]> {
+  const path = pathIn(folder);
+  try {
+    const file = fileSchema.safeParse(parseJson(await readFile(path, 'utf8')));
+    if (file.success) return file.data.pins;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+  }
+  throw new UsageError(`The file of pinned seals ${path} can't be read. It was left as it is.`, {
+    hint: 'Mend it, or move it away: the next download then pins the seal that it sees.',
+  });
+}
+
+/** The fingerprints that are pinned for an origin. */
+export function pinnedFor(pins: readonly Pin[], origin: Origin): string[] {
+  return pins.filter((pin) => isFrom(pin, origin)).map(({ fingerprint }) => fingerprint);
+}
+
+/** Pins the first seal of an origin; nothing happens where one is pinned already. Resolves with all pins. */
+export function pinFirst(folder: string, pin: Pin): Promise<Pin[]> {
+  return change(folder, (pins) => (pins.some((one) => isFrom(one, pin)) ? pins : [...pins, pin]));
+}
+
+/** Pins a further seal of an origin, as after a certificate was renewed. */
+export function acceptPin(folder: string, pin: Pin): Promise<Pin[]> {
+  const isSame = (one: Pin) => isFrom(one, pin) && one.fingerprint === pin.fingerprint;
+  return change(folder, (pins) => (pins.some(isSame) ? pins : [...pins, pin]));
+}
+
+/** Takes a fingerprint, which may be a beginning of one, out of an origin's pins. */
+export function forgetPins(folder: string, origin: Origin, fingerprint: string): Promise<Pin[]> {
+  return change(folder, (pins) =>
+    pins.filter((one) => !(isFrom(one, origin) && one.fingerprint.startsWith(fingerprint.toLowerCase()))),
+  );
+}
+
+async function change(folder: string, edit: (pins: Pin[]) => Pin[]): Promise<Pin[]> {
+  await privateFolder(folder);
+  const taken = (pid: string) =>
+    new UsageError(`The pinned seals are being changed by process ${pid}.`, { hint: 'Try again.' });
+  const release = await lockFile(`${pathIn(folder)}.lock`, taken, { waitMs: LOCK_WAIT_MS });
+  try {
+    const before = await readPins(folder);
+    const after = edit(before);
+    if (after !== before)
+      await writeFileAtomic(pathIn(folder), `${JSON.stringify({ pins: after }, null, 2)}\n`);
+    return after;
+  } finally {
+    await release();
+  }
+}
+
+function isFrom(one: Origin, { profile, baseUrl }: Origin): boolean {
+  return one.profile === profile && one.baseUrl === baseUrl;
+}
+
+function pathIn(folder: string): string {
+  return join(folder, 'seals.json');
+}

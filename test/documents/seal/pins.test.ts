@@ -1,0 +1,55 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  acceptPin,
+  forgetPins,
+  type Pin,
+  pinFirst,
+  pinnedFor,
+  readPins,
+} from '../../../src/documents/seal/pins.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-pins-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const origin = { profile: 'prod', baseUrl: 'https://api.example.com/api/v1' };
+const pin = (fingerprint: string, more: Partial<Pin> = {}): Pin => ({
+  ...{ ...origin, fingerprint, subject: 'CN=x', since: '2026-01-01T00:00:00.000Z' },
+  ...more,
+});
+
+describe('pinned seals', () => {
+  it('are the first one of an origin, and those accepted later', async () => {
+    await pinFirst(folder, pin('aa'));
+    await pinFirst(folder, pin('bb'));
+    expect(pinnedFor(await readPins(folder), origin)).toEqual(['aa']);
+    expect(pinnedFor(await acceptPin(folder, pin('bb')), origin)).toEqual(['aa', 'bb']);
+    expect(pinnedFor(await forgetPins(folder, origin, 'AA'), origin)).toEqual(['bb']);
+    expect((await stat(join(folder, 'seals.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('of one profile or address say nothing of another', async () => {
+    await pinFirst(folder, pin('aa'));
+    await pinFirst(folder, pin('bb', { profile: 'other' }));
+    await pinFirst(folder, pin('cc', { baseUrl: 'https://elsewhere.example/api/v1' }));
+    expect(pinnedFor(await readPins(folder), origin)).toEqual(['aa']);
+    expect(pinnedFor(await readPins(folder), { ...origin, profile: 'other' })).toEqual(['bb']);
+  });
+
+  it('are the same for all who pin at once', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `f${index}`);
+    const all = await Promise.all(names.map((name) => pinFirst(folder, pin(name))));
+    expect(new Set(all.map((pins) => pinnedFor(pins, origin).join())).size).toBe(1);
+  });
+
+  it('that can’t be read are left as they are', async () => {
+    await writeFile(join(folder, 'seals.json'), 'broken');
+    await expect(pinFirst(folder, pin('aa'))).rejects.toThrow('left as it is');
+    expect(await readFile(join(folder, 'seals.json'), 'utf8')).toBe('broken');
+  });
+});
