@@ -20,6 +20,8 @@ const profileSchema = z.looseObject({
   /** The account of the keychain that has the key. */
   apiKeyKeychain: z.optional(z.string()),
   insecureHttp: z.optional(z.boolean()),
+  /** Of a sandbox that ends with its folder: nothing is learned from it. */
+  ephemeral: z.optional(z.boolean()),
   storage: z.optional(storageSchema),
 });
 export type Profile = z.infer<typeof profileSchema>;

@@ -26,12 +26,13 @@ async function codesOfSources(): Promise<string[]> {
     const text = await readFile(join(root, 'src', file), 'utf8');
     for (const [, code = ''] of text.matchAll(/(?:super|new \w+Error)\(\s*'([A-Z][A-Z_]+)'/g))
       found.add(code);
-    for (const [, code = ''] of text.matchAll(/^ {2}\| '(STORAGE_[A-Z_]+)'/gm)) found.add(code);
+    for (const [, code = ''] of text.matchAll(/^ {2}\| '((?:STORAGE|SEAL)_[A-Z_]+)'/gm)) found.add(code);
     for (const [, code = ''] of text.matchAll(/code: '([A-Z][A-Z_]+)'/g)) found.add(code);
     for (const [, codes = ''] of text.matchAll(/code: ((?:'[A-Z_]+' \| )+'[A-Z_]+')/g))
       for (const code of codes.split(' | ')) found.add(code.replaceAll("'", ''));
   }
-  return [...found].sort();
+  // The rest are the system's own.
+  return [...found].filter((code) => !/^E[A-Z]+$/.test(code)).sort();
 }
 
 describe('docs/troubleshooting.md', () => {

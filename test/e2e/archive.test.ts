@@ -133,7 +133,7 @@ describe('documents verify', () => {
     await rm(home.path('kept', second));
     const bad = await home.run(['documents', 'verify', 'kept', '--json']);
     expect(bad.code).toBe(9);
-    expect(jsonLines(bad.stdout).filter((line) => isRecord(line) && line.status === 'failed')).toMatchObject([
+    expect(jsonLines(bad.stdout).filter((line) => isRecord(line) && line.error !== null)).toMatchObject([
       { path: `kept/${first}`, error: { code: 'STORAGE_CORRUPT' } },
       { path: `kept/${second}`, sha256: null },
     ]);

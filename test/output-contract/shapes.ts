@@ -43,6 +43,18 @@ const change = z.object({
 });
 
 const brief = { code: text, message: text };
+const seal = z.object({
+  state: z.enum(['intact', 'changed', 'unsigned', 'unreadable']),
+  coverage: z.nullable(z.enum(['whole', 'extended', 'partial'])),
+  addedBytes: z.nullable(count),
+  subject: maybe,
+  issuer: maybe,
+  fingerprint: maybe,
+  time: maybe,
+  level: maybe,
+  reason: maybe,
+  trust: z.nullable(z.enum(['pinned', 'trusted', 'unknown', 'other'])),
+});
 const file = z.object({
   envelopeId: maybe,
   what: maybe,
@@ -51,8 +63,17 @@ const file = z.object({
   bytes: z.nullable(count),
   sha256: maybe,
   status: z.enum(['downloaded', 'unchanged', 'failed']),
+  seal: z.optional(z.nullable(seal)),
   error: z.nullable(z.object(brief)),
 });
+const verified = z.object({
+  path: maybe,
+  sha256: maybe,
+  list: z.enum(['ok', 'changed', 'missing', 'unlisted']),
+  seal: z.nullable(seal),
+  error: z.nullable(z.object(brief)),
+});
+const pin = z.object({ profile: text, baseUrl: text, fingerprint: text, subject: text, since: text });
 const object = z.object({
   key: text,
   size: z.nullable(count),
@@ -295,6 +316,7 @@ export const SHARED: Readonly<Record<string, z.ZodMiniType>> = {
   link,
   object,
   row,
+  seal,
   event,
   profile,
 };
@@ -347,7 +369,8 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     one: value(link, 'one key'),
     several: lines(z.union([link, keyError]), 'several keys, or -'),
   },
-  'documents:verify': { files: lines(file) },
+  'documents:pins': { list: value(z.array(pin)) },
+  'documents:verify': { files: lines(verified) },
   'envelopes:cancel': actionOnEach,
   'envelopes:create': {
     created: value(envelope),

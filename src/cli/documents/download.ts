@@ -16,6 +16,7 @@ import {
 import type { DownloadOptions } from '../../documents/download/file.ts';
 import { targetsOfIds } from '../../documents/download/targets.ts';
 import { streamObject } from '../../documents/download/to-stream.ts';
+import type { JudgedSeal, SealVerdict } from '../../documents/seal/judge.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { type Progress, startProgress } from '../../output/progress.ts';
@@ -177,18 +178,38 @@ async function fetchAll(
   const waiting = waitingOf(flags, context);
   const line = await startProgress(progress, context.terminal, context.json);
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
+  const seals = sealsOf(context);
   try {
     const work = (target: FileTarget) => fetchFile(bucket, target, { ...options, watch }, waiting);
     for await (const { result, error } of mapAhead(targets, flags.concurrency, work)) {
       progress.done++;
       if (error !== undefined) progress.failed++;
-      const inWords = error ? { failure: { error } } : { text: renderFile(result, context.terminal) };
-      await batch.report({ json: result, ...inWords });
+      if (error !== undefined) {
+        await batch.report({ json: result, failure: { error } });
+        continue;
+      }
+      const { seal, problem } = await seals(result.path);
+      const text = renderFile(result, context.terminal, seal);
+      await batch.report({ json: seal === null ? result : { ...result, seal }, text });
+      if (problem !== null && !context.json) await line.aside(() => context.notice(problem));
     }
   } finally {
     line.stop();
   }
   batch.end(targets.length, 'file');
+}
+
+/** Reads the seal of a file that was fetched, where it is a PDF. What checks it is loaded for the first one. */
+function sealsOf(
+  context: Context,
+): (path: string | null) => Promise<{ seal: JudgedSeal | null; problem: string | null }> {
+  let judge: Promise<(path: string) => Promise<SealVerdict>> | undefined;
+  return async (path) => {
+    if (path === null || !/\.pdf$/i.test(path)) return { seal: null, problem: null };
+    judge ??= import('./seals.ts').then(({ pinningJudge }) => pinningJudge(context));
+    const { seal, problem } = await (await judge)(path);
+    return { seal, problem: problem === null ? null : `${path}: ${problem.message}` };
+  };
 }
 
 function startOf(files: number): Progress {

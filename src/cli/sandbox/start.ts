@@ -47,7 +47,7 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
       choices,
       faults,
     });
-    const current = flags['save-profile'] ? await saveProfile(sandbox) : undefined;
+    const current = flags['save-profile'] ? await saveProfile(sandbox, flags.ephemeral) : undefined;
     await announce(sandbox, { current, host: flags.host }, context);
     await untilAborted(context.signal);
   } finally {
@@ -67,11 +67,11 @@ function dataFolder(flags: SandboxFlags): Promise<string> {
 }
 
 /** The name of the profile that is current now. */
-async function saveProfile(sandbox: Sandbox): Promise<string | undefined> {
+async function saveProfile(sandbox: Sandbox, ephemeral: boolean): Promise<string | undefined> {
   const { baseUrl, apiKey, bucket, region, endpoint, accessKeyId, secretAccessKey } = sandbox;
   const storage = { bucket, region, endpoint, pathStyle: true, accessKeyId, secretAccessKey };
   const store = await updateProfiles(configDir(), (profiles) =>
-    putProfile(profiles, PROFILE, { baseUrl, apiKey, storage }),
+    putProfile(profiles, PROFILE, { baseUrl, apiKey, storage, ...(ephemeral ? { ephemeral } : {}) }),
   );
   return store.current;
 }

@@ -46,7 +46,7 @@ export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeSta
   const signers = rest.at(-1)?.parts ?? [];
   const [signer] = signers;
   if (content === undefined || signer === undefined || signers.length !== 1)
-    throw unreadable(`it has ${signers.length} signers instead of one`);
+    throw unreadable('it has not exactly one signer');
   const isAnnounced = hashes?.parts.some((one) => one.part(0).oid === signer.part(2).part(0).oid);
   if (!isAnnounced || ![1, 3, 4, 5].includes(version?.integer ?? 0))
     throw unreadable('its CMS contradicts itself');

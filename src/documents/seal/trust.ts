@@ -16,7 +16,10 @@ export function readAuthorities(path: string): X509Certificate[] {
     const found = readFileSync(path, 'utf8').match(CERTIFICATE) ?? [];
     if (found.length > 0) return found.map((text) => new X509Certificate(text));
   } catch (error) {
-    throw new UsageError(`The authorities can't be read from ${path}.`, { cause: error });
+    throw new UsageError(`The authorities can't be read from ${path}.`, {
+      cause: error,
+      hint: 'Check the path and who may read it; it must be PEM.',
+    });
   }
   throw new UsageError(`There is no certificate in ${path}.`, {
     hint: 'It must be PEM: -----BEGIN CERTIFICATE-----.',

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Folders } from '../../../src/documents/archive/folders.ts';
 import { Ledger } from '../../../src/documents/archive/ledger.ts';
 import { parseLine, updateManifest } from '../../../src/documents/archive/manifest.ts';
-import { verifyFolder } from '../../../src/documents/archive/verify.ts';
-import type { FileResult } from '../../../src/documents/download/file.ts';
+import { type VerifiedFile, verifyPapers } from '../../../src/documents/archive/verify.ts';
+import { judgeSeal } from '../../../src/documents/seal/judge.ts';
 import { lockFile } from '../../../src/kernel/lock.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -21,9 +21,10 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const list = () => readFile(join(dir, 'SHA256SUMS'), 'utf8');
 
-async function verify(): Promise<FileResult[]> {
-  const files: FileResult[] = [];
-  for await (const file of verifyFolder(dir)) files.push(file);
+async function verify(): Promise<VerifiedFile[]> {
+  const files: VerifiedFile[] = [];
+  const judge = (path: string) => judgeSeal(path, { authorities: [], pinned: [] });
+  for await (const file of verifyPapers([dir], { judge })) files.push(file);
   return files;
 }
 
@@ -36,7 +37,7 @@ describe('SHA256SUMS', () => {
     expect(() => execFileSync('sha256sum', ['-c', '--strict', 'SHA256SUMS'], { cwd: dir })).not.toThrow();
     const own = execFileSync('sha256sum', names, { cwd: dir, encoding: 'utf8' });
     expect((await list()).trimEnd().split('\n').sort()).toEqual(own.trimEnd().split('\n').sort());
-    expect((await verify()).map((file) => file.status)).toEqual(names.map(() => 'unchanged'));
+    expect((await verify()).map((file) => file.list)).toEqual(names.map(() => 'ok'));
   });
 
   it('replaces its own lines and leaves those of others', async () => {
@@ -87,8 +88,8 @@ describe('verifying', () => {
       '# a comment',
     ];
     await writeFile(join(dir, 'SHA256SUMS'), `${lines.join('\n')}\n`);
-    expect((await verify()).map((file) => file.error?.message ?? file.status)).toEqual([
-      'unchanged',
+    expect((await verify()).map((file) => file.error?.message ?? file.list)).toEqual([
+      'ok',
       'bad is not what was downloaded: its SHA-256 is another.',
       'gone is missing.',
       '../outside is outside the folder.',
