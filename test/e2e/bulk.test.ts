@@ -5,7 +5,7 @@ import { holdingsOf, resumeThroughKills, rowsOf } from '../support/bulk-check.ts
 import { COMMAND, Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 import { json } from '../support/server.ts';
-import { fakeService } from './fake-service.ts';
+import { answerPage, fakeService } from './fake-service.ts';
 
 const home = new Home();
 let sandbox: Sandbox;
@@ -78,6 +78,30 @@ describe('bulk create', () => {
     expect(await readFile(home.path('state', 'bulk', String(run.id), 'results.csv'), 'utf8')).toBe(
       csv.stdout,
     );
+  });
+
+  it('shows a spreadsheet no cell that it would run as a formula', async () => {
+    // Whatever the row, the service answers with words that begin like one.
+    const service = await fakeService((request, response) => {
+      if (request.path.includes('/templates/'))
+        return json(response, 200, { data: { id: 'tmpl_nda', name: 'NDA' } });
+      if (request.method === 'GET') return answerPage(request, response, 0, () => null);
+      if (request.body.includes('ada@'))
+        return json(response, 201, { data: { id: '=HYPERLINK("http://x")', status: '@SUM(1)' } });
+      return json(response, 400, { error: { code: '+CMD', message: 'no' } });
+    });
+    const file = await given('formula.csv', 'email,request_id\nada@example.com,=1+1\nbo@example.com,-2+3\n');
+    const { code } = await home.run(create(file, '--template', 'tmpl_nda', '--yes'), { env: service.env });
+    await service.server.close();
+    expect(code).toBe(10);
+    const { id } = await lastRun();
+    const csv = await home.run(['bulk', 'export', '--last', '--csv']);
+    expect(linesOf(csv.stdout)).toEqual([
+      'row,request_id,envelope_id,status,error',
+      `1,'=1+1,"'=HYPERLINK(""http://x"")",'@SUM(1),`,
+      "2,'-2+3,,,'+CMD: no",
+    ]);
+    expect(await readFile(home.path('state', 'bulk', String(id), 'results.csv'), 'utf8')).toBe(csv.stdout);
   });
 
   it('creates nothing new for request ids that an earlier run created', async () => {
