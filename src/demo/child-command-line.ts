@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { childEnvironment } from '../kernel/child-environment.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import type { CommandLine, Running } from './command-line.ts';
@@ -21,7 +22,7 @@ export function childCommandLine(
   // is left behind when the demo itself is killed.
   const launch = (args: readonly string[]) =>
     spawn(command, [...first, ...args], {
-      env: { ...clean, ...env, ESIGN_STOP_WITH_STDIN: '1' },
+      env: childEnvironment({ ...env, ESIGN_STOP_WITH_STDIN: '1' }, [], clean),
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
       windowsHide: true,

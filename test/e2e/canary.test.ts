@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 interface Described {
-  flags: Record<string, { required?: boolean }>;
+  flags: Record<string, { required?: boolean; type?: string }>;
   args: Record<string, { options?: unknown }>;
 }
 
@@ -130,6 +130,17 @@ const kinds = [
   ['long', {}],
 ] as const;
 
+it('no flag takes a secret: its value would show in lists of processes and in histories', async () => {
+  const flags = (await commands()).flatMap(([id, command]) =>
+    Object.entries(command.flags).map(([name, { type }]) => ({ id, name, type })),
+  );
+  const secret = flags.filter(
+    ({ name, type }) => /key|secret|token|password/.test(name) && type === 'option',
+  );
+  expect(secret.filter(({ name }) => !/-(file|command|id)$/.test(name))).toEqual([]);
+  expect(secret.length).toBeGreaterThan(5);
+});
+
 describe('the key and the webhook secret', () => {
   it.each(kinds)(
     'appear in nothing that any command prints or keeps, whatever goes wrong: %s %j',
@@ -138,6 +149,7 @@ describe('the key and the webhook secret', () => {
         ESIGN_BASE_URL: `${service.server.origin}/${kind}/v1`,
         ESIGN_API_KEY: KEY,
         ESIGN_WEBHOOK_SECRET: SECRET,
+        HTTPS_PROXY: 'http://ada:canarysecofproxy@127.0.0.1:9',
         ...more,
       };
       const all = (await commands()).filter(([id]) => id !== 'demo' || kind === 'invalid');
@@ -152,7 +164,7 @@ describe('the key and the webhook secret', () => {
         if (LEAK.test(all)) leaks.push(all);
         if (code === 2 && /flag|argument/.test(stderr)) useless.push(all);
       };
-      for await (const _ of mapInOrder(all, 5, look));
+      for await (const _ of mapInOrder(all, 10, look));
       expect(leaks).toEqual([]);
       expect(useless).toEqual([]);
       for (const path of await filesBelow(home.folder)) {
@@ -160,5 +172,6 @@ describe('the key and the webhook secret', () => {
         expect(await readFile(path, 'utf8')).not.toMatch(LEAK);
       }
     },
+    120_000,
   );
 });

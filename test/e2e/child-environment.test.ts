@@ -15,7 +15,7 @@ beforeAll(async () => {
   for (const program of ['npm', 'key'])
     await writeFile(
       home.path('bin', program),
-      `#!/bin/sh\nenv > "$HOME/${program}.seen"\necho esk_printed\n`,
+      `#!/bin/sh\n{ env; echo "$0 $@"; } > "$HOME/${program}.seen"\necho esk_printed\n`,
       {
         mode: 0o755,
       },

@@ -44,6 +44,12 @@ describe('the sandbox', () => {
     await running.stop();
   });
 
+  it('says so when it is open to others', async () => {
+    const open = start('--ephemeral', '--host', '0.0.0.0');
+    await open.says(/Bound to 0\.0\.0\.0: others on the network can reach this sandbox/);
+    await open.stop();
+  });
+
   it('forgets everything when ephemeral', async () => {
     const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('esign-sandbox-'));
     const running = start('--ephemeral');

@@ -63,7 +63,7 @@ describe('the notice of a newer version', () => {
     expect(registry.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /npm/esign-cli/latest',
     ]);
-    expect(registry.seen[0]?.headers).not.toHaveProperty('authorization');
+    expect(Object.keys(registry.seen[0]?.headers ?? {}).sort()).toEqual(['accept', 'connection', 'host']);
   });
 
   it('comes back after a day, and not for an older or the same version', async () => {

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { childEnvironment, secretsOf } from '../../src/kernel/child-environment.ts';
 
@@ -21,6 +23,15 @@ describe('the environment of a program that is started', () => {
       AWS_REGION: 'd',
       ESIGN_API_KEY: 'own',
     });
+  });
+
+  it('is made in one place, for all that is started', async () => {
+    const folder = join(import.meta.dirname, '../../src');
+    const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
+    const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+    const starting = texts.filter((text) => /import (?!type)[^;]*'node:child_process'/.test(text));
+    expect(starting.length).toBeGreaterThan(5);
+    for (const text of starting) expect(text).toContain('childEnvironment(');
   });
 
   it('tells which secrets are in it', () => {

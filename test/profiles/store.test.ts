@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/kernel/errors.ts';
 import { addProfile, applyChanges, checkName, removeProfile } from '../../src/profiles/edit.ts';
 import { readProfiles, storePath, updateProfiles } from '../../src/profiles/store.ts';
+import { newWebhookSecret } from '../../src/profiles/webhook-secrets.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -66,6 +67,14 @@ describe('the profile store', () => {
     await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
     await updateProfiles(folder, (store) => removeProfile(store, 'acme'));
     expect(await readProfiles(folder)).toEqual({ current: undefined, profiles: {} });
+  });
+});
+
+describe('a webhook secret', () => {
+  it('has 256 random bits', () => {
+    const made = Array.from({ length: 100 }, newWebhookSecret);
+    for (const secret of made) expect(secret).toMatch(/^whsec_[\w-]{43}$/);
+    expect(new Set(made).size).toBe(100);
   });
 });
 
