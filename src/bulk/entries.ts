@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { JournalFormat } from '../journal/journal.ts';
+import type { JournalFormat } from '../journal/scan.ts';
 
 /** How a run makes envelopes: left as drafts, drafts that are then sent, or sent at their creation. */
 const MODES = ['draft', 'two-step', 'one-step'] as const;

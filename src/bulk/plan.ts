@@ -48,9 +48,9 @@ export class PlanWriter {
  */
 export async function* readPlan(path: string, total = 0): AsyncGenerator<BulkRow, void, undefined> {
   let number = 0;
-  for await (const { text } of linesOf(path)) {
+  for await (const { bytes } of linesOf(path)) {
     number++;
-    const row = readLine(text);
+    const row = readLine(bytes);
     if (!isRow(row) || row.row !== number) throw unusable(number, path, 'damaged');
     yield row;
   }

@@ -105,9 +105,9 @@ export async function lastRun(root: string): Promise<string | undefined> {
 /** The first entry of a run's journal, without reading the rest. */
 async function headOf(root: string, id: string): Promise<RunHead | undefined> {
   let number = 0;
-  for await (const { text } of linesOf(filesOf(root, id).journal)) {
+  for await (const { bytes } of linesOf(filesOf(root, id).journal)) {
     if (++number < 2) continue;
-    const entry = RUN_FORMAT.read(readLine(text));
+    const entry = RUN_FORMAT.read(readLine(bytes));
     return entry?.type === 'run' ? entry : undefined;
   }
   return undefined;

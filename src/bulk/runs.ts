@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Journal, scan } from '../journal/journal.ts';
+import { Journal } from '../journal/journal.ts';
+import { scan } from '../journal/scan.ts';
 import { diskReason } from '../kernel/disk-reason.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { privateFolder, syncFolder } from '../kernel/files.ts';

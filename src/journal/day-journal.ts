@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
 import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
-import { Journal, type JournalFormat, type Span, scan } from './journal.ts';
+import { Journal } from './journal.ts';
+import { type JournalFormat, type Span, scan } from './scan.ts';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Bell } from '../kernel/bell.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { dayFiles, dayOf } from './day-journal.ts';
-import type { JournalFormat } from './journal.ts';
 import { readLine } from './line.ts';
 import { linesOf } from './lines.ts';
+import type { JournalFormat } from './scan.ts';
 
 /** How often the files are looked at where the system tells of no change. */
 const POLL_MS = 1_000;
@@ -40,12 +40,12 @@ export async function* followDays<T>(
 }
 
 /** What was appended to a file since it was last read. */
-async function* linesAfter(path: string, ends: Map<string, number>): AsyncGenerator<string, void, undefined> {
+async function* linesAfter(path: string, ends: Map<string, number>): AsyncGenerator<Buffer, void, undefined> {
   const from = ends.get(path) ?? 0;
   if ((await sizeOf(path)) <= from) return;
-  for await (const { text, end } of linesOf(path, from)) {
+  for await (const { bytes, end } of linesOf(path, from)) {
     ends.set(path, end);
-    yield text;
+    yield bytes;
   }
 }
 

@@ -1,45 +1,26 @@
-import { type FileHandle, open, stat, truncate } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { diskReason } from '../kernel/disk-reason.ts';
-import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
-import { privateFolder, syncFolder } from '../kernel/files.ts';
-import { readLine, writeLine } from './line.ts';
-import { linesOf } from './lines.ts';
+import { JournalError, UsageError } from '../kernel/errors.ts';
+import { privateFolder, syncFolder, untilFree } from '../kernel/files.ts';
+import { type Compaction, Draft } from './compaction.ts';
+import { writeLine } from './line.ts';
+import { compactionEnd, headerOf, type JournalReading, type JournalState, type Span, scan } from './scan.ts';
 
-export interface JournalFormat<T> {
-  /** What it is a journal of; a file of another kind or a newer version is refused. */
-  kind: string;
-  version: number;
-  /** Checks an entry read back (undefined: a line that is damaged); undefined when it is none. */
-  read: (value: unknown) => T | undefined;
-}
-
-export interface JournalReading<T> {
-  path: string;
-  format: JournalFormat<T>;
-  /** Whether a damaged line inside the file is an error or is left out and counted. Default: refuse. */
-  damaged?: 'refuse' | 'skip';
-}
-
-/** What reading a journal found besides its entries. */
-export interface JournalState {
-  /** Bytes up to the end of the last whole line. */
-  size: number;
-  /** Lines left out because they were damaged. */
-  skipped: number;
-}
-
-/** Where an entry stands in its file, in bytes: from the start of its line to behind its line break. */
-export interface Span {
-  start: number;
-  end: number;
+export interface JournalOptions<T> extends JournalReading<T> {
+  /** Without it the file only grows. */
+  compaction?: Compaction<T>;
 }
 
 interface Waiting {
   line: string;
-  written: (span: Span) => void;
-  failed: (failure: Error) => void;
+  written?: (span: Span) => void;
+  failed?: (failure: Error) => void;
 }
+
+/** How long an entry that nobody waits for may stay in memory. */
+const LAZY_MS = 500;
+const LEAST_COMPACTED = 64 * 1024 * 1024;
 
 /**
  * An append-only file of JSON lines, each with a checksum. An entry is on disk (fsync) when `append` resolves;
@@ -47,19 +28,28 @@ interface Waiting {
  */
 export class Journal<T> {
   readonly path: string;
-  readonly #header: string;
+  readonly #options: JournalOptions<T>;
   #file: FileHandle;
   #size: number;
+  #compactAt: number;
   #queue: Waiting[] = [];
+  #lazy: NodeJS.Timeout | undefined;
+  /** Never rejects; nobody else touches the file while it is there. */
   #writing: Promise<void> | undefined;
+  /** How many want the file for themselves; then nothing is written. */
+  #held = 0;
+  #turn: Promise<void> = Promise.resolve();
+  #compacting: Promise<void> | undefined;
+  #isClosing = false;
   #failure: JournalError | undefined;
   #reopening: Promise<void> | undefined;
 
-  private constructor(path: string, file: FileHandle, size: number, header: string) {
-    this.path = path;
+  private constructor(options: JournalOptions<T>, file: FileHandle, { size, compacted }: JournalState) {
+    this.path = options.path;
+    this.#options = options;
     this.#file = file;
     this.#size = size;
-    this.#header = header;
+    this.#compactAt = this.#nextCompaction(compacted);
   }
 
   /**
@@ -68,19 +58,19 @@ export class Journal<T> {
    * @throws UsageError when the file is of another kind or version, damaged, or not writable; it is left as it is.
    */
   static async open<T>(
-    reading: JournalReading<T>,
+    options: JournalOptions<T>,
     replay: (entry: T) => void = () => undefined,
   ): Promise<Journal<T>> {
-    const { path, format } = reading;
+    const { path, compaction } = options;
     let file: FileHandle | undefined;
     try {
       await privateFolder(dirname(path));
-      const state = await scan(reading, replay);
+      const state = await scan(options, replay);
       file = await open(path, 'a', 0o600);
-      const header = writeLine({ journal: format.kind, version: format.version });
-      const journal = new Journal<T>(path, file, state.size, header);
+      const journal = new Journal<T>(options, file, state);
       // Cut only what follows the last whole line, so that the next entry starts on a line of its own.
       await journal.#cut();
+      if (compaction) await rm(journal.#draftPath, { force: true });
       return journal;
     } catch (error) {
       await file?.close().catch(() => undefined);
@@ -94,19 +84,110 @@ export class Journal<T> {
     return this.#failure !== undefined;
   }
 
+  /** Bytes on disk. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Resolves when the entry is on disk. @throws JournalError when it can't be; so will every later one until `reopen`. */
+  append(entry: T): Promise<Span> {
+    return new Promise((written, failed) => {
+      if (this.#failure) return failed(this.#failure);
+      this.#queue.push({ line: writeLine(entry), written, failed });
+      this.#write();
+    });
+  }
+
+  /** Writes an entry that nobody waits for, within half a second or with the next append. */
+  note(entry: T): void {
+    if (this.#failure) return;
+    this.#queue.push({ line: writeLine(entry) });
+    this.#lazy ??= setTimeout(() => this.#write(), LAZY_MS).unref();
+  }
+
   /**
    * Goes on after a failure: opens the file anew and cuts off what is not surely on disk.
    * @throws UsageError while it can't be written.
    */
   reopen(): Promise<void> {
-    this.#reopening ??= this.#openAgain().finally(() => {
+    this.#reopening ??= this.#alone(() => this.#openAgain()).finally(() => {
       this.#reopening = undefined;
     });
     return this.#reopening;
   }
 
+  /** Writes what waits and closes the file, for good. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#compacting;
+    await this.#turn;
+    this.#write();
+    while (this.#writing) await this.#writing;
+    this.#failure = new JournalError(`The journal ${this.path} is closed.`);
+    await this.#file.close();
+  }
+
+  #write(): void {
+    clearTimeout(this.#lazy);
+    this.#lazy = undefined;
+    if (this.#held > 0 || this.#writing !== undefined || this.#queue.length === 0) return;
+    this.#writing = this.#writeAll().finally(() => {
+      this.#writing = undefined;
+      // For what was appended after the last look into the queue.
+      this.#write();
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#queue.length > 0 && this.#held === 0) {
+      const batch = this.#queue;
+      this.#queue = [];
+      let start = this.#size;
+      try {
+        if (this.#failure === undefined) await this.#put(batch.map(({ line }) => line));
+      } catch (error) {
+        this.#failure = new JournalError(`Can't write the journal ${this.path}: ${diskReason(error)}.`, {
+          cause: error,
+          hint: 'Mend that and go on: what was written before is safe.',
+        });
+        // What was refused must not come back after a restart.
+        await truncate(this.path, this.#size).catch(() => undefined);
+      }
+      for (const { line, written, failed } of batch) {
+        const end = start + Buffer.byteLength(line);
+        if (this.#failure === undefined) written?.({ start, end });
+        else failed?.(this.#failure);
+        start = end;
+      }
+      this.#compactIfGrown();
+    }
+  }
+
+  async #put(lines: string[]): Promise<void> {
+    const bytes = Buffer.from(lines.join(''));
+    await this.#file.appendFile(bytes);
+    await this.#file.datasync();
+    this.#size += bytes.length;
+  }
+
+  /** Work that has the file for itself; what is appended meanwhile waits. */
+  #alone(work: () => Promise<void>): Promise<void> {
+    this.#held += 1;
+    const done = this.#turn
+      .then(async () => {
+        await this.#writing;
+        await work();
+      })
+      .finally(() => {
+        this.#held -= 1;
+        this.#write();
+      });
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
   async #openAgain(): Promise<void> {
-    await this.#writing;
+    if (this.#isClosing) throw new JournalError(`The journal ${this.path} is closed.`);
     await this.#file.close().catch(() => undefined);
     try {
       await privateFolder(dirname(this.path));
@@ -124,110 +205,75 @@ export class Journal<T> {
   async #cut(): Promise<void> {
     await truncate(this.path, this.#size);
     if (this.#size > 0) return;
-    await this.#write([this.#header]);
+    await this.#put([writeLine(headerOf(this.#options.format))]);
     await syncFolder(dirname(this.path));
   }
 
-  /** Bytes on disk. */
-  get size(): number {
-    return this.#size;
+  get #draftPath(): string {
+    return `${this.path}.new`;
   }
 
-  /** Resolves when the entry is on disk. @throws JournalError when it can't be; so will every later one until `reopen`. */
-  append(entry: T): Promise<Span> {
-    return new Promise((resolve, reject) => {
-      if (this.#failure) return reject(this.#failure);
-      this.#queue.push({ line: writeLine(entry), written: resolve, failed: reject });
-      this.#writing ??= this.#writeAll().finally(() => {
-        this.#writing = undefined;
+  /** The size from which on compacting is worth it: what is still valid is then less than half of the file. */
+  #nextCompaction(live: number): number {
+    return Math.max(this.#options.compaction?.least ?? LEAST_COMPACTED, 2 * live);
+  }
+
+  #compactIfGrown(): void {
+    const { compaction } = this.#options;
+    if (compaction === undefined || this.#size <= this.#compactAt || this.#failure || this.#isClosing) return;
+    this.#compacting ??= this.#compact(compaction)
+      .catch(async () => {
+        // Nothing is lost: the file goes on as it was, and a later attempt may find room.
+        this.#compactAt = this.#size + this.#size / 4;
+        await rm(this.#draftPath, { force: true }).catch(() => undefined);
+      })
+      .finally(() => {
+        this.#compacting = undefined;
       });
-    });
   }
 
-  /** Writes what waits and closes the file. */
-  async close(): Promise<void> {
-    await this.#writing;
-    await this.#file.close();
-  }
-
-  async #writeAll(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const batch = this.#queue;
-      this.#queue = [];
-      let start = this.#size;
-      try {
-        if (this.#failure === undefined) await this.#write(batch.map(({ line }) => line));
-      } catch (error) {
-        this.#failure = new JournalError(`Can't write the journal ${this.path}: ${diskReason(error)}.`, {
-          cause: error,
-          hint: 'Mend that and go on: what was written before is safe.',
-        });
-      }
-      for (const { line, written, failed } of batch) {
-        const end = start + Buffer.byteLength(line);
-        if (this.#failure === undefined) written({ start, end });
-        else failed(this.#failure);
-        start = end;
-      }
-    }
-  }
-
-  async #write(lines: string[]): Promise<void> {
-    const bytes = Buffer.from(lines.join(''));
-    await this.#file.appendFile(bytes);
-    await this.#file.datasync();
-    this.#size += bytes.length;
-  }
-}
-
-/**
- * Hands over each entry of a journal that another process may be writing at this moment; changes nothing.
- * A missing file has no entries.
- */
-export async function scan<T>(
-  reading: JournalReading<T>,
-  take: (entry: T, span: Span) => void,
-  from = 0,
-): Promise<JournalState> {
-  const state = { size: from, skipped: 0 };
-  let bad: number | undefined;
-  let number = 0;
-  let start = from;
-  for await (const { text, end } of linesOf(reading.path, from)) {
-    number++;
-    // The last line may be torn; only a bad line that others follow is damage.
-    if (bad !== undefined) state.skipped += passOver(bad, reading);
-    bad = undefined;
-    const value = readLine(text);
-    if (number === 1 && from === 0) checkHeader(value, reading.format, reading.path);
-    else {
-      const entry = reading.format.read(value);
-      if (entry === undefined) bad = number;
-      else take(entry, { start, end });
-    }
-    start = end;
-    if (bad === undefined) state.size = end;
-  }
-  return state;
-}
-
-/** The entry that stands there, or undefined when it does not any more. */
-export async function readAt<T>(
-  path: string,
-  { start, end }: Span,
-  format: JournalFormat<T>,
-): Promise<T | undefined> {
-  try {
-    const file = await open(path, 'r');
+  /** Writes the present state into a new file beside this one, then what was appended meanwhile, and takes its place. */
+  async #compact({ snapshot }: Compaction<T>): Promise<void> {
+    const { format } = this.#options;
+    const before = this.#size;
+    const draft = await Draft.at(this.#draftPath);
     try {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
-      return format.read(readLine(buffer.toString('utf8', 0, bytesRead - 1)));
+      await draft.write([headerOf(format)]);
+      await draft.write(this.#untilClosing(snapshot()));
+      await draft.write([compactionEnd(format)]);
+      const live = draft.size;
+      const copied = this.#size;
+      await draft.copy(this.path, before, copied);
+      await draft.sync();
+      await this.#alone(async () => {
+        await draft.copy(this.path, copied, this.#size);
+        await draft.sync();
+        await draft.close();
+        await this.#replaceFile(draft.size);
+      });
+      this.#compactAt = this.#nextCompaction(live);
     } finally {
-      await file.close();
+      await draft.close().catch(() => undefined);
     }
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
+  }
+
+  /** Puts the draft into the place of the file, which is closed meanwhile: Windows replaces no open file. */
+  async #replaceFile(size: number): Promise<void> {
+    await this.#file.close();
+    try {
+      await untilFree(() => rename(this.#draftPath, this.path));
+      this.#size = size;
+      await syncFolder(dirname(this.path));
+    } finally {
+      this.#file = await open(this.path, 'a', 0o600);
+    }
+  }
+
+  *#untilClosing(entries: Iterable<T>): Generator<T, void, undefined> {
+    for (const entry of entries) {
+      if (this.#isClosing) throw new Error('closing');
+      yield entry;
+    }
   }
 }
 
@@ -235,25 +281,5 @@ function notWritable(path: string, error: unknown): UsageError {
   return new UsageError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
     cause: error,
     hint: 'Without a journal nothing is sent. Make room or set ESIGN_STATE_DIR to a folder that can be written.',
-  });
-}
-
-function passOver(line: number, reading: JournalReading<unknown>): number {
-  if (reading.damaged === 'skip') return 1;
-  throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left as it is.`, {
-    hint: 'A disk fault or an editor does this. Bring the file back from a copy, or move it away.',
-  });
-}
-
-function checkHeader(value: unknown, format: JournalFormat<unknown>, path: string): void {
-  const header =
-    typeof value === 'object' && value !== null ? { journal: '', version: 0, ...value } : undefined;
-  if (header?.journal === format.kind && header.version === format.version) return;
-  const why =
-    header?.journal === format.kind
-      ? `it was written by another version of esign (format ${String(header.version)}, this one reads ${format.version})`
-      : 'its first line is damaged or it is another file';
-  throw new UsageError(`The journal ${path} can't be used: ${why}. It was left as it is.`, {
-    hint: 'Use the version of esign that wrote it, or move the file away.',
   });
 }

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { parseJson } from '../kernel/json.ts';
 
-/** `,"crc":"01234567"}` */
-const TAIL = /,"crc":"([0-9a-f]{8})"\}$/;
+const TAIL = /^,"crc":"([0-9a-f]{8})"\}$/;
+/** Bytes of `,"crc":"01234567"}`. */
 const TAIL_LENGTH = 18;
 
 /** One entry as a line of JSON whose last member is the checksum of all before it. */
@@ -10,22 +10,21 @@ export function writeLine(entry: unknown): string {
   const text = JSON.stringify(entry);
   if (!text.startsWith('{') || text === '{}')
     throw new TypeError('An entry of a journal is an object with members.');
-  return `${text.slice(0, -1)},"crc":"${checksum(text)}"}\n`;
+  return `${text.slice(0, -1)},"crc":"${hex(crc32(text))}"}\n`;
 }
 
-/** The entry of a line, or undefined when a byte of it is not as written. */
-export function readLine(line: string): unknown {
-  const crc = TAIL.exec(line)?.[1];
-  if (crc === undefined) return undefined;
-  const text = `${line.slice(0, -TAIL_LENGTH)}}`;
-  if (checksum(text) !== crc) return undefined;
+/** The entry of a line without its line break, or undefined when a byte of it is not as written. */
+export function readLine(line: Buffer): unknown {
+  const end = line.length - TAIL_LENGTH;
+  const crc = end < 0 ? undefined : TAIL.exec(line.toString('latin1', end))?.[1];
+  if (crc === undefined || hex(crc32('}', crc32(line.subarray(0, end)))) !== crc) return undefined;
   try {
-    return parseJson(text);
+    return parseJson(`${line.toString('utf8', 0, end)}}`);
   } catch {
     return undefined;
   }
 }
 
-function checksum(text: string): string {
-  return crc32(text).toString(16).padStart(8, '0');
+function hex(checksum: number): string {
+  return checksum.toString(16).padStart(8, '0');
 }

@@ -33,6 +33,8 @@ export interface SandboxOptions {
   choices?: Record<string, string> | undefined;
   /** What goes wrong on demand; a JSON object as `sandbox faults` takes it. */
   faults?: Record<string, unknown> | undefined;
+  /** Takes a line for each request or duty that failed inside, with its cause. */
+  tell?: ((line: string) => void) | undefined;
 }
 
 export interface Sandbox {
@@ -75,6 +77,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       clock: systemClock,
       choices: options.choices ?? {},
       faults: options.faults,
+      ...(options.tell ? { tell: options.tell } : {}),
     });
     return {
       baseUrl: `${service.origin}/api/v1`,

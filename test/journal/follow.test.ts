@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { DayJournal } from '../../src/journal/day-journal.ts';
 import { followDays } from '../../src/journal/follow.ts';
-import type { JournalFormat } from '../../src/journal/journal.ts';
+import type { JournalFormat } from '../../src/journal/scan.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 
 const entry = z.object({ n: z.number() });

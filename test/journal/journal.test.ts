@@ -2,8 +2,9 @@ import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Journal, type JournalReading, scan } from '../../src/journal/journal.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Journal } from '../../src/journal/journal.ts';
+import { type JournalReading, scan } from '../../src/journal/scan.ts';
 import { isRecord } from '../../src/kernel/json.ts';
 
 interface Entry {
@@ -70,6 +71,27 @@ describe('a journal', () => {
       expect((await entriesOf(one)).at(-1)).toEqual(entry);
     }
     await journal.close();
+  });
+
+  it('takes the next entry at once when one is on disk', async () => {
+    const one = reading();
+    const journal = await Journal.open(one);
+    for (const entry of some(20)) await journal.append(entry);
+    await journal.close();
+    expect(await entriesOf(one)).toEqual(some(20));
+  });
+
+  it('writes what nobody waits for soon, with the next entry or on closing', async () => {
+    const one = reading();
+    const journal = await Journal.open(one);
+    journal.note({ n: 1, text: 'noted' });
+    await vi.waitFor(async () => expect(await entriesOf(one)).toHaveLength(1), { timeout: 5_000 });
+    journal.note({ n: 2, text: 'with' });
+    await journal.append({ n: 3, text: 'the next' });
+    expect((await entriesOf(one)).map(({ n }) => n)).toEqual([1, 2, 3]);
+    journal.note({ n: 4, text: 'closing' });
+    await journal.close();
+    expect((await entriesOf(one)).map(({ n }) => n)).toEqual([1, 2, 3, 4]);
   });
 
   it('cut at any byte keeps every whole entry and takes new ones', async () => {

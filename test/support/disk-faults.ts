@@ -32,6 +32,12 @@ export const needsInjection = {
 /** Whether a small disk can be had here. */
 export const canMount = works('unshare', '-Urm', 'mount', '-t', 'tmpfs', '-o', 'size=8k', 'none', '/mnt');
 
+/** Runs a program with a small disk of its own at the folder, seen from outside below `/proc/PID/root`. */
+export function withSmallDisk(folder: string, kib: number): string[] {
+  const mounted = 'mount -t tmpfs -o "size=$1" none "$2" && shift 2 && exec "$@"';
+  return ['unshare', '-Urm', 'bash', '-c', mounted, 'bash', `${kib}k`, folder];
+}
+
 export interface Struck extends Finished {
   /** Such as `EIO at fsync 2`. */
   at: string;

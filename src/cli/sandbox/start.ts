@@ -30,7 +30,6 @@ const PROFILE = 'sandbox';
 
 /** Runs a sandbox until a signal comes. */
 export async function runSandbox(flags: SandboxFlags, context: Context): Promise<void> {
-  preferLowMemory();
   const { startSandbox } = await import('../../sandbox/index.ts');
   const choices = readPairs(flags.choice, 'choice');
   const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
@@ -46,7 +45,10 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
       quota: flags.quota,
       choices,
       faults,
+      tell: (line) => context.notice(line),
     });
+    // Only now: reading a large state would take twice as long.
+    preferLowMemory();
     const current = flags['save-profile'] ? await saveProfile(sandbox, flags.ephemeral) : undefined;
     await announce(sandbox, { current, host: flags.host }, context);
     await untilAborted(context.signal);

@@ -19,8 +19,9 @@ export const CLOCK_STEPS = new Map([
 
 /** How to use the sandbox, and what is in it. `form` is the token that forms of this page must carry. */
 export function dashboard(records: State, facts: { origin: string; now: string; form: string }) {
-  const envelopes = records.envelopesOf(records.orgId);
-  const more = html`<p><a href="/envelopes">All ${envelopes.length} envelopes</a></p>`;
+  const newest = { start: 0, count: NEWEST, from: 'newest' } as const;
+  const { items, total } = records.envelopePage(records.orgId, newest);
+  const more = html`<p><a href="/envelopes">All ${total} envelopes</a></p>`;
   return html`<h1>The e-signature service, on this machine</h1>
     <p>Base URL <code>${facts.origin}/api/v1</code>. The API is described at <a href="/openapi.yaml">/openapi.yaml</a>.</p>
     <pre>esign envelopes create --template tmpl_nda --signer ada@example.com --send</pre>
@@ -29,8 +30,8 @@ export function dashboard(records: State, facts: { origin: string; now: string; 
       ${[...CLOCK_STEPS.keys()].map((step) => postButton(`/clock/${step}`, `+${step}`, facts.form))}
     </div>
     <h2>Envelopes</h2>
-    ${envelopeTable(envelopes.slice(0, NEWEST), 'None yet. Create one with the command above.')}
-    ${envelopes.length > NEWEST ? more : ''}
+    ${envelopeTable(items, 'None yet. Create one with the command above.')}
+    ${total > NEWEST ? more : ''}
     <h2>Templates</h2>
     ${table(['Id', 'Name', 'Pages', 'Roles', 'State'], records.templatesOf(records.orgId).map(templateRow), 'None.')}
     ${uploadForm(facts.form)}

@@ -59,7 +59,7 @@ export function envelopeLink(id: string) {
 
 /** One envelope: where it stands, who signs, its papers, what happened, what was mailed and posted. */
 export function envelopePage(one: EnvelopeRecord, records: State, form: string) {
-  const mails = records.mails.filter((mail) => mail.envelopeId === one.id).toReversed();
+  const mails = [...records.mails.values()].filter((mail) => mail.envelopeId === one.id).toReversed();
   const deliveries = [...records.deliveries.values()]
     .filter((sent) => sent.envelopeId === one.id)
     .toReversed();

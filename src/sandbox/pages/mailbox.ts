@@ -4,8 +4,8 @@ import { table, time, when } from './layout.ts';
 import type { Paged } from './paging.ts';
 
 /** Mails to addresses that hold the text, newest first. */
-export function mailsTo(mails: readonly MailRecord[], to: string): MailRecord[] {
-  return mails.filter((mail) => mail.to.toLowerCase().includes(to.toLowerCase())).toReversed();
+export function mailsTo(mails: Iterable<MailRecord>, to: string): MailRecord[] {
+  return [...mails].filter((mail) => mail.to.toLowerCase().includes(to.toLowerCase())).toReversed();
 }
 
 /** Every mail the service would have sent. */

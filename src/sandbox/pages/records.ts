@@ -24,10 +24,13 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: 
   });
   app.get('/mailbox', (c) => {
     const to = c.req.query('to') ?? '';
-    return page(c, { title: 'Mailbox', body: mailbox(paged(c, mailsTo(store.state.mails, to)), to) });
+    return page(c, {
+      title: 'Mailbox',
+      body: mailbox(paged(c, mailsTo(store.state.mails.values(), to)), to),
+    });
   });
   app.get('/mailbox/:id', (c) => {
-    const mail = store.state.mails.find((one) => one.id === c.req.param('id'));
+    const mail = store.state.mails.get(c.req.param('id'));
     if (mail === undefined) return nothingThere(c);
     return page(c, { title: mail.subject, body: mailPage(mail, origin()) });
   });
@@ -36,7 +39,7 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: 
     return page(c, { title: 'Webhooks', body: deliveryList(paged(c, deliveries), form), isWide: true });
   });
   app.get('/requests', (c) => {
-    const body = requestLog(paged(c, store.state.audit.toReversed()), store.state.keys);
+    const body = requestLog(paged(c, [...store.state.audit.values()].toReversed()), store.state.keys);
     return page(c, { title: 'Requests', body, script: 'live.js', isWide: true });
   });
   envelopePages(app, options, form);

@@ -7,6 +7,7 @@ import { Hono } from 'hono';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ObjectWriter, PaperMaker } from '../model.ts';
 import { mountPages } from '../pages/index.ts';
+import type { PagesOptions } from '../pages/options.ts';
 import { readContract } from './api/openapi.ts';
 import { RateWindow } from './api/rate-window.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';
@@ -14,13 +15,14 @@ import { Choices } from './base/choices.ts';
 import { datedBy } from './base/dated-response.ts';
 import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
 import { SandboxClock } from './base/sandbox-clock.ts';
+import { Trouble } from './base/trouble.ts';
 import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
-import { controlRoutes } from './control/control.ts';
+import { type ControlOptions, controlRoutes } from './control/control.ts';
 import { TemplateDesk } from './control/template-service.ts';
 import { Engine } from './engine/engine.ts';
 import { PaperShelf } from './engine/paper-store.ts';
 import { Quota } from './engine/quota.ts';
-import { ResetGate } from './engine/reset-lock.ts';
+import { ResetLock } from './engine/reset-lock.ts';
 import { LateObjects } from './faults/delayed-objects.ts';
 import { answerWithFaults } from './faults/fault-responses.ts';
 import { Faults } from './faults/faults.ts';
@@ -48,6 +50,8 @@ export interface ServiceOptions {
   choices?: Record<string, string>;
   /** What goes wrong from the start, as JSON; checked here. */
   faults?: unknown;
+  /** Takes a line for each request or duty that failed inside, with its cause. */
+  tell?: (line: string) => void;
 }
 
 export interface Service {
@@ -71,6 +75,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const randomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
+  const trouble = new Trouble(options.clock, options.tell ?? (() => undefined));
   const objects = new LateObjects(options.objects, faults, options.clock);
   const store = await Store.open(options.dataDir);
   const clock = new SandboxClock(options.clock);
@@ -86,8 +91,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await uploads.sweep(store.state.templates.keys());
     const apiKey = await openDefaultKey(store, options.dataDir, clock.now(), randomId);
     const { papers } = options;
-    const resets = new ResetGate();
-    const common = { store, clock, realClock: options.clock, choices, faults, randomId, papers, resets };
+    const resets = new ResetLock();
+    const common = {
+      store,
+      clock,
+      realClock: options.clock,
+      choices,
+      faults,
+      randomId,
+      papers,
+      resets,
+      trouble,
+    };
     sender = new WebhookSender(common);
     engine = new Engine({
       ...common,
@@ -99,7 +114,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const rates = new RateWindow(options.rateLimit);
     const desk = new TemplateDesk({ ...common, uploads });
     const app = webApp(server, { ...common, engine, desk, rates, apiKey, host: options.host, objects });
-    attach(server, (request, env) =>
+    attach(server, trouble, (request, env) =>
       answerWithFaults(request, env, {
         faults,
         clock: options.clock,
@@ -123,14 +138,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 function webApp(
   server: Server,
-  options: RouteOptions & {
-    clock: SandboxClock;
-    apiKey: string;
-    host: string;
-    faults: Faults;
-    desk: TemplateDesk;
-    objects: ObjectWriter;
-  },
+  options: RouteOptions & ControlOptions & Omit<PagesOptions, 'origin'> & { trouble: Trouble },
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
   app.onError((error, c) => replyError(c, error));
@@ -139,6 +147,9 @@ function webApp(
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cache-Control', 'no-store');
     await next();
+    if (c.error && c.res.status >= 500)
+      // A path below /sign/ is the key of a signer.
+      options.trouble.tell(`${c.req.method} ${c.req.path.replace(/^(\/sign\/).*/, '$1…')}`, c.error);
   });
   app.route('/api/v1', apiRoutes(options));
   app.route('/__sandbox/', controlRoutes(options));
@@ -153,15 +164,16 @@ function webApp(
 }
 
 /** Requests that do not even reach a route get the API's error shape too. */
-function attach(server: Server, answer: Parameters<typeof getRequestListener>[0]): void {
+function attach(server: Server, trouble: Trouble, answer: Parameters<typeof getRequestListener>[0]): void {
   const malformed = errorText(invalidBody({ request: ['Is not valid HTTP'] }, 'The request is malformed'));
   const headers = { 'Content-Type': 'application/json; charset=utf-8' };
   const listener = getRequestListener(answer, {
     overrideGlobalObjects: false,
-    errorHandler: (error) =>
-      error instanceof RequestError
-        ? new Response(malformed, { status: 400, headers })
-        : new Response(errorText(asApiError(error)), { status: 500, headers }),
+    errorHandler: (error) => {
+      if (error instanceof RequestError) return new Response(malformed, { status: 400, headers });
+      trouble.tell('A request', error);
+      return new Response(errorText(asApiError(error)), { status: 500, headers });
+    },
   });
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing));
   server.on('clientError', (_error: Error, socket: Socket) => {

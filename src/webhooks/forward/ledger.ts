@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { DayJournal, dayFiles, forgetDays, type Place, scanDays } from '../../journal/day-journal.ts';
-import type { JournalFormat } from '../../journal/journal.ts';
+import type { JournalFormat } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { lockFile } from '../../kernel/lock.ts';
 import { scanEvents } from '../journal/event-journal.ts';

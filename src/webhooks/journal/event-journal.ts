@@ -1,6 +1,6 @@
 import { DayJournal, dayFiles, forgetDays, type Place, scanDays } from '../../journal/day-journal.ts';
 import { followDays } from '../../journal/follow.ts';
-import { readAt, scan } from '../../journal/journal.ts';
+import { readAt, scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { EVENTS_FORMAT, type EventRecord } from './record.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { JournalFormat } from '../../journal/journal.ts';
+import type { JournalFormat } from '../../journal/scan.ts';
 import type { Delivery } from '../receive/delivery.ts';
 
 const text = z.nullable(z.string());

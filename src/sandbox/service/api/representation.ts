@@ -120,13 +120,20 @@ export function deliveryView(delivery: DeliveryRecord) {
   return { id, envelopeId, event, url, createdAt, state, nextAttemptAt, attempts, body };
 }
 
-/** One page of a list (Response envelope, Pagination parameters): only the items shown are turned into JSON. */
-export function pageView<T>(items: readonly T[], page: number, pageSize: number, view: (item: T) => unknown) {
+/** Some items of a list, and how many it has. */
+export interface Part<T> {
+  items: readonly T[];
+  total: number;
+}
+
+/** The items of a page. */
+export function pageOf<T>(all: readonly T[], page: number, pageSize: number): Part<T> {
   const start = (page - 1) * pageSize;
-  return {
-    data: items.slice(start, start + pageSize).map(view),
-    meta: {
-      pagination: { page, pageSize, total: items.length, totalPages: Math.ceil(items.length / pageSize) },
-    },
-  };
+  return { items: all.slice(start, start + pageSize), total: all.length };
+}
+
+/** One page of a list (Response envelope, Pagination parameters). */
+export function pageView({ items, total }: Part<unknown>, page: number, pageSize: number) {
+  const pagination = { page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
+  return { data: items, meta: { pagination } };
 }

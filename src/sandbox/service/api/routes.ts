@@ -14,7 +14,7 @@ import { authenticate, type RandomId, requireScope } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { RateReading, RateWindow } from './rate-window.ts';
-import { envelopeView, listItemView, pageView, templateView } from './representation.ts';
+import { envelopeView, listItemView, pageOf, pageView, templateView } from './representation.ts';
 
 export interface RouteOptions {
   store: Store;
@@ -44,10 +44,9 @@ function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
     const { rules } = choices;
     const { page, pageSize } = parseListQuery(c.req.query(), rules);
     const active = state.templatesOf(c.var.key.orgId).filter((template) => template.active);
-    return reply(
-      c,
-      pageView(active, page, pageSize, (one) => templateView(one, rules)),
-    );
+    const { items, total } = pageOf(active, page, pageSize);
+    const shown = items.map((one) => templateView(one, rules));
+    return reply(c, pageView({ items: shown, total }, page, pageSize));
   });
   app.all('/esign/templates', wrongMethod('GET, HEAD'));
 
@@ -66,13 +65,11 @@ function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   app.get('/esign/envelopes', read, (c) => {
     const { rules } = choices;
     const { page, pageSize, status } = parseListQuery(c.req.query(), rules);
-    const newestFirst = state.envelopesOf(c.var.key.orgId);
-    const all = rules['list-order'] === 'desc' ? newestFirst : newestFirst.toReversed();
-    const shown = status === undefined ? all : all.filter((envelope) => envelope.status === status);
-    return reply(
-      c,
-      pageView(shown, page, pageSize, (one) => listItemView(one, rules)),
-    );
+    const from = rules['list-order'] === 'desc' ? 'newest' : 'oldest';
+    const wanted = { status, start: (page - 1) * pageSize, count: pageSize, from } as const;
+    const { items, total } = state.envelopePage(c.var.key.orgId, wanted);
+    const shown = items.map((one) => listItemView(one, rules));
+    return reply(c, pageView({ items: shown, total }, page, pageSize));
   });
   app.post('/esign/envelopes', scoped('esign:write', choices), async (c) => {
     const body = parseBody(bodies.create, await readJson(c.env.incoming));

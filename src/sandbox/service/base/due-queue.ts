@@ -23,10 +23,10 @@ export class DueQueue {
     }
   }
 
-  /** Takes out every id due at `now`, earliest first. */
-  take(now: number): string[] {
+  /** Takes out the ids due at `now`, earliest first. */
+  take(now: number, most = Number.POSITIVE_INFINITY): string[] {
     const ids: string[] = [];
-    for (let first = this.#heap[0]; first && first.at <= now; first = this.#heap[0]) {
+    for (let first = this.#heap[0]; first && first.at <= now && ids.length < most; first = this.#heap[0]) {
       ids.push(first.id);
       this.#removeFirst();
     }

@@ -1,6 +1,8 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { ErrorDetails } from '../../../kernel/errors.ts';
+import { diskReason } from '../../../kernel/disk-reason.ts';
+import { codeOf, type ErrorDetails } from '../../../kernel/errors.ts';
 import type { ServiceErrorCode } from '../../../kernel/vocabulary.ts';
+import { diskErrorIn } from './trouble.ts';
 
 /** Errors: code to HTTP status. INTERNAL_ERROR is for what should never happen; the document has no code for it. */
 const STATUS = {
@@ -60,8 +62,13 @@ export function errorText(error: ApiError): string {
   return JSON.stringify({ error: details ? { code, message, details } : { code, message } });
 }
 
-/** Anything thrown as an ApiError; a defect becomes a 500 that says nothing about the inside. */
+/** Anything thrown as an ApiError; a defect becomes a 500 that says nothing about the inside but what the disk refused. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  return new ApiError('INTERNAL_ERROR', 'The sandbox could not complete the request');
+  const failed = 'The sandbox could not complete the request';
+  const disk = diskErrorIn(error);
+  if (disk === undefined) return new ApiError('INTERNAL_ERROR', failed);
+  const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(disk) ?? '');
+  const reason = isFull ? 'there is no room on the disk' : diskReason(disk);
+  return new ApiError('INTERNAL_ERROR', `${failed}: ${reason}`);
 }

@@ -2,7 +2,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { RateWindow } from '../api/rate-window.ts';
-import { deliveryView, envelopeView, keyView, pageView } from '../api/representation.ts';
+import { deliveryView, envelopeView, keyView, pageOf, pageView } from '../api/representation.ts';
 import type { Choices } from '../base/choices.ts';
 import { ApiError, invalidBody } from '../base/errors.ts';
 import { isLocalHost } from '../base/host-check.ts';
@@ -15,10 +15,10 @@ import { nextSigner } from '../engine/predicates.ts';
 import type { Faults } from '../faults/faults.ts';
 import { authenticate, hashOf, type RandomId, requireScope } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
-import { createKey, revokeKey } from './key-actions.ts';
+import { createKey, type KeyDesk, revokeKey } from './key-actions.ts';
 import { settingRoutes } from './settings-routes.ts';
 
-export interface ControlOptions {
+export interface ControlOptions extends KeyDesk {
   store: Store;
   engine: Engine;
   rates: RateWindow;
@@ -111,17 +111,14 @@ function recordRoutes(app: Hono<ServiceEnv>, { engine, store: { state } }: Contr
   );
   app.get('/mails', (c) => {
     const envelopeId = c.req.query('envelopeId');
-    const all = state.mails;
-    return reply(c, {
-      data: envelopeId === undefined ? all : all.filter((one) => one.envelopeId === envelopeId),
-    });
+    const all = [...state.mails.values()];
+    const shown = envelopeId === undefined ? all : all.filter((one) => one.envelopeId === envelopeId);
+    return reply(c, { data: shown });
   });
   app.get('/audit', (c) => {
     const { page, pageSize } = parseListQuery(c.req.query());
-    return reply(
-      c,
-      pageView(state.audit.toReversed(), page, pageSize, (entry) => entry),
-    );
+    const newestFirst = [...state.audit.values()].toReversed();
+    return reply(c, pageView(pageOf(newestFirst, page, pageSize), page, pageSize));
   });
 }
 

@@ -3,12 +3,14 @@ import type { KeyRecord } from '../../model.ts';
 import { notFound } from '../base/errors.ts';
 import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
 import type { bodies } from '../base/validation.ts';
+import type { ResetLock } from '../engine/reset-lock.ts';
 import { makeKey, type RandomId } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
 export interface KeyDesk {
   store: Store;
+  resets: ResetLock;
   clock: SandboxClock;
   randomId: RandomId;
 }
@@ -31,6 +33,7 @@ export async function createKey(
 
 /** Revokes a key at once and for good (Authentication 8). NOT_FOUND for an unknown one. */
 export async function revokeKey(desk: KeyDesk, id: string): Promise<KeyRecord> {
+  await desk.resets.shared();
   const key = desk.store.state.keys.get(id);
   if (!key) throw notFound('Key');
   const value = { ...key, revokedAt: key.revokedAt ?? isoTime(desk.clock.now()) };

@@ -1,7 +1,7 @@
 import type { PaperMaker, TemplateField, TemplateRecord } from '../../model.ts';
 import { invalidBody, invalidState, notFound } from '../base/errors.ts';
 import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
-import type { ResetGate } from '../engine/reset-lock.ts';
+import type { ResetLock } from '../engine/reset-lock.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { Uploads } from '../store/uploads.ts';
@@ -12,7 +12,7 @@ export interface TemplateDeskOptions {
   randomId: RandomId;
   papers: PaperMaker;
   uploads: Uploads;
-  resets: ResetGate;
+  resets: ResetLock;
 }
 
 /** What is said of a template beside its pages. */
@@ -58,17 +58,23 @@ export class TemplateDesk {
   }
 
   /** Saves words and fields, and makes the template active. INVALID_STATE when envelopes rely on its fields. */
-  async save(id: string, changes: TemplateWords & Pick<TemplateRecord, 'fields'>): Promise<TemplateRecord> {
-    const template = this.find(id);
-    if (this.isUsed(id))
-      throw invalidState(
-        'Envelopes were made from this template, so its fields stay; copy it to change them',
-      );
-    return this.#commit({ ...template, ...changes, active: true });
+  save(id: string, changes: TemplateWords & Pick<TemplateRecord, 'fields'>): Promise<TemplateRecord> {
+    const { resets, store } = this.#options;
+    return resets.exclusive(async () => {
+      // An envelope on its way to the disk uses it, too.
+      await store.settled();
+      const template = this.find(id);
+      if (this.isUsed(id))
+        throw invalidState(
+          'Envelopes were made from this template, so its fields stay; copy it to change them',
+        );
+      return this.#commit({ ...template, ...changes, active: true });
+    });
   }
 
   /** Takes a template out of the list, or puts it back. Envelopes made from it go on. */
   async setActive(id: string, active: boolean): Promise<TemplateRecord> {
+    await this.#options.resets.shared();
     const template = this.find(id);
     if (active && template.fields.length === 0) throw invalidState('The template has no fields yet');
     return this.#commit({ ...template, active });
@@ -81,7 +87,7 @@ export class TemplateDesk {
   ): Promise<TemplateRecord> {
     const { store, clock, randomId, uploads, resets } = this.#options;
     const id = `tmpl_${randomId(10)}`;
-    await resets.put(() => uploads.put(id, pdf));
+    await resets.shared(() => uploads.put(id, pdf));
     const at = isoTime(clock.now());
     const template: TemplateRecord = {
       id,

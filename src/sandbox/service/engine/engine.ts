@@ -1,8 +1,10 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { DeliveryRecord, EnvelopeRecord, PaperMaker, TemplateRecord } from '../../model.ts';
 import type { Choices } from '../base/choices.ts';
+import type { DueQueue } from '../base/due-queue.ts';
 import { invalidBody, invalidState, notFound } from '../base/errors.ts';
 import { Alarm, isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
+import type { Trouble } from '../base/trouble.ts';
 import { Turns } from '../base/turns.ts';
 import type { CreateBody } from '../base/validation.ts';
 import type { RandomId } from '../store/keys.ts';
@@ -14,9 +16,9 @@ import { type Entries, fillFields } from './fields.ts';
 import * as lifecycle from './lifecycle.ts';
 import { copyOf, outcomeOf } from './outcome.ts';
 import type { PaperShelf } from './paper-store.ts';
-import * as standing from './predicates.ts';
+import * as predicates from './predicates.ts';
 import type { Quota } from './quota.ts';
-import type { ResetGate } from './reset-lock.ts';
+import type { ResetLock } from './reset-lock.ts';
 
 export interface EngineOptions {
   store: Store;
@@ -26,7 +28,8 @@ export interface EngineOptions {
   sender: WebhookSender;
   papers: PaperMaker;
   shelf: PaperShelf;
-  resets: ResetGate;
+  resets: ResetLock;
+  trouble: Trouble;
   randomId: RandomId;
   quota: Quota;
   choices: Choices;
@@ -42,6 +45,10 @@ export interface Visitor {
 
 /** How long `advance` waits, in real time, for webhook attempts it caused; less where a receiver hangs. */
 const ADVANCE_PATIENCE_MS = 5000;
+/** How soon what came due and could not be written down is tried again. */
+const TRY_AGAIN_MS = 5000;
+/** Envelopes that come due together are brought up to date so many at a time. */
+const DUE_AT_ONCE = 500;
 /** The sandbox's clock stays within a century of the machine's. */
 const FARTHEST_OFFSET_MS = 100 * 365 * 86_400_000;
 
@@ -92,15 +99,16 @@ export class Engine {
     const draft = draftEnvelope(orgId, template, body, now, { randomId, rules });
     const release = this.#options.quota.reserve(orgId, now, draft.signers.length);
     try {
-      await this.#options.resets.put(() => this.#options.shelf.putDocument(template, draft));
+      await this.#options.resets.shared(() => this.#options.shelf.putDocument(template, draft));
+      if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt)
+        throw notFound('Template');
+      return await this.#commit(body.sendImmediately ? lifecycle.send(draft, now, rules) : unchanged(draft));
+    } catch (error) {
+      await this.#options.shelf.clear(draft).catch(() => undefined);
+      throw error;
     } finally {
       release();
     }
-    if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt) {
-      await this.#options.shelf.clear(draft);
-      throw notFound('Template');
-    }
-    return this.#commit(body.sendImmediately ? lifecycle.send(draft, now, rules) : unchanged(draft));
   }
 
   send(id: string, orgId: string): Promise<EnvelopeRecord> {
@@ -127,12 +135,12 @@ export class Engine {
   sign(id: string, who: string | null, entries: Entries, visitor: Visitor): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) => {
       const signerId = pick(envelope, who);
-      const seen = standing.signerOf(envelope, signerId).status === 'VIEWED';
+      const seen = predicates.signerOf(envelope, signerId).status === 'VIEWED';
       const first = seen ? unchanged(envelope) : lifecycle.view(envelope, signerId, now, this.#rules);
       return lifecycle.andThen(first, (viewed) => {
         const filled = fillFields(
           this.#templateOf(viewed),
-          standing.signerOf(viewed, signerId),
+          predicates.signerOf(viewed, signerId),
           entries,
           now,
         );
@@ -152,11 +160,8 @@ export class Engine {
   async catchUp(): Promise<void> {
     const now = this.#options.clock.now();
     const { expiries, finalisations } = this.#state;
-    const turns = [
-      ...finalisations.take(now).map((id) => this.#turns.run(id, () => this.#finalise(id))),
-      ...expiries.take(now).map((id) => this.#turns.run(id, () => this.#expire(id, now))),
-    ];
-    if (turns.length > 0) await Promise.all(turns);
+    await this.#bringUpToDate(finalisations, now, (id) => this.#finalise(id));
+    await this.#bringUpToDate(expiries, now, (id) => this.#expire(id, now));
     this.#setAlarm();
   }
 
@@ -168,13 +173,14 @@ export class Engine {
         throw invalidBody({ ms: ['The clock would be more than a century ahead'] });
       const deadline = this.#options.realClock.now() + ADVANCE_PATIENCE_MS;
       await this.#settleWebhooks(deadline);
+      const offset = clock.offsetMs + ms;
       const target = clock.now() + ms;
+      await this.#options.store.commit([{ kind: 'clock', value: offset }]);
       for (let next = sender.nextDue; next !== undefined && next < target; next = sender.nextDue) {
-        await this.#moveTo(Math.max(next, clock.now()));
+        await this.#moveTo(Math.min(clock.offsetMs + Math.max(0, next - clock.now()), offset));
         await this.#settleWebhooks(deadline);
       }
-      await this.#moveTo(target);
-      await this.#options.store.commit([{ kind: 'clock', value: clock.offsetMs }]);
+      await this.#moveTo(offset);
       await this.#settleWebhooks(deadline);
       return clock.now();
     });
@@ -192,7 +198,7 @@ export class Engine {
 
   /** Back to the first day: the templates, the key of that hash and what others put into the bucket remain. */
   reset(keptKeyHash: string): Promise<void> {
-    return this.#options.resets.reset(() => this.#reset(keptKeyHash));
+    return this.#options.resets.exclusive(() => this.#reset(keptKeyHash));
   }
 
   async #reset(keptKeyHash: string): Promise<void> {
@@ -205,9 +211,14 @@ export class Engine {
       ...papers.templates().map((value): Change => ({ kind: 'template', value })),
       ...(key ? [{ kind: 'key', value: key } satisfies Change] : []),
     ]);
+    try {
+      await saved;
+    } catch (error) {
+      sender.resume();
+      throw error;
+    }
     clock.offsetMs = 0;
     this.#alarm.set(undefined);
-    await saved;
     await shelf.clear();
   }
 
@@ -219,8 +230,10 @@ export class Engine {
       const done = step(before, now);
       if (done.envelope === before) return before;
       // The papers come first: an envelope that says COMPLETED has them.
-      if (done.envelope.status === 'COMPLETED')
-        await this.#options.shelf.putSigned(this.#templateOf(before), done.envelope);
+      await this.#options.resets.shared(async () => {
+        if (done.envelope.status === 'COMPLETED')
+          await this.#options.shelf.putSigned(this.#templateOf(before), done.envelope);
+      });
       if (this.#state.envelopes.get(id) === before) return this.#commit(done);
       // A reset came in between: the papers just put belong to nobody.
       await this.#options.shelf.clear(done.envelope);
@@ -228,17 +241,26 @@ export class Engine {
     });
   }
 
-  /** Papers that can't be drawn are tried again later: nobody waits for an answer here. */
+  /** What can't be done is told and tried again later: nobody waits for an answer here. */
+  async #bringUpToDate(queue: DueQueue, now: number, work: (id: string) => Promise<void>): Promise<void> {
+    const one = async (id: string) => {
+      try {
+        await this.#turns.run(id, () => work(id));
+      } catch (error) {
+        this.#options.trouble.tell(`Bringing ${id} up to date`, error);
+        queue.push(this.#options.clock.now() + TRY_AGAIN_MS, id);
+      }
+    };
+    for (let due = queue.take(now, DUE_AT_ONCE); due.length > 0; due = queue.take(now, DUE_AT_ONCE))
+      await Promise.all(due.map(one));
+  }
+
   async #finalise(id: string): Promise<void> {
     const envelope = this.#state.envelopes.get(id);
-    if (!envelope || !standing.isFinalising(envelope)) return;
+    if (!envelope || !predicates.isFinalising(envelope)) return;
     const done = lifecycle.finalise(envelope, this.#rules);
-    try {
-      await this.#options.shelf.putSigned(this.#templateOf(envelope), done.envelope);
-    } catch {
-      this.#state.finalisations.push(this.#options.clock.now() + standing.FINALISING_MS, id);
-      return;
-    }
+    const template = this.#templateOf(envelope);
+    await this.#options.resets.shared(() => this.#options.shelf.putSigned(template, done.envelope));
     if (this.#state.envelopes.get(id) === envelope) await this.#commit(done);
     else await this.#options.shelf.clear(done.envelope);
   }
@@ -253,8 +275,14 @@ export class Engine {
   }
 
   async #expire(id: string, now: number): Promise<void> {
-    const envelope = this.#state.envelopes.get(id);
-    if (envelope && standing.isDue(envelope, now)) await this.#commit(lifecycle.expire(envelope));
+    const isDue = () => {
+      const envelope = this.#state.envelopes.get(id);
+      return envelope !== undefined && predicates.isDue(envelope, now) ? envelope : undefined;
+    };
+    if (isDue() === undefined) return;
+    await this.#options.resets.shared();
+    const envelope = isDue();
+    if (envelope) await this.#commit(lifecycle.expire(envelope));
   }
 
   /** The step is on disk before anybody is told of it. */
@@ -262,9 +290,8 @@ export class Engine {
     const { store, sender, origin, randomId } = this.#options;
     const facts = { origin: origin(), randomId, rules: this.#rules };
     const { changes, deliveries } = outcomeOf(step, facts);
-    const saved = store.commit(changes);
+    await store.commit(changes);
     this.#setAlarm();
-    await saved;
     for (const delivery of deliveries) sender.enqueue(delivery);
     return step.envelope;
   }
@@ -275,9 +302,9 @@ export class Engine {
     return template;
   }
 
-  async #moveTo(time: number): Promise<void> {
+  async #moveTo(offset: number): Promise<void> {
     const { clock, sender } = this.#options;
-    clock.offsetMs += Math.max(0, time - clock.now());
+    clock.offsetMs = offset;
     await this.catchUp();
     this.#setAlarm(true);
     sender.wake(true);
@@ -301,8 +328,8 @@ function unchanged(envelope: EnvelopeRecord): lifecycle.Step {
 /** The id of the signer meant. NOT_FOUND for a stranger, INVALID_STATE when it is nobody's turn. */
 function pick(envelope: EnvelopeRecord, who: string | null): string {
   if (who === null) {
-    const next = standing.nextSigner(envelope);
-    if (!next || !standing.isActive(envelope))
+    const next = predicates.nextSigner(envelope);
+    if (!next || !predicates.isActive(envelope))
       throw invalidState(`Envelope is ${envelope.status}; it is nobody's turn to sign`);
     return next.id;
   }

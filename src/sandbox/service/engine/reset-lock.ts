@@ -1,21 +1,25 @@
-/** Keeps what is being put into the bucket from going with what a reset takes away. */
-export class ResetGate {
-  /** The latest reset, over or not. */
-  #latest: Promise<unknown> | undefined;
+/** Keeps what is being written for an envelope or a template on one side of a reset or of new fields of a template. */
+export class ResetLock {
+  /** The latest exclusive work, over or not. */
+  #latest: Promise<unknown> = Promise.resolve();
 
-  reset(work: () => Promise<void>): Promise<void> {
-    const reset = work();
-    this.#latest = reset.catch(() => undefined);
-    return reset;
+  /** Work that nothing may straddle, one at a time. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#latest.then(work);
+    this.#latest = done.catch(() => undefined);
+    return done;
   }
 
-  /** Waits for a reset on the way, and puts once more when another one began meanwhile. */
-  async put(work: () => Promise<void>): Promise<void> {
-    let reset: Promise<unknown> | undefined;
+  /**
+   * Work that is done once more when exclusive work began meanwhile. What the caller commits right after it comes before
+   * the next exclusive work.
+   */
+  async shared(work: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+    let latest: Promise<unknown>;
     do {
-      reset = this.#latest;
-      await reset;
+      latest = this.#latest;
+      await latest;
       await work();
-    } while (reset !== this.#latest);
+    } while (latest !== this.#latest);
   }
 }

@@ -1,6 +1,7 @@
 import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../../model.ts';
 import { DueQueue } from '../base/due-queue.ts';
 import { FINALISING_MS, isActive, isFinalising, lastSignedAt } from '../engine/predicates.ts';
+import { EnvelopeLists } from './envelope-lists.ts';
 import type { AuditRecord, Change } from './records.ts';
 
 /** Audit entries kept; the oldest go first. */
@@ -12,22 +13,34 @@ interface Created {
   signers: number;
 }
 
-/** Everything the service knows, in memory. Changed only by `apply`; records are never changed in place. */
+/** Which envelopes are wanted, and which of them. */
+export interface EnvelopePage {
+  /** A word that is no status fits none. */
+  status?: string | undefined;
+  start: number;
+  count: number;
+  from: 'newest' | 'oldest';
+}
+
+/**
+ * Everything the service knows, in memory. Changed only by `apply`, for which the same change twice is the same as once;
+ * records are never changed in place.
+ */
 export class State {
   orgId = '';
   clockOffsetMs = 0;
   readonly templates = new Map<string, TemplateRecord>();
   readonly envelopes = new Map<string, EnvelopeRecord>();
   readonly keys = new Map<string, KeyRecord>();
-  readonly mails: MailRecord[] = [];
+  readonly mails = new Map<string, MailRecord>();
   readonly deliveries = new Map<string, DeliveryRecord>();
   /** Active envelopes by expiresAt; may name one that has ended meanwhile. */
   readonly expiries = new DueQueue();
   /** Envelopes signed by all that wait for their papers, by when they will be COMPLETED. */
   readonly finalisations = new DueQueue();
-  #audit: AuditRecord[] = [];
+  readonly audit = new Map<string, AuditRecord>();
   readonly #keyIdByHash = new Map<string, string>();
-  readonly #envelopeIdsByOrg = new Map<string, string[]>();
+  readonly #lists = new EnvelopeLists();
   readonly #createdByMonth = new Map<string, Created>();
   readonly #usedTemplates = new Set<string>();
 
@@ -50,7 +63,7 @@ export class State {
         this.#keyIdByHash.set(change.value.hash, change.value.id);
         return;
       case 'mail':
-        this.mails.push(change.value);
+        this.mails.set(change.value.id, change.value);
         return;
       case 'delivery':
         this.deliveries.set(change.value.id, change.value);
@@ -70,9 +83,9 @@ export class State {
     for (const value of this.templates.values()) yield { kind: 'template', value };
     for (const value of this.keys.values()) yield { kind: 'key', value };
     for (const value of this.envelopes.values()) yield { kind: 'envelope', value };
-    for (const value of this.mails) yield { kind: 'mail', value };
+    for (const value of this.mails.values()) yield { kind: 'mail', value };
     for (const value of this.deliveries.values()) yield { kind: 'delivery', value };
-    for (const value of this.#audit) yield { kind: 'audit', value };
+    for (const value of this.audit.values()) yield { kind: 'audit', value };
   }
 
   /** A template that an organisation sees: an uploaded one is seen by its own alone. */
@@ -98,22 +111,22 @@ export class State {
 
   /** The envelopes of an organisation, newest first. */
   envelopesOf(orgId: string): EnvelopeRecord[] {
-    const newestFirst: EnvelopeRecord[] = [];
-    for (const id of (this.#envelopeIdsByOrg.get(orgId) ?? []).toReversed()) {
-      const envelope = this.envelopes.get(id);
-      if (envelope) newestFirst.push(envelope);
-    }
-    return newestFirst;
+    return this.envelopePage(orgId, { start: 0, count: this.envelopes.size, from: 'newest' }).items;
+  }
+
+  /** A page of an organisation's envelopes by createdAt, and how many there are in all. */
+  envelopePage(
+    orgId: string,
+    { status, start, count, from }: EnvelopePage,
+  ): { items: EnvelopeRecord[]; total: number } {
+    const list = this.#lists.list(orgId, status);
+    const items = list.slice(start, count, from).flatMap((id) => this.envelopes.get(id) ?? []);
+    return { items, total: list.size };
   }
 
   /** What an organisation created in a month like `2026-03`. */
   createdIn(orgId: string, month: string): Created {
     return this.#createdByMonth.get(`${orgId} ${month}`) ?? { envelopes: 0, signers: 0 };
-  }
-
-  /** The audit log, oldest first. */
-  get audit(): readonly AuditRecord[] {
-    return this.#audit;
   }
 
   #putEnvelope(envelope: EnvelopeRecord): void {
@@ -124,10 +137,8 @@ export class State {
       this.expiries.push(Date.parse(envelope.expiresAt), envelope.id);
     if (isFinalising(envelope) && !(before && isFinalising(before)))
       this.finalisations.push(lastSignedAt(envelope) + FINALISING_MS, envelope.id);
+    this.#lists.put(envelope, before);
     if (before) return;
-    const ids = this.#envelopeIdsByOrg.get(envelope.orgId);
-    if (ids) ids.push(envelope.id);
-    else this.#envelopeIdsByOrg.set(envelope.orgId, [envelope.id]);
     const month = `${envelope.orgId} ${envelope.createdAt.slice(0, 7)}`;
     const { envelopes, signers } = this.#createdByMonth.get(month) ?? { envelopes: 0, signers: 0 };
     this.#createdByMonth.set(month, {
@@ -138,8 +149,12 @@ export class State {
 
   /** Last use of a key is the time of its latest request (Authentication 7). */
   #putAudit(entry: AuditRecord): void {
-    this.#audit.push(entry);
-    if (this.#audit.length >= 2 * AUDIT_KEPT) this.#audit = this.#audit.slice(-AUDIT_KEPT);
+    this.audit.set(entry.id, entry);
+    if (this.audit.size >= 2 * AUDIT_KEPT) {
+      const latest = [...this.audit].slice(-AUDIT_KEPT);
+      this.audit.clear();
+      for (const [id, kept] of latest) this.audit.set(id, kept);
+    }
     if (entry.action !== 'api.request' || entry.keyId === null) return;
     const key = this.keys.get(entry.keyId);
     if (key) this.keys.set(key.id, { ...key, lastUsedAt: entry.at });
@@ -148,10 +163,9 @@ export class State {
   #clear(): void {
     this.clockOffsetMs = 0;
     for (const map of [this.templates, this.envelopes, this.keys, this.deliveries]) map.clear();
-    for (const map of [this.#keyIdByHash, this.#envelopeIdsByOrg, this.#createdByMonth]) map.clear();
+    for (const map of [this.mails, this.audit, this.#keyIdByHash, this.#createdByMonth]) map.clear();
+    this.#lists.clear();
     this.#usedTemplates.clear();
-    this.mails.length = 0;
-    this.#audit = [];
     this.expiries.clear();
     this.finalisations.clear();
   }

@@ -1,18 +1,18 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../../../kernel/errors.ts';
+import { Journal } from '../../../journal/journal.ts';
+import { privateFolder } from '../../../kernel/files.ts';
 import { lockFolder } from './folder-lock.ts';
-import { Journal } from './journal.ts';
-import { type Change, changesSchema } from './records.ts';
+import { type Change, type Entry, SERVICE_FORMAT } from './records.ts';
 import { State } from './state.ts';
 
 /** The state in memory and its journal on disk, under one lock. */
 export class Store {
   readonly state: State;
-  readonly #journal: Journal;
+  readonly #journal: Journal<Entry>;
   readonly #release: () => Promise<void>;
+  readonly #onTheWay = new Set<Promise<void>>();
 
-  private constructor(state: State, journal: Journal, release: () => Promise<void>) {
+  private constructor(state: State, journal: Journal<Entry>, release: () => Promise<void>) {
     this.state = state;
     this.#journal = journal;
     this.#release = release;
@@ -20,24 +20,23 @@ export class Store {
 
   /**
    * Opens the sandbox in a folder, made when missing.
-   * Throws UsageError when another sandbox has it or its journal is damaged.
+   * @throws UsageError when another sandbox has it, or its journal is damaged or of another version.
    */
   static async open(dataDir: string, facts: { compactAt?: number } = {}): Promise<Store> {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await privateFolder(dataDir);
     const release = await lockFolder(dataDir);
     try {
-      const path = join(dataDir, 'service.jsonl');
       const state = new State();
-      const journal = await Journal.open({
-        path,
-        replay: (line) => {
-          for (const change of parseChanges(line, path)) state.apply(change);
+      const snapshot = function* () {
+        for (const change of state.changes()) yield { changes: [change] };
+      };
+      const compaction = facts.compactAt === undefined ? { snapshot } : { snapshot, least: facts.compactAt };
+      const journal = await Journal.open(
+        { path: join(dataDir, 'service.jsonl'), format: SERVICE_FORMAT, compaction },
+        ({ changes }) => {
+          for (const change of changes) state.apply(change);
         },
-        snapshot: function* () {
-          for (const change of state.changes()) yield `${JSON.stringify([change])}\n`;
-        },
-        ...facts,
-      });
+      );
       return new Store(state, journal, release);
     } catch (error) {
       await release();
@@ -45,29 +44,36 @@ export class Store {
     }
   }
 
-  /** Makes the changes at once in memory, all together on disk; resolves when they survive a crash. */
+  /**
+   * Makes the changes all together on disk, and only then in memory; resolves when they survive a crash.
+   * @throws JournalError or UsageError when the disk does not take them: then nothing has changed.
+   */
   commit(changes: Change[]): Promise<void> {
-    for (const change of changes) this.state.apply(change);
-    return this.#journal.append(changes);
+    const done = this.#write(changes);
+    this.#onTheWay.add(done);
+    return done.finally(() => this.#onTheWay.delete(done));
   }
 
   /** Makes a change nobody waits for: a crash within half a second may lose it. */
   note(change: Change): void {
     this.state.apply(change);
-    this.#journal.note([change]);
+    this.#journal.note({ changes: [change] });
+  }
+
+  /** Resolves when what is being committed now is over. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#onTheWay);
   }
 
   async close(): Promise<void> {
     await this.#journal.close();
     await this.#release();
   }
-}
 
-function parseChanges(line: unknown, path: string): Change[] {
-  const changes = changesSchema.safeParse(line);
-  if (changes.success) return changes.data;
-  throw new UsageError(`${path} is not the journal of this version of the sandbox`, {
-    hint: 'Move the file away to start with an empty sandbox; nothing was changed.',
-    cause: changes.error,
-  });
+  async #write(changes: Change[]): Promise<void> {
+    // A disk that was full may have room again.
+    if (this.#journal.hasFailed) await this.#journal.reopen();
+    await this.#journal.append({ changes });
+    for (const change of changes) this.state.apply(change);
+  }
 }

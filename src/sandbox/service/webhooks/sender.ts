@@ -4,13 +4,15 @@ import type { DeliveryRecord } from '../../model.ts';
 import type { Choices } from '../base/choices.ts';
 import { DueQueue } from '../base/due-queue.ts';
 import { Alarm, isoTime } from '../base/sandbox-clock.ts';
+import type { Trouble } from '../base/trouble.ts';
 import type { Faults, WebhookPlan } from '../faults/faults.ts';
 import type { Store } from '../store/store.ts';
 import { postWebhook, signatureOf, type WebhookOutcome } from './post.ts';
 import { Receivers } from './receivers.ts';
 
 /** The document shows no retry schedule; this is the sandbox's own, on the sandbox's clock. */
-const RETRY_AFTER_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
+const FIRST_RETRY_MS = 10_000;
+const RETRY_AFTER_MS = [FIRST_RETRY_MS, 60_000, 300_000, 1_800_000, 7_200_000];
 /** What is written down of an attempt that a fault swallowed. */
 const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms: 0 };
 
@@ -21,6 +23,7 @@ export interface SenderOptions {
   realClock: Clock;
   choices: Choices;
   faults: Faults;
+  trouble: Trouble;
 }
 
 /**
@@ -124,8 +127,7 @@ export class WebhookSender {
     const delivery = this.#store.state.deliveries.get(id);
     const ms = delivery ? this.#options.faults.holdsBack(delivery.event) : 0;
     if (ms === 0) return false;
-    this.#retries.push(this.#clock.now() + ms, id);
-    this.#alarm.set(this.#retries.next);
+    this.#retryAt(this.#clock.now() + ms, id);
     return true;
   }
 
@@ -173,11 +175,21 @@ export class WebhookSender {
       state: delivered ? 'delivered' : retryAt === undefined ? 'failed' : 'pending',
       nextAttemptAt: retryAt === undefined ? null : isoTime(retryAt),
     };
-    if (retryAt !== undefined) {
-      this.#retries.push(retryAt, delivery.id);
-      this.#alarm.set(this.#retries.next);
+    const { signal } = this.#stop;
+    try {
+      await this.#store.commit([{ kind: 'delivery', value }]);
+    } catch (error) {
+      // It stays as it was, and is sent once more.
+      this.#options.trouble.tell(`Writing down the delivery ${delivery.id}`, error);
+      if (!signal.aborted) this.#retryAt(this.#clock.now() + FIRST_RETRY_MS, delivery.id);
+      return;
     }
-    await this.#store.commit([{ kind: 'delivery', value }]);
+    if (retryAt !== undefined && !signal.aborted) this.#retryAt(retryAt, delivery.id);
+  }
+
+  #retryAt(time: number, id: string): void {
+    this.#retries.push(time, id);
+    this.#alarm.set(this.#retries.next);
   }
 }
 

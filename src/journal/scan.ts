@@ -1,0 +1,119 @@
+import { open } from 'node:fs/promises';
+import { codeOf, UsageError } from '../kernel/errors.ts';
+import { isRecord } from '../kernel/json.ts';
+import { readLine } from './line.ts';
+import { eachLine } from './lines.ts';
+
+export interface JournalFormat<T> {
+  /** What it is a journal of; a file of another kind or a newer version is refused. */
+  kind: string;
+  version: number;
+  /** Checks an entry read back (undefined: a line that is damaged); undefined when it is none. */
+  read: (value: unknown) => T | undefined;
+}
+
+export interface JournalReading<T> {
+  path: string;
+  format: JournalFormat<T>;
+  /** Whether a damaged line inside the file is an error or is left out and counted. Default: refuse. */
+  damaged?: 'refuse' | 'skip';
+}
+
+/** What reading a journal found besides its entries. */
+export interface JournalState {
+  /** Bytes up to the end of the last whole line. */
+  size: number;
+  /** Bytes that the latest compaction left. */
+  compacted: number;
+  /** Lines left out because they were damaged. */
+  skipped: number;
+}
+
+/** Where an entry stands in its file, in bytes: from the start of its line to behind its line break. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** The first line of a journal. */
+export function headerOf({ kind, version }: JournalFormat<unknown>): object {
+  return { journal: kind, version };
+}
+
+/** The line between what a compaction wrote and what was appended since. */
+export function compactionEnd({ kind }: JournalFormat<unknown>): object {
+  return { compacted: kind };
+}
+
+/**
+ * Hands over each entry of a journal that another process may be writing at this moment; changes nothing.
+ * A missing file has no entries.
+ */
+export async function scan<T>(
+  reading: JournalReading<T>,
+  take: (entry: T, span: Span) => void,
+  from = 0,
+): Promise<JournalState> {
+  const { path, format } = reading;
+  const state = { size: from, compacted: 0, skipped: 0 };
+  let bad: number | undefined;
+  let number = 0;
+  let start = from;
+  await eachLine(path, from, ({ bytes, end }) => {
+    number++;
+    // The last line may be torn; only a bad line that others follow is damage.
+    if (bad !== undefined) state.skipped += passOver(bad, reading);
+    bad = undefined;
+    const value = readLine(bytes);
+    if (number === 1 && from === 0) checkHeader(value, format, path);
+    else if (isRecord(value) && value.compacted === format.kind) state.compacted = end;
+    else {
+      const entry = format.read(value);
+      if (entry === undefined) bad = number;
+      else take(entry, { start, end });
+    }
+    start = end;
+    if (bad === undefined) state.size = end;
+  });
+  return state;
+}
+
+/** The entry that stands there, or undefined when it does not any more. */
+export async function readAt<T>(
+  path: string,
+  { start, end }: Span,
+  format: JournalFormat<T>,
+): Promise<T | undefined> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+      return format.read(readLine(buffer.subarray(0, Math.max(0, bytesRead - 1))));
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function passOver(line: number, reading: JournalReading<unknown>): number {
+  if (reading.damaged === 'skip') return 1;
+  throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left as it is.`, {
+    hint: 'A disk fault or an editor does this. Bring the file back from a copy, or move it away.',
+  });
+}
+
+function checkHeader(value: unknown, format: JournalFormat<unknown>, path: string): void {
+  const header =
+    typeof value === 'object' && value !== null ? { journal: '', version: 0, ...value } : undefined;
+  if (header?.journal === format.kind && header.version === format.version) return;
+  const why =
+    header?.journal === format.kind
+      ? `it was written by another version of esign (format ${String(header.version)}, this one reads ${format.version})`
+      : 'its first line is damaged or it is another file';
+  throw new UsageError(`The journal ${path} can't be used: ${why}. It was left as it is.`, {
+    hint: 'Use the version of esign that wrote it, or move the file away.',
+  });
+}

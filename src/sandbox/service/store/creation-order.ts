@@ -1,0 +1,56 @@
+/** Where an envelope stands in a list: by the time it was created, then in the order of their coming. */
+export interface Place {
+  id: string;
+  /** ms since the epoch */
+  createdAt: number;
+  nth: number;
+}
+
+/** Ids in the order of creation, the oldest first, also when the clock was set back between two of them. */
+export class CreationOrder {
+  readonly #places: Place[] = [];
+
+  get size(): number {
+    return this.#places.length;
+  }
+
+  add(place: Place): void {
+    this.#places.splice(this.#indexOf(place), 0, place);
+  }
+
+  remove(place: Place): void {
+    const index = this.#indexOf(place);
+    if (this.#places[index] === place) this.#places.splice(index, 1);
+  }
+
+  /** So many ids from a start on, counted from the newest or the oldest. */
+  slice(start: number, count: number, from: 'newest' | 'oldest'): string[] {
+    const { length } = this.#places;
+    if (from === 'oldest') return this.#places.slice(start, start + count).map(({ id }) => id);
+    const end = Math.max(0, length - start);
+    return this.#places
+      .slice(Math.max(0, end - count), end)
+      .reverse()
+      .map(({ id }) => id);
+  }
+
+  /** The index of a place, or the one at which it belongs. */
+  #indexOf(place: Place): number {
+    let low = 0;
+    let high = this.#places.length;
+    // Most are the newest.
+    const last = this.#places.at(-1);
+    if (last === undefined || isBefore(last, place)) return high;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const there = this.#places[middle];
+      if (there !== undefined && isBefore(there, place)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function isBefore(a: Place, b: Place): boolean {
+  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.nth < b.nth);
+}
