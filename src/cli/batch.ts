@@ -1,9 +1,9 @@
 import { counted } from '../kernel/duration.ts';
-import { messageOf, PartialError } from '../kernel/errors.ts';
+import { PartialError } from '../kernel/errors.ts';
 import { writeJsonLine } from '../output/json.ts';
 import { safeLine } from '../output/text.ts';
 import type { Context } from './context.ts';
-import { errorText } from './report.ts';
+import { errorText, reportOf } from './report.ts';
 
 /** What came of one item. */
 export interface Outcome {
@@ -73,7 +73,7 @@ export class Batch {
     const { redactor, terminal } = this.#context;
     if (typeof failure === 'string') return redactor.redact(failure);
     const { label, error } = failure;
-    const isNamed = label === undefined || messageOf(error).includes(label);
+    const isNamed = label === undefined || reportOf(error).message.includes(label);
     const name = isNamed ? '' : `${redactor.redact(safeLine(label))}: `;
     return `${name}${errorText(error, { json: false, redactor, style: terminal.styleErr })}`;
   }

@@ -23,6 +23,7 @@ import { type Traced, traceText } from './boot/trace.ts';
 
 export interface ContextFlags {
   json?: boolean;
+  jsonl?: boolean;
   profile?: string | undefined;
   'base-url'?: string | undefined;
   timeout?: string | undefined;
@@ -68,7 +69,7 @@ export class Context {
   constructor(flags: ContextFlags, version: string) {
     this.flags = flags;
     this.version = version;
-    this.json = flags.json ?? false;
+    this.json = (flags.json || flags.jsonl) ?? false;
     this.terminal = processTerminal({ noInput: flags['no-input'], noSpinner: flags['no-spinner'] });
   }
 

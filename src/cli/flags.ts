@@ -37,10 +37,15 @@ export const commonFlags = {
   }),
 };
 
-/** On every list. */
-export const listFlags = {
+/** How a list is printed. */
+export const formatFlags = {
   csv: Flags.boolean({
     description: 'print CSV with a header',
+    helpGroup: 'OUTPUT',
+    exclusive: ['json', 'quiet', 'jsonl'],
+  }),
+  jsonl: Flags.boolean({
+    description: 'print JSON, one item a line',
     helpGroup: 'OUTPUT',
     exclusive: ['json', 'quiet'],
   }),
@@ -55,6 +60,11 @@ export const listFlags = {
     helpGroup: 'OUTPUT',
     exclusive: ['json', 'fields'],
   }),
+};
+
+/** On every list that may be long. */
+export const listFlags = {
+  ...formatFlags,
   limit: Flags.integer({
     char: 'L',
     description: 'how many at most (default 20)',

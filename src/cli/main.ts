@@ -94,5 +94,5 @@ function isInterruption(error: unknown): boolean {
 
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
-  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+  return (end < 0 ? argv : argv.slice(0, end)).some((word) => word === '--json' || word === '--jsonl');
 }

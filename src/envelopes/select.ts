@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
+import { valueAt } from '../kernel/json.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 import { folded, hasWord, hasWords, wordsOf } from '../kernel/words.ts';
 import { partOf, textsOf } from './match.ts';
@@ -116,23 +117,23 @@ function timeOf(text: string | null | undefined): number {
   return text ? Date.parse(text) : Number.NaN;
 }
 
-/** All envelopes in the order of a field (`createdAt`, `-expiresAt` for descending); those without it come last. */
-export async function* sortEnvelopes(
-  envelopes: AsyncIterable<Envelope>,
-  field: string,
-): AsyncGenerator<Envelope, void, undefined> {
+/** Envelopes in the order of a field (`createdAt`, `-metadata.deal` for descending); those without it come last. */
+export function sortedBy(envelopes: readonly Envelope[], field: string): Envelope[] {
   const descending = field.startsWith('-');
-  const name = descending ? field.slice(1) : field;
-  const all: Envelope[] = [];
-  for await (const envelope of envelopes) all.push(envelope);
-  const keyOf = (envelope: Envelope) => {
-    const value = Object.hasOwn(envelope, name) ? envelope[name] : undefined;
-    return typeof value === 'string' ? value : undefined;
-  };
-  yield* all.sort((a, b) => {
-    const [first, second] = [keyOf(a), keyOf(b)];
+  const path = descending ? field.slice(1) : field;
+  return envelopes.toSorted((a, b) => {
+    const [first, second] = [orderedAt(a, path), orderedAt(b, path)];
     if (first === undefined || second === undefined)
       return Number(first === undefined) - Number(second === undefined);
-    return descending ? second.localeCompare(first) : first.localeCompare(second);
+    return descending ? compared(second, first) : compared(first, second);
   });
+}
+
+function orderedAt(envelope: Envelope, path: string): string | number | undefined {
+  const value = valueAt(envelope, path);
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}
+
+function compared(a: string | number, b: string | number): number {
+  return typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b));
 }

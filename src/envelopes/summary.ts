@@ -57,6 +57,11 @@ export async function summarize(
   return tally.result();
 }
 
+/** The ids of those that a summary names, each once. */
+export function namedIn({ stuck, waitingLongest, expiringSoon }: Summary): string[] {
+  return [...new Set([...stuck, ...waitingLongest, ...expiringSoon].map(({ id }) => id))];
+}
+
 class Tally {
   readonly #options: SummaryOptions;
   readonly #byStatus: Record<string, number> = {};

@@ -8,6 +8,17 @@ export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
+/** The value at a path such as `signers.0.email`; undefined where it ends early. */
+export function valueAt(value: unknown, path: string): unknown {
+  let current = value;
+  for (const part of path.split('.')) {
+    if (Array.isArray(current) && /^\d+$/.test(part)) current = current[Number(part)];
+    else if (isRecord(current) && Object.hasOwn(current, part)) current = current[part];
+    else return undefined;
+  }
+  return current;
+}
+
 /** JSON.parse whose result nobody can mistake for checked data. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);

@@ -1,5 +1,5 @@
 import { UsageError } from '../kernel/errors.ts';
-import { isRecord } from '../kernel/json.ts';
+import { isRecord, valueAt } from '../kernel/json.ts';
 import type { Column } from './table.ts';
 
 /** `id,status,signers.0.email` as columns: each a path into the resource as the service sent it. */
@@ -13,24 +13,49 @@ export function fieldColumns<T>(list: string): Column<T>[] {
   return paths.map((path) => ({
     key: path,
     header: path.toUpperCase(),
-    value: (item) => cell(at(item, path)),
+    value: (item) => cell(valueAt(item, path)),
   }));
 }
 
-/** The value at a path such as `signers.0.email`; undefined where it ends early. */
-function at(value: unknown, path: string): unknown {
-  let current = value;
-  for (const part of path.split('.')) {
-    if (Array.isArray(current) && /^\d+$/.test(part)) current = current[Number(part)];
-    else if (isRecord(current) && Object.hasOwn(current, part)) current = current[part];
-    else return undefined;
+/** Enough items to know their fields from. */
+const LOOKED_AT = 100;
+
+/** Looks at items as they pass, for fields that none of them has: most likely misspelt, since the service may name new ones. */
+export class FieldCheck {
+  readonly #missing: Set<string>;
+  readonly #known = new Set<string>();
+  #seen = 0;
+
+  constructor(paths: readonly string[]) {
+    this.#missing = new Set(paths);
   }
-  return current;
+
+  see(item: unknown): void {
+    for (const path of this.#missing) if (!isMisspelt(item, path)) this.#missing.delete(path);
+    if (isRecord(item) && this.#seen++ < LOOKED_AT) for (const key of Object.keys(item)) this.#known.add(key);
+  }
+
+  /** What to say of them; undefined when there is nothing to say. */
+  notice(): string | undefined {
+    if (this.#seen === 0 || this.#missing.size === 0) return undefined;
+    const names = [...this.#missing].map((path) => `"${path}"`).join(', ');
+    return `Nothing in this list has ${names}; there are ${[...this.#known].join(', ')}.`;
+  }
+}
+
+/** True when the path ends at an object that lacks its next part; a short list or a missing object proves nothing. */
+function isMisspelt(item: unknown, path: string): boolean {
+  let current = item;
+  for (const part of path.split('.')) {
+    if (isRecord(current) && !Object.hasOwn(current, part)) return true;
+    current = valueAt(current, part);
+  }
+  return false;
 }
 
 /** The value picked by --fields as an object, for --json. */
 export function pick(value: unknown, columns: readonly Column<unknown>[]): Record<string, unknown> {
-  return Object.fromEntries(columns.map(({ key }) => [key, at(value, key) ?? null]));
+  return Object.fromEntries(columns.map(({ key }) => [key, valueAt(value, key) ?? null]));
 }
 
 function cell(value: unknown): string {

@@ -1,11 +1,12 @@
-import { fieldColumns, pick } from './fields.ts';
-import { jsonText } from './json.ts';
+import { FieldCheck, fieldColumns, pick } from './fields.ts';
+import { jsonText, writeJsonLine } from './json.ts';
 import { type Column, renderTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
 
 export interface ListFormat {
   json?: boolean | undefined;
+  jsonl?: boolean | undefined;
   csv?: boolean | undefined;
   quiet?: boolean | undefined;
   fields?: string | undefined;
@@ -21,7 +22,7 @@ export interface ListView<T> {
 }
 
 /**
- * Writes a list in the wanted form: ids, JSON (one bare array), CSV, a table on a terminal, or
+ * Writes a list in the wanted form: ids, JSON (one bare array, or a line for each), CSV, a table on a terminal, or
  * tab-separated lines in a pipe. All but the table are written as the items arrive.
  */
 export async function writeList<T>(
@@ -31,9 +32,34 @@ export async function writeList<T>(
   terminal: Terminal,
 ): Promise<void> {
   const chosen = format.fields === undefined ? undefined : fieldColumns<T>(format.fields);
+  const check = new FieldCheck(chosen?.map(({ key }) => key) ?? []);
+  await writeItems(chosen ? seenBy(check, items) : items, view, chosen, format, terminal);
+  const notice = check.notice();
+  if (notice !== undefined) terminal.err(`${safeLine(notice)}\n`);
+}
+
+async function* seenBy<T>(
+  check: FieldCheck,
+  items: AsyncIterable<T> | Iterable<T>,
+): AsyncGenerator<T, void, undefined> {
+  for await (const item of items) {
+    check.see(item);
+    yield item;
+  }
+}
+
+async function writeItems<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  view: ListView<T>,
+  chosen: readonly Column<T>[] | undefined,
+  format: ListFormat,
+  terminal: Terminal,
+): Promise<void> {
   const columns = chosen ?? view.columns;
   if (format.quiet) return writeLines(items, (item) => view.id(item), terminal);
-  if (format.json) return writeJsonArray(items, (item) => (chosen ? pick(item, chosen) : item), terminal);
+  const shape = (item: T) => (chosen ? pick(item, chosen) : item);
+  if (format.json) return writeJsonArray(items, shape, terminal);
+  if (format.jsonl) return writeJsonLines(items, shape, terminal);
   if (format.csv) return writeCsv(items, columns, terminal);
   if (terminal.outIsTty) return writeTable(items, chosen ?? view.shown ?? columns, view.empty, terminal);
   return writeLines(
@@ -41,6 +67,11 @@ export async function writeList<T>(
     (item) => columns.map((column) => column.value(item).replace(/[\t\r\n]+/g, ' ')).join('\t'),
     terminal,
   );
+}
+
+/** Ids alone, one a line. */
+export function writeIds(ids: readonly string[], terminal: Terminal): Promise<void> {
+  return writeLines(ids, (id) => id, terminal);
 }
 
 async function writeLines<T>(
@@ -67,6 +98,14 @@ async function writeJsonArray<T>(
     first = false;
   }
   await terminal.out(first ? '[]\n' : '\n]\n');
+}
+
+async function writeJsonLines<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  map: (item: T) => unknown,
+  terminal: Terminal,
+): Promise<void> {
+  for await (const item of items) await writeJsonLine(map(item), terminal);
 }
 
 function indent(text: string): string {

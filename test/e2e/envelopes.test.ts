@@ -212,6 +212,22 @@ describe('envelopes create', () => {
   });
 });
 
+describe('envelopes get', () => {
+  it('prints ids, chosen columns and CSV, one or several, and reports those that are not there', async () => {
+    const [one, two] = [String((await create()).id), String((await create()).id)];
+    const get = (...words: string[]) => home.run(['envelopes', 'get', ...words]);
+    const [status, csv, ids] = await Promise.all([
+      get(one, '--fields', 'status,signers.0.email'),
+      get(one, two, '--csv', '--fields', 'id,status'),
+      get(one, 'env_none', two, '-q'),
+    ]);
+    expect(status.stdout).toBe('DRAFT\tada@example.com\n');
+    expect(csv.stdout).toBe(`id,status\n${one},DRAFT\n${two},DRAFT\n`);
+    expect([ids.code, ids.stdout]).toEqual([10, `${one}\n${two}\n`]);
+    expect(ids.stderr).toContain('env_none: Envelope not found');
+  });
+});
+
 describe('envelopes list', () => {
   it('filters, limits with a notice, and prints ids for pipes', async () => {
     for (let i = 0; i < 3; i++) await create('--metadata', 'batch=list', '--send');

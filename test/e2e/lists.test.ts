@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
-import { Home, jsonLines, linesOf } from '../support/cli.ts';
+import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { answerPage, type FakeService, fakeService } from './fake-service.ts';
 
@@ -133,6 +133,32 @@ describe('a list', () => {
   it('does not count what it filters itself', async () => {
     const { stderr } = await list('many', '--since', '2026-01-02');
     expect(stderr).toBe('Showing the first 20; there are more. Use --all, or -L for another number.\n');
+  });
+
+  it('is a JSON object a line with --jsonl, and an error is JSON then, too', async () => {
+    const [all, picked, refused] = await Promise.all([
+      list('many', '--jsonl', '-L', '2'),
+      list('many', '--jsonl', '--fields', 'id', '--all'),
+      home.run(['envelopes', 'list', '--jsonl'], {
+        env: { ...at('many'), ESIGN_BASE_URL: 'http://127.0.0.1:9/x' },
+      }),
+    ]);
+    expect(jsonLines(all.stdout)).toEqual([plain(0), plain(1)]);
+    expect(jsonLines(picked.stdout)).toEqual(Array.from({ length: 45 }, (_, i) => ({ id: `env_${i}` })));
+    expect([refused.code, reportedError(refused).code]).toEqual([8, 'NETWORK']);
+  });
+
+  it('says which fields nothing has, and sorts by what there is', async () => {
+    const [fields, sort, nested, known] = await Promise.all([
+      list('strange', '--fields', 'id,foo,signers.0.mail,signers.7.email,price'),
+      list('strange', '--sort', 'foo'),
+      list('strange', '--sort', '-subject'),
+      list('empty', '--fields', 'foo'),
+    ]);
+    const names = Object.keys(strange).join(', ');
+    expect(fields.stderr).toBe(`Nothing in this list has "foo", "signers.0.mail"; there are ${names}.\n`);
+    expect(sort).toMatchObject({ code: 0, stderr: `Nothing in this list has "foo"; there are ${names}.\n` });
+    expect(nested.stderr + known.stderr).toBe('');
   });
 
   it('has each id once when pages shift', async () => {

@@ -83,6 +83,8 @@ describe('profiles', () => {
     });
     await home.run(['profiles', 'use', 'file']);
     expect((await home.run(['profiles', 'list', '--fields', 'name,current'])).stdout).toContain('file\ttrue');
+    const rehearsed = await home.run(['profiles', 'remove', 'file', '--dry-run']);
+    expect([rehearsed.code, rehearsed.stdout]).toEqual([0, 'would remove file\n']);
     expect((await home.run(['profiles', 'remove', 'file'])).stdout).toContain('Choose another');
     expect((await home.run(['templates', 'list'])).code).toBe(3);
     expect((await home.run(['profiles', 'remove', 'file'])).code).toBe(2);

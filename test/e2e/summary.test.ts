@@ -23,6 +23,8 @@ describe('envelopes summary', () => {
     });
     const plain = await home.run(['envelopes', 'summary', '--status', 'SENT']);
     expect(plain.stdout).toBe('SENT\t1\n');
+    const ids = await home.run(['envelopes', 'summary', '-q']);
+    expect(ids.stdout).toBe((await home.run(['envelopes', 'list', '--status', 'SENT', '-q'])).stdout);
     const page = await readFile(home.path('report.html'), 'utf8');
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page).not.toMatch(/<script|https?:\/\//);

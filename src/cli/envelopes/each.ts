@@ -3,7 +3,6 @@ import { counted } from '../../kernel/duration.ts';
 import { EsignError, StoppedError, UnknownOutcomeError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
-import { safeLine } from '../../output/text.ts';
 import { Batch, type Outcome } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { confirmed } from '../input/confirm.ts';
@@ -179,14 +178,4 @@ export async function confirmMany(
   if (count <= 1 || options.yes) return;
   const question = `${action} ${counted(count, 'envelope')}?`;
   await confirmed(question, { yes: false, otherwise: 'nothing was sent or changed' }, context);
-}
-
-/** What --dry-run says: the ids that would be acted on, and nothing else happens. */
-export async function writeDryRun(ids: Ids, action: string, context: Context): Promise<void> {
-  const { terminal, json } = context;
-  for (const id of ids.ids) {
-    await (json
-      ? context.jsonLine({ dryRun: true, action, id })
-      : terminal.out(`would ${action} ${safeLine(id)}\n`));
-  }
 }

@@ -3,9 +3,10 @@ import {
   isUnfiltered,
   type Selection,
   selectEnvelopes,
-  sortEnvelopes,
+  sortedBy,
   withSigners,
 } from '../../envelopes/select.ts';
+import { FieldCheck } from '../../output/fields.ts';
 import { type ListFormat, writeList } from '../../output/list.ts';
 import type { Context } from '../context.ts';
 import { limited } from '../input/limit.ts';
@@ -29,13 +30,30 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
     },
     signal,
   });
-  const sorted = flags.sort === undefined ? found : sortEnvelopes(found, flags.sort);
+  const sorted = flags.sort === undefined ? found : sorting(found, flags.sort, context);
   const taken = limited.take(sorted, flags, context, () => total);
-  const needsSigners = !flags.quiet && !flags.json && (flags.fields?.includes('signers') ?? true);
+  const needsSigners = !flags.quiet && !context.json && (flags.fields?.includes('signers') ?? true);
   await writeList<Envelope>(
     needsSigners ? withSigners(client, taken, signal) : taken,
     envelopeList(() => context.now(), selection),
     flags,
     context.terminal,
   );
+}
+
+/** All of them in the order of a field; that none of them has it is said. */
+async function* sorting(
+  envelopes: AsyncIterable<Envelope>,
+  field: string,
+  context: Context,
+): AsyncGenerator<Envelope, void, undefined> {
+  const check = new FieldCheck([field.replace(/^-/, '')]);
+  const all: Envelope[] = [];
+  for await (const one of envelopes) {
+    check.see(one);
+    all.push(one);
+  }
+  const notice = check.notice();
+  if (notice !== undefined) context.notice(notice);
+  yield* sortedBy(all, field);
 }

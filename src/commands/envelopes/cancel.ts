@@ -1,8 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { writeDryRun } from '../../cli/dry-run.ts';
 import { actionOnce } from '../../cli/envelopes/actions.ts';
-import { confirmMany, forEachId, writeDryRun } from '../../cli/envelopes/each.ts';
+import { confirmMany, forEachId } from '../../cli/envelopes/each.ts';
 import { renderAction } from '../../cli/envelopes/view.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';

@@ -1,10 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { forEachId } from '../../cli/envelopes/each.ts';
-import { Histories } from '../../cli/envelopes/history.ts';
-import { renderEnvelope } from '../../cli/envelopes/view.ts';
-import { readIds } from '../../cli/input/ids.ts';
+import { getEnvelopes } from '../../cli/envelopes/get.ts';
+import { formatFlags } from '../../cli/flags.ts';
 
 export default class EnvelopesGet extends EsignCommand {
   static override summary = 'Show where an envelope stands: status, signers, dates, files.';
@@ -12,6 +10,7 @@ export default class EnvelopesGet extends EsignCommand {
     '<%= config.bin %> envelopes get env_123',
     '<%= config.bin %> envelopes get env_123 --history',
     '<%= config.bin %> envelopes get env_123 --json | jq -r .status',
+    '<%= config.bin %> envelopes get env_123 --fields status,signers.0.email',
     '<%= config.bin %> envelopes list --all -q | <%= config.bin %> envelopes get - --json',
   ];
   static override strict = false;
@@ -19,6 +18,14 @@ export default class EnvelopesGet extends EsignCommand {
     id: Args.string({ description: 'ids, or - to read them from stdin', ignoreStdin: true }),
   };
   static override flags = {
+    csv: formatFlags.csv,
+    fields: Flags.string({
+      description: 'columns to print, such as status,signers.0.email',
+      helpGroup: 'OUTPUT',
+      helpValue: 'A,B',
+      exclusive: ['json'],
+    }),
+    quiet: formatFlags.quiet,
     history: Flags.boolean({
       description: 'also what `listen` received for it on this machine, event by event',
     }),
@@ -26,23 +33,6 @@ export default class EnvelopesGet extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesGet);
-    const context = this.context(flags);
-    const ids = await readIds(argv.map(String), 'envelope id');
-    const client = await context.client();
-    const history = flags.history ? new Histories(ids.ids) : undefined;
-    await forEachId(
-      {
-        ids,
-        act: async (id) => {
-          const envelope = await client.envelopes.get(id, context.signal);
-          return { envelope: (await history?.addedTo(envelope)) ?? envelope };
-        },
-        show: (envelope) => {
-          const shown = renderEnvelope(envelope, context.terminal, context.now());
-          return `${shown}${history?.render(envelope, context) ?? ''}`;
-        },
-      },
-      context,
-    );
+    await getEnvelopes(argv.map(String), flags, this.context(flags));
   }
 }

@@ -1,8 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { writeDryRun } from '../../cli/dry-run.ts';
 import { reminding } from '../../cli/envelopes/actions.ts';
-import { confirmMany, forEachId, writeDryRun } from '../../cli/envelopes/each.ts';
+import { confirmMany, forEachId } from '../../cli/envelopes/each.ts';
 import { withReminderLog } from '../../cli/envelopes/reminder-log.ts';
 import { renderAction } from '../../cli/envelopes/view.ts';
 import { dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';

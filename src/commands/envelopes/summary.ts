@@ -5,8 +5,9 @@ import { summaryPage } from '../../cli/envelopes/summary-page.ts';
 import { renderSummary } from '../../cli/envelopes/summary-view.ts';
 import { durationFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
-import { summarize } from '../../envelopes/summary.ts';
+import { namedIn, summarize } from '../../envelopes/summary.ts';
 import { writeJson } from '../../output/json.ts';
+import { writeIds } from '../../output/list.ts';
 
 const SOON_MS = 3 * 86_400_000;
 
@@ -19,6 +20,11 @@ export default class EnvelopesSummary extends EsignCommand {
   ];
   static override flags = {
     ...selectionFlags,
+    quiet: Flags.boolean({
+      char: 'q',
+      description: 'print the ids of those that are named only',
+      exclusive: ['json'],
+    }),
     soon: durationFlag({ description: 'what counts as expiring soon (default 3d)', helpValue: '3d' }),
     most: Flags.integer({ description: 'how many of each kind are named', default: 5, min: 0, max: 1_000 }),
     html: Flags.string({ description: 'also write it as a page to this file', helpValue: 'FILE' }),
@@ -32,6 +38,7 @@ export default class EnvelopesSummary extends EsignCommand {
     const summary = await summarize(await context.client(), selectionOf(flags), options);
     if (flags.html !== undefined) await writeNewFile(flags.html, summaryPage(summary, now()), true, context);
 
+    if (flags.quiet) return writeIds(namedIn(summary), context.terminal);
     if (context.json) return writeJson(summary, context.terminal);
     await context.terminal.out(renderSummary(summary, context.terminal, now()));
   }

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { durationFlag, listFlags, sinceFlag } from '../../cli/flags.ts';
+import { durationFlag, formatFlags, sinceFlag } from '../../cli/flags.ts';
 import { reportGaps } from '../../cli/webhooks/gaps.ts';
 
 export default class EventsGaps extends EsignCommand {
@@ -14,9 +14,7 @@ export default class EventsGaps extends EsignCommand {
     '<%= config.bin %> events gaps -q | sort -u | xargs <%= config.bin %> envelopes get',
   ];
   static override flags = {
-    csv: listFlags.csv,
-    fields: listFlags.fields,
-    quiet: listFlags.quiet,
+    ...formatFlags,
     since: sinceFlag({ description: 'moves and events since then (default 24h)', helpValue: '24h|DATE' }),
     grace: durationFlag({
       description: 'how long an event may be on its way (default 1m)',

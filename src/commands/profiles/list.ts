@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { listFlags } from '../../cli/flags.ts';
+import { formatFlags } from '../../cli/flags.ts';
 import { profileList, publicProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/paths.ts';
 import { writeList } from '../../output/list.ts';
@@ -12,7 +12,7 @@ export default class ProfilesList extends EsignCommand {
     '<%= config.bin %> profiles list --json',
     '<%= config.bin %> profiles list -q',
   ];
-  static override flags = { csv: listFlags.csv, fields: listFlags.fields, quiet: listFlags.quiet };
+  static override flags = formatFlags;
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ProfilesList);

@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { yesFlag } from '../../cli/flags.ts';
+import { writeDryRun } from '../../cli/dry-run.ts';
+import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { writeProfile } from '../../cli/profiles/view.ts';
 import { confirm } from '../../cli/prompts/prompts.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -19,12 +20,13 @@ export default class ProfilesRemove extends EsignCommand {
   static override args = {
     name: Args.string({ description: 'profile to remove', required: true, ignoreStdin: true }),
   };
-  static override flags = { yes: yesFlag };
+  static override flags = { yes: yesFlag, 'dry-run': dryRunFlag };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ProfilesRemove);
     const context = this.context({ ...flags, profile: undefined });
     const profile = profileNamed(await readProfiles(configDir()), args.name);
+    if (flags['dry-run']) return writeDryRun({ ids: [args.name], stream: false }, 'remove', context);
     const ask = context.terminal.canAsk && !flags.yes;
     if (ask && !(await confirm(`Remove ${args.name} and its key?`)))
       throw new UsageError('Not confirmed; nothing was removed.');

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { listFlags } from '../../cli/flags.ts';
+import { formatFlags } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { choiceList } from '../../cli/sandbox/view.ts';
 import { writeList } from '../../output/list.ts';
@@ -14,7 +14,7 @@ export default class SandboxChoices extends EsignCommand {
   ];
   static override strict = false;
   static override args = { choice: Args.string({ description: 'NAME=VALUE to switch', ignoreStdin: true }) };
-  static override flags = { csv: listFlags.csv, fields: listFlags.fields, quiet: listFlags.quiet };
+  static override flags = formatFlags;
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(SandboxChoices);

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { listFlags } from '../../cli/flags.ts';
+import { formatFlags } from '../../cli/flags.ts';
 import { sandboxDeliveryList } from '../../cli/webhooks/delivery-view.ts';
 import { writeList } from '../../output/list.ts';
 
@@ -13,9 +13,7 @@ export default class SandboxDeliveries extends EsignCommand {
   ];
   static override flags = {
     envelope: Flags.string({ description: 'only of this envelope', helpValue: 'ID' }),
-    csv: listFlags.csv,
-    fields: listFlags.fields,
-    quiet: listFlags.quiet,
+    ...formatFlags,
   };
 
   async run(): Promise<void> {

@@ -4,6 +4,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { asSigner } from '../../cli/sandbox/as-signer.ts';
+import { writeIds } from '../../output/list.ts';
 
 export default class SandboxSign extends EsignCommand {
   static override summary = 'Sign an envelope in the sandbox, as its next signer or a named one.';
@@ -21,6 +22,7 @@ export default class SandboxSign extends EsignCommand {
       helpValue: 'EMAIL|ID',
       exclusive: ['all'],
     }),
+    quiet: Flags.boolean({ char: 'q', description: 'print the id only', exclusive: ['json'] }),
     all: Flags.boolean({ description: 'everyone who has not signed yet, in order' }),
     value: Flags.string({
       description: 'what to enter into a field; made up without it',
@@ -39,6 +41,7 @@ export default class SandboxSign extends EsignCommand {
     const signed = await asSigner(args.envelope, flags.signer, context, () =>
       sandbox.sign(args.envelope, wish, context.signal),
     );
+    if (flags.quiet) return writeIds([signed.id], context.terminal);
     await writeEnvelopeAction('Signed', signed, context);
   }
 }
