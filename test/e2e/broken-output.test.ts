@@ -72,6 +72,11 @@ describe('a folder that can not be', () => {
     ['ESIGN_STATE_DIR', 'envelopes remind env_1 --min-gap 1d --yes'],
   ] as const;
 
+  it.each(places)('%s ends a demo with 2 and its path', async (_place, folder) => {
+    const run = await home.run(['demo', '--dir', folder()]);
+    expect([run.code, run.stderr.includes(folder())]).toEqual([2, true]);
+  });
+
   describe.each(places)('%s', (_place, folder) => {
     it.each(uses)('as %s ends with 2 and its path: %s', async (variable, command) => {
       const env = {

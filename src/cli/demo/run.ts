@@ -1,18 +1,32 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { isSea } from 'node:sea';
 import { childCommandLine } from '../../demo/child-command-line.ts';
 import { type DemoStep, type DemoSummary, runDemo } from '../../demo/demo.ts';
+import { diskReason } from '../../kernel/disk-reason.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { makeFolder } from '../../kernel/folder.ts';
 import { writeJson } from '../../output/json.ts';
 import { startSpinner } from '../../output/spinner.ts';
 import type { Context } from '../context.ts';
 import { renderDemoEnd, renderDemoStep } from './view.ts';
 
+function madeFolder(path: string): string {
+  try {
+    makeFolder(path);
+    return path;
+  } catch (error) {
+    throw new UsageError(`Can't make the folder ${path} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Give another one with --dir.',
+    });
+  }
+}
+
 /** Runs the demo and tells what it does as it does it; with --json only the summary. */
 export async function showDemo(dir: string | undefined, context: Context): Promise<void> {
-  const folder = resolve(dir ?? (await mkdtemp(join(tmpdir(), 'esign-demo-'))));
-  await mkdir(folder, { recursive: true });
+  const folder = dir === undefined ? await mkdtemp(join(tmpdir(), 'esign-demo-')) : madeFolder(resolve(dir));
   const own = await mkdtemp(join(tmpdir(), 'esign-demo-own-'));
   const env = { ESIGN_CONFIG_DIR: own, ESIGN_STATE_DIR: own };
   const cli = childCommandLine(ownProgram(), env, context.signal);
