@@ -72,6 +72,25 @@ describe('SHA256SUMS', () => {
   });
 });
 
+describe('a list that can not be written', () => {
+  it('fails in words, and has every file as soon as it can', async () => {
+    const folders = new Folders(dir);
+    const ledger = await Ledger.open(dir, folders);
+    await mkdir(join(dir, 'SHA256SUMS', 'in-the-way'), { recursive: true });
+    // More than are written down together.
+    for (let index = 0; index < 501; index++) await ledger.record(join(dir, `${index}`), sha256('x'), '"e"');
+    await expect(ledger.flush()).rejects.toMatchObject({
+      code: expect.stringMatching(/STORAGE_LOCAL|USAGE/) as unknown,
+    });
+    await rm(join(dir, 'SHA256SUMS'), { recursive: true });
+    await ledger.record(join(dir, 'last'), sha256('x'), undefined);
+    await ledger.flush();
+    await folders.close();
+    expect((await list()).trimEnd().split('\n')).toHaveLength(502);
+    expect((await readdir(dir)).sort()).toEqual(['.esign-etags.json', 'SHA256SUMS']);
+  });
+});
+
 describe('verifying', () => {
   it('tells what is changed, missing, outside or unreadable', async () => {
     await writeFile(join(dir, 'good'), 'good');
