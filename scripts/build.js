@@ -1,14 +1,20 @@
+import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureInstalled } from './ensure.js';
 
 // Builds dist/, the fonts of the sandbox's papers, and the manifest; installs first what that needs.
+const dist = join(import.meta.dirname, '../dist');
 await ensureInstalled();
+const began = new Date();
 const { bundle, copyPages, helpPages, manifest } = await import('./bundle.js');
 const { types } = await import('./types.js');
 const { prepareFonts } = await import('./fonts.mjs');
-await prepareFonts(join(import.meta.dirname, '../dist/fonts'));
+await prepareFonts(join(dist, 'fonts'));
 await bundle();
 await copyPages();
 await manifest();
 await helpPages();
 await types();
+// What `npm run demo` and `npm test` look at: a source that was changed meanwhile is newer than the build.
+await writeFile(join(dist, '.built'), '');
+await utimes(join(dist, '.built'), began, began);

@@ -30,7 +30,11 @@ export async function writeFileAtomic(
 ): Promise<void> {
   const write = async (draft: string) => {
     const file = await open(draft, 'wx', mode);
-    await file.writeFile(content).finally(() => file.close());
+    try {
+      await file.writeFile(content);
+    } finally {
+      await file.close();
+    }
   };
   await replaceAtomic(path, write, system);
 }
@@ -70,7 +74,11 @@ export async function untilFree<T>(work: () => Promise<T>, system: System = SYST
 
 async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r+');
-  await file.sync().finally(() => file.close());
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /**

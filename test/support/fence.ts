@@ -6,15 +6,21 @@ import { Socket } from 'node:net';
  */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|0\.0\.0\.0|::)$/;
 
-Socket.prototype.connect = new Proxy(Socket.prototype.connect, {
-  apply(connect, socket: Socket, args: unknown[]) {
-    const host = hostOf(args);
-    if (host !== undefined && !LOOPBACK.test(host))
-      throw new Error(`tests talk to loopback only, not to ${host}`);
-    const connected: unknown = Reflect.apply(connect, socket, args);
-    return connected;
-  },
-});
+const FENCED = Symbol.for('esign.fenced');
+
+// Test files share a process; one fence is enough for all of them.
+if (!(FENCED in Socket.prototype)) {
+  Object.defineProperty(Socket.prototype, FENCED, { value: true });
+  Socket.prototype.connect = new Proxy(Socket.prototype.connect, {
+    apply(connect, socket: Socket, args: unknown[]) {
+      const host = hostOf(args);
+      if (host !== undefined && !LOOPBACK.test(host))
+        throw new Error(`tests talk to loopback only, not to ${host}`);
+      const connected: unknown = Reflect.apply(connect, socket, args);
+      return connected;
+    },
+  });
+}
 
 /** The host of `connect(options)`, `connect(port, host)`, or of the list that net.connect makes of either. */
 function hostOf(args: readonly unknown[]): string | undefined {

@@ -29,14 +29,7 @@ export class ListenView {
   take(event: ListenEvent): void {
     this.#waiting.push(...(this.#context.json ? this.#asJson(event) : this.#inWords(event)));
     // Lines that come at once are written at once.
-    this.#writing ??= this.#soon();
-  }
-
-  #soon(): Promise<void> {
-    const writing = new Promise((resolve) => setImmediate(resolve)).then(() => this.#write());
-    // Nobody waits for it before the end; a broken stdout stops the listener by itself (boot/output.ts).
-    writing.catch(() => undefined);
-    return writing;
+    this.#writing ??= new Promise((resolve) => setImmediate(resolve)).then(() => this.#write());
   }
 
   /** Resolves when all of it is written. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import nock from 'nock';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
 import { downloadFile } from '../../../src/documents/download/file.ts';
 import { fileOfKey } from '../../../src/documents/download/papers.ts';
@@ -15,6 +15,11 @@ const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex')
 const wanted = fileOfKey('esign/envelopes/org_1/env_1/signed.pdf');
 let dir: string;
 
+// It stands in for HTTP in the whole process, which other test files share.
+beforeAll(() => {
+  if (!nock.isActive()) nock.activate();
+});
+afterAll(() => nock.restore());
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'esign-errors-'));
 });

@@ -9,8 +9,6 @@ import { onTestFinished } from 'vitest';
 import { type BucketOptions, type BucketServer, startBucket } from '../../../src/sandbox/bucket/server.ts';
 import { sha256, signHeaders, type ToSign, type Who } from './witness.ts';
 
-process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
-
 export const REGION = 'eu-west-3';
 export const BUCKET = 'papers';
 export const owner = { accessKeyId: 'AKIDOWNER', secretAccessKey: 'owner-secret' };

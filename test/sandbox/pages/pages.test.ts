@@ -8,7 +8,7 @@ import { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/kernel/json.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts';
-import { strokesIn, textIn } from '../papers/reader.ts';
+import { needsReader, strokesIn, textIn } from '../papers/reader.ts';
 
 let sandbox: Sandbox;
 let folder: string;
@@ -135,7 +135,7 @@ describe('the pages', () => {
     expect(await (await fetch(at(lease.links[0] ?? ''))).text()).toMatch(/id="lease_start"[^>]*value=""/);
   });
 
-  it('draw the lines of a tall text under each other', async () => {
+  it('draw the lines of a tall text under each other', needsReader, async () => {
     const { id, links } = await sent([{ email: 'p@x.org', name: 'Ada' }], { templateId: 'tmpl_intake' });
     const values = {
       'f.intake_name': 'Ada',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../../src/kernel/json.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts';
-import { textIn } from '../papers/reader.ts';
+import { needsReader, textIn } from '../papers/reader.ts';
 import { plainPdf, protectedPdf } from '../papers/uploads.ts';
 
 let sandbox: Sandbox;
@@ -98,7 +98,7 @@ function form(rows: Record<string, string>[], more: Record<string, string> = {})
 const filesKept = () => readdir(join(folder, 'templates'));
 
 describe('a template from a PDF', () => {
-  it('is listed once its fields are saved, and its envelopes carry values where the fields are', async () => {
+  it('is listed once saved; its envelopes carry values where the fields are', needsReader, async () => {
     const id = await uploaded();
     const listed = async () =>
       (await api('/api/v1/esign/templates?pageSize=100')).list.some((one) => isRecord(one) && one.id === id);

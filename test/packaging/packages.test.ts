@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { isInstalled, programOf } from '../../scripts/packages.js';
+
+const windows = { platform: 'win32', execPath: 'C:\\Program Files\\nodejs\\node.exe', env: {} };
+
+describe('a command of the scripts', () => {
+  it('is started as it is, also by a path with blanks', () => {
+    const words = ['C:\\my work\\scripts\\build.js'];
+    expect(programOf(windows.execPath, words, windows)).toEqual([windows.execPath, words]);
+    expect(programOf('npm', ['ci'], { ...windows, platform: 'linux' })).toEqual(['npm', ['ci']]);
+  });
+
+  it('is npm, which Windows starts through a shell only: then Node itself, with the npm that runs or its own', () => {
+    const env = { npm_execpath: 'D:\\npm\\bin\\npm-cli.js' };
+    expect(programOf('npm', ['a b'], { ...windows, env })).toEqual([
+      windows.execPath,
+      [env.npm_execpath, 'a b'],
+    ]);
+    const [, [script]] = programOf('npm', [], { ...windows, execPath: '/nodejs/node.exe' });
+    expect(script).toMatch(/nodejs.node_modules.npm.bin.npm-cli\.js$/);
+  });
+});
+
+describe('what npm installed', () => {
+  const lock = {
+    packages: {
+      '': {},
+      'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' },
+      'node_modules/a-win32': { version: '1.0.0', integrity: 'sha512-w', optional: true },
+    },
+  };
+  const { 'node_modules/a': a } = lock.packages;
+
+  it.each([
+    ['all of the lock file but what is for other systems', { packages: { 'node_modules/a': a } }, true],
+    ['nothing', {}, false],
+    ['less', { packages: {} }, false],
+    ['another version', { packages: { 'node_modules/a': { ...a, version: '1.0.1' } } }, false],
+    ['other bytes', { packages: { 'node_modules/a': { ...a, integrity: 'sha512-b' } } }, false],
+  ])('is %s', (_, installed, enough) => {
+    expect(isInstalled(lock, installed)).toBe(enough);
+  });
+});
