@@ -29,7 +29,14 @@ export class ListenView {
   take(event: ListenEvent): void {
     this.#waiting.push(...(this.#context.json ? this.#asJson(event) : this.#inWords(event)));
     // Lines that come at once are written at once.
-    this.#writing ??= new Promise((resolve) => setImmediate(resolve)).then(() => this.#write());
+    this.#writing ??= this.#soon();
+  }
+
+  #soon(): Promise<void> {
+    const writing = new Promise((resolve) => setImmediate(resolve)).then(() => this.#write());
+    // Nobody waits for it before the end; a broken stdout stops the listener by itself (boot/output.ts).
+    writing.catch(() => undefined);
+    return writing;
   }
 
   /** Resolves when all of it is written. */

@@ -113,7 +113,7 @@ function recordActions(app: Hono<ServiceEnv>, options: PagesOptions, form: strin
     const wish = {
       name,
       scopes: [scopes ?? []].flat(),
-      ...(typeof expires === 'string' && expires !== '' ? { expiresAt: `${expires}T00:00:00Z` } : {}),
+      ...(typeof expires === 'string' && expires !== '' ? { expiresAt: expires } : {}),
     };
     const { key, record } = await createKey(options, parseBody(bodies.createKey, wish));
     return page(c, { title: 'New key', body: newKeyPage(key, record) });

@@ -133,6 +133,17 @@ test('The full key is shown once at creation; the list shows name, prefix, dates
 });
 
 test.each([
+  ['2999-01-02', '2999-01-02T00:00:00.000Z'],
+  ['2999-01-02T03:04:05+01:00', '2999-01-02T02:04:05.000Z'],
+  ['never', null],
+  [null, null],
+])('A key expires at a date, or never: %s', async (expiresAt, expected) => {
+  const rig = await startRig();
+  const made = await rig.control('POST', '/keys', { name: 'x', scopes: ['esign:read'], expiresAt });
+  expect([made.status, made.body]).toMatchObject([201, { data: { expiresAt: expected } }]);
+});
+
+test.each([
   [{ scopes: ['esign:read'] }, 'name'],
   [{ name: 'x', scopes: [] }, 'scopes'],
   [{ name: 'x', scopes: ['admin'] }, 'scopes.0'],

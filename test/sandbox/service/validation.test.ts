@@ -30,6 +30,27 @@ const cases: [string, unknown, Record<string, string>][] = [
     signer({ email: 'a@b.c\r\nBcc: x@y.z' }),
     { 'signers.0.email': 'Must be an email address' },
   ],
+  ...[
+    ['a zero-width space in an email', 'ada\u200b@example.com'],
+    ['a right-to-left override in an email', 'ada\u202emoc.elpmaxe@x.com'],
+    ['two dots in a row', 'ada..b@example.com'],
+    ['a dot in front', '.ada@example.com'],
+    ['a dot before the @', 'ada.@example.com'],
+    ['a domain that begins with a hyphen', 'ada@-example.com'],
+    ['a label that ends with one', 'ada@example-.com'],
+    ['a local part of 65 characters', `${'a'.repeat(65)}@example.com`],
+  ].map(([name = '', email]): [string, unknown, Record<string, string>] => [
+    name,
+    signer({ email }),
+    { 'signers.0.email': 'Must be an email address' },
+  ]),
+  ...['12345678901234567890', '1e400', '-1.5e-400', '0.1000000000000000000001'].map(
+    (number): [string, unknown, Record<string, string>] => [
+      number,
+      JSON.stringify(twoSigners).replace(/}$/, `,"metadata":{"n":[${number}]}}`),
+      { body: `The number ${number} cannot be kept as it is; send it as a string` },
+    ],
+  ),
   ['an empty name', signer({ name: '  ' }), { 'signers.0.name': 'Name is required' }],
   ['a name that is no string', signer({ name: null }), { 'signers.0.name': 'Must be a string' }],
   [
@@ -127,6 +148,12 @@ test('The edges are allowed: 1 and 20 signers, a secret of 16, 1 and 365 days, a
     { ...twoSigners, expiresInDays: 1 },
     { ...twoSigners, expiresInDays: 365 },
     signer({ email: 'jürgen+müller@bücher.example' }),
+    signer({ email: `${'a'.repeat(64)}@a-b.example.com` }),
+    signer({ email: "o'neil.x_y@xn--bcher-kva.example" }),
+    JSON.stringify(twoSigners).replace(
+      /}$/,
+      ',"metadata":{"a":[0,-0.0,1.50,15e2,1E3,9007199254740991,0.1,1e21,5e-324],"b":"1e400 \\\\\\" 1e400"}}',
+    ),
   ])
     expect((await rig.api('POST', '/esign/envelopes', body)).status).toBe(201);
 });

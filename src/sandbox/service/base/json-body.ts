@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
+import { parseJson } from '../../../kernel/json.ts';
 import { ApiError, invalidBody } from './errors.ts';
+import { inexactNumbers } from './exact-numbers.ts';
 
 /** Largest request body. */
 const MOST_BYTES = 2 ** 20;
 
 /**
  * The JSON value of a request's body, or undefined when there is none.
- * Throws VALIDATION_ERROR: 413 over 1 MiB, 400 for another content type, text that isn't UTF-8 or isn't JSON.
+ * Throws VALIDATION_ERROR: 413 over 1 MiB, 400 for another content type, text that isn't UTF-8 or isn't JSON, and for a
+ * number that would come back as another one.
  */
 export async function readJson(incoming: IncomingMessage): Promise<unknown> {
   if (Number(incoming.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
@@ -14,9 +17,17 @@ export async function readJson(incoming: IncomingMessage): Promise<unknown> {
   if (bytes.length === 0) return undefined;
   const type = (incoming.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw invalidBody({ body: ['Send Content-Type: application/json'] });
+  const { text, value } = parsed(bytes);
+  const [inexact] = inexactNumbers(text);
+  if (inexact === undefined) return value;
+  const shown = inexact.length > 40 ? `${inexact.slice(0, 40)}…` : inexact;
+  throw invalidBody({ body: [`The number ${shown} cannot be kept as it is; send it as a string`] });
+}
+
+function parsed(bytes: Buffer): { text: string; value: unknown } {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    return value;
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { text, value: parseJson(text) };
   } catch {
     throw invalidBody({ body: ['Must be JSON'] }, 'The request body is not JSON');
   }

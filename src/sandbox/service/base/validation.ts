@@ -11,7 +11,12 @@ const DEEPEST_METADATA = 32;
 /** Ten years: what one `advance` may move the clock by. */
 const LONGEST_ADVANCE_MS = 10 * 365 * 86_400_000;
 
-const EMAIL = /^[^\s@<>(),;:"[\]\\\p{Cc}]+@[^\s@<>(),;:"[\]\\\p{Cc}.]+(\.[^\s@<>(),;:"[\]\\\p{Cc}.]+)+$/u;
+/** A part of an address between dots; nothing in it is invisible. */
+const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
+const EMAIL = new RegExp(
+  `^(?=[^@]{1,64}@)${ATOM}(\\.${ATOM})*@(?!-)${ATOM}(?<!-)(\\.(?!-)${ATOM}(?<!-))+$`,
+  'u',
+);
 
 const text = (most: number) =>
   z.string({ error: 'Must be a string' }).max(most, { error: `Must be at most ${most} characters` });
@@ -70,6 +75,12 @@ const createSchema = z.strictObject({
 /** Create envelope body, checked. */
 export type CreateBody = z.infer<typeof createSchema>;
 
+/** "A date, or never" (Authentication 6): a date ends with its first moment in UTC. */
+const expiry = z.union(
+  [z.iso.datetime({ offset: true }), z.iso.date(), z.literal('never').transform(() => null), z.null()],
+  { error: 'Must be a date, an ISO 8601 timestamp or never' },
+);
+
 export const bodies = {
   create: createSchema,
   cancel: z.strictObject({ reason: text(2000).optional() }),
@@ -92,7 +103,7 @@ export const bodies = {
     scopes: z
       .array(z.enum(SCOPES, { error: oneOf(SCOPES) }), { error: 'At least one scope is required' })
       .min(1, { error: 'At least one scope is required' }),
-    expiresAt: z.iso.datetime({ offset: true, error: 'Must be an ISO 8601 timestamp' }).optional(),
+    expiresAt: expiry.optional(),
     orgId: z
       .string()
       .regex(/^org_[A-Za-z0-9]{1,40}$/, { error: 'Must look like org_ and up to 40 letters and digits' })

@@ -21,7 +21,7 @@ export async function createKey(
   wish: z.output<typeof bodies.createKey>,
 ): Promise<{ key: string; record: KeyRecord }> {
   const { name, description = '', scopes, orgId = desk.store.state.orgId, expiresAt } = wish;
-  const until = expiresAt === undefined ? null : isoTime(Date.parse(expiresAt));
+  const until = expiresAt == null ? null : isoTime(Date.parse(expiresAt));
   const facts = { orgId, name, description, scopes: [...new Set(scopes)], expiresAt: until };
   const made = makeKey(facts, desk.clock.now(), desk.randomId);
   await desk.store.commit([
