@@ -44,7 +44,11 @@ async function download(force = false) {
 const ORDINARY = 'what has this name is no ordinary file';
 
 describe('what stands where a file goes', () => {
-  it('as a link in the place of the note is replaced, and its target left alone', async () => {
+  it.each<[string, string[]]>([
+    ['alone', []],
+    ['beside a part file', ['s.pdf.part']],
+  ])('as a link in the place of the note, %s, is replaced, and its target left alone', async (_, others) => {
+    for (const name of others) await writeFile(join(dir, name), '');
     await symlink('../victim', join(dir, 's.pdf.part.json'));
     expect(await download()).toMatchObject({ status: 'downloaded' });
     expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
