@@ -5,6 +5,9 @@ import { type EsignError, UsageError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import type { CommandLine, Running } from './command-line.ts';
 
+/** How long a child may take to stop by itself. */
+const STOP_WITHIN_MS = 10_000;
+
 /**
  * The very binary that is running, as child processes, with settings and state of their own:
  * the demo can do nothing that the user's own profiles would notice.
@@ -68,8 +71,10 @@ function running(child: ChildProcess, args: readonly string[]): Running {
     },
     ended: () => exit,
     async stop() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-      await exit;
+      // Not by a signal: on Windows that ends it before it could clear away its folder.
+      child.stdin?.end();
+      const late = setTimeout(() => child.kill(), STOP_WITHIN_MS);
+      await exit.finally(() => clearTimeout(late));
     },
   };
 }

@@ -52,10 +52,34 @@ describe('the sandbox', () => {
 
   it('forgets everything when ephemeral', async () => {
     const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('esign-sandbox-'));
+    const profiles = await home.json(['profiles', 'list']);
     const running = start('--ephemeral');
     const { dataDir } = await running.object();
     await running.stop('SIGINT');
     expect((await left()).some((name) => String(dataDir).endsWith(name))).toBe(false);
+    expect(await home.json(['profiles', 'list'])).toEqual(profiles);
+  });
+
+  it("leaves no profile behind when ephemeral, and nobody else's is touched", async () => {
+    const other = new Home();
+    const names = async () => JSON.stringify(await other.json(['profiles', 'list']));
+    const first = other.start(['sandbox', 'start', '--ephemeral', '--port', '0', '--json']);
+    await first.object();
+    expect(await names()).toContain('"sandbox"');
+    const second = other.start(['sandbox', 'start', '--data', 'kept', '--port', '0', '--json']);
+    const { baseUrl } = await second.object();
+    await first.stop();
+    expect(await names()).toContain(String(baseUrl));
+    const third = other.start(['sandbox', 'start', '--ephemeral', '--port', '0', '--json']);
+    await third.object();
+    await third.stop('SIGINT');
+    expect(await names()).toContain(String(baseUrl));
+    await other.json(['profiles', 'remove', 'sandbox', '--yes']);
+    const fourth = other.start(['sandbox', 'start', '--ephemeral', '--port', '0', '--json']);
+    await fourth.object();
+    await fourth.stop();
+    expect(await names()).toBe('[]');
+    await other.close();
   });
 
   it('plays signers, time and deliveries', async () => {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { configDir, stateDir } from '../../kernel/paths.ts';
 import { preferLowMemory } from '../../kernel/v8-flags.ts';
 import { writeJsonLine } from '../../output/json.ts';
-import { putProfile } from '../../profiles/edit.ts';
+import { putProfile, removeProfile } from '../../profiles/edit.ts';
+import type { Profile } from '../../profiles/profile.ts';
 import { updateProfiles } from '../../profiles/store.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import type { Context } from '../context.ts';
@@ -49,9 +50,10 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
     });
     // Only now: reading a large state would take twice as long.
     preferLowMemory();
-    const current = flags['save-profile'] ? await saveProfile(sandbox, flags.ephemeral) : undefined;
-    await announce(sandbox, { current, host: flags.host }, context);
+    const saved = flags['save-profile'] ? await saveProfile(sandbox, flags.ephemeral) : undefined;
+    await announce(sandbox, { current: saved?.current, host: flags.host }, context);
     await untilAborted(context.signal);
+    if (saved && flags.ephemeral) await dropProfile(sandbox, saved.before);
   } finally {
     await sandbox?.close();
     if (flags.ephemeral) await rm(folder, { recursive: true, force: true });
@@ -68,14 +70,31 @@ function dataFolder(flags: SandboxFlags): Promise<string> {
   return Promise.resolve(flags.data ?? join(stateDir(), 'sandbox', String(flags.port)));
 }
 
-/** The name of the profile that is current now. */
-async function saveProfile(sandbox: Sandbox, ephemeral: boolean): Promise<string | undefined> {
+interface Saved {
+  /** The name of the profile that is current now. */
+  current: string | undefined;
+  /** What stood in its place and still counts. */
+  before: Profile | undefined;
+}
+
+async function saveProfile(sandbox: Sandbox, ephemeral: boolean): Promise<Saved> {
   const { baseUrl, apiKey, bucket, region, endpoint, accessKeyId, secretAccessKey } = sandbox;
   const storage = { bucket, region, endpoint, pathStyle: true, accessKeyId, secretAccessKey };
-  const store = await updateProfiles(configDir(), (profiles) =>
-    putProfile(profiles, PROFILE, { baseUrl, apiKey, storage, ...(ephemeral ? { ephemeral } : {}) }),
-  );
-  return store.current;
+  let before: Profile | undefined;
+  const { current } = await updateProfiles(configDir(), (profiles) => {
+    before = profiles.profiles[PROFILE];
+    putProfile(profiles, PROFILE, { baseUrl, apiKey, storage, ...(ephemeral ? { ephemeral } : {}) });
+  });
+  return { current, before: before?.ephemeral ? undefined : before };
+}
+
+/** The profile of an ephemeral sandbox goes with it, unless it is another one's by now. */
+async function dropProfile({ apiKey }: Sandbox, before: Profile | undefined): Promise<void> {
+  await updateProfiles(configDir(), (store) => {
+    if (store.profiles[PROFILE]?.apiKey !== apiKey) return;
+    if (before) store.profiles[PROFILE] = before;
+    else removeProfile(store, PROFILE);
+  });
 }
 
 async function announce(
