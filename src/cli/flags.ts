@@ -81,6 +81,11 @@ export const dryRunFlag = Flags.boolean({
   description: 'check and show what would be done, without doing it',
 });
 
+export const missingRolesFlag = Flags.boolean({
+  description: 'go on although a role of the template has no signer',
+  default: false,
+});
+
 /** A length of time: 90s, 15m, 2h, 7d. In ms. */
 export const durationFlag = Flags.custom<number, { least?: number }>({
   parse: (text, _context, options) => {

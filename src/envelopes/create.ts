@@ -67,14 +67,21 @@ export interface Created {
 export async function createEnvelope(
   client: Client,
   wanted: NewEnvelope,
-  options: { requestId: string; rerun: boolean; signal?: AbortSignal },
+  options: {
+    requestId: string;
+    rerun: boolean;
+    signal?: AbortSignal;
+    /** Called before anything is created; what it throws is passed on. */
+    check?: () => Promise<void>;
+  },
 ): Promise<Created> {
-  const { requestId, rerun, signal } = options;
+  const { requestId, rerun, signal, check } = options;
   const body = createBody(wanted, requestId);
   if (rerun) {
     const earlier = await findByRequestId(client, { requestId, templateId: wanted.templateId }, signal);
     if (earlier) return { envelope: await sendIfWanted(client, earlier, wanted, signal), by: 'earlier' };
   }
+  await check?.();
   const outcome = await settleCreate(client, body, requestId, signal);
   if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
   throw new UnknownOutcomeError(

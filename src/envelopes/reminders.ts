@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import * as z from 'zod/mini';
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { Journal } from '../journal/journal.ts';
@@ -11,29 +9,15 @@ import { privateFolder } from '../kernel/files.ts';
 import { lockFile } from '../kernel/lock.ts';
 import { remindEnvelope } from './actions.ts';
 import { signersNamed } from './named-signer.ts';
+import {
+  ALL_PENDING,
+  REMINDER_FORMAT,
+  type ReminderEntry,
+  ReminderTimes,
+  reminderFile,
+} from './reminder-times.ts';
 import type { Acted } from './settle.ts';
 
-const entrySchema = z.object({
-  /** ms since the epoch */
-  at: z.number(),
-  account: z.string(),
-  envelopeId: z.string(),
-  /** An address, or `*` for all that were pending. */
-  signer: z.string(),
-  /** Written before the request; `refused` takes it back when no mail went out. */
-  state: z.enum(['asked', 'refused']),
-});
-type Entry = z.infer<typeof entrySchema>;
-
-const FORMAT = {
-  kind: 'reminders',
-  version: 1,
-  read: (value: unknown) => {
-    const entry = entrySchema.safeParse(value);
-    return entry.success ? entry.data : undefined;
-  },
-};
-const ALL = '*';
 /** How long another process may have the log before we give up, in ms. */
 const PATIENCE_MS = 30_000;
 const OVER = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
@@ -42,13 +26,19 @@ const OVER = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
 export class ReminderLog {
   readonly #account: string;
   readonly #clock: Clock;
-  readonly #journal: Journal<Entry>;
+  readonly #journal: Journal<ReminderEntry>;
   readonly #release: () => Promise<void>;
-  /** Times of each, the latest last. */
-  readonly #times = new Map<string, number[]>();
+  readonly #times: ReminderTimes;
 
-  private constructor(journal: Journal<Entry>, release: () => Promise<void>, account: string, clock: Clock) {
+  private constructor(
+    journal: Journal<ReminderEntry>,
+    times: ReminderTimes,
+    release: () => Promise<void>,
+    account: string,
+    clock: Clock,
+  ) {
     this.#journal = journal;
+    this.#times = times;
     this.#release = release;
     this.#account = account;
     this.#clock = clock;
@@ -59,16 +49,13 @@ export class ReminderLog {
    * @throws UsageError when another process has it or it can't be written.
    */
   static async open(folder: string, account: string, clock: Clock): Promise<ReminderLog> {
-    const path = join(folder, 'reminders.jsonl');
+    const path = reminderFile(folder);
     const release = await takeTurn(folder, `${path}.lock`, clock);
     try {
-      const entries: Entry[] = [];
-      const journal = await Journal.open<Entry>({ path, format: FORMAT, damaged: 'skip' }, (entry) =>
-        entries.push(entry),
-      );
-      const log = new ReminderLog(journal, release, account, clock);
-      for (const entry of entries) log.#take(entry);
-      return log;
+      const times = new ReminderTimes(account);
+      const reading = { path, format: REMINDER_FORMAT, damaged: 'skip' } as const;
+      const journal = await Journal.open<ReminderEntry>(reading, (entry) => times.take(entry));
+      return new ReminderLog(journal, times, release, account, clock);
     } catch (error) {
       await release();
       throw error;
@@ -77,16 +64,12 @@ export class ReminderLog {
 
   /** When the signer was last reminded of the envelope, in ms since the epoch. */
   lastOf(envelopeId: string, email: string): number | undefined {
-    const times = [email.toLowerCase(), ALL].map((signer) =>
-      this.#times.get(keyOf(this.#account, envelopeId, signer))?.at(-1),
-    );
-    const known = times.filter((time) => time !== undefined);
-    return known.length > 0 ? Math.max(...known) : undefined;
+    return this.#times.lastOf(envelopeId, email);
   }
 
   /** Notes a reminder before `mail` asks for it, and takes the note back when certainly none went out. */
   async noting<T>(envelopeId: string, email: string | undefined, mail: () => Promise<T>): Promise<T> {
-    const signer = email?.toLowerCase() ?? ALL;
+    const signer = email?.toLowerCase() ?? ALL_PENDING;
     await this.#append({ envelopeId, signer, state: 'asked' });
     try {
       return await mail();
@@ -103,18 +86,10 @@ export class ReminderLog {
     await this.#release();
   }
 
-  async #append(entry: Pick<Entry, 'envelopeId' | 'signer' | 'state'>): Promise<void> {
+  async #append(entry: Pick<ReminderEntry, 'envelopeId' | 'signer' | 'state'>): Promise<void> {
     const whole = { at: this.#clock.now(), account: this.#account, ...entry };
     await this.#journal.append(whole);
-    this.#take(whole);
-  }
-
-  #take(entry: Entry): void {
-    const key = keyOf(entry.account, entry.envelopeId, entry.signer);
-    const times = this.#times.get(key) ?? [];
-    if (entry.state === 'asked') times.push(entry.at);
-    else times.pop();
-    this.#times.set(key, times);
+    this.#times.take(whole);
   }
 }
 
@@ -201,8 +176,4 @@ function recently(
     `${whom.join(', ')} of ${id} had a reminder already; the gap is ${durationInWords(gapMs)}.`,
     { hint: 'Nothing was sent. A shorter --min-gap sends another one.' },
   );
-}
-
-function keyOf(account: string, envelopeId: string, signer: string): string {
-  return JSON.stringify([account, envelopeId, signer]);
 }

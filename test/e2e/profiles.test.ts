@@ -85,9 +85,9 @@ describe('profiles', () => {
     expect((await home.run(['profiles', 'list', '--fields', 'name,current'])).stdout).toContain('file\ttrue');
     const rehearsed = await home.run(['profiles', 'remove', 'file', '--dry-run']);
     expect([rehearsed.code, rehearsed.stdout]).toEqual([0, 'would remove file\n']);
-    expect((await home.run(['profiles', 'remove', 'file'])).stdout).toContain('Choose another');
+    expect((await home.run(['profiles', 'remove', 'file', '--yes'])).stdout).toContain('Choose another');
     expect((await home.run(['templates', 'list'])).code).toBe(3);
-    expect((await home.run(['profiles', 'remove', 'file'])).code).toBe(2);
+    expect((await home.run(['profiles', 'remove', 'file', '--yes'])).code).toBe(2);
   });
 
   it('keep on editing whatever is not named, the secrets, too', async () => {

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
+import { json } from '../support/server.ts';
+import { fakeService } from './fake-service.ts';
 
 const DOWN = '\u001b[B';
 const key = 'sk_canary_0123456789abcdef';
@@ -93,7 +95,9 @@ describe('questions on a terminal', () => {
   });
 
   it('mails several only on a yes; pasted text and a plain Enter are none', async () => {
-    const env = { ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: key };
+    const { server, env } = await fakeService(({ path }, response) =>
+      json(response, 200, { data: { id: path.split('/').at(-1), status: 'SENT' } }),
+    );
     const keys = ['\r', '\u001b[200~y\nyes\n\u001b[201~\r', '\u0003'];
     for (const [index, typed] of keys.entries()) {
       const screen = run(['envelopes', 'remind', 'env_1', 'env_2'], env);
@@ -104,6 +108,8 @@ describe('questions on a terminal', () => {
       expect(index === 2 ? signal : code).toBe(2);
       if (index < 2) await screen.shows('Not confirmed; nothing was');
     }
+    expect(server.seen.filter(({ method }) => method !== 'GET')).toEqual([]);
+    await server.close();
   });
 
   it('removes nothing on a plain Enter: no is the default', async () => {

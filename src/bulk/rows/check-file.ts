@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { NO_ROLES, type Party, remarksOn, rolesOf } from '../../envelopes/completeness.ts';
 import type { NewEnvelope } from '../../envelopes/create.ts';
 import { csvRows } from './csv-rows.ts';
 import { jsonRows } from './json-rows.ts';
@@ -35,6 +36,16 @@ export interface TemplateUse {
   rows: number;
   /** Each role that is named, where first and how often; at most so many that a mix-up of columns is seen. */
   roles: Map<string, { line: number; column: string; rows: number }>;
+  /** Which roles the signers of a row have together, where first and how often. */
+  casts: Map<string, Cast>;
+}
+
+/** The roles that a row names, and how many of its signers name none. */
+export interface Cast {
+  line: number;
+  rows: number;
+  named: readonly string[];
+  free: number;
 }
 
 /** What a file holds and what is wrong with it. */
@@ -47,6 +58,8 @@ export interface FileReport {
   /** Signers whose address stands in for a name. */
   unnamed: number;
   templates: Map<string, TemplateUse>;
+  /** Some rows leave a role of their template without a signer. */
+  isIncomplete: boolean;
   /** Rows that carry a request id of their own. */
   ownRequestIds: number;
   /** The same for the same rows, however the file is written. */
@@ -56,6 +69,7 @@ export interface FileReport {
 const PROBLEMS_SHOWN = 50;
 const WARNINGS_SHOWN = 10;
 const ROLES_KEPT = 50;
+const CASTS_KEPT = 1_000;
 
 /**
  * Reads and checks a whole file; each good row goes to `take`, in order. At constant memory but for a few bytes a row,
@@ -107,6 +121,7 @@ class FileCheck {
       warnings: new Findings(WARNINGS_SHOWN),
       unnamed: 0,
       templates: new Map(),
+      isIncomplete: false,
       ownRequestIds: 0,
       fingerprint: '',
     };
@@ -124,7 +139,11 @@ class FileCheck {
     report.unnamed += unnamed;
     this.#noteTemplate(envelope, raw);
     // A row that is wrong is often wrong like its neighbours.
-    if (report.problems.count === before) this.#findDuplicates(envelope, requestId, line, complain);
+    if (report.problems.count === before) {
+      this.#findDuplicates(envelope, requestId, line, complain);
+      for (const { text } of remarksOn(envelope.signers, NO_ROLES))
+        report.warnings.add({ line, column: '', text: text.replace(/\.$/, '') });
+    }
     this.#warnOfSlips(envelope, raw);
     const row = { row: report.rows, line, ...(requestId === undefined ? {} : { requestId }), envelope };
     this.#hash.update(JSON.stringify([requestId, envelope]));
@@ -182,9 +201,15 @@ class FileCheck {
   #noteTemplate({ templateId, signers }: NewEnvelope, { line, label }: RawRow): void {
     if (templateId === '') return;
     const { templates } = this.report;
-    const use: TemplateUse = templates.get(templateId) ?? { line, rows: 0, roles: new Map() };
+    const use: TemplateUse = templates.get(templateId) ?? {
+      line,
+      rows: 0,
+      roles: new Map(),
+      casts: new Map(),
+    };
     templates.set(templateId, use);
     use.rows++;
+    noteCast(use, signers, line);
     for (const [index, { role }] of signers.entries()) {
       if (role === undefined) continue;
       const known = use.roles.get(role);
@@ -193,4 +218,13 @@ class FileCheck {
         use.roles.set(role, { line, column: label(`signers.${index}.role`), rows: 1 });
     }
   }
+}
+
+function noteCast(use: TemplateUse, signers: readonly Party[], line: number): void {
+  const named = [...new Set(rolesOf(signers))].sort();
+  const free = signers.filter(({ role }) => !role).length;
+  const key = JSON.stringify([named, free]);
+  const known = use.casts.get(key);
+  if (known) known.rows++;
+  else if (use.casts.size < CASTS_KEPT) use.casts.set(key, { line, rows: 1, named, free });
 }

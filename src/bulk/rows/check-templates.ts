@@ -1,18 +1,22 @@
 import type { Client } from '../../api/client.ts';
 import type { Template } from '../../api/schemas.ts';
-import { counted } from '../../kernel/duration.ts';
+import { meant, rolesWithoutSigner } from '../../envelopes/completeness.ts';
+import { counted, listed } from '../../kernel/duration.ts';
 import { ServiceError } from '../../kernel/errors.ts';
-import { nearest } from '../../kernel/nearest.ts';
 import { sentRoles } from '../../templates/roles.ts';
 import type { FileReport, TemplateUse } from './check-file.ts';
 
 /** More templates than this in one file are a mix-up of columns; only so many are asked for. */
 const MOST = 50;
 
-/** Asks for each template of the file: it must exist and, where it tells its roles, have those that are named. */
+/**
+ * Asks for each template of the file: it must exist and, where it tells its roles, have those that are named. A role that
+ * nobody in a row has is a problem, or where that is `allowed` a warning.
+ */
 export async function checkTemplates(
   client: Client,
   report: FileReport,
+  allowed: boolean,
   signal?: AbortSignal,
 ): Promise<void> {
   for (const [id, use] of [...report.templates].slice(0, MOST)) {
@@ -23,7 +27,11 @@ export async function checkTemplates(
         column: '',
         text: `there is no template ${id}${others(use.rows)}; \`esign templates list\` shows them`,
       });
-    } else checkRoles(sentRoles(template), id, use, report);
+    } else {
+      const roles = sentRoles(template);
+      checkRoles(roles, id, use, report);
+      checkCasts(roles, use, report, allowed);
+    }
   }
 }
 
@@ -40,9 +48,29 @@ function checkRoles(roles: readonly string[], id: string, use: TemplateUse, repo
   if (roles.length === 0) return;
   for (const [role, { line, column, rows }] of use.roles) {
     if (roles.includes(role)) continue;
-    const meant = nearest(role, roles);
-    const hint = meant === undefined ? `it has ${roles.join(', ')}` : `did you mean ${meant}?`;
-    report.problems.add({ line, column, text: `${id} has no role "${role}"${others(rows)}; ${hint}` });
+    report.problems.add({
+      line,
+      column,
+      text: `${id} has no role "${role}"${others(rows)}; ${meant(role, roles)}`,
+    });
+  }
+}
+
+function checkCasts(roles: readonly string[], use: TemplateUse, report: FileReport, allowed: boolean): void {
+  const findings = allowed ? report.warnings : report.problems;
+  for (const { line, rows, named, free } of use.casts.values()) {
+    const known = named.filter((role) => roles.includes(role));
+    // A role that is wrong has been told, and may stand for the one that nobody has.
+    if (known.length < named.length) continue;
+    const missing = rolesWithoutSigner(named, free, roles);
+    if (missing.length === 0) continue;
+    report.isIncomplete = true;
+    const text = `nobody signs as ${listed(missing)}${others(rows)}`;
+    findings.add({
+      line,
+      column: '',
+      text: allowed ? text : `${text}; name somebody, or give --allow-missing-roles`,
+    });
   }
 }
 

@@ -26,6 +26,8 @@ export interface PrepareWish {
   yes: boolean;
   /** Go on although an earlier run of the same rows is not at its end. */
   again: boolean;
+  /** Go on although a role of the template has no signer. */
+  allowMissing: boolean;
 }
 
 /** Where runs are kept. */
@@ -78,13 +80,16 @@ async function examine(
       { templateId: wish.template, take: (row) => draft?.add(row) },
     ),
   );
+  if (report.problems.count === 0) {
+    const allowed = wish.allowMissing || asksBefore(wish, context);
+    await checkTemplates(await client(), report, allowed, context.signal);
+  }
   if (report.warnings.count > 0)
     context.terminal.err(safeBlock(`Look again at these:\n${linesOf(report.warnings, name).join('\n')}\n`));
   if (report.unnamed > 0) {
     const have = report.unnamed === 1 ? 'has' : 'have';
     context.notice(`${counted(report.unnamed, 'signer')} ${have} no name; the address is used as the name.`);
   }
-  if (report.problems.count === 0) await checkTemplates(await client(), report, context.signal);
   if (report.problems.count > 0) throw refused(report);
   return report;
 }
@@ -157,11 +162,17 @@ function preflightOf(
   };
 }
 
+/** A person sees the warnings and is asked before anything is sent. */
+function asksBefore({ yes }: PrepareWish, { terminal, json }: Context): boolean {
+  return terminal.canAsk && !yes && !json;
+}
+
 /** Says what a run will do. Drafts mail nobody: where nobody can be asked, only sending needs --yes. */
 async function agree(wish: PrepareWish, report: FileReport, client: Client, context: Context): Promise<void> {
   const { terminal, json } = context;
   if (!json) terminal.err(preflightText(preflightOf(wish, report, client, context), terminal));
-  if (wish.yes || report.rows <= 1) return;
+  const isAsked = report.isIncomplete && !wish.allowMissing;
+  if (wish.yes || (report.rows <= 1 && !isAsked)) return;
   const sends = wish.mode !== 'draft';
   const question = sends
     ? `Send ${counted(report.rows, 'envelope')} to ${counted(report.signers, 'signer')}?`

@@ -164,7 +164,7 @@ function signerChoices(
   const isKnown = candidates.some(({ email }) => email === typed);
   const kept = current !== undefined && fitsAll([current.email, current.name], typed) ? [current] : [];
   return [
-    ...(isKnown ? [] : newSigner(typed)),
+    ...(isKnown ? [] : newSigner(typed, others)),
     ...kept.map((signer) => signerChoice(signer, role)),
     ...(optional && typed === '' ? [{ value: NOBODY, name: 'nobody else' } as const] : []),
     ...candidates.map(acquaintanceChoice),
@@ -188,11 +188,12 @@ function signerChoice(signer: NewSigner, role: string | undefined, description?:
   };
 }
 
-/** What is typed, when it can be read as a signer nobody knows yet. */
-function newSigner(typed: string): Choice<NewSigner>[] {
+/** What is typed, when it can be read as a signer nobody knows yet. `others` are signers of this envelope already. */
+function newSigner(typed: string, others: readonly string[]): Choice<NewSigner>[] {
   const parsed = tryParse(typed);
   if (parsed instanceof UsageError) return [];
-  return [signerChoice(parsed, undefined, 'new here')];
+  const isTwice = others.includes(parsed.email.toLowerCase());
+  return [signerChoice(parsed, undefined, isTwice ? 'is a signer of this envelope already' : 'new here')];
 }
 
 function tryParse(typed: string): NewSigner | UsageError {

@@ -11,6 +11,8 @@ export interface Preview {
   template: Template | undefined;
   /** Where it is created: the profile's name and the address of the service. */
   account: readonly string[];
+  /** What is seldom meant. */
+  remarks: readonly string[];
   /** Flags that were given and stay: name and value, or true. */
   options: readonly (readonly [string, string | true])[];
 }
@@ -32,8 +34,9 @@ export function renderComposition(
       `  ${style('dim', (index === 0 ? name : '').padEnd(LABEL))}  ${text}`.trimEnd(),
     ),
   );
+  const remarks = preview.remarks.map((text) => `  ${style('yellow', `! ${safeLine(text)}`)}\n`).join('');
   const command = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND), columns - 4);
-  return `\n${lines.join('\n')}\n\n${style('dim', 'The same as a command:')}\n${command.map((line) => `  ${line}`).join('\n')}\n\n`;
+  return `\n${lines.join('\n')}\n${remarks && `\n${remarks}`}\n${style('dim', 'The same as a command:')}\n${command.map((line) => `  ${line}`).join('\n')}\n\n`;
 }
 
 /** Labels, each with its lines. */

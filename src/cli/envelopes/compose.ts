@@ -1,11 +1,13 @@
 import type { Client } from '../../api/client.ts';
 import type { Template } from '../../api/schemas.ts';
+import { remarksOn } from '../../envelopes/completeness.ts';
 import { type Composition, composed, PARTS, type Part, stepsFor } from '../../envelopes/composition.ts';
 import { recentEnvelopes } from '../../envelopes/contacts.ts';
 import type { NewEnvelope } from '../../envelopes/create.ts';
 import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { startSpinner } from '../../output/spinner.ts';
+import { sentRoles } from '../../templates/roles.ts';
 import type { Context } from '../context.ts';
 import { BACK, type Back, type Choice, Conversation } from '../prompts/wizard.ts';
 import { askStep, type Knowledge, setTemplate } from './compose-questions.ts';
@@ -57,7 +59,7 @@ function completed({ envelope }: Given, composition: Composition): NewEnvelope {
 
 async function showPreview(
   envelope: NewEnvelope,
-  { template }: Composition,
+  { template, roles }: Composition,
   { options }: Given,
   context: Context,
 ): Promise<void> {
@@ -65,7 +67,9 @@ async function showPreview(
   const { baseUrl, profileName } = await context.settings();
   const account = [profileName?.value, baseUrl?.value].filter((text) => text !== undefined);
   const size = { columns: process.stderr.columns || 80, style: terminal.styleErr };
-  terminal.err(redactor.redact(renderComposition({ envelope, template, account, options }, size)));
+  const inferred = template === undefined || sentRoles(template).length === 0;
+  const remarks = remarksOn(envelope.signers, { names: roles, inferred }).map(({ text }) => text);
+  terminal.err(redactor.redact(renderComposition({ envelope, template, account, options, remarks }, size)));
 }
 
 async function gather(client: Client, { templateId }: Given, context: Context): Promise<Knowledge> {

@@ -1,3 +1,5 @@
+import type { Client } from '../../api/client.ts';
+import { remarksOn } from '../../envelopes/completeness.ts';
 import { createBody, createEnvelope, type NewEnvelope, newRequestId } from '../../envelopes/create.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
@@ -6,6 +8,7 @@ import { readText } from '../input/files.ts';
 import { readWebhookSecret } from '../input/secrets.ts';
 import { sameCommand, wasGiven } from '../rerun.ts';
 import { settling } from '../write.ts';
+import { passRemarks, TemplateRoles } from './completeness.ts';
 import { equivalentCommand } from './compose-view.ts';
 import { explainCreated, renderCreated } from './created-view.ts';
 import { readMetadata, readSigners } from './signers.ts';
@@ -26,6 +29,7 @@ interface CreateFlags {
   'signing-order'?: string | undefined;
   send: boolean;
   'dry-run': boolean;
+  'allow-missing-roles': boolean;
   'request-id'?: string | undefined;
   quiet: boolean;
   profile?: string | undefined;
@@ -37,12 +41,18 @@ interface CreateFlags {
  * of it.
  */
 export async function createFromFlags(flags: CreateFlags, context: Context): Promise<void> {
-  const { wanted, command } = await readNewEnvelope(flags, context);
+  const { wanted, command, isChecked } = await readNewEnvelope(flags, context);
   const requestId = flags['request-id'] ?? newRequestId();
-  if (flags['dry-run'])
-    return writeJson({ dryRun: true, body: createBody(wanted, requestId) }, context.hidingSecrets());
+  const body = createBody(wanted, requestId);
   const client = await context.client();
-  const options = { requestId, rerun: flags['request-id'] !== undefined, signal: context.signal };
+  const check = async () => {
+    if (!isChecked) await checkSigners(wanted, flags, client, context);
+  };
+  const rerun = flags['request-id'] !== undefined && !flags['dry-run'];
+  // A rerun whose envelope is there already has nothing to check any more.
+  if (!rerun) await check();
+  if (flags['dry-run']) return writeJson({ dryRun: true, body }, context.hidingSecrets());
+  const options = { requestId, rerun, signal: context.signal, ...(rerun ? { check } : {}) };
   const open = {
     unknown: () =>
       `Ended before the answer came. The envelope may exist${wanted.send ? ' and be sent' : ''}; its request id is ${requestId}.`,
@@ -58,10 +68,28 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   await context.terminal.out(renderCreated(created.envelope, context.terminal, flags.quiet));
 }
 
-/** An envelope to create, and the command that creates it with this request id and no question. */
+async function checkSigners(
+  { templateId, signers }: NewEnvelope,
+  flags: CreateFlags,
+  client: Client,
+  context: Context,
+): Promise<void> {
+  const roles = await new TemplateRoles(client, context).of(templateId);
+  const passing = {
+    allowMissing: flags['allow-missing-roles'],
+    asks: flags['dry-run'] ? ('later' as const) : true,
+    question: `${flags.send ? 'Create and send' : 'Create'} it all the same?`,
+    otherwise: 'nothing was created',
+  };
+  await passRemarks(remarksOn(signers, roles), passing, context);
+}
+
 interface Wish {
   wanted: NewEnvelope;
+  /** What creates it with this request id and no question. */
   command: (requestId: string) => string;
+  /** A person has seen what is to be said of its signers. */
+  isChecked: boolean;
 }
 
 /**
@@ -91,7 +119,8 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Wi
     signingOrder: flags['signing-order']?.toUpperCase(),
     send: flags.send,
   };
-  if (templateId !== undefined && !asks) return { wanted: { ...envelope, templateId }, command: sameWithId };
+  if (templateId !== undefined && !asks)
+    return { wanted: { ...envelope, templateId }, command: sameWithId, isChecked: false };
   // Flags that contradict each other are refused before anything is asked.
   createBody({ ...envelope, templateId: '' }, '');
   const { compose } = await import('./compose.ts');
@@ -101,6 +130,7 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Wi
   const send = wanted.send ? ([['send', true]] as const) : [];
   return {
     wanted,
+    isChecked: true,
     command: (id) => equivalentCommand({ envelope: wanted, options: [...kept, ...send, ['request-id', id]] }),
   };
 }
@@ -115,6 +145,7 @@ const KEPT = [
   'webhook-url',
   'webhook-secret-file',
   'request-id',
+  'allow-missing-roles',
   'profile',
   'base-url',
   'send',

@@ -1,11 +1,10 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { counted } from '../../kernel/duration.ts';
+import { listed } from '../../kernel/duration.ts';
 import { EsignError, StoppedError, UnknownOutcomeError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
 import { Batch, type Outcome } from '../batch.ts';
 import type { Context } from '../context.ts';
-import { confirmed } from '../input/confirm.ts';
 import type { Ids } from '../input/ids.ts';
 import { reportOf } from '../report.ts';
 import { settling, withHint } from '../write.ts';
@@ -150,10 +149,6 @@ class Work {
   }
 }
 
-function listed(ids: readonly string[]): string {
-  return ids.length === 1 ? String(ids[0]) : `${ids.slice(0, -1).join(', ')} and ${ids.at(-1) ?? ''}`;
-}
-
 function was(ids: readonly string[]): string {
   return ids.length === 1 ? 'was' : 'were';
 }
@@ -163,19 +158,4 @@ function explain(envelope: Envelope, by: Attempt['by'], context: Context): void 
   context.notice(
     `The reply for ${envelope.id} was lost, but it was done: it is ${envelope.status ?? 'changed'}.`,
   );
-}
-
-/**
- * Asks before more than one envelope is mailed or cancelled.
- * @throws UsageError where it cannot ask and --yes is not given, before anything was sent.
- */
-export async function confirmMany(
-  count: number,
-  action: string,
-  options: { yes: boolean },
-  context: Context,
-): Promise<void> {
-  if (count <= 1 || options.yes) return;
-  const question = `${action} ${counted(count, 'envelope')}?`;
-  await confirmed(question, { yes: false, otherwise: 'nothing was sent or changed' }, context);
 }

@@ -6,7 +6,7 @@ import { BulkProgress } from '../../cli/bulk/progress.ts';
 import { bulkClient, RESERVE, runToTheEnd } from '../../cli/bulk/run.ts';
 import { writeRehearsal } from '../../cli/bulk/view.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
+import { dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 
 export default class BulkCreate extends EsignCommand {
@@ -39,6 +39,7 @@ export default class BulkCreate extends EsignCommand {
       description: 'begin anew although an earlier run of the same rows is not at its end',
       default: false,
     }),
+    'allow-missing-roles': missingRolesFlag,
     yes: yesFlag,
     'dry-run': dryRunFlag,
   };
@@ -57,6 +58,7 @@ export default class BulkCreate extends EsignCommand {
       reserve: flags.reserve ?? RESERVE,
       yes: flags.yes,
       again: flags.again,
+      allowMissing: flags['allow-missing-roles'],
     } as const;
     if (flags['dry-run'])
       return writeRehearsal(await rehearseRun(wish, client, context), context.terminal, context.json);

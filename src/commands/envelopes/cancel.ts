@@ -1,13 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { writeDryRun } from '../../cli/dry-run.ts';
-import { actionOnce } from '../../cli/envelopes/actions.ts';
-import { confirmMany, forEachId } from '../../cli/envelopes/each.ts';
-import { renderAction } from '../../cli/envelopes/view.ts';
+import { cancelEnvelopes } from '../../cli/envelopes/act.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/input/ids.ts';
-import { cancelEnvelope } from '../../envelopes/actions.ts';
 
 export default class EnvelopesCancel extends EsignCommand {
   static override summary = 'Cancel envelopes that have not ended yet.';
@@ -28,19 +23,6 @@ export default class EnvelopesCancel extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesCancel);
-    const context = this.context(flags);
-    const ids = await readIds(argv.map(String), 'envelope id');
-    const client = await context.client();
-    if (flags['dry-run']) return writeDryRun(ids, 'cancel', context);
-    await confirmMany(ids.ids.length, 'Cancel', flags, context);
-    await forEachId(
-      {
-        ids,
-        act: (id) => cancelEnvelope(client, id, flags.reason, context.signal),
-        show: (envelope) => renderAction('Cancelled', envelope, context.terminal),
-        action: actionOnce('cancelled', ids),
-      },
-      context,
-    );
+    await cancelEnvelopes(argv.map(String), flags, this.context(flags));
   }
 }

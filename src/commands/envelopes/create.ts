@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { createFromFlags } from '../../cli/envelopes/create.ts';
-import { dryRunFlag } from '../../cli/flags.ts';
+import { dryRunFlag, missingRolesFlag } from '../../cli/flags.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
   static override summary = 'Create an envelope from a template; a draft, or sent at once with --send.';
@@ -74,6 +74,7 @@ export default class EnvelopesCreate extends EsignCommand {
       description: 'makes a rerun safe: the same id never creates twice',
       helpValue: 'KEY',
     }),
+    'allow-missing-roles': missingRolesFlag,
     quiet: Flags.boolean({ char: 'q', description: 'print the id only', exclusive: ['json'] }),
     'dry-run': dryRunFlag,
   };

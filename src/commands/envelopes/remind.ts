@@ -1,14 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { writeDryRun } from '../../cli/dry-run.ts';
-import { reminding } from '../../cli/envelopes/actions.ts';
-import { confirmMany, forEachId } from '../../cli/envelopes/each.ts';
-import { withReminderLog } from '../../cli/envelopes/reminder-log.ts';
-import { renderAction } from '../../cli/envelopes/view.ts';
+import { remindSigners } from '../../cli/envelopes/act.ts';
 import { dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/input/ids.ts';
-import { remindWithGap } from '../../envelopes/reminders.ts';
 
 export default class EnvelopesRemind extends EsignCommand {
   static override summary = 'Mail a reminder to the signers who have not signed yet.';
@@ -36,22 +30,6 @@ export default class EnvelopesRemind extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesRemind);
-    const context = this.context(flags);
-    const ids = await readIds(argv.map(String), 'envelope id');
-    const client = await context.client();
-    if (flags['dry-run']) return writeDryRun(ids, 'remind', context);
-    await confirmMany(ids.ids.length, 'Mail reminders for', flags, context);
-    const { signer, 'min-gap': gapMs = 0 } = flags;
-    await withReminderLog(context, { required: gapMs > 0 }, (log) =>
-      forEachId(
-        {
-          ids,
-          act: (id) => remindWithGap(client, log, { id, signer, gapMs }, context.signal),
-          show: (envelope) => renderAction('Reminded', envelope, context.terminal),
-          action: reminding(ids),
-        },
-        context,
-      ),
-    );
+    await remindSigners(argv.map(String), flags, this.context(flags));
   }
 }

@@ -2,9 +2,8 @@ import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
+import { confirmed } from '../../cli/input/confirm.ts';
 import { writeProfile } from '../../cli/profiles/view.ts';
-import { confirm } from '../../cli/prompts/prompts.ts';
-import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/paths.ts';
 import { removeProfile } from '../../profiles/edit.ts';
 import { forgetKey } from '../../profiles/key-place.ts';
@@ -27,9 +26,11 @@ export default class ProfilesRemove extends EsignCommand {
     const context = this.context({ ...flags, profile: undefined });
     const profile = profileNamed(await readProfiles(configDir()), args.name);
     if (flags['dry-run']) return writeDryRun({ ids: [args.name], stream: false }, 'remove', context);
-    const ask = context.terminal.canAsk && !flags.yes;
-    if (ask && !(await confirm(`Remove ${args.name} and its key?`)))
-      throw new UsageError('Not confirmed; nothing was removed.');
+    await confirmed(
+      `Remove ${args.name} and its key?`,
+      { yes: flags.yes, otherwise: 'nothing was removed' },
+      context,
+    );
     const store = await updateProfiles(configDir(), (profiles) => removeProfile(profiles, args.name));
     if (!(await forgetKey(profile, undefined)))
       context.notice('The key is still in the keychain, which did not answer.');

@@ -1,0 +1,36 @@
+import { ALL_PENDING, type ReminderTimes, readReminderTimes } from '../../envelopes/reminder-times.ts';
+import { durationInWords } from '../../kernel/duration.ts';
+import { stateDir } from '../../kernel/paths.ts';
+import type { Context } from '../context.ts';
+
+/** Sooner than this a second mail is seldom meant, in ms. */
+const RECENT_MS = 3_600_000;
+
+/** Whom this machine reminded a moment ago, in words. */
+export class RecentReminders {
+  readonly #times: ReminderTimes;
+  readonly #email: string | undefined;
+  readonly #now: number;
+
+  private constructor(times: ReminderTimes, email: string | undefined, now: number) {
+    this.#times = times;
+    this.#email = email;
+    this.#now = now;
+  }
+
+  /** `signer`: the id or address that --signer names. Undefined where the log can't be read: it is only a courtesy. */
+  static async read(signer: string | undefined, context: Context): Promise<RecentReminders | undefined> {
+    const { baseUrl } = await context.settings();
+    const times = await readReminderTimes(stateDir(), baseUrl?.value ?? '').catch(() => undefined);
+    const email = signer?.includes('@') ? signer : undefined;
+    return times && new RecentReminders(times, email, context.clock.now());
+  }
+
+  /** A sentence for each who was reminded of the envelope within the last hour. */
+  of(envelopeId: string): string[] {
+    return this.#times.since(envelopeId, this.#now - RECENT_MS, this.#email).map(({ signer, at }) => {
+      const who = signer === ALL_PENDING ? 'Everybody who had not signed' : signer;
+      return `${who} was reminded ${durationInWords(this.#now - at)} ago.`;
+    });
+  }
+}

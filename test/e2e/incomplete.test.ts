@@ -1,0 +1,195 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/kernel/json.ts';
+import { COMMAND, Home, jsonLines, reportedError } from '../support/cli.ts';
+import { openScreen, type Screen } from '../support/pty.ts';
+
+/* A contract that lacks a party is noticed before it goes out. */
+const home = new Home();
+beforeAll(async () => {
+  await home.sandbox();
+});
+afterAll(() => home.close());
+
+const TENANT = 'Ada <ada@example.com>;role=Tenant';
+const LANDLORD = 'Bo <bo@example.com>;role=Landlord';
+const CREATE = ['envelopes', 'create', '--template', 'tmpl_lease'];
+const signers = (...list: string[]) => list.flatMap((one) => ['--signer', one]);
+const count = async () =>
+  Number((await home.run(['envelopes', 'list', '--all', '-q'])).stdout.split('\n').length);
+const open = (args: string[]): Screen => {
+  const [file, ...before] = COMMAND;
+  return openScreen(file, [...before, ...args], { env: home.env, columns: 100 });
+};
+const draft = async (...extra: string[]) =>
+  String((await home.object([...CREATE, ...signers(TENANT), '--allow-missing-roles', ...extra])).id);
+const statusOf = async (id: string) => (await home.object(['envelopes', 'get', id])).status;
+
+describe('create', () => {
+  it('ends with 2 and creates nothing where a role of the template has nobody', async () => {
+    const before = await count();
+    for (const extra of [[], ['--send'], ['--dry-run'], ['--request-id', 'lease-1']]) {
+      const run = await home.run([...CREATE, ...signers(TENANT), ...extra, '--json']);
+      expect(run.code).toBe(2);
+      expect(reportedError(run)).toMatchObject({ code: 'USAGE', message: 'Nobody signs as Landlord.' });
+      expect(reportedError(run).hint).toContain('--allow-missing-roles');
+    }
+    expect(await count()).toBe(before);
+  });
+
+  it('goes on with --allow-missing-roles, and says it', async () => {
+    const run = await home.run([...CREATE, ...signers(TENANT), '--allow-missing-roles']);
+    expect([run.code, run.stderr]).toEqual([0, 'Nobody signs as Landlord.\n']);
+  });
+
+  it.each([
+    [
+      'an address twice',
+      ['Ada <ada@example.com>;role=Tenant', 'Ada <ADA@example.com>;role=Landlord'],
+      'ada@example.com stands here twice.',
+    ],
+    [
+      'a role twice',
+      [TENANT, 'Cy <cy@example.com>;role=Tenant', LANDLORD],
+      'ada@example.com and cy@example.com both sign as Tenant.',
+    ],
+  ])('notices %s', async (_, list, text) => {
+    const run = await home.run([...CREATE, ...signers(...list)]);
+    expect([run.code, run.stderr]).toEqual([0, `${text}\n`]);
+  });
+
+  it('--dry-run checks the template, and its roles by name', async () => {
+    const args = [
+      'envelopes',
+      'create',
+      '--dry-run',
+      '--json',
+      ...signers('Ada <ada@example.com>;role=Tennant'),
+    ];
+    const wrongId = await home.run([...args, '--template', 'tmpl_leas']);
+    expect(wrongId.code).toBe(4);
+    expect(reportedError(wrongId)).toMatchObject({
+      code: 'NOT_FOUND',
+      message: expect.stringContaining('tmpl_leas:') as unknown,
+      hint: expect.stringContaining('Did you mean tmpl_lease?') as unknown,
+    });
+    const wrongRole = await home.run([...args, '--template', 'tmpl_lease']);
+    expect([wrongRole.code, reportedError(wrongRole).message]).toEqual([
+      2,
+      expect.stringContaining('did you mean Tenant?'),
+    ]);
+  });
+
+  it('asks on a terminal, and no is the default', async () => {
+    const before = await count();
+    const screen = open([...CREATE, ...signers(TENANT), '--send']);
+    await screen.shows('Create and send it all the same?');
+    expect(screen.text()).toContain('Nobody signs as Landlord.');
+    screen.type('\r');
+    expect((await screen.ended).code).toBe(2);
+    expect(await count()).toBe(before);
+    const again = open([...CREATE, ...signers(TENANT)]);
+    await again.shows('Create it all the same?');
+    again.type('y\r');
+    expect((await again.ended).code).toBe(0);
+    expect(await count()).toBe(before + 1);
+  });
+
+  it('shows it where it previews', async () => {
+    const screen = open([
+      'envelopes',
+      'create',
+      ...signers(TENANT),
+      '--subject',
+      's',
+      '--message',
+      'm',
+      '--signing-order',
+      'parallel',
+    ]);
+    await screen.shows('? Template:');
+    screen.type('lease');
+    await screen.shows('❯ Residential lease');
+    screen.type('\r');
+    await screen.shows('? What now?');
+    expect(screen.text()).toContain('! Nobody signs as Landlord.');
+    screen.type('\u0003');
+    await screen.ended;
+  });
+});
+
+describe('send', () => {
+  it('ends with 2 and mails nobody where a role has nobody', async () => {
+    const id = await draft();
+    const run = await home.run(['envelopes', 'send', id, '--json']);
+    expect([run.code, reportedError(run).message]).toEqual([2, 'Nobody signs as Landlord.']);
+    expect(await statusOf(id)).toBe('DRAFT');
+    expect((await home.run(['envelopes', 'send', id, '--allow-missing-roles'])).code).toBe(0);
+    expect(await statusOf(id)).toBe('SENT');
+  });
+
+  it('of several leaves out only those', async () => {
+    const whole = String((await home.object([...CREATE, ...signers(TENANT, LANDLORD)])).id);
+    const ids = [await draft(), whole];
+    const run = await home.run(['envelopes', 'send', ...ids, '--yes', '--json']);
+    expect(run.code).toBe(10);
+    expect(jsonLines(run.stdout).map((row) => isRecord(row) && [row.id, row.ok])).toEqual([
+      [ids[0], false],
+      [ids[1], true],
+    ]);
+    expect(await Promise.all(ids.map(statusOf))).toEqual(['DRAFT', 'SENT']);
+  });
+
+  it('asks on a terminal', async () => {
+    const id = await draft();
+    const screen = open(['envelopes', 'send', id]);
+    await screen.shows('Send it all the same?');
+    screen.type('\r');
+    expect([(await screen.ended).code, await statusOf(id)]).toEqual([2, 'DRAFT']);
+  });
+});
+
+describe('bulk create', () => {
+  const given = async (name: string, text: string) => {
+    await writeFile(home.path(name), text);
+    return ['bulk', 'create', name, '--template', 'tmpl_lease'];
+  };
+  const HEAD = 'signer1_email,signer1_role,signer2_email,signer2_role';
+
+  it('checks each row, and says where and how often', async () => {
+    const rows = ['a@b.c,Tenant,d@e.f,Landlord', 'g@h.i,Tenant,,', 'j@k.l,Tenant,,', 'm@n.o,,p@q.r,'];
+    const args = await given('casts.csv', `${HEAD}\n${rows.join('\n')}\n`);
+    const run = await home.run([...args, '--json']);
+    expect(run.code).toBe(2);
+    expect(String(reportedError(run).message).split('\n').slice(1)).toEqual([
+      'casts.csv:3: nobody signs as Landlord (and so in 1 more row); name somebody, or give --allow-missing-roles.',
+    ]);
+    const allowed = await home.run([...args, '--allow-missing-roles', '--dry-run']);
+    expect([allowed.code, allowed.stderr]).toEqual([
+      0,
+      expect.stringContaining('casts.csv:3: nobody signs as Landlord'),
+    ]);
+  });
+
+  it('warns of an address or a role that stands twice in a row', async () => {
+    const args = await given(
+      'twice.csv',
+      `${HEAD}\na@b.c,Tenant,A@b.c,Landlord\nd@e.f,Tenant,g@h.i,Tenant\n`,
+    );
+    const run = await home.run([...args, '--dry-run', '--allow-missing-roles']);
+    expect(run.stderr).toContain('twice.csv:2: a@b.c stands here twice.');
+    expect(run.stderr).toContain('twice.csv:3: d@e.f and g@h.i both sign as Tenant.');
+  });
+
+  it('asks on a terminal, even for a single row', async () => {
+    const before = await count();
+    const args = await given('one.csv', `${HEAD}\na@b.c,Tenant,,\n`);
+    const screen = openScreen(COMMAND[0], [...COMMAND.slice(1), ...args.with(2, home.path('one.csv'))], {
+      env: home.env,
+    });
+    await screen.shows('Create 1 draft?');
+    expect(screen.text()).toContain('nobody signs as Landlord');
+    screen.type('\r');
+    expect([(await screen.ended).code, await count()]).toEqual([2, before]);
+  });
+});

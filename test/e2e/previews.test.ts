@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND, Home } from '../support/cli.ts';
+import { openScreen, type Screen } from '../support/pty.ts';
+
+/* What mails or ends more than one envelope shows which before it asks; a second reminder so soon is asked about. */
+const home = new Home();
+beforeAll(async () => {
+  await home.sandbox();
+});
+afterAll(() => home.close());
+
+const open = (args: string[]): Screen => {
+  const [file, ...before] = COMMAND;
+  return openScreen(file, [...before, ...args], { env: home.env, columns: 100 });
+};
+const envelope = async (subject: string, ...extra: string[]) => {
+  const flags = ['--subject', subject, '--signer', 'Ada Lovelace <ada@example.com>', ...extra];
+  return String((await home.object(['envelopes', 'create', '--template', 'tmpl_nda', ...flags])).id);
+};
+const statusOf = async (id: string) => (await home.object(['envelopes', 'get', id])).status;
+
+describe('several envelopes', () => {
+  it('are shown with subject and who is waited for, and those that can not be are left out', async () => {
+    const ids = [
+      await envelope('Flat 1', '--send'),
+      await envelope('Flat 2'),
+      await envelope('Flat 3', '--send'),
+    ];
+    await home.run(['envelopes', 'cancel', ids[2] ?? '']);
+    const screen = open(['envelopes', 'cancel', ...ids, 'env_none']);
+    await screen.shows('Cancel 2 envelopes?');
+    const text = screen.text();
+    expect(text).toContain(`${ids[0]}  Flat 1  for Ada Lovelace`);
+    expect(text).toContain(`${ids[1]}  Flat 2  for Ada Lovelace`);
+    expect(text).toMatch(new RegExp(`Left out: ${ids[2]}  Flat 3 .*: it is CANCELLED`));
+    expect(text).toContain('Left out: env_none: Envelope not found.');
+    screen.type('y\r');
+    expect((await screen.ended).code).toBe(0);
+    expect(await Promise.all(ids.map(statusOf))).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
+  });
+
+  it('of which none can be are not asked about', async () => {
+    const ids = [await envelope('Draft 1'), await envelope('Draft 2')];
+    const screen = open(['envelopes', 'remind', ...ids]);
+    expect((await screen.ended).code).toBe(5);
+    expect(screen.text()).toContain('None of the 2 can be reminded.');
+  });
+});
+
+describe('a second reminder within the hour', () => {
+  it('is told elsewhere, and asked about on a terminal', async () => {
+    const id = await envelope('Again', '--send');
+    const first = await home.run(['envelopes', 'remind', id]);
+    expect([first.code, first.stderr]).toEqual([0, '']);
+    const second = await home.run(['envelopes', 'remind', id]);
+    expect([second.code, second.stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        new RegExp(`^${id}: Everybody who had not signed was reminded \\d+ seconds? ago\\.\n$`),
+      ),
+    ]);
+    const screen = open(['envelopes', 'remind', id]);
+    await screen.shows('Mail another reminder?');
+    screen.type('\r');
+    expect((await screen.ended).code).toBe(2);
+    await screen.shows('nothing was sent');
+    const sure = open(['envelopes', 'remind', id, '--yes']);
+    expect((await sure.ended).code).toBe(0);
+  });
+
+  it('is shown among several, by whom it went to', async () => {
+    const ids = [await envelope('One', '--send'), await envelope('Two', '--send')];
+    await home.run(['envelopes', 'remind', ids[1] ?? '', '--signer', 'ada@example.com']);
+    const screen = open(['envelopes', 'remind', ...ids]);
+    await screen.shows('Mail reminders for 2 envelopes?');
+    expect(screen.text()).toMatch(new RegExp(`! ${ids[1]}: ada@example.com was reminded \\d+ seconds? ago`));
+    expect(screen.text()).not.toContain(`! ${ids[0]}`);
+    screen.type('\u0003');
+    await screen.ended;
+  });
+});

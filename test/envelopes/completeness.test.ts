@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { type Party, remarksOn } from '../../src/envelopes/completeness.ts';
+
+const LEASE = { names: ['Landlord', 'Tenant'], inferred: false };
+const GUESSED = { ...LEASE, inferred: true };
+const NONE = { names: [], inferred: false };
+const who = (email: string, role?: string): Party => (role === undefined ? { email } : { email, role });
+const ada = who('ada@example.com', 'Tenant');
+const bo = who('bo@example.com', 'Landlord');
+
+describe('what is said of the signers of a new envelope', () => {
+  it.each<[string, Party[], typeof LEASE, string[]]>([
+    ['nothing when each role has somebody', [ada, bo], LEASE, []],
+    ['nothing of roles where none are known', [ada], NONE, []],
+    ['a role that nobody has', [ada], LEASE, ['incomplete: Nobody signs as Landlord.']],
+    ['nothing when somebody without a role takes the free one', [ada, who('c@example.com')], LEASE, []],
+    [
+      'the later role when one without a role takes the first',
+      [who('c@example.com')],
+      LEASE,
+      ['incomplete: Nobody signs as Tenant.'],
+    ],
+    [
+      'a role of earlier envelopes',
+      [ada],
+      GUESSED,
+      ['odd: Nobody signs as Landlord, as somebody did in earlier envelopes of this template.'],
+    ],
+    [
+      'a role twice',
+      [ada, who('c@example.com', 'Tenant'), bo],
+      LEASE,
+      ['odd: ada@example.com and c@example.com both sign as Tenant.'],
+    ],
+    [
+      'a role three times',
+      [ada, who('c@d.e', 'Tenant'), who('f@g.h', 'Tenant')],
+      NONE,
+      ['odd: ada@example.com, c@d.e and f@g.h all sign as Tenant.'],
+    ],
+    [
+      'an address twice, in any case',
+      [ada, who('ADA@example.com', 'Landlord')],
+      LEASE,
+      ['odd: ada@example.com stands here twice.'],
+    ],
+    [
+      'an address three times',
+      [who('a@b.c'), who('A@b.c'), who('a@B.c')],
+      NONE,
+      ['odd: a@b.c stands here 3 times.'],
+    ],
+    [
+      'a role that was mistyped',
+      [bo, who('ada@example.com', 'Tennant')],
+      LEASE,
+      [
+        'wrong: The template has no role "Tennant" for ada@example.com; did you mean Tenant?',
+        'incomplete: Nobody signs as Tenant.',
+      ],
+    ],
+    [
+      'a role that is none',
+      [ada, bo, who('c@d.e', 'Nobody')],
+      LEASE,
+      ['wrong: The template has no role "Nobody" for c@d.e; it has Landlord, Tenant.'],
+    ],
+    ['nothing of a role that only other envelopes lacked', [ada, bo, who('c@d.e', 'Witness')], GUESSED, []],
+  ])('%s', (_, parties, roles, expected) => {
+    expect(remarksOn(parties, roles).map(({ weight, text }) => `${weight}: ${text}`)).toEqual(expected);
+  });
+});
