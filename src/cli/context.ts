@@ -194,7 +194,7 @@ export class Context {
     // A terminal without columns (some CI systems have one) has no lines to move on.
     if (!errIsTty || !process.stderr.columns) return () => undefined;
     const paint = (frame: string) => styleErr('cyan', frame);
-    const moves = !still && paint('x') !== 'x';
+    const moves = !still;
     // With --json what stays on stderr is the error alone.
     if (!moves && this.json) return () => undefined;
     return waitingSign.begin({ text: safeLine(text), moves, paint });

@@ -86,10 +86,17 @@ describe('the service refuses', () => {
   });
 
   it('an invalid body: 6, each field named', () =>
-    fails(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>;role=Emperor'], {
+    fails(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>', '--webhook-url', 'x'], {
       exit: 6,
       code: 'VALIDATION_ERROR',
-      says: /signers\.0\.role: .*Signer/,
+      says: /webhookUrl: /,
+    }));
+
+  it('a role that the template does not have: 2, before anything is sent', () =>
+    fails(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>;role=Emperor'], {
+      exit: 2,
+      code: 'USAGE',
+      says: /no role "Emperor" for a@b.c; it has Signer/,
     }));
 
   it('too many requests: 7, once waiting is no use', async () => {
@@ -166,10 +173,16 @@ describe('what answers is not the service: 8', () => {
     }));
 
   it('silence', async () => {
-    const silent = await startServer(() => undefined);
+    const silent = await startServer(({ method }, response) => {
+      if (method === 'GET') json(response, 200, { data: { id: 'env_1' } });
+    });
     const env = { ...at(silent.origin), ESIGN_TIMEOUT: '300ms' };
     await fails(['envelopes', 'send', 'env_1'], { exit: 8, code: 'UNKNOWN_OUTCOME', says: /not known/, env });
-    expect(silent.seen.filter((request) => request.method === 'POST')).toHaveLength(2);
+    const nothing = await startServer(() => undefined);
+    const there = { ...env, ...at(nothing.origin) };
+    await fails(['envelopes', 'send', 'env_1'], { exit: 8, code: 'TIMEOUT', env: there });
+    expect(nothing.seen.some((request) => request.method === 'POST')).toBe(false);
+    await nothing.close();
     await silent.close();
   });
 });

@@ -99,7 +99,6 @@ describe('a slow service', () => {
   });
 
   it.each([
-    ['NO_COLOR', { NO_COLOR: '1' }, []],
     ['TERM=dumb', { TERM: 'dumb' }, []],
     ['--no-spinner', {}, ['--no-spinner']],
   ])('says one plain line with %s', async (_, env, flags) => {
@@ -109,6 +108,15 @@ describe('a slow service', () => {
     expect(screen.text().split('\n')[0]).toBe(`Waiting for ${host()}.`);
     expect(screen.raw().split('Waiting for')).toHaveLength(2);
     expect(screen.raw()).toMatch(/^Waiting for [\d.:]+\.\r\n/);
+  });
+
+  it('has no colour with NO_COLOR', async () => {
+    delayMs = SLOW_MS;
+    const screen = open(['envelopes', 'get', 'env_1'], { NO_COLOR: '1' });
+    await screen.shows(`Waiting for ${host()}`);
+    await screen.ended;
+    expect(screen.text()).not.toContain('Waiting for');
+    expect(screen.raw()).not.toMatch(/\u001b\[\d*m/);
   });
 
   it('shows nothing off a terminal', async () => {
