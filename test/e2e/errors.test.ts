@@ -174,10 +174,12 @@ describe('what answers is not the service: 8', () => {
 
   it('silence', async () => {
     const silent = await startServer(({ method }, response) => {
-      if (method === 'GET') json(response, 200, { data: { id: 'env_1' } });
+      if (method === 'GET') json(response, 200, { data: { id: 'env_1', status: 'DRAFT' } });
     });
     const env = { ...at(silent.origin), ESIGN_TIMEOUT: '300ms' };
     await fails(['envelopes', 'send', 'env_1'], { exit: 8, code: 'UNKNOWN_OUTCOME', says: /not known/, env });
+    // Three tries in each of two runs: the state shows that nothing happened.
+    expect(silent.seen.filter((request) => request.method === 'POST')).toHaveLength(6);
     const nothing = await startServer(() => undefined);
     const there = { ...env, ...at(nothing.origin) };
     await fails(['envelopes', 'send', 'env_1'], { exit: 8, code: 'TIMEOUT', env: there });
