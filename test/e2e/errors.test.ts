@@ -86,11 +86,14 @@ describe('the service refuses', () => {
   });
 
   it('an invalid body: 6, each field named', () =>
-    fails(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>', '--webhook-url', 'x'], {
-      exit: 6,
-      code: 'VALIDATION_ERROR',
-      says: /webhookUrl: /,
-    }));
+    fails(
+      ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>', '--webhook-url', 'x'],
+      {
+        exit: 6,
+        code: 'VALIDATION_ERROR',
+        says: /webhookUrl: /,
+      },
+    ));
 
   it('a role that the template does not have: 2, before anything is sent', () =>
     fails(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>;role=Emperor'], {
