@@ -3,6 +3,7 @@ import type { Config } from '@oclif/core/config';
 import { EsignError, OutputError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { safeBlock } from '../output/text.ts';
+import { inOurWords } from './boot/familiar.ts';
 import { folderInstallation, type Installation } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
 import { output, watchOutput } from './boot/output.ts';
@@ -24,7 +25,8 @@ export async function main(argv: string[], root: string): Promise<void> {
 }
 
 /** The same, wherever the program's parts are. */
-export async function runInstalled(argv: string[], installed: Installation): Promise<void> {
+export async function runInstalled(words: string[], installed: Installation): Promise<void> {
+  const argv = inOurWords(words, installed);
   watchOutput();
   commandLine.words = argv;
   // oclif would read this variable as a request for JSON of its own kind.

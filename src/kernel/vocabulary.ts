@@ -80,3 +80,62 @@ export type Paper = (typeof PAPERS)[number];
 
 /** Events: header that carries the lowercase hex HMAC-SHA256 of the raw payload. */
 export const SIGNATURE_HEADER = 'X-Service-Signature';
+
+/**
+ * What a command does to the world, the gravest it can do: reads from the service or the bucket, writes to somebody
+ * else's system, mails people, deletes, or stays on this machine.
+ */
+export type Effect = 'reads' | 'writes' | 'mails' | 'deletes' | 'local';
+
+/** The effect of each command, by its id. */
+export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
+  api: 'mails',
+  autocomplete: 'local',
+  'bulk:create': 'mails',
+  'bulk:export': 'local',
+  'bulk:list': 'local',
+  'bulk:resume': 'mails',
+  'bulk:show': 'local',
+  'bulk:template': 'local',
+  demo: 'local',
+  doctor: 'reads',
+  'documents:download': 'reads',
+  'documents:head': 'reads',
+  'documents:link': 'reads',
+  'documents:pins': 'local',
+  'documents:verify': 'local',
+  'envelopes:cancel': 'mails',
+  'envelopes:create': 'mails',
+  'envelopes:download': 'reads',
+  'envelopes:get': 'reads',
+  'envelopes:list': 'reads',
+  'envelopes:remind': 'mails',
+  'envelopes:send': 'mails',
+  'envelopes:summary': 'reads',
+  'envelopes:watch': 'reads',
+  'events:gaps': 'reads',
+  'events:list': 'local',
+  'events:replay': 'writes',
+  'events:secret': 'local',
+  'events:show': 'local',
+  'events:trigger': 'writes',
+  'events:verify': 'local',
+  listen: 'writes',
+  'profiles:add': 'local',
+  'profiles:edit': 'local',
+  'profiles:list': 'local',
+  'profiles:remove': 'deletes',
+  'profiles:show': 'local',
+  'profiles:use': 'local',
+  'sandbox:advance': 'local',
+  'sandbox:choices': 'local',
+  'sandbox:decline': 'local',
+  'sandbox:deliveries': 'local',
+  'sandbox:faults': 'local',
+  'sandbox:reset': 'deletes',
+  'sandbox:sign': 'local',
+  'sandbox:start': 'local',
+  'sandbox:view': 'local',
+  'templates:get': 'reads',
+  'templates:list': 'reads',
+};

@@ -207,6 +207,18 @@ describe('the user erred: 2, and nothing was sent', () => {
     [['envelopes', 'create', '--signer', 'a@b.c'], /template/],
     [['envelopes', 'download', 'env_1', '--what', 'summary'], /signed, certificate, document/],
     [['sandbox', 'advance', 'soon'], /not a length of time/],
+    [
+      ['envelopes', 'list', '--csv', '--jsonl'],
+      /--csv and --jsonl exclude each other\.|--jsonl and --csv exclude/,
+    ],
+    [['envelopes', 'list', '--sort'], /--sort needs a value\./],
+    [
+      ['envelopes', 'create', '--signing-order', 'seq'],
+      /--signing-order takes one of sequential, parallel, not seq\./,
+    ],
+    [['autocomplete', 'tcsh'], /takes one of bash, .*, not tcsh\./],
+    [['listen', '--inspect-port', '9'], /--inspect-port goes with --inspect only\./],
+    [['list'], /Did you mean `esign envelopes list`/],
     [['listen', '--path', 'hooks', '--no-verify'], /must start with a slash/],
     [['--profile'], /expects a value|no command/i],
   ])('%j', async (args, says) => {

@@ -18,6 +18,17 @@ async function helpAt(columns: number, words: string[]): Promise<string[]> {
   return screen.raw().split(/\r?\n/);
 }
 
+describe('help and version', () => {
+  it('come by the words people try', async () => {
+    const said = async (line: string) => (await home.run(line.split(' '))).stdout;
+    expect(await said('help envelopes send')).toBe(await said('envelopes send --help'));
+    expect(await said('help')).toBe(await said('--help'));
+    const version = await said('--version');
+    expect(version).toMatch(/^esign-cli\/\d/);
+    expect([await said('version'), await said('-v')]).toEqual([version, version]);
+  });
+});
+
 describe('help on a terminal', () => {
   it.each([
     [80, []],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CommandFacts, readCommandTree } from '../../src/completion/commands.ts';
 import { isRecord } from '../../src/kernel/json.ts';
+import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
 import { outputSchemas } from './schemas.ts';
 import { SHAPES } from './shapes.ts';
 
@@ -63,6 +64,19 @@ describe('the contract with scripts', () => {
 
   it('describes what each of them prints with --json', () => {
     expect(Object.keys(SHAPES).sort()).toEqual(ids);
+  });
+
+  it('says what each of them does to the world', () => {
+    expect(Object.keys(COMMAND_EFFECTS).sort()).toEqual(ids);
+  });
+
+  it('names the value of each flag in the help', () => {
+    const nameless = Object.entries(commands).flatMap(([id, { flags }]) =>
+      Object.values(flags)
+        .filter((flag) => flag.type === 'option' && flag.helpValue === undefined)
+        .map(({ name }) => `${id} --${name}`),
+    );
+    expect(nameless).toEqual([]);
   });
 
   it.each(Object.entries(outputSchemas()))('contract/output/%s.json', async (name, schema) => {

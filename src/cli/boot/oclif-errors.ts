@@ -3,6 +3,7 @@ import type { Config } from '@oclif/core/config';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/nearest.ts';
+import { commandMeant } from './familiar.ts';
 
 /** What oclif makes of the message of an error that a flag's own parser throws. */
 const OF_A_FLAG = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
@@ -29,21 +30,11 @@ export function translate(error: unknown, config: Config | undefined, argv: read
 function unknownCommand(id: string, config: Config): UsageError {
   const words = id.replaceAll(':', ' ');
   const names = config.commands.map((command) => command.id.replaceAll(':', ' '));
-  const meant = nearest(words, names) ?? nearestBeginning(words, names);
+  const meant = commandMeant(words, names);
   return new UsageError(`There is no command "${words}".`, {
     hint:
       meant === undefined ? 'See `esign --help`.' : `Did you mean \`esign ${meant}\`? See \`esign --help\`.`,
   });
-}
-
-/** `envelopes get x y` is routed as one long command name when an argument is not expected. */
-function nearestBeginning(words: string, names: readonly string[]): string | undefined {
-  const parts = words.split(' ');
-  for (let length = parts.length - 1; length > 0; length--) {
-    const meant = nearest(parts.slice(0, length).join(' '), names);
-    if (meant !== undefined) return meant;
-  }
-  return undefined;
 }
 
 function unknownFlag(
@@ -81,18 +72,32 @@ function commandId(config: Config | undefined, argv: readonly string[]): string 
   return '';
 }
 
+/** What oclif says, and how it is said here. A value that was given is not repeated where it may be a secret. */
+const OCLIF_SENTENCES: readonly (readonly [RegExp, string])[] = [
+  [/^Missing 1 required arg:\n(\S+)\s+(.*)$/s, 'The argument $1 is missing: $2'],
+  [/^Missing \d+ required args:\n/, 'Arguments are missing:\n'],
+  [/^Parsing (--\S+) \n\tExpected (.*) but received: (.*)$/s, '$1 takes $2, not $3.'],
+  [/^Expected (--[^=\s]+)=(.*) to be one of: (.*)$/s, '$1 takes one of $3, not $2.'],
+  [/^Expected (.*) to be one of: (.*)$/s, 'This takes one of $2, not $1.'],
+  [/(--[^=\s]+)(?:=\S*)? cannot also be provided when using (--\S+)/g, '$2 and $1 exclude each other.'],
+  [/^All of the following must be provided when using (--\S+): (.*)$/s, '$1 goes with $2 only.'],
+  [/^(?:Exactly|At least) one of the following must be provided: (.*)$/s, 'One of these is missing: $1.'],
+  [/^Flag (--\S+) expects one of these values: (.*)$/s, '$1 needs a value: one of $2.'],
+  [/^Flag (--\S+) expects a value$/, '$1 needs a value.'],
+  [/^Flag (--\S+) can only be specified once$/, '$1 can be given once only.'],
+  [/^Unexpected argument: /, 'There is one argument too many: '],
+  [/^Unexpected arguments: /, 'There are arguments too many: '],
+];
+
 function tidy(message: string, command: Command.Loadable | undefined): string {
   const missing = (_: string, flag: string) => {
     const what = command?.flags[flag]?.description;
     return `The flag --${flag} is missing${what === undefined ? '' : `: ${what}`}.`;
   };
-  return message
+  const plain = message
     .replace(/^The following errors? occurred:\s*/, '')
-    .replaceAll(/Missing required flag (\S+)/g, missing)
-    .replace(/^Missing 1 required arg:\n(\S+)\s+(.*)$/s, 'The argument $1 is missing: $2')
-    .replace(/^Parsing (--\S+) \n\tExpected (.*) but received: (.*)$/s, '$1 takes $2, not $3.')
-    .replace(/^Unexpected argument/, 'There is one argument too many')
-    .trim();
+    .replaceAll(/Missing required flag (\S+)/g, missing);
+  return OCLIF_SENTENCES.reduce((text, [theirs, ours]) => text.replace(theirs, ours), plain).trim();
 }
 
 /** True when the error is a prompt that was ended with Ctrl-C. */

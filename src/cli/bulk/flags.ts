@@ -8,6 +8,7 @@ export const bulkFlags = {
     default: 16,
     min: 1,
     max: 256,
+    helpValue: 'N',
     helpGroup: 'PACE',
   }),
   reserve: shareFlag({
@@ -18,6 +19,7 @@ export const bulkFlags = {
   'max-requests': Flags.integer({
     description: 'stop after so many requests; the rest is for `bulk resume`',
     min: 1,
+    helpValue: 'N',
     helpGroup: 'PACE',
   }),
   'stop-on-error': Flags.integer({

@@ -67,6 +67,7 @@ export default class EnvelopesCreate extends EsignCommand {
     'signing-order': Flags.string({
       description: 'all at once, or one after the other',
       options: ['sequential', 'parallel'],
+      helpValue: 'sequential|parallel',
       helpGroup: 'SIGNER',
     }),
     send: Flags.boolean({ description: 'send it to its signers at once' }),

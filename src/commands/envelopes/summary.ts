@@ -26,7 +26,13 @@ export default class EnvelopesSummary extends EsignCommand {
       exclusive: ['json'],
     }),
     soon: durationFlag({ description: 'what counts as expiring soon (default 3d)', helpValue: '3d' }),
-    most: Flags.integer({ description: 'how many of each kind are named', default: 5, min: 0, max: 1_000 }),
+    most: Flags.integer({
+      description: 'how many of each kind are named',
+      helpValue: 'N',
+      default: 5,
+      min: 0,
+      max: 1_000,
+    }),
     html: Flags.string({ description: 'also write it as a page to this file', helpValue: 'FILE' }),
   };
 

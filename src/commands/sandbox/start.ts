@@ -16,11 +16,13 @@ export default class SandboxStart extends EsignCommand {
     port: Flags.integer({
       description: 'port of the API; 0 for any free one',
       default: 4010,
+      helpValue: 'N',
       min: 0,
       max: 65_535,
     }),
     'bucket-port': Flags.integer({
       description: 'port of the bucket (default 1000 above --port)',
+      helpValue: 'N',
       min: 0,
       max: 65_535,
     }),

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { commandMeant, inOurWords } from '../../src/cli/boot/familiar.ts';
+import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
+
+const names = Object.keys(COMMAND_EFFECTS).map((id) => id.replaceAll(':', ' '));
+const command = (words: readonly string[]) =>
+  names.includes(words.join(' ')) ? () => Promise.resolve({}) : undefined;
+const ours = (line: string) => inOurWords(line === '' ? [] : line.split(' '), { command }).join(' ');
+
+describe('words of other tools', () => {
+  it.each([
+    ['help', '--help'],
+    ['help envelopes send', 'envelopes send --help'],
+    ['version', '--version'],
+    ['-v', '--version'],
+    ['envelopes ls --all', 'envelopes list --all'],
+    ['templates show tmpl_1', 'templates get tmpl_1'],
+    // What there is stays what it is.
+    ['profiles show', 'profiles show'],
+    ['events show x', 'events show x'],
+    ['envelopes list', 'envelopes list'],
+    ['documents ls', 'documents ls'],
+    ['listen -v', 'listen -v'],
+    ['', ''],
+  ])('%s is %s', (line, wanted) => {
+    expect(ours(line)).toBe(wanted);
+  });
+});
+
+describe('a command that does not exist', () => {
+  it.each([
+    ['list', 'envelopes list'],
+    ['env list', 'envelopes list'],
+    ['template lst', 'templates list'],
+    ['envelopes find', 'envelopes list --search TEXT'],
+    ['login', 'profiles add NAME --base-url URL'],
+    ['whoami', 'profiles show'],
+    ['status', 'envelopes summary'],
+    ['completion bash', 'autocomplete'],
+    ['envelopes get x y', 'envelopes get'],
+    ['envelopes sned', 'envelopes send'],
+    ['envelopes creat', 'envelopes create'],
+    ['profiles remov', 'profiles remove'],
+    ['qwertz', undefined],
+  ])('%s: %s', (words, meant) => {
+    expect(commandMeant(words, names)).toBe(meant);
+  });
+
+  it('is never one that mails or deletes, for a word that reads', () => {
+    const reading =
+      'find show see seen view read look open get ls list search status info log check stat cat describe';
+    for (const word of reading.split(' '))
+      for (const topic of ['envelopes', 'envelope', 'env', 'bulk', 'profiles', 'sandbox', '']) {
+        const meant = commandMeant(`${topic} ${word}`.trim(), names);
+        const effect = COMMAND_EFFECTS[(meant ?? '').split(' ').slice(0, 2).join(':')];
+        expect([word, topic, meant, effect], 'mails').not.toContain('mails');
+        expect([word, topic, meant, effect], 'deletes').not.toContain('deletes');
+      }
+  });
+});
