@@ -41,7 +41,7 @@ export function dashboard(records: State, facts: { origin: string; now: string; 
 
 function templateRow(one: TemplateRecord): unknown[] {
   const { id, name, pageCount, roles, fields, active, upload } = one;
-  const standing = active ? 'listed' : fields.length === 0 ? 'no fields yet' : 'not listed';
+  const listing = active ? 'listed' : fields.length === 0 ? 'no fields yet' : 'not listed';
   const link = upload === undefined ? name : html`<a href="/templates/${id}">${name}</a>`;
-  return [html`<code>${id}</code>`, link, pageCount, roles.join(', '), standing];
+  return [html`<code>${id}</code>`, link, pageCount, roles.join(', '), listing];
 }

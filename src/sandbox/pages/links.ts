@@ -9,7 +9,7 @@ import { nothingThere } from './guard.ts';
 import { page } from './layout.ts';
 import type { PagesOptions } from './options.ts';
 import { sendPaper } from './records.ts';
-import { signingPage, standingPage } from './signing.ts';
+import { signingPage, statusPage } from './signing.ts';
 
 /** What stands behind the link in a signer's mail: reading, signing, declining, the papers. */
 export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
@@ -18,7 +18,7 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
     const found = bearer(options, c.req.param('token'));
     if (found === undefined) return nothingThere(c);
     if (!canSign(found))
-      return page(c, { title: found.envelope.subject, body: standingPage(found.envelope, found.signer) });
+      return page(c, { title: found.envelope.subject, body: statusPage(found.envelope, found.signer) });
     await engine.view(found.envelope.id, found.signer.id);
     return signing(c, options, found);
   });

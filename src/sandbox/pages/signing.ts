@@ -126,7 +126,7 @@ ${value}</textarea>`;
 }
 
 /** What the link shows when there is nothing to sign now, and the papers once they are there. */
-export function standingPage(envelope: EnvelopeRecord, signer: SignerRecord) {
+export function statusPage(envelope: EnvelopeRecord, signer: SignerRecord) {
   const path = `/sign/${signer.token}`;
   const papers =
     envelope.status === 'COMPLETED'

@@ -20,10 +20,10 @@ import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/w
 import { type ControlOptions, controlRoutes } from './control/control.ts';
 import { TemplateDesk } from './control/template-service.ts';
 import { Engine } from './engine/engine.ts';
-import { PaperShelf } from './engine/paper-store.ts';
+import { PaperStore } from './engine/paper-store.ts';
 import { Quota } from './engine/quota.ts';
 import { ResetLock } from './engine/reset-lock.ts';
-import { LateObjects } from './faults/delayed-objects.ts';
+import { DelayedObjects } from './faults/delayed-objects.ts';
 import { answerWithFaults } from './faults/fault-responses.ts';
 import { Faults } from './faults/faults.ts';
 import { openDefaultKey, type RandomId } from './store/keys.ts';
@@ -76,7 +76,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
   const trouble = new Trouble(options.clock, options.tell ?? (() => undefined));
-  const objects = new LateObjects(options.objects, faults, options.clock);
+  const objects = new DelayedObjects(options.objects, faults, options.clock);
   const store = await Store.open(options.dataDir);
   const clock = new SandboxClock(options.clock);
   // A request without a Host header gets the API's error shape, too, not the empty reply of node.
@@ -107,7 +107,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     engine = new Engine({
       ...common,
       sender,
-      shelf: new PaperShelf(papers, objects, uploads),
+      paperStore: new PaperStore(papers, objects, uploads),
       quota: new Quota(store.state, options.quota, choices),
       origin: () => originOf(server, options.host),
     });
@@ -205,7 +205,7 @@ async function close(
     store: Store;
     engine: Engine | undefined;
     sender: WebhookSender | undefined;
-    objects: LateObjects;
+    objects: DelayedObjects;
     closing: AbortController;
   },
 ): Promise<void> {

@@ -15,7 +15,7 @@ import { draftEnvelope } from './draft.ts';
 import { type Entries, fillFields } from './fields.ts';
 import * as lifecycle from './lifecycle.ts';
 import { copyOf, outcomeOf } from './outcome.ts';
-import type { PaperShelf } from './paper-store.ts';
+import type { PaperStore } from './paper-store.ts';
 import * as predicates from './predicates.ts';
 import type { Quota } from './quota.ts';
 import type { ResetLock } from './reset-lock.ts';
@@ -27,7 +27,7 @@ export interface EngineOptions {
   realClock: Clock;
   sender: WebhookSender;
   papers: PaperMaker;
-  shelf: PaperShelf;
+  paperStore: PaperStore;
   resets: ResetLock;
   trouble: Trouble;
   randomId: RandomId;
@@ -99,12 +99,12 @@ export class Engine {
     const draft = draftEnvelope(orgId, template, body, now, { randomId, rules });
     const release = this.#options.quota.reserve(orgId, now, draft.signers.length);
     try {
-      await this.#options.resets.shared(() => this.#options.shelf.putDocument(template, draft));
+      await this.#options.resets.shared(() => this.#options.paperStore.putDocument(template, draft));
       if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt)
         throw notFound('Template');
       return await this.#commit(body.sendImmediately ? lifecycle.send(draft, now, rules) : unchanged(draft));
     } catch (error) {
-      await this.#options.shelf.clear(draft).catch(() => undefined);
+      await this.#options.paperStore.clear(draft).catch(() => undefined);
       throw error;
     } finally {
       release();
@@ -202,7 +202,7 @@ export class Engine {
   }
 
   async #reset(keptKeyHash: string): Promise<void> {
-    const { store, sender, clock, papers, shelf } = this.#options;
+    const { store, sender, clock, papers, paperStore } = this.#options;
     const key = this.#state.keyByHash(keptKeyHash);
     sender.clear();
     const saved = store.commit([
@@ -219,7 +219,7 @@ export class Engine {
     }
     clock.offsetMs = 0;
     this.#alarm.set(undefined);
-    await shelf.clear();
+    await paperStore.clear();
   }
 
   #act(id: string, step: (envelope: EnvelopeRecord, now: number) => lifecycle.Step): Promise<EnvelopeRecord> {
@@ -232,11 +232,11 @@ export class Engine {
       // The papers come first: an envelope that says COMPLETED has them.
       await this.#options.resets.shared(async () => {
         if (done.envelope.status === 'COMPLETED')
-          await this.#options.shelf.putSigned(this.#templateOf(before), done.envelope);
+          await this.#options.paperStore.putSigned(this.#templateOf(before), done.envelope);
       });
       if (this.#state.envelopes.get(id) === before) return this.#commit(done);
       // A reset came in between: the papers just put belong to nobody.
-      await this.#options.shelf.clear(done.envelope);
+      await this.#options.paperStore.clear(done.envelope);
       throw notFound('Envelope');
     });
   }
@@ -260,9 +260,9 @@ export class Engine {
     if (!envelope || !predicates.isFinalising(envelope)) return;
     const done = lifecycle.finalise(envelope, this.#rules);
     const template = this.#templateOf(envelope);
-    await this.#options.resets.shared(() => this.#options.shelf.putSigned(template, done.envelope));
+    await this.#options.resets.shared(() => this.#options.paperStore.putSigned(template, done.envelope));
     if (this.#state.envelopes.get(id) === envelope) await this.#commit(done);
-    else await this.#options.shelf.clear(done.envelope);
+    else await this.#options.paperStore.clear(done.envelope);
   }
 
   #setAlarm(moved = false): void {

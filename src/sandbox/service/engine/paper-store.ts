@@ -14,7 +14,7 @@ interface Drawn {
 }
 
 /** Has the papers drawn and puts them into the bucket. */
-export class PaperShelf {
+export class PaperStore {
   readonly #papers: PaperMaker;
   readonly #objects: ObjectWriter;
   readonly #uploads: Uploads;

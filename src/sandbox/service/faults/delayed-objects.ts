@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { ObjectWriter } from '../../model.ts';
 import type { Faults, ObjectPlan } from './faults.ts';
 
-interface LateObject {
+interface DelayedObject {
   body: Uint8Array;
   contentType: string;
   /** How many more reads find nothing. */
@@ -14,11 +14,11 @@ interface LateObject {
 }
 
 /** The bucket as the service sees it, with objects that come late where the faults say so. */
-export class LateObjects implements ObjectWriter {
+export class DelayedObjects implements ObjectWriter {
   readonly #objects: ObjectWriter;
   readonly #faults: Faults;
   readonly #clock: Clock;
-  readonly #late = new Map<string, LateObject>();
+  readonly #late = new Map<string, DelayedObject>();
   readonly #arrivals = new Set<Promise<void>>();
 
   /** `clock` is the machine's: who waits for an object waits in real time. */
