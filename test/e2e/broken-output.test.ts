@@ -3,18 +3,12 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { Home, linesOf, reportedError } from '../support/cli.ts';
-import { json } from '../support/server.ts';
-import { answerPage, type FakeService, fakeService } from './fake-service.ts';
+import { type FakeService, serviceOfOne } from './fake-service.ts';
 
 const home = new Home();
 let service: FakeService;
 beforeAll(async () => {
-  const envelope = { id: 'env_1', status: 'SENT', createdAt: '2026-01-02T03:04:05Z' };
-  service = await fakeService((request, response) =>
-    request.path.endsWith('env_1')
-      ? json(response, 200, { data: envelope })
-      : answerPage(request, response, 3, () => envelope),
-  );
+  service = await serviceOfOne();
 });
 afterAll(async () => {
   await service.server.close();

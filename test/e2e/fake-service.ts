@@ -33,3 +33,13 @@ export function answerPage(
   const totalPages = Math.ceil(total / pageSize);
   json(response, 200, { data, meta: { pagination: { page, pageSize, total, totalPages } } });
 }
+
+/** A service with the envelope env_1, three times in its list. */
+export function serviceOfOne(): Promise<FakeService> {
+  const envelope = { id: 'env_1', status: 'SENT', createdAt: '2026-01-02T03:04:05Z' };
+  return fakeService((request, response) =>
+    request.path.endsWith('env_1')
+      ? json(response, 200, { data: envelope })
+      : answerPage(request, response, 3, () => envelope),
+  );
+}

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, PACKAGE } from '../support/cli.ts';
 import { type Loaded, loadedBy } from '../support/loaded.ts';
-import { json } from '../support/server.ts';
-import { answerPage, type FakeService, fakeService } from './fake-service.ts';
+import { type FakeService, serviceOfOne } from './fake-service.ts';
 import figures from './loaded.json' with { type: 'json' };
 
 /*
@@ -26,12 +25,7 @@ describe.skipIf(PACKAGE === undefined)('what a command loads', () => {
   const home = new Home();
   let service: FakeService;
   beforeAll(async () => {
-    const envelope = { id: 'env_1', status: 'SENT', createdAt: '2026-01-02T03:04:05Z' };
-    service = await fakeService((request, response) =>
-      request.path.endsWith('env_1')
-        ? json(response, 200, { data: envelope })
-        : answerPage(request, response, 3, () => envelope),
-    );
+    service = await serviceOfOne();
   });
   afterAll(async () => {
     await service.server.close();
