@@ -158,7 +158,7 @@ module.exports = {
     {
       name: 'one-http-layer',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/api/(http|dispatcher).ts$' },
+      from: { path: '^src/', pathNot: '^src/api/(dispatcher|undici|undici-parts.d).ts$' },
       to: { path: 'node_modules/undici' },
     },
     {

@@ -13,27 +13,21 @@ function start(argv) {
     process.stdout.on('error', notWritten);
     return process.stdout.write(ready);
   }
-  if (!existsSync(join(root, 'dist/cli/main.js')))
+  if (!existsSync(join(root, 'dist/program/esign.cjs')))
     return fail('esign is not built yet. Run `npm run build` first, or `npm run demo` to see it all.');
   // From Node 22 on. Where the folder can't be used, nothing is kept and nothing else changes.
   if (!process.env.NODE_COMPILE_CACHE)
-    require('node:module').enableCompileCache?.(require('../dist/paths.cjs').cacheDir());
+    require('node:module').enableCompileCache?.(require('../dist/program/paths.cjs').cacheDir());
   return run(argv);
 }
 
-async function run(argv) {
+function run(argv) {
+  const program = require('../dist/program/esign.cjs');
   const [first, ...rest] = argv;
-  if (first === '__complete') {
-    // Completion answers at each Tab: nothing of oclif is loaded for it.
-    const { main } = await import('../dist/cli/autocomplete/complete.js');
-    await main(rest, root);
-  } else if (first === '__update') {
-    const { main } = await import('../dist/cli/boot/update-check.js');
-    await main();
-  } else {
-    const { main } = await import('../dist/cli/main.js');
-    await main(argv, root);
-  }
+  // Completion answers at each Tab: nothing of oclif is loaded for it.
+  if (first === '__complete') return program.complete(rest, root);
+  if (first === '__update') return program.update();
+  return program.main(argv, root);
 }
 
 /** The version, and a page of help for a pipe, which the build has written already. */

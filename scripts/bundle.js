@@ -1,154 +1,205 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { lateBuiltins, lateRequires, ownBuiltins } from './lazy.js';
-import { mergeChunks } from './merge-chunks.js';
-import { slim } from './slim.js';
+import { firstStandIns, lateStandIns } from './stand-ins.js';
 
+/*
+ * The bundle (docs/decisions/0008). What every command needs is one CommonJS file, dist/program/esign.cjs, in which a
+ * module runs when it is first imported. All else are modules beside it, split by esbuild; what they share with the first
+ * file they get from there, so that each module of ours is there once.
+ */
 const root = join(import.meta.dirname, '..');
 
-// CommonJS packages inside the ESM bundle expect these three.
-const GLOBALS = {
-  require: `import { createRequire as __createRequire } from 'node:module';
-const require = __createRequire(import.meta.url);
-`,
-  __filename: `import { fileURLToPath as __toPath } from 'node:url';
-const __filename = __toPath(import.meta.url);
-`,
-  __dirname: `import { fileURLToPath as __toFolder } from 'node:url';
-const __dirname = __toFolder(new URL('.', import.meta.url));
-`,
+/** The folders of dist/ that the bundler makes. */
+export const BUNDLED = ['client', 'program'];
+
+/** The commands of which a script may call thousands: they start from the first file alone. */
+const FIRST = /^commands\/(templates|profiles|envelopes\/(get|list|create|send|cancel|remind))\b/;
+/** What they import late, and then nearly all of them. */
+const ALSO_FIRST = ['api/client.ts', 'completion/cache.ts'];
+/** Modules that nothing imports: what oclif loads, and the programs of threads. */
+const ENTRIES = {
+  'cli/help.ts': 'help',
+  'sandbox/papers/inspect-worker.ts': 'inspect-worker',
+};
+/** Packages of the first file that the others get from there, too. */
+const SHARED_PACKAGES = /^@oclif\/core\/(args|command|flags)$/;
+
+const COMMON = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  minify: true,
+  // oclif looks for TypeScript only when it runs from sources, which the bundle never does;
+  // the keychain's package holds machine code.
+  external: ['typescript', '@napi-rs/keyring'],
+  legalComments: 'linked',
+  logLevel: 'warning',
 };
 
-/** The folders of dist/ that the bundler makes. */
-export const BUNDLED = ['chunks', 'cli', 'client', 'commands', 'sandbox'];
-
-const banner = Object.values(GLOBALS).join('');
-
-/** One entry per command, so that a command loads its own code only; what they share is split off. */
-export async function bundleOptions() {
-  const commands = (await readdir(join(root, 'src/commands'), { recursive: true })).filter((file) =>
-    file.endsWith('.ts'),
-  );
-  return {
-    absWorkingDir: root,
-    entryPoints: [
-      'src/cli/main.ts',
-      'src/cli/autocomplete/complete.ts',
-      'src/cli/help.ts',
-      'src/cli/boot/update-check.ts',
-      'src/client/client.ts',
-      // Threads' own programs.
-      'src/sandbox/papers/inspect-worker.ts',
-      ...commands.map((file) => join('src/commands', file)),
-    ],
-    outbase: 'src',
-    outdir: 'dist',
-    bundle: true,
+/** Makes the program in a dist folder; `more` are options of the bundler. */
+export async function bundle(dist = join(root, 'dist'), more = {}) {
+  for (const part of BUNDLED) await rm(join(dist, part), { recursive: true, force: true });
+  const program = join(dist, 'program');
+  const commands = await commandFiles();
+  const first = await firstModules(commands);
+  const late = new Set(Object.keys(ENTRIES));
+  await build({
+    ...COMMON,
+    ...more,
+    stdin: { contents: startOf(commands, first), resolveDir: join(root, 'src'), sourcefile: 'start.js' },
+    outfile: join(program, 'esign.cjs'),
+    format: 'cjs',
+    define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
+    plugins: [firstStandIns, lateImports(first, late)],
+  });
+  await build({
+    ...COMMON,
+    ...more,
+    entryPoints: [...late, 'esign:commands'].map((name) => ({
+      in: name.endsWith('.ts') ? `src/${name}` : name,
+      out: fileOf(name),
+    })),
+    outdir: program,
+    chunkNames: '[name]-[hash]',
     splitting: true,
     format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-    chunkNames: 'chunks/[name]-[hash]',
-    plugins: [slim, lateRequires, ownBuiltins],
-    banner: { js: banner },
-    minify: true,
-    // oclif looks for TypeScript only when it runs from sources, which the bundle never does;
-    // the keychain's package holds machine code.
-    external: ['typescript', '@napi-rs/keyring'],
-    legalComments: 'linked',
-    logLevel: 'warning',
+    banner: { js: FOR_COMMONJS },
+    plugins: [lateStandIns, fromFirst(first), listOf(commands)],
+  });
+  await build({
+    ...COMMON,
+    ...more,
+    entryPoints: ['src/client/client.ts'],
+    outfile: join(dist, 'client/client.js'),
+    format: 'esm',
+    banner: { js: FOR_COMMONJS },
+  });
+  // bin/run.js wants a folder before it loads anything else.
+  const paths = { entryPoints: ['src/kernel/paths.ts'], outfile: join(program, 'paths.cjs'), format: 'cjs' };
+  await build({ ...COMMON, ...more, ...paths });
+  // It is loaded from beside the code that asks for it.
+  await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(program, 'harfbuzz.wasm'));
+}
+
+/** CommonJS packages inside a module expect these three. */
+const FOR_COMMONJS = `import { createRequire as __createRequire } from 'node:module';
+const require = __createRequire(import.meta.url);
+const { filename: __filename, dirname: __dirname } = import.meta;`;
+
+async function commandFiles() {
+  const files = await readdir(join(root, 'src/commands'), { recursive: true });
+  return files.filter((file) => file.endsWith('.ts')).map((file) => `commands/${file.split(sep).join('/')}`);
+}
+
+/** What the first file begins with: what bin/run.js calls, and its modules for the others. */
+function startOf(commands, shared) {
+  const load = (file) =>
+    FIRST.test(file) ? `require('./${file}').default` : `import('./${file}').then((late) => late.default)`;
+  return `
+    exports.commands = {${commands.map((file) => `'${wordsOf(file)}': () => ${load(file)},`).join('\n')}};
+    exports.main = (argv, root) => require('./cli/main.ts').main(argv, { root, commands: exports.commands });
+    exports.complete = (...words) => require('./cli/autocomplete/complete.ts').main(...words);
+    exports.update = () => import('./cli/boot/update-check.ts').then((late) => late.main());
+    exports.shared = {${[...shared].map((name) => `'${name}': () => require('${asImport(name)}'),`).join('\n')}};`;
+}
+
+/** commands/envelopes/get.ts as it is called: `envelopes get`. */
+function wordsOf(file) {
+  return file.replace(/^commands\/|\.ts$/g, '').replaceAll('/', ' ');
+}
+
+/** The modules of ours and the shared packages that the first file has: all that is not imported late. */
+async function firstModules(commands) {
+  const names = new Set();
+  await build({
+    ...COMMON,
+    write: false,
+    stdin: { contents: startOf(commands, ALSO_FIRST), resolveDir: join(root, 'src'), sourcefile: 'start.js' },
+    format: 'cjs',
+    legalComments: 'none',
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'note',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /./ }, ({ path, kind, resolveDir }) => {
+            if (kind === 'dynamic-import') return { path, external: true };
+            const name = nameOf(path, resolveDir);
+            if (name.endsWith('.ts') || SHARED_PACKAGES.test(name)) names.add(name);
+            return undefined;
+          }),
+      },
+    ],
+  });
+  return names;
+}
+
+/** What the first file imports late and does not have becomes a file of its own. */
+function lateImports(first, late) {
+  return {
+    name: 'late-imports',
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /./ }, ({ path, kind, resolveDir }) => {
+        const name = nameOf(path, resolveDir);
+        const isOurs = kind === 'dynamic-import' && !first.has(name) && !isBuiltin(name);
+        if (!isOurs || COMMON.external.includes(name)) return undefined;
+        late.add(name);
+        return { path: `./${fileOf(name)}.js`, external: true };
+      }),
   };
 }
 
-/** Makes the program in dist/. */
-export async function bundle() {
-  for (const part of BUNDLED) await rm(join(root, 'dist', part), { recursive: true, force: true });
-  const { metafile } = await build({ ...(await bundleOptions()), metafile: true });
-  const asking = await trimBanners(metafile);
-  const client = chunkOf('src/api/client.ts', metafile);
-  const merged = await mergeChunks(root, metafile, {
-    core: ['dist/cli/main.js'],
-    command: ['dist/commands/envelopes/get.js', 'dist/commands/envelopes/list.js'],
-    client: [client, chunkOf('src/completion/cache.ts', metafile)],
-  });
-  await rewriteBuiltins();
-  await countModules(metafile, merged);
-  await noteAsking(asking, merged);
-  await copyShaper(join(root, 'dist'));
-  await bundlePaths();
+/** What the first file has is asked of it. */
+function fromFirst(first) {
+  return {
+    name: 'from-first',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /./ }, ({ path, resolveDir }) => {
+        const name = nameOf(path, resolveDir);
+        return first.has(name) ? { path: name, namespace: 'first' } : undefined;
+      });
+      onLoad({ filter: /./, namespace: 'first' }, ({ path }) => ({
+        contents: `module.exports = require('esign:first').shared['${path}']();`,
+      }));
+      onResolve({ filter: /^esign:first$/ }, () => ({ path: './esign.cjs', external: true }));
+    },
+  };
 }
 
-/** For bin/run.js, which is CommonJS and wants a folder before it loads anything else. */
-async function bundlePaths() {
-  const { absWorkingDir, platform, target, minify } = await bundleOptions();
-  const common = { absWorkingDir, platform, target, minify, bundle: true };
-  await build({ ...common, entryPoints: ['src/kernel/paths.ts'], format: 'cjs', outfile: 'dist/paths.cjs' });
+/** All commands at once, for the manifest alone. */
+function listOf(commands) {
+  const ids = commands.map((file) => wordsOf(file).replaceAll(' ', ':'));
+  const imports = commands.map((file, index) => `import command${index} from './${file}';`);
+  const table = ids.map((id, index) => `'${id}': command${index},`);
+  const contents = `${imports.join('\n')}\nexport const COMMANDS = {${table.join('\n')}};`;
+  return {
+    name: 'commands',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^esign:commands$/ }, ({ path }) => ({ path, namespace: 'commands' }));
+      onLoad({ filter: /./, namespace: 'commands' }, () => ({ contents, resolveDir: join(root, 'src') }));
+    },
+  };
 }
 
-/** harfbuzzjs loads its WebAssembly from beside its own file. */
-export async function copyShaper(dist) {
-  await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(dist, 'chunks/harfbuzz.wasm'));
+/** A module of ours by its path in src/, anything else by its name. */
+function nameOf(path, resolveDir) {
+  return path.startsWith('.')
+    ? relative(join(root, 'src'), join(resolveDir, path)).split(sep).join('/')
+    : path;
 }
 
-/** The file that a lazily loaded module has become. */
-function chunkOf(module, { outputs }) {
-  return Object.keys(outputs).find((file) => outputs[file].entryPoint === module);
+function asImport(name) {
+  return name.endsWith('.ts') ? `./${name}` : name;
 }
 
-/**
- * Most files need none of the three, and making them takes a while in each of the forty that a command loads. Returns
- * those whose own code asks for a file beside them.
- */
-async function trimBanners({ outputs }) {
-  const asking = [];
-  for (const name of Object.keys(outputs).filter((file) => file.endsWith('.js'))) {
-    const path = join(root, name);
-    const text = await readFile(path, 'utf8');
-    const body = Object.values(GLOBALS).reduce((rest, part) => rest.replace(part, ''), text);
-    if (body.includes('import.meta.url')) asking.push(name);
-    const needed = Object.entries(GLOBALS).filter(([word]) => new RegExp(`\\b${word}\\b`).test(body));
-    await writeFile(path, needed.map(([, part]) => part).join('') + body);
-  }
-  return asking;
-}
-
-/** For the standalone executable, which unpacks its files only for code that asks for one. */
-async function noteAsking(asking, merged) {
-  const files = asking.map((file) => (merged.has(file) ? `dist/chunks/${merged.get(file)}.js` : file));
-  await writeFile(join(root, 'dist/.asking.json'), JSON.stringify([...new Set(files)]));
-}
-
-/** Last of all, since what puts files together reads their imports. */
-async function rewriteBuiltins() {
-  for (const part of BUNDLED) {
-    const files = await readdir(join(root, 'dist', part), { recursive: true });
-    for (const file of files.filter((name) => name.endsWith('.js'))) {
-      const path = join(root, 'dist', part, file);
-      await writeFile(path, lateBuiltins(await readFile(path, 'utf8')));
-    }
-  }
-}
-
-/** How many modules are in each file, for the test that counts what a command loads. */
-async function countModules({ outputs }, merged) {
-  const counts = Object.entries(outputs)
-    .filter(([file]) => file.endsWith('.js'))
-    .map(([file, { inputs }]) => [
-      file,
-      Object.entries(inputs).filter(
-        ([input, { bytesInOutput }]) => bytesInOutput > 0 && !input.startsWith('own-builtin:'),
-      ).length,
-    ]);
-  const byFile = Object.fromEntries(counts);
-  for (const [file, name] of merged) {
-    const whole = `dist/chunks/${name}.js`;
-    byFile[whole] = (byFile[whole] ?? 0) + byFile[file];
-    byFile[file] = 0;
-  }
-  await writeFile(join(root, 'dist/.modules.json'), JSON.stringify(byFile));
+/** The name of the file that a late import becomes. */
+function fileOf(name) {
+  return ENTRIES[name] ?? name.replace(/^(@|esign:)|\.ts$/g, '').replaceAll('/', '-');
 }
 
 /** What the web pages of the sandbox and of `listen --inspect` load: style, script, the PDF viewer, a font. */
@@ -172,7 +223,7 @@ export async function helpPages() {
   process.env.OCLIF_COLUMNS = '80';
   process.env.NO_COLOR = '1';
   const { Config } = await import('@oclif/core/config');
-  const { default: Help } = await import('../dist/cli/help.js');
+  const { default: Help } = await import('../dist/program/help.js');
   const { commandIDs, topics } = await Config.load({ root });
   const folder = join(root, 'dist/help');
   await rm(folder, { recursive: true, force: true });

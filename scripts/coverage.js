@@ -57,8 +57,6 @@ function suite() {
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
     ...['--project', 'unit', '--project', 'e2e'],
-    // It counts what the bundle of dist/ loads, which this one is not.
-    ...['--exclude', 'test/e2e/loaded.test.ts'],
     ...[
       '--coverage.enabled',
       '--coverage.provider=v8',

@@ -59,12 +59,12 @@ async function fill() {
 
 /** Its own licence, and those of all that the executable carries. */
 async function copyright() {
-  const chunks = join(root, 'dist/chunks');
-  const notices = (await readdir(chunks)).filter((name) => name.endsWith('.LEGAL.txt'));
+  const program = join(root, 'dist/program');
+  const notices = (await readdir(program)).filter((name) => name.endsWith('.LEGAL.txt'));
   const fonts = join(root, 'dist/fonts/licenses');
   const files = [
     join(root, 'LICENSE'),
-    ...notices.map((name) => join(chunks, name)),
+    ...notices.map((name) => join(program, name)),
     ...(await readdir(fonts)).map((name) => join(fonts, name)),
   ];
   const texts = await Promise.all(

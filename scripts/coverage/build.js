@@ -1,13 +1,11 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { build } from 'esbuild';
-import { BUNDLED, bundleOptions, copyShaper } from '../bundle.js';
+import { BUNDLED, bundle } from '../bundle.js';
 
 /** Parts of dist/ that no end-to-end test needs. */
 const UNUSED = ['standalone', 'deb', 'man', 'types'];
 
-// The package in a folder of its own (the argument), its code as the bundler leaves it: not minified, nothing put together
-// or rewritten afterwards, so that source maps hold. The maps are beside the files and not named in them, since Node would
+// The package in a folder of its own (the argument), its code not minified and with source maps. The maps are beside the files and not named in them, since Node would
 // copy those it finds into what it writes about each process. The folder is inside the repository, so that a package that
 // is no part of the bundle is found.
 const root = join(import.meta.dirname, '../..');
@@ -20,14 +18,7 @@ for (const name of ['bin', 'contract', 'package.json', 'oclif.manifest.json'])
   await cp(join(root, name), join(folder, name), { recursive: true });
 const dist = join(root, 'dist');
 await cp(dist, join(folder, 'dist'), { recursive: true, filter: isWanted });
-await build({
-  ...(await bundleOptions()),
-  outdir: join(folder, 'dist'),
-  minify: false,
-  sourcemap: 'external',
-  legalComments: 'none',
-});
-await copyShaper(join(folder, 'dist'));
+await bundle(join(folder, 'dist'), { minify: false, sourcemap: 'external', legalComments: 'none' });
 
 function isWanted(path) {
   const [part = ''] = relative(dist, path).split(sep);

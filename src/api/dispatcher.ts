@@ -1,9 +1,10 @@
-import { Agent, type buildConnector, type Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import { authorization, type HttpProxy, proxyFor } from '../kernel/proxy.ts';
+import { createAgent, type HttpAgent } from './undici.ts';
 
 /** The connections of one run, and the proxy that stands between. */
 export interface Connections {
-  dispatcher: Dispatcher;
+  dispatcher: HttpAgent;
   proxy: HttpProxy | undefined;
 }
 
@@ -12,10 +13,10 @@ export function connectionsTo(target: URL, timeoutMs: number): Connections {
   const proxy = proxyFor(process.env, target);
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const direct = { connect: { timeout: timeoutMs }, ...limits };
-  if (proxy === undefined) return { proxy, dispatcher: new Agent(direct) };
+  if (proxy === undefined) return { proxy, dispatcher: createAgent(direct) };
   if (target.protocol === 'http:')
-    return { proxy, dispatcher: new Agent(direct).compose(askingProxy(proxy)) };
-  return { proxy, dispatcher: new Agent({ connect: tunnel(proxy, timeoutMs), ...limits }) };
+    return { proxy, dispatcher: createAgent(direct).compose(askingProxy(proxy)) };
+  return { proxy, dispatcher: createAgent({ connect: tunnel(proxy, timeoutMs), ...limits }) };
 }
 
 /** Plain http: the proxy takes the request, with the whole address as its path. */

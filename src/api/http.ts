@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
 import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
@@ -9,6 +8,7 @@ import { type RateLimit, readRateLimit } from './rate-limit.ts';
 import type { RateWindow } from './rate-window.ts';
 import { errorReplySchema, matches } from './schemas.ts';
 import type { ServiceClock } from './service-clock.ts';
+import type { HttpAgent } from './undici.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
@@ -52,7 +52,7 @@ export interface HttpOptions {
   timeoutMs: number;
   userAgent: string;
   clock: Clock;
-  dispatcher?: Dispatcher | undefined;
+  dispatcher?: HttpAgent | undefined;
   /** Told of every reply's time. */
   serviceClock?: ServiceClock | undefined;
   trace?: ((entry: TraceEntry) => void) | undefined;

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
-import { checksumOf } from '../kernel/checksum.ts';
+import { shortDigest } from '../kernel/digest.ts';
 import { replaceFile } from '../kernel/files.ts';
 import { makeFolder } from '../kernel/folder.ts';
 import { parseJson } from '../kernel/json.ts';
@@ -32,7 +32,7 @@ export class WindowFile implements WindowCounter {
   /** `folder`: of this user's state. The key is only used as a name, by a checksum that does not give it away. */
   constructor(folder: string, baseUrl: string, apiKey: string) {
     this.#folder = folder;
-    this.#name = checksumOf(`${baseUrl}\n${apiKey}`);
+    this.#name = shortDigest(`${baseUrl}\n${apiKey}`);
   }
 
   read(): Standing | undefined {

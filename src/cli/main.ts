@@ -1,10 +1,9 @@
-import { setFlagsFromString } from 'node:v8';
 import type { Config } from '@oclif/core/config';
 import { EsignError, OutputError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { safeBlock } from '../output/text.ts';
 import { inOurWords } from './boot/familiar.ts';
-import { folderInstallation, type Installation } from './boot/installation.ts';
+import { type Installation, versionOf } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
 import { output, watchOutput } from './boot/output.ts';
 import { commandLine, noted, redactor, signals } from './boot/process.ts';
@@ -14,18 +13,14 @@ import { exitCodeOf } from './exit-codes.ts';
 import { errorText } from './report.ts';
 
 // The V8 of Node 20 would go on optimizing undici's parser at the end of every short run (docs/decisions/0008).
-if (process.versions.v8.startsWith('11.')) setFlagsFromString('--liftoff-only');
+if (process.versions.v8.startsWith('11.'))
+  process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
 
 /**
  * Runs one command line. Our own runner instead of oclif's: one reporter, one exit code, and never
  * process.exit with output pending; the process ends by itself when everything is written.
  */
-export async function main(argv: string[], root: string): Promise<void> {
-  await runInstalled(argv, folderInstallation(root));
-}
-
-/** The same, wherever the program's parts are. */
-export async function runInstalled(words: string[], installed: Installation): Promise<void> {
+export async function main(words: string[], installed: Installation): Promise<void> {
   const argv = inOurWords(words, installed);
   watchOutput();
   commandLine.words = argv;
@@ -51,7 +46,7 @@ async function offerUpdate(argv: readonly string[], installed: Installation): Pr
   if (wantsJson(argv) || signals.signal.aborted) return;
   try {
     const { updateNotice } = await import('./boot/update-notice.ts');
-    const notice = updateNotice(installed.version(), Date.now());
+    const notice = updateNotice(versionOf(installed), Date.now());
     const terminal = processTerminal({});
     if (notice !== undefined) terminal.err(`${terminal.styleErr('dim', notice)}\n`);
   } catch {
@@ -69,7 +64,7 @@ async function runWithOclif(argv: string[], installed: Installation): Promise<vo
 
 async function loadConfig(installed: Installation): Promise<Config> {
   const { Config } = await import('./boot/oclif.ts');
-  return Config.load({ root: installed.root() });
+  return Config.load({ root: installed.root });
 }
 
 async function report(error: unknown, argv: readonly string[], installed: Installation): Promise<void> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { checksumOf } from '../kernel/checksum.ts';
+import { shortDigest } from '../kernel/digest.ts';
 import { replaceFile } from '../kernel/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { maskKey } from '../kernel/redaction.ts';
@@ -30,7 +30,7 @@ export interface Scope {
 /** The cache file of a scope. Its name is a checksum: no address and no key stands in it. */
 export function cacheFile(stateDir: string, scope: Scope): string {
   const facts = JSON.stringify([scope.baseUrl, scope.profile ?? null, maskKey(scope.apiKey)]);
-  return join(stateDir, 'completion', `${checksumOf(facts)}.json`);
+  return join(stateDir, 'completion', `${shortDigest(facts)}.json`);
 }
 
 /** What was seen lately, newest first; nothing when there is no cache or it can't be read. */

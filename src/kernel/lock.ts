@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { constants, copyFile, link, readFile, realpath, rm, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { checksumOf } from './checksum.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { shortDigest } from './digest.ts';
 import { codeOf } from './errors.ts';
 import { untilFree } from './files.ts';
 import { announce, isPresent, processOf, type StatReader } from './presence.ts';
@@ -98,7 +98,7 @@ async function clearIfLeft(path: string, owner: string, options: LockOptions): P
   else if (await isPresent(owner, options.read)) return false;
   const clearing = { ...options, waitMs: CLEARED_MS };
   const stuck = (pid: string) => new Error(`process ${pid} does not get on with clearing ${path}`);
-  const release = await lockFile(`${path}.${checksumOf(owner)}`, stuck, clearing);
+  const release = await lockFile(`${path}.${shortDigest(owner)}`, stuck, clearing);
   try {
     if ((await ownerOf(path)) === owner) await unlink(path);
   } finally {

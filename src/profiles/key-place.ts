@@ -1,6 +1,5 @@
 import { type EsignError, UsageError } from '../kernel/errors.ts';
 import type { ProfileChanges } from './edit.ts';
-import { keyFromCommand } from './key-command.ts';
 import { dropFromKeychain, keepInKeychain, keyFromKeychain } from './keychain.ts';
 import type { Profile } from './profile.ts';
 import type { Settings } from './resolve.ts';
@@ -10,7 +9,7 @@ export async function presentKey(
   { kind, value }: NonNullable<Settings['apiKey']>,
   signal?: AbortSignal,
 ): Promise<string> {
-  if (kind === 'command') return keyFromCommand(value, signal);
+  if (kind === 'command') return (await import('./key-command.ts')).keyFromCommand(value, signal);
   return kind === 'keychain' ? keyFromKeychain(value, signal) : value;
 }
 

@@ -7,13 +7,13 @@ import type { Installation } from './installation.ts';
 const VERBS: Readonly<Record<string, string>> = { ls: 'list', show: 'get' };
 
 /** The command line in our words: `help WORDS`, `version`, `-v`, `envelopes ls`, `templates show`. */
-export function inOurWords(argv: readonly string[], installed: Pick<Installation, 'command'>): string[] {
+export function inOurWords(argv: readonly string[], { commands }: Pick<Installation, 'commands'>): string[] {
   const [first = '', second = '', ...rest] = argv;
   if (first === 'help') return [...argv.slice(1), '--help'];
   if (argv.length === 1 && (first === 'version' || first === '-v')) return ['--version'];
   const ours = VERBS[second];
-  const isTheirs = ours !== undefined && /^[a-z]+$/.test(first) && !installed.command([first, second]);
-  return isTheirs && installed.command([first, ours]) ? [first, ours, ...rest] : [...argv];
+  const isOurs = (verb: string) => Object.hasOwn(commands, `${first} ${verb}`);
+  return ours !== undefined && !isOurs(second) && isOurs(ours) ? [first, ours, ...rest] : [...argv];
 }
 
 const TOPICS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { Installation } from './installation.ts';
+import { type Installation, versionOf } from './installation.ts';
 
 /** What a command asks of oclif's Config; making a whole one takes longer than most commands. */
 interface QuickConfig {
@@ -21,8 +21,7 @@ export async function quickStart(argv: readonly string[], installed: Installatio
   if ((end < 0 ? argv : argv.slice(0, end)).some((word) => HELP.has(word))) return false;
   const found = findCommand(argv, installed);
   if (found === undefined) return false;
-  const loaded = await found.load();
-  const command = typeof loaded === 'object' && loaded && 'default' in loaded ? loaded.default : undefined;
+  const command = await found.load();
   if (!isCommand(command)) return false;
   await new command(argv.slice(found.words), quickConfig(installed)).run();
   return true;
@@ -31,12 +30,13 @@ export async function quickStart(argv: readonly string[], installed: Installatio
 /** The command that the longest run of first words names. */
 function findCommand(
   argv: readonly string[],
-  installed: Installation,
-): { load: () => Promise<unknown>; words: number } | undefined {
+  { commands }: Installation,
+): { load: () => unknown; words: number } | undefined {
   for (const words of [2, 1]) {
     const parts = argv.slice(0, words);
     if (parts.length < words || !parts.every((part) => WORD.test(part))) continue;
-    const load = installed.command(parts);
+    const id = parts.join(' ');
+    const load = Object.hasOwn(commands, id) ? commands[id] : undefined;
     if (load) return { load, words };
   }
   return undefined;
@@ -49,7 +49,7 @@ function isCommand(value: unknown): value is QuickCommand {
 function quickConfig(installed: Installation): QuickConfig {
   return {
     bin: 'esign',
-    version: installed.version(),
+    version: versionOf(installed),
     runHook: () => Promise.resolve({ successes: [], failures: [] }),
   };
 }

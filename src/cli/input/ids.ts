@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import { UsageError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 
@@ -55,6 +54,7 @@ async function read(words: readonly string[], what: string, reading: Reading): P
 }
 
 async function readLines({ line, stdin = process.stdin }: Reading): Promise<string[]> {
+  const { createInterface } = await import('node:readline');
   const ids: string[] = [];
   for await (const text of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     const id = line(text);

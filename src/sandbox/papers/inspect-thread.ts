@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Inspection } from '../model.ts';
 import { inspectPdf } from './inspect.ts';
 
-/** Where the build puts the thread's program, seen from the build's chunks; from sources there is none. */
-const PROGRAM = fileURLToPath(new URL('../sandbox/papers/inspect-worker.js', import.meta.url));
+/** Where the build puts the thread's program; from sources there is none. */
+const PROGRAM = join(import.meta.dirname, 'inspect-worker.js');
 const PATIENCE_MS = 10_000;
 const MEMORY_MB = 512;
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { codeOf } from '../../kernel/errors.ts';
 
 /** The only files there are: what a request names can never become a path. */
@@ -26,8 +25,8 @@ export interface Asset {
 export async function readAsset(name: string): Promise<Asset | undefined> {
   const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
   if (type === undefined) return undefined;
-  const here = dirname(fileURLToPath(import.meta.url));
-  // From source they stand beside this file; the build puts them beside the folder of its chunks.
+  const here = import.meta.dirname;
+  // From source they stand beside this file; the build puts them beside the program's folder.
   for (const folder of [join(here, 'assets'), join(here, '../inspector')]) {
     try {
       return { body: new Uint8Array(await readFile(join(folder, name))), type };

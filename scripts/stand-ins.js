@@ -1,0 +1,92 @@
+/*
+ * Whole modules of packages that this program never reaches and that cost it time at each start, and what stands for them
+ * in the bundle (docs/decisions/0008): [whose file, what it asks for, stand-in]. test/e2e/stand-ins.test.ts tries on the
+ * bundle what a wrong one would break.
+ */
+const PLAIN = `exports.colorize = (_, text) => text;`;
+
+/** For the file that every command loads. */
+const FIRST = [
+  // A command is started with its config (src/cli/boot/quick-start.ts); oclif's own runner loads the real one.
+  [/@oclif\/core\/lib\/command\.js$/, './config', `exports.Config = { load: async (config) => config };`],
+  // Only for oclif's --help flag, which its runner handles before flags are parsed.
+  [/@oclif\/core\/lib\/flags\.js$/, './help', `exports.Help = undefined;`],
+  // It warns of deprecated commands and flags, of which there are none.
+  [/@oclif\/core\/lib\/command\.js$/, './help/util', ''],
+  // Output is written by output/terminal.ts.
+  [/@oclif\/core\/lib\/command\.js$/, './ux', ''],
+  // For help alone, whose own code has it.
+  [/@oclif\/core\/lib\/parser\/index\.js$/, './help', ''],
+  // oclif tells what it does when DEBUG is set; so much of it nobody asked for.
+  [
+    /@oclif\/core\/lib\/logger\.js$/,
+    'debug',
+    `module.exports = () => Object.assign(() => {}, { enabled: false });`,
+  ],
+  // Errors are worded, coloured and wrapped by report.ts.
+  [/@oclif\/core\/lib\/parser\/errors\.js$/, '../ux/theme', PLAIN],
+  [/@oclif\/core\/lib\/errors\/errors\/cli\.js$/, '../../ux/theme', PLAIN],
+  [
+    /@oclif\/core\/lib\/errors\/errors\/(cli|pretty-print)\.js$/,
+    'wrap-ansi',
+    `module.exports = (text) => text;`,
+  ],
+  [/@oclif\/core\/lib\/errors\/errors\/cli\.js$/, 'clean-stack', `module.exports = (stack) => stack;`],
+  // Our runner reports errors.
+  [/@oclif\/core\/lib\/errors\/index\.js$/, './handle', `exports.handle = (error) => { throw error; };`],
+  // HTTP/2 is off.
+  [
+    /undici\/lib\/dispatcher\/client\.js$/,
+    './client-h2.js',
+    `module.exports = () => { throw new Error('no HTTP/2'); };`,
+  ],
+  // Of http it wants the limit of its headers, which is Node's default, and to know a body that is a server's request.
+  [/undici\/lib\/dispatcher\/client\.js$/, 'node:http', `exports.maxHeaderSize = 16_384;`],
+  [/undici\/lib\/core\/util\.js$/, 'node:http', `exports.IncomingMessage = class {};`],
+  // Its assertions are on itself.
+  [
+    /undici\/lib\/.*\.js$/,
+    'node:assert',
+    `module.exports = (fact) => { if (!fact) throw new Error('undici: assertion failed'); };`,
+  ],
+  // Bodies are text: no forms.
+  [/undici\/lib\/dispatcher\/client-h1\.js$/, '../web/fetch/body.js', `exports.extractBody = undefined;`],
+];
+
+/** For what is loaded late: of the size of the package only. */
+const LATE = [
+  // For prompts in an editor; there are none. It carries the tables of a hundred character sets.
+  [
+    /@inquirer\/editor\/.*\.js$/,
+    '@inquirer/external-editor',
+    `exports.editAsync = () => { throw new Error('no editor prompts'); };`,
+  ],
+  // Messages in forty languages, of which the sandbox asks for none.
+  [/zod\/v4\/(classic\/external|core\/index)\.js$/, '../locales/index.js', 'export {};'],
+];
+
+export const firstStandIns = plugin(FIRST);
+export const lateStandIns = plugin(LATE);
+
+/** An esbuild plugin. It fails where a stand-in is not asked for any more. */
+function plugin(standIns) {
+  return {
+    name: 'stand-ins',
+    setup({ onResolve, onLoad, onEnd }) {
+      const unused = new Set(standIns);
+      const wanted = [...new Set(standIns.map(([, what]) => what.replaceAll('.', '\\.')))];
+      onResolve({ filter: new RegExp(`^(${wanted.join('|')})$`) }, ({ path, importer }) => {
+        const of = importer.replaceAll('\\', '/');
+        const found = standIns.find(([whose, what]) => what === path && whose.test(of));
+        unused.delete(found);
+        return found && { path: `${importer} ${path}`, namespace: 'stand-in', pluginData: found[2] };
+      });
+      onLoad({ filter: /./, namespace: 'stand-in' }, ({ pluginData }) => ({ contents: pluginData }));
+      onEnd(({ errors }) => {
+        const left = [...unused].map(([whose, what]) => `${what} of ${whose.source}`);
+        if (errors.length === 0 && left.length > 0)
+          throw new Error(`Nothing asks for these any more: ${left.join(', ')}`);
+      });
+    },
+  };
+}

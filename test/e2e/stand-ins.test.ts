@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createSecureServer } from 'node:http2';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { mapInOrder } from '../../src/kernel/streams.ts';
+import { certify } from '../support/certificates.ts';
+import { Home, reportedError } from '../support/cli.ts';
+import { json } from '../support/server.ts';
+import { fakeService, KEY } from './fake-service.ts';
+
+/* What a wrong stand-in of scripts/stand-ins.js would break, each on the built program. */
+const home = new Home();
+afterAll(() => home.close());
+const root = join(import.meta.dirname, '../..');
+
+/** Every command, by its words. */
+async function commands(): Promise<string[]> {
+  const manifest = parseJson(await readFile(join(root, 'oclif.manifest.json'), 'utf8'));
+  const known = isRecord(manifest) && isRecord(manifest.commands) ? manifest.commands : {};
+  return Object.keys(known).map((id) => id.replaceAll(':', ' '));
+}
+
+describe("oclif without its runner's parts", () => {
+  it('starts each command, parses its flags and says which one is wrong', async () => {
+    const all = await commands();
+    expect(all.length).toBeGreaterThan(40);
+    const tried = mapInOrder(all, 4, async (words) => {
+      const done = await home.run([...words.split(' '), '--no-such-flag', '--json']);
+      return [words, done.code, reportedError(done).message];
+    });
+    const answers: unknown[] = [];
+    for await (const one of tried) answers.push(one);
+    expect(answers).toEqual(all.map((words) => [words, 2, 'There is no flag --no-such-flag.']));
+  });
+
+  it.each([
+    ['envelopes create --signing-order backwards', '--signing-order'],
+    ['envelopes watch env_1 --count --json', '--count'],
+    ['bulk create --dry-run', 'argument file is missing'],
+    ['events show', 'argument id is missing'],
+    ['listen --until COMPLETED', '--envelope'],
+    ['sandbox sign env_1 --all --signer a', '--all'],
+    ['profiles use one two', 'one argument too many'],
+  ])('words the errors of `esign %s` itself, without colours', async (words, named) => {
+    const done = await home.run(words.split(' '), { env: { FORCE_COLOR: '1' } });
+    expect(done.code).toBe(2);
+    expect(done.stderr).toContain(named);
+    const [first = ''] = done.stderr.split('\n');
+    // One colour, of our own word.
+    expect(first.replace(/^\S+ /, '')).not.toContain('\u001b');
+  });
+
+  it('tells nothing of its own where DEBUG asks for everything, and errors have a stack then', async () => {
+    const env = { DEBUG: '*' };
+    expect(await home.run(['profiles', 'list', '--json'], { env })).toMatchObject({ code: 0, stderr: '' });
+    const failed = await home.run(['envelopes', 'get', '--nope'], { env });
+    expect(failed.stderr).toMatch(/UsageError: There is no flag --nope\.\n +at /);
+  });
+
+  it('still has help, and a command after help', async () => {
+    const help = await home.run(['envelopes', 'get', '--help'], {
+      env: { FORCE_COLOR: '0', OCLIF_COLUMNS: '60' },
+    });
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toContain('USAGE');
+  });
+});
+
+describe('undici without HTTP/2, forms and the half of node:http', () => {
+  it('speaks HTTP/1.1 with a server that would rather not', async () => {
+    const authority = await certify('esign test authority');
+    await writeFile(home.path('ca.pem'), authority.cert);
+    const options = { ...(await certify('localhost', authority)), allowHTTP1: true };
+    const versions: string[] = [];
+    const server = createSecureServer(options, (request, response) => {
+      versions.push(request.httpVersion);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ data: { id: 'env_1', status: 'SENT' } }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const bound = server.address();
+    const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+    const env = { ESIGN_BASE_URL: `https://127.0.0.1:${port}/api/v1`, ESIGN_API_KEY: KEY };
+    const done = await home.run(['envelopes', 'get', 'env_1'], {
+      env: { ...env, NODE_EXTRA_CA_CERTS: home.path('ca.pem') },
+    });
+    server.close();
+    expect([done.code, versions]).toEqual([0, ['1.1']]);
+  });
+
+  it.each([
+    [12_000, 0],
+    [20_000, 8],
+  ])('takes headers of %i bytes as Node does: %i', async (size, code) => {
+    const { server, env } = await fakeService((_, response) =>
+      json(response, 200, { data: { id: 'env_1' } }, { 'x-long': 'x'.repeat(size) }),
+    );
+    const done = await home.run(['envelopes', 'get', 'env_1', '--json'], { env });
+    await server.close();
+    expect(done.code).toBe(code);
+  });
+
+  it('sends a body as it was given, byte for byte', async () => {
+    const { server, env } = await fakeService((_, response) => json(response, 200, { data: {} }));
+    const body = '{"a": "ü€😀",\n "b": 1.0}';
+    await home.run(['api', 'POST', '/esign/x', '--body', '-'], { env, input: body });
+    await server.close();
+    expect(server.seen.map((request) => request.body)).toEqual([body]);
+  });
+});
