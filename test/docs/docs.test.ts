@@ -4,8 +4,7 @@ import { callsOf, shownOf, snippetsOf } from './page.ts';
 
 const page = `# Title
 
-<!-- setup: ID=1
-echo two -->
+<!-- keeps running -->
 <!-- exit: 5 -->
 \`\`\`console
 $ esign envelopes create --template tmpl_nda \\
@@ -21,7 +20,7 @@ describe('the runner of the pages', () => {
     const [snippet] = snippetsOf('a.md', page);
     if (snippet === undefined) throw new Error('no snippet');
     expect([...snippet.notes]).toEqual([
-      ['setup', 'ID=1\necho two'],
+      ['keeps running', ''],
       ['exit', '5'],
     ]);
     expect(shownOf(snippet)).toEqual([
@@ -34,7 +33,7 @@ describe('the runner of the pages', () => {
     expect(callsOf(snippet)).toEqual(['envelopes create --template tmpl_nda --send', 'envelopes list']);
   });
 
-  it.each(['<!-- setpu: x -->\n', '<!-- not run: x -->\ntext\n'])(
+  it.each(['<!-- setup: x -->\n', '<!-- meanwhile: x -->\n', '<!-- not run: x -->\ntext\n'])(
     'refuses a note that has no effect: %j',
     (text) => {
       expect(() => snippetsOf('a.md', `${text}\`\`\`sh\nx\n\`\`\`\n`)).toThrow(/a\.md:/);
@@ -46,7 +45,7 @@ describe('the runner of the pages', () => {
     const shown = ['API  http://127.0.0.1:4010/', '10:31:02  env_1  41.2 KB  in 3 days', '…', 'env_1 again'];
     const printed = [
       'API       http://127.0.0.1:33333/',
-      '07:00:59  env_f00  1.0 MB     in 30 days',
+      '07:00:59  env_f00  43.0 KB     in 30 days',
       'more',
       'env_f00 again',
     ];
@@ -67,6 +66,8 @@ describe('the runner of the pages', () => {
     ],
     [['env_1 and env_1'], ['env_2 and env_3']],
     [['2 signers'], ['3 signers']],
+    [['41.2 KB'], ['67.0 KB']],
+    [['41.2 KB'], ['41.2 MB']],
   ])('sees that %j is not %j', (shown, printed) => {
     expect(compare(shown, printed, new Map())).not.toBe('');
   });

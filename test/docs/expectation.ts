@@ -3,7 +3,6 @@ const KINDS: readonly (readonly [name: string, pattern: string])[] = [
   ['time', String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| UTC)`],
   ['clock', String.raw`\b\d\d:\d\d:\d\d\b`],
   ['ago', String.raw`just now|(?:in )?\d+ (?:second|minute|hour|day|month|year)s?(?: ago)?`],
-  ['size', String.raw`\b\d+(?:\.\d+)? [KMG]?B\b`],
   ['span', String.raw`\b\d+(?:\.\d+)? (?:ms|s)\b`],
   ['hash', String.raw`\b(?=[0-9a-f]*\d)[0-9a-f]{8,64}\b`],
   ['port', String.raw`(?<=sandbox/)\d+\b`],
@@ -16,8 +15,12 @@ const NAMED: readonly string[] = [
   String.raw`(?<=(?:127\.0\.0\.1|localhost):)\d+\b`,
   String.raw`\b(?:esk|whsec)_[0-9A-Za-z_-]+`,
 ];
+/** A size is about the one shown: papers differ by the names and times in them. */
+const SIZE = String.raw`\b\d+(?:\.\d+)? [KMG]?B\b`;
+const SIZE_DIFFERS_BY = 0.15;
 const TOKEN = new RegExp(
   [
+    `(?<size>${SIZE})`,
     ...KINDS.map(([name, pattern]) => `(?<${name}>${pattern})`),
     ...NAMED.map((pattern, index) => `(?<named${index}>${pattern})`),
     '(?<gap> {2,})',
@@ -53,6 +56,10 @@ function partOf(match: RegExpExecArray, bindings: Bindings, names: string[]): st
     Object.entries<string | undefined>(match.groups ?? {}).find(([, value]) => value !== undefined) ?? [];
   if (kind === 'gap') return ' {2,}';
   if (kind === 'rest') return '.*';
+  if (kind === 'size') {
+    names.push(text);
+    return `(${SIZE})`;
+  }
   const fixed = KINDS.find(([name]) => name === kind);
   if (fixed) return `(?:${fixed[1]})`;
   const known = bindings.get(text);
@@ -83,12 +90,31 @@ export function compare(shown: readonly string[], printed: readonly string[], bi
     const found = printed.findIndex((one, index) => index >= at && regex.test(one.trimEnd()));
     if (found < 0 || (found > at && !skipping)) return `shown: ${line}\ngot:   ${printed[at] ?? '(no more)'}`;
     const [, ...values] = regex.exec(printed[found]?.trimEnd() ?? '') ?? [];
-    names.forEach((name, index) => void bindings.set(name, values[index] ?? ''));
+    const problem = learn(names, values, bindings);
+    if (problem !== '') return problem;
     at = found + 1;
     skipping = false;
   }
   const more = printed.slice(at).filter((line) => line.trim() !== '');
   return more.length > 0 && !skipping ? `not shown: ${more.join('\n')}` : '';
+}
+
+/** Keeps what the names of the page are in this run, and holds sizes against those shown. */
+function learn(names: readonly string[], values: readonly string[], bindings: Bindings): string {
+  for (const [index, name] of names.entries()) {
+    const value = values[index] ?? '';
+    if (!isSize.test(name)) bindings.set(name, value);
+    else if (!isNear(name, value)) return `shown: ${name}\ngot:   ${value}`;
+  }
+  return '';
+}
+
+const isSize = new RegExp(`^${SIZE}$`);
+
+function isNear(shown: string, printed: string): boolean {
+  const [size, unit] = shown.split(' ');
+  const [other, otherUnit] = printed.split(' ');
+  return unit === otherUnit && Math.abs(Number(other) - Number(size)) <= Number(size) * SIZE_DIFFERS_BY;
 }
 
 /** A command with the names of the page replaced by those of this run. */

@@ -10,11 +10,11 @@ export interface Snippet {
   line: number;
   language: string;
   text: string;
-  /** By word: `not run`, `setup`, `meanwhile`, `keeps running`, `exit`. */
+  /** By word: `not run`, `keeps running`, `exit`. None of them runs anything. */
   notes: ReadonlyMap<string, string>;
 }
 
-const NOTES = ['not run', 'setup', 'meanwhile', 'keeps running', 'exit'];
+const NOTES = ['not run', 'keeps running', 'exit'];
 const NOTE = /^<!-- ([a-z ]+?)(?:: ([\s\S]*?))? -->$/;
 
 /** Every fenced block of a page. A comment right before one is a note on it; an unknown one is an error. */
@@ -50,13 +50,17 @@ function noteOf(comment: string, where: string): [string, string] {
   return [word, value];
 }
 
-/** The commands of a console block: a `$ ` begins each, what follows until the next is what it printed. */
+/**
+ * The commands of a console block: a `$ ` begins each, what follows until the next is what it printed. What stands before
+ * the first is shown by a command that was started earlier.
+ */
 export function shownOf({ text }: Snippet): Shown[] {
   const shown: Shown[] = [];
   let continued = false;
   for (const line of text.split('\n')) {
     const last = shown.at(-1);
-    if (last === undefined || line.startsWith('$ ')) shown.push({ command: line.slice(2), output: [] });
+    if (line.startsWith('$ ')) shown.push({ command: line.slice(2), output: [] });
+    else if (last === undefined) shown.push({ command: '', output: [line] });
     else if (continued) last.command += `\n${line}`;
     else last.output.push(line);
     continued = line.endsWith('\\') && (continued || line.startsWith('$ '));

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { COMMAND, Home } from '../support/cli.ts';
-import { openScreen, type Screen } from '../support/pty.ts';
 import { type Bindings, compare, inThisRun } from './expectation.ts';
-import { type Shown, type Snippet, shownOf } from './page.ts';
+import { type Snippet, shownOf } from './page.ts';
+import { pause, Terminal } from './terminal.ts';
 
 /** A snippet that would leave this machine gets nowhere. */
 const NOWHERE = {
@@ -14,25 +11,21 @@ const NOWHERE = {
   NO_PROXY: 'localhost,127.0.0.1',
   npm_config_offline: 'true',
 };
-
-interface Ended {
-  code: number | null;
-  printed: string;
-}
-
-/** As wide as a page is. */
-const COLUMNS = 120;
-const ROWS = 60;
-const PATIENCE_MS = 20_000;
-const SETTLING_MS = 1_000;
+const PATIENCE_MS = 30_000;
 /** The address in the pages that stands for the service. */
 const SERVICE = 'https://api.example.com/api/v1';
 
-/** The machine of one page: its snippets are run there one after the other. */
+/**
+ * The machine of one page, whose snippets are run there one after the other, in one shell, and nothing between them. While
+ * a command keeps running the next snippets are for another terminal, as the pages say.
+ */
 export class Session {
   readonly #home = new Home({ LANG: 'C.UTF-8', NO_COLOR: '1', ...NOWHERE });
   readonly #bindings: Bindings = new Map();
-  readonly #running: Screen[] = [];
+  readonly #terminals: Terminal[] = [];
+  #terminal: Terminal | undefined;
+  /** The command that keeps running, and what it has shown. */
+  #kept: { terminal: Terminal; shown: readonly string[] } | undefined;
 
   /** Starts a sandbox; its profile is there from the start unless the page starts one of its own. */
   async open(ownSandbox: boolean): Promise<void> {
@@ -46,112 +39,102 @@ export class Session {
     await chmod(esign, 0o755);
     home.env.PATH = `${home.path('bin')}:${home.env.PATH ?? ''}`;
     const { baseUrl, apiKey } = await home.sandbox(ownSandbox ? ['--no-save-profile'] : []);
-    Object.assign(home.env, { SANDBOX_URL: baseUrl, SANDBOX_KEY: apiKey });
+    this.#service = { baseUrl, apiKey };
+    // What a reader has from the service, and from whoever keeps the bucket.
+    await writeFile(home.path('work', 'esign.key'), `${apiKey}\n`, { mode: 0o600 });
+    await writeFile(home.path('work', 'bucket.secret'), 'secret-of-the-bucket\n', { mode: 0o600 });
   }
+  #service = { baseUrl: SERVICE, apiKey: '' };
 
   /** Runs a snippet; what is wrong with it, or nothing. */
-  async run(snippet: Snippet): Promise<string> {
-    const { notes } = snippet;
-    const setup = notes.get('setup');
-    const problem = setup === undefined ? '' : await this.#prepare(setup);
-    if (problem !== '') return problem;
+  run(snippet: Snippet): Promise<string> {
     return snippet.language === 'console' ? this.#console(snippet) : this.#script(snippet);
   }
 
   async close(): Promise<void> {
-    for (const screen of this.#running) screen.hangUp();
-    await Promise.all(this.#running.map((screen) => screen.ended));
+    await Promise.all(this.#terminals.map((one) => one.close()));
     await this.#home.close();
   }
 
-  /** Runs what the page does not show; ids it assigns (`env_123=…`) are known from then on. */
-  async #prepare(setup: string): Promise<string> {
-    const done = await this.#bash(
-      `set -a\n${this.#text(setup)}\nset +a; export -p > ../vars; env | grep -E '^(env|dlv)_' > ../names || true`,
-    );
-    if (done.code !== 0) return `the setup ended with ${done.code}: ${done.printed}`;
-    for (const line of (await readFile(this.#home.path('names'), 'utf8')).trim().split('\n')) {
-      const [name = '', value = ''] = line.split('=');
-      if (name !== '') this.#bindings.set(name, value);
-    }
-    return '';
-  }
-
   /** A script of which no output is shown has to end well. */
-  async #script({ text: script, notes }: Snippet): Promise<string> {
-    const vars = notes.has('setup') ? 'source ../vars;' : '';
-    const { code, printed } = await this.#bash(`${vars}\n${this.#text(script)}`);
-    const wanted = Number(notes.get('exit') ?? 0);
-    return code === wanted ? '' : `ended with ${code}: ${printed}`;
+  async #script({ text, notes }: Snippet): Promise<string> {
+    const terminal = this.#current();
+    await terminal.start(this.#inThisRun(text));
+    return this.#end(terminal, Number(notes.get('exit') ?? 0));
   }
 
-  /** On a terminal, where each command has to print what is shown. */
+  /** Each command has to print what is shown. What is shown without a command comes from the one that keeps running. */
   async #console(snippet: Snippet): Promise<string> {
     const all = shownOf(snippet);
-    for (const [index, shown] of all.entries()) {
-      const notes = index === all.length - 1 ? snippet.notes : new Map<string, string>();
-      const problem = await this.#shown(shown, notes, snippet.notes.has('setup'));
-      if (problem !== '') return `$ ${shown.command}\n${problem}`;
+    for (const [index, { command, output }] of all.entries()) {
+      const isLast = index === all.length - 1;
+      const problem =
+        command === ''
+          ? await this.#further(output)
+          : await this.#shown(command, output, isLast ? snippet.notes : new Map());
+      if (problem !== '') return `$ ${command}\n${problem}`;
     }
     return '';
   }
 
-  async #shown(shown: Shown, notes: Snippet['notes'], vars: boolean): Promise<string> {
-    const script = `cd '${this.#home.path('work')}'; ${vars ? 'source ../vars;' : ''} ${this.#text(shown.command)}`;
-    const env = this.#home.env;
-    const screen = openScreen('bash', ['--norc', '-c', script], { env, columns: COLUMNS, rows: ROWS });
-    this.#running.push(screen);
-    const [first] = shown.output;
-    const meanwhile = notes.get('meanwhile');
-    if (meanwhile !== undefined && first !== undefined) {
-      const missing = await this.#until(screen, ['…', first, '…']);
-      if (missing !== '') return missing;
-      const done = await this.#bash(this.#text(meanwhile));
-      if (done.code !== 0) return `meanwhile ended with ${done.code}: ${done.printed}`;
+  async #shown(command: string, output: readonly string[], notes: Snippet['notes']): Promise<string> {
+    const terminal = this.#current();
+    await terminal.start(this.#inThisRun(command));
+    if (notes.has('keeps running')) {
+      this.#kept = { terminal, shown: output };
+      this.#terminal = undefined;
+      return this.#until(terminal, [...output, '…']);
     }
-    if (notes.has('keeps running')) return this.#until(screen, [...shown.output, '…']);
-    const end = await Promise.race([screen.ended, tooLate()]);
-    if (end === undefined) return `it did not end:\n${screen.text()}`;
-    const wanted = Number(notes.get('exit') ?? 0);
-    if (end.code !== wanted) return `ended with ${end.code}:\n${screen.text()}`;
-    // The screen may still be reading what was written last.
-    return this.#until(screen, shown.output, SETTLING_MS);
+    const problem = await this.#end(terminal, Number(notes.get('exit') ?? 0));
+    return problem === '' ? compare(output, terminal.lines, this.#bindings) : problem;
   }
 
-  /** Waits until the screen shows the lines. */
-  async #until(screen: Screen, lines: readonly string[], patience = PATIENCE_MS): Promise<string> {
-    const deadline = Date.now() + patience;
+  #further(output: readonly string[]): Promise<string> {
+    if (this.#kept === undefined) return Promise.resolve('nothing keeps running');
+    const { terminal, shown } = this.#kept;
+    this.#kept = { terminal, shown: [...shown, '…', ...output] };
+    return this.#until(terminal, [...this.#kept.shown, '…']);
+  }
+
+  /** Waits for the end of what runs there. */
+  async #end(terminal: Terminal, wanted: number): Promise<string> {
+    const deadline = Date.now() + PATIENCE_MS;
+    let answered = false;
+    while (terminal.code === undefined) {
+      if (Date.now() > deadline) return `it did not end:\n${terminal.lines.join('\n')}`;
+      // A key is asked for, as the page says, and never shown.
+      if (!answered && terminal.lines.some((line) => line.startsWith('? API key:'))) {
+        terminal.type(this.#service.apiKey);
+        answered = true;
+      }
+      await pause();
+    }
+    return terminal.code === wanted ? '' : `ended with ${terminal.code}:\n${terminal.lines.join('\n')}`;
+  }
+
+  /** Waits until the terminal shows the lines. */
+  async #until(terminal: Terminal, lines: readonly string[]): Promise<string> {
+    const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
       const tried = new Map(this.#bindings);
-      const problem = compare(lines, this.#linesOf(screen), tried);
+      const problem = compare(lines, terminal.lines, tried);
       if (problem === '') for (const [name, value] of tried) this.#bindings.set(name, value);
       if (problem === '') return '';
-      if (Date.now() > deadline) return `${problem}\nall of it:\n${screen.text()}`;
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      if (Date.now() > deadline) return `${problem}\nall of it:\n${terminal.lines.join('\n')}`;
+      await pause();
     }
   }
 
-  #text(command: string): string {
-    return inThisRun(command, this.#bindings).replaceAll(SERVICE, this.#home.env.SANDBOX_URL ?? SERVICE);
+  #current(): Terminal {
+    if (this.#terminal === undefined) {
+      this.#terminal = new Terminal(this.#home.folder, this.#home.env);
+      this.#terminals.push(this.#terminal);
+    }
+    return this.#terminal;
   }
 
-  /** A script without a terminal; one that does not end is stopped with all it started. */
-  async #bash(script: string): Promise<Ended> {
-    const options = { env: this.#home.env, cwd: this.#home.path('work'), detached: true } as const;
-    const child = spawn('bash', ['--norc', '-c', `set -eo pipefail; ${script}`], options);
-    const stop = setTimeout(() => {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
-    }, PATIENCE_MS);
-    child.stdin.end();
-    const closed = once(child, 'close');
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    await closed;
-    clearTimeout(stop);
-    return { code: child.exitCode, printed: `${stderr}${stdout}` };
-  }
-
-  #linesOf(screen: Screen): string[] {
-    return screen.written().map((line) => line.replaceAll(this.#home.folder, '~'));
+  #inThisRun(command: string): string {
+    return inThisRun(command, this.#bindings).replaceAll(SERVICE, this.#service.baseUrl);
   }
 }
 
@@ -163,7 +146,3 @@ case " $* " in
 esac
 exec COMMAND "$@"
 `;
-
-function tooLate(): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, undefined).unref());
-}

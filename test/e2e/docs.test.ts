@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { readCommandTree } from '../../src/completion/commands.ts';
 import { problemOf } from '../docs/calls.ts';
 import { callsOf, type Snippet, snippetsOf } from '../docs/page.ts';
 import { Session } from '../docs/session.ts';
+import { needs, type Tool } from '../support/tools.ts';
 
 const root = join(import.meta.dirname, '../..');
 const guides = (await readdir(join(root, 'docs'))).filter((file) => file.endsWith('.md')).sort();
@@ -18,7 +18,6 @@ const pages = await Promise.all(
 );
 const tree = readCommandTree(root);
 
-const hasJq = spawnSync('jq', ['--version']).status === 0;
 const isShell = ({ language }: Snippet) => ['sh', 'bash', 'console'].includes(language);
 const isRun = (one: Snippet) => isShell(one) && !one.notes.has('not run');
 const startsSandbox = ({ text, notes }: Snippet) =>
@@ -59,11 +58,11 @@ describe('the pages', () => {
 });
 
 describe.skipIf(process.platform === 'win32')('each snippet does what it shows', () => {
-  it.concurrent.each(pages)(
-    '$page',
-    async ({ snippets }) => {
-      const run = snippets.filter((one) => isRun(one) && (hasJq || !/\bjq\b/.test(one.text)));
-      if (run.length === 0) return;
+  for (const { page, snippets } of pages) {
+    const run = snippets.filter(isRun);
+    if (run.length === 0) continue;
+    const tools: Tool[] = run.some(({ text }) => /\bjq\b/.test(text)) ? ['bash', 'jq'] : ['bash'];
+    it.concurrent(page, { ...needs(...tools), timeout: 180_000 }, async () => {
       const session = new Session();
       const problems: string[] = [];
       try {
@@ -76,7 +75,6 @@ describe.skipIf(process.platform === 'win32')('each snippet does what it shows',
         await session.close();
       }
       expect(problems.join('\n\n')).toBe('');
-    },
-    180_000,
-  );
+    });
+  }
 });

@@ -1,7 +1,10 @@
+import type { Envelope } from '../../api/schemas.ts';
 import { maskKey } from '../../kernel/redaction.ts';
+import { isInFlight } from '../../kernel/vocabulary.ts';
 import type { ListView } from '../../output/list.ts';
 import { renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
 import type { SandboxChoice } from '../../sandbox-control/control.ts';
 
 interface RunningSandbox {
@@ -36,6 +39,15 @@ export function renderSandbox(
     '  esign sandbox sign ENVELOPE_ID\n',
     `  esign envelopes download ENVELOPE_ID${flag}\n`,
   ].join('');
+}
+
+/** Who signs next, and the command for it: on a terminal, while somebody is left. */
+export function renderNextSigner(envelope: Envelope, terminal: Terminal): string {
+  const left = (envelope.signers ?? []).filter(({ status }) => status !== 'SIGNED');
+  const [next] = left.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
+  if (!terminal.outIsTty || !isInFlight(envelope.status) || next === undefined) return '';
+  const who = safeLine(next.name ?? next.email ?? 'Somebody');
+  return terminal.style('dim', `${who} is next:  esign sandbox sign ${safeLine(envelope.id)}\n`);
 }
 
 /** The points the API document leaves open, and how this sandbox reads them. */

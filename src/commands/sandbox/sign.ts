@@ -4,6 +4,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { asSigner } from '../../cli/sandbox/as-signer.ts';
+import { renderNextSigner } from '../../cli/sandbox/view.ts';
 import { writeIds } from '../../output/list.ts';
 
 export default class SandboxSign extends EsignCommand {
@@ -43,5 +44,6 @@ export default class SandboxSign extends EsignCommand {
     );
     if (flags.quiet) return writeIds([signed.id], context.terminal);
     await writeEnvelopeAction('Signed', signed, context);
+    if (!context.json) await context.terminal.out(renderNextSigner(signed, context.terminal));
   }
 }
