@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/kernel/json.ts';
 import { COMMAND, Home } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 
@@ -77,5 +78,33 @@ describe('a second reminder within the hour', () => {
     expect(screen.text()).not.toContain(`! ${ids[0]}`);
     screen.type('\u0003');
     await screen.ended;
+  });
+});
+
+describe('create --dry-run', () => {
+  const args = [
+    'envelopes',
+    'create',
+    '--template',
+    'tmpl_nda',
+    '--signer',
+    'Ada <ada@example.com>',
+    '--dry-run',
+  ];
+
+  it('says in words what would be created on a terminal, and prints the request elsewhere and with --json', async () => {
+    const screen = open(args);
+    expect((await screen.ended).code).toBe(0);
+    expect(screen.text()).toContain('Confidentiality undertaking (tmpl_nda)');
+    expect(screen.text()).toContain(
+      "esign envelopes create --template tmpl_nda --signer 'Ada <ada@example.com>'",
+    );
+    expect(screen.text()).toContain('Nothing was created.');
+    expect(screen.text()).not.toContain('"dryRun"');
+    const asJson = open([...args, '--json']);
+    await asJson.ended;
+    expect(asJson.text()).toContain('"dryRun"');
+    expect(await home.object(args)).toMatchObject({ dryRun: true, body: { templateId: 'tmpl_nda' } });
+    expect(parseJson((await home.run(args)).stdout)).toMatchObject({ dryRun: true });
   });
 });

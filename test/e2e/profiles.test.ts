@@ -76,6 +76,17 @@ describe('profiles', () => {
     expect(stdout).not.toContain(canary);
   });
 
+  it('say how to be stored while the service is unreachable', async () => {
+    const args = ['profiles', 'add', 'later', '--base-url', 'http://127.0.0.1:9/api/v1', '--api-key-stdin'];
+    const run = await home.run([...args, '--json'], { input: 'sk_canary_0123456789' });
+    expect(run.code).toBe(8);
+    expect(reportedError(run).hint).toMatch(/Nothing was stored.*--no-verify/);
+    expect(String(reportedError(run).hint)).not.toContain('profiles show');
+    expect((await home.run(['profiles', 'show', 'later'])).code).toBe(2);
+    expect((await home.run([...args, '--no-verify'], { input: 'sk_canary_0123456789' })).code).toBe(0);
+    await home.run(['profiles', 'remove', 'later', '--yes']);
+  });
+
   it('are edited, used and removed', async () => {
     await home.run(['profiles', 'edit', 'acme', '--endpoint', 'https://minio.example.com', '--region', '']);
     expect(await home.object(['profiles', 'show', 'acme'])).toMatchObject({

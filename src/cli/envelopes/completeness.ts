@@ -22,7 +22,7 @@ export interface Passing {
 export class TemplateRoles {
   readonly #client: Client;
   readonly #context: Context;
-  readonly #roles = new Map<string, Promise<KnownRoles>>();
+  readonly #templates = new Map<string, Promise<Template | undefined>>();
 
   constructor(client: Client, context: Context) {
     this.#client = client;
@@ -30,9 +30,15 @@ export class TemplateRoles {
   }
 
   /** Those of the template with this id. @throws ServiceError NOT_FOUND where there is none. */
-  of(id: string): Promise<KnownRoles> {
-    const known = this.#roles.get(id) ?? this.#read(id);
-    this.#roles.set(id, known);
+  async of(id: string): Promise<KnownRoles> {
+    const template = await this.template(id);
+    return template === undefined ? NO_ROLES : rolesToldBy(template);
+  }
+
+  /** The template itself; undefined where the key may not read it. */
+  template(id: string): Promise<Template | undefined> {
+    const known = this.#templates.get(id) ?? this.#read(id);
+    this.#templates.set(id, known);
     return known;
   }
 
@@ -47,15 +53,15 @@ export class TemplateRoles {
     }
   }
 
-  async #read(id: string): Promise<KnownRoles> {
+  async #read(id: string): Promise<Template | undefined> {
     const { signal } = this.#context;
     try {
-      return rolesToldBy(await this.#client.templates.get(id, signal));
+      return await this.#client.templates.get(id, signal);
     } catch (error) {
       // A key may be allowed to write and not to read.
       if (!(error instanceof ServiceError) || error.code !== 'FORBIDDEN') throw error;
       this.#context.notice(`The roles of ${id} are not checked: the key may not read templates.`);
-      return NO_ROLES;
+      return undefined;
     }
   }
 }

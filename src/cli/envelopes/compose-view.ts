@@ -5,6 +5,7 @@ import { counted } from '../../kernel/duration.ts';
 import { LINE_GOES_ON, shellWord } from '../../output/shell-words.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../output/text.ts';
+import type { Context } from '../context.ts';
 
 export interface Preview {
   envelope: NewEnvelope;
@@ -22,6 +23,12 @@ const LABEL = 8;
 const MESSAGE_LINES = 5;
 /** A longer message would hide the rest of the command. */
 const MESSAGE_IN_COMMAND = 200;
+
+/** Where an envelope is created, for the summary. */
+export async function accountOf(context: Pick<Context, 'settings'>): Promise<string[]> {
+  const { baseUrl, profileName } = await context.settings();
+  return [profileName?.value, baseUrl?.value].filter((text) => text !== undefined);
+}
 
 /** What will be created, part by part, and the command that does the same without a question. */
 export function renderComposition(

@@ -11,7 +11,7 @@ import { sentRoles } from '../../templates/roles.ts';
 import type { Context } from '../context.ts';
 import { BACK, type Back, type Choice, Conversation } from '../prompts/wizard.ts';
 import { askStep, type Knowledge, setTemplate } from './compose-questions.ts';
-import { renderComposition } from './compose-view.ts';
+import { accountOf, renderComposition } from './compose-view.ts';
 
 /** What the command line gave, and what it did not. */
 export interface Given {
@@ -64,8 +64,7 @@ async function showPreview(
   context: Context,
 ): Promise<void> {
   const { terminal, redactor } = context;
-  const { baseUrl, profileName } = await context.settings();
-  const account = [profileName?.value, baseUrl?.value].filter((text) => text !== undefined);
+  const account = await accountOf(context);
   const size = { columns: process.stderr.columns || 80, style: terminal.styleErr };
   const inferred = template === undefined || sentRoles(template).length === 0;
   const remarks = remarksOn(envelope.signers, { names: roles, inferred }).map(({ text }) => text);

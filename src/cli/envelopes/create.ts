@@ -1,4 +1,4 @@
-import type { Client } from '../../api/client.ts';
+import type { Template } from '../../api/schemas.ts';
 import { remarksOn } from '../../envelopes/completeness.ts';
 import { createBody, createEnvelope, type NewEnvelope, newRequestId } from '../../envelopes/create.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -9,7 +9,7 @@ import { readWebhookSecret } from '../input/secrets.ts';
 import { sameCommand, wasGiven } from '../rerun.ts';
 import { settling } from '../write.ts';
 import { passRemarks, TemplateRoles } from './completeness.ts';
-import { equivalentCommand } from './compose-view.ts';
+import { accountOf, equivalentCommand, renderComposition } from './compose-view.ts';
 import { explainCreated, renderCreated } from './created-view.ts';
 import { readMetadata, readSigners } from './signers.ts';
 import { withOwnSecret } from './webhook-secret.ts';
@@ -45,13 +45,19 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   const requestId = flags['request-id'] ?? newRequestId();
   const body = createBody(wanted, requestId);
   const client = await context.client();
+  const templates = new TemplateRoles(client, context);
   const check = async () => {
-    if (!isChecked) await checkSigners(wanted, flags, client, context);
+    if (!isChecked) await checkSigners(wanted, flags, templates, context);
   };
   const rerun = flags['request-id'] !== undefined && !flags['dry-run'];
   // A rerun whose envelope is there already has nothing to check any more.
   if (!rerun) await check();
-  if (flags['dry-run']) return writeJson({ dryRun: true, body }, context.hidingSecrets());
+  if (flags['dry-run']) {
+    // Whoever was asked has seen the summary, and chose to see the request.
+    if (context.json || !context.terminal.outIsTty || isChecked)
+      return writeJson({ dryRun: true, body }, context.hidingSecrets());
+    return showRehearsal(wanted, await templates.template(wanted.templateId), flags, context);
+  }
   const options = { requestId, rerun, signal: context.signal, ...(rerun ? { check } : {}) };
   const open = {
     unknown: () =>
@@ -71,10 +77,10 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
 async function checkSigners(
   { templateId, signers }: NewEnvelope,
   flags: CreateFlags,
-  client: Client,
+  templates: TemplateRoles,
   context: Context,
 ): Promise<void> {
-  const roles = await new TemplateRoles(client, context).of(templateId);
+  const roles = await templates.of(templateId);
   const passing = {
     allowMissing: flags['allow-missing-roles'],
     asks: flags['dry-run'] ? ('later' as const) : true,
@@ -82,6 +88,20 @@ async function checkSigners(
     otherwise: 'nothing was created',
   };
   await passRemarks(remarksOn(signers, roles), passing, context);
+}
+
+/** For people a dry run says in words what would be created. */
+async function showRehearsal(
+  envelope: NewEnvelope,
+  template: Template | undefined,
+  flags: CreateFlags,
+  context: Context,
+): Promise<void> {
+  const { columns, style } = context.terminal;
+  const options = keptFlags(flags).filter(([name]) => name !== 'dry-run');
+  const account = await accountOf(context);
+  const text = renderComposition({ envelope, template, account, options, remarks: [] }, { columns, style });
+  await context.hidingSecrets().out(`${text}Nothing was created.\n`);
 }
 
 interface Wish {

@@ -1,13 +1,13 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { checkKey } from '../../cli/profiles/check-key.ts';
 import { notePlace, profileFlags, readProfileChanges } from '../../cli/profiles/flags.ts';
 import { renderProfile, writeProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/paths.ts';
 import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
 import { forgetKey, placeKey } from '../../profiles/key-place.ts';
 import { readProfiles, updateProfiles } from '../../profiles/store.ts';
-import { verifyKey } from '../../profiles/verify.ts';
 
 export default class ProfilesAdd extends EsignCommand {
   static override summary = 'Store an API key and where to use it.';
@@ -40,8 +40,7 @@ export default class ProfilesAdd extends EsignCommand {
       applyChanges(undefined, { baseUrl: flags['base-url'], insecureHttp: flags['insecure-http'] }),
     );
     const changes = await readProfileChanges(flags, { needsKey: true }, context);
-    if (flags.verify)
-      await verifyKey(await context.clientOf(applyChanges(undefined, changes)), context.signal);
+    if (flags.verify) await checkKey(applyChanges(undefined, changes), context);
     const placed = await placeKey(changes, undefined, flags.keychain, context.signal);
     notePlace(placed, context);
     const profile = applyChanges(undefined, placed.changes);

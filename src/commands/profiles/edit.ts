@@ -1,13 +1,13 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { checkKey } from '../../cli/profiles/check-key.ts';
 import { notePlace, profileFlags, readProfileChanges } from '../../cli/profiles/flags.ts';
 import { renderProfile, writeProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/paths.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
 import { forgetKey, placeKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
-import { verifyKey } from '../../profiles/verify.ts';
 
 export default class ProfilesEdit extends EsignCommand {
   static override summary = 'Change a profile; what you do not name stays as it is.';
@@ -37,8 +37,7 @@ export default class ProfilesEdit extends EsignCommand {
     const before = profileNamed(await readProfiles(folder), args.name);
     const changes = await readProfileChanges(flags, { needsKey: false }, context);
     const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
-    if (flags.verify && reached !== undefined)
-      await verifyKey(await context.clientOf(applyChanges(before, changes)), context.signal);
+    if (flags.verify && reached !== undefined) await checkKey(applyChanges(before, changes), context);
     const placed = await placeKey(changes, before, flags.keychain, context.signal);
     notePlace(placed, context);
     const after = applyChanges(before, placed.changes);
