@@ -9,8 +9,8 @@ import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
 import { writeJsonLine } from '../output/json.ts';
-import { processTerminal, type Terminal } from '../output/terminal.ts';
-import { safeLine } from '../output/text.ts';
+import { errColumns, processTerminal, type Terminal } from '../output/terminal.ts';
+import { paragraph, safeLine } from '../output/text.ts';
 import { waitingSign } from '../output/waiting-sign.ts';
 import { presentKey } from '../profiles/key-place.ts';
 import type { Profile } from '../profiles/profile.ts';
@@ -60,22 +60,22 @@ export class Context {
   readonly signal = signals.signal;
   readonly redactor = redactor;
   readonly json: boolean;
-  private readonly flags: ContextFlags;
-  private readonly version: string;
-  private resolved: Promise<Settings> | undefined;
-  private connected: Promise<Client> | undefined;
-  private countsDown = false;
+  readonly #flags: ContextFlags;
+  readonly #version: string;
+  #resolved: Promise<Settings> | undefined;
+  #connected: Promise<Client> | undefined;
+  #countsDown = false;
 
   constructor(flags: ContextFlags, version: string) {
-    this.flags = flags;
-    this.version = version;
+    this.#flags = flags;
+    this.#version = version;
     this.json = (flags.json || flags.jsonl) ?? false;
     this.terminal = processTerminal({ noInput: flags['no-input'], noSpinner: flags['no-spinner'] });
   }
 
   /** A line on stderr for the person who watches: data never goes there, and it is said in pipes, too. */
   notice(text: string): void {
-    this.terminal.err(`${this.redactor.redact(safeLine(text))}\n`);
+    this.terminal.err(`${paragraph(this.redactor.redact(safeLine(text)), errColumns())}\n`);
   }
 
   /** The service's time, by which its envelopes age; the machine's until a reply has told it. */
@@ -96,17 +96,17 @@ export class Context {
 
   /** Where this run works: flag before environment before profile before default. */
   settings(options: { fallbackProfile?: string } = {}): Promise<Settings> {
-    this.resolved ??= this.resolve(options.fallbackProfile);
-    return this.resolved;
+    this.#resolved ??= this.resolve(options.fallbackProfile);
+    return this.#resolved;
   }
 
   private async resolve(fallbackProfile: string | undefined): Promise<Settings> {
     const { env } = process;
     const selfSufficient =
-      env.ESIGN_BASE_URL && env.ESIGN_API_KEY && !env.ESIGN_PROFILE && !this.flags.profile;
+      env.ESIGN_BASE_URL && env.ESIGN_API_KEY && !env.ESIGN_PROFILE && !this.#flags.profile;
     const store = selfSufficient ? { current: undefined, profiles: {} } : await readProfiles(configDir());
     const settings = resolveSettings({
-      flags: { profile: this.flags.profile, baseUrl: this.flags['base-url'], timeout: this.flags.timeout },
+      flags: { profile: this.#flags.profile, baseUrl: this.#flags['base-url'], timeout: this.#flags.timeout },
       env,
       store,
       fallbackProfile,
@@ -118,8 +118,8 @@ export class Context {
 
   /** The client of the service; how it paces itself is decided by the first call. */
   client(pacing: Pacing = {}): Promise<Client> {
-    this.connected ??= this.connect(pacing);
-    return this.connected;
+    this.#connected ??= this.connect(pacing);
+    return this.#connected;
   }
 
   private async connect(pacing: Pacing): Promise<Client> {
@@ -141,13 +141,13 @@ export class Context {
     const { openBucket } = await import('../documents/bucket/bucket.ts');
     const trace = (exchange: BucketExchange) =>
       this.trace({ ...exchange, rate: undefined, requestBody: undefined, replyBody: undefined });
-    return openBucket(storage, { timeoutMs: timeoutMs.value, trace: this.flags.debug ? trace : undefined });
+    return openBucket(storage, { timeoutMs: timeoutMs.value, trace: this.#flags.debug ? trace : undefined });
   }
 
   /** A client for a profile that is not the one in use, such as one about to be stored. */
   clientOf(profile: Profile): Promise<Client> {
     const settings = resolveSettings({
-      flags: { timeout: this.flags.timeout, profile: 'given' },
+      flags: { timeout: this.#flags.timeout, profile: 'given' },
       env: { ESIGN_TIMEOUT: process.env.ESIGN_TIMEOUT },
       store: { current: undefined, profiles: { given: profile } },
     });
@@ -176,15 +176,15 @@ export class Context {
       baseUrl,
       apiKey: key,
       timeoutMs,
-      userAgent: `esign-cli/${this.version}`,
+      userAgent: `esign-cli/${this.#version}`,
       clock: this.clock,
       serviceClock: this.#serviceClock,
       graceMs: REPLY_GRACE_MS,
       onRequest: (reads) => this.showWaiting(waitingText(reads, new URL(baseUrl).host)),
-      trace: this.flags.debug ? (entry) => this.trace(entry) : undefined,
+      trace: this.#flags.debug ? (entry) => this.trace(entry) : undefined,
       onWait: ({ ms, error }) => this.showWait(ms, error),
       ...options,
-      ...(this.flags['no-wait'] ? { maxWaitMs: 0 } : {}),
+      ...(this.#flags['no-wait'] ? { maxWaitMs: 0 } : {}),
     });
   }
 
@@ -219,11 +219,11 @@ export class Context {
       return;
     }
     // With --json stderr is for the error alone.
-    if (this.json || this.countsDown) return;
-    this.countsDown = true;
+    if (this.json || this.#countsDown) return;
+    this.#countsDown = true;
     const stop = startCountdown(this.redactor.redact(sentenceOf(error)), ms, this.terminal);
     const done = () => {
-      this.countsDown = false;
+      this.#countsDown = false;
       stop();
     };
     this.clock.sleep(ms, this.signal).then(done, done);

@@ -1,7 +1,8 @@
 import { BadResponseError, EsignError, messageOf, ServiceError, type Subject } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redaction.ts';
 import { jsonText } from '../output/json.ts';
-import { safeBlock, safeLine } from '../output/text.ts';
+import { errColumns } from '../output/terminal.ts';
+import { paragraph, safeBlock, safeLine } from '../output/text.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
 /** The error as `--json` prints it, on one line of stderr. */
@@ -90,6 +91,6 @@ export function errorText(
   const { json, exitCode } = options;
   const text = json
     ? `${jsonText({ error: reportOf(error, exitCode) })}\n`
-    : renderError(error, options.style);
+    : paragraph(renderError(error, options.style), errColumns());
   return options.redactor.redact(text);
 }

@@ -41,7 +41,7 @@ async function* examineService(patient: Patient, settings: Settings): AsyncGener
     ? await checkKey(patient, settings)
     : skipped('key', 'there is no service it could be used for');
   yield* [baseUrl, proxy, key];
-  const why = 'it can not be asked without address and key';
+  const why = 'it cannot be asked without address and key';
   yield* passable && key.error === undefined ? await checkService(patient, settings) : skipService(why);
 }
 

@@ -1,7 +1,7 @@
 import { isLoopback } from '../api/base-url.ts';
 import type { RawReply } from '../api/http.ts';
 import { readRateLimit } from '../api/rate-limit.ts';
-import { counted, durationInWords } from '../kernel/duration.ts';
+import { counted, durationInWords, grouped } from '../kernel/duration.ts';
 import { NoProfileError, ServiceError } from '../kernel/errors.ts';
 import { maskKey } from '../kernel/redaction.ts';
 import type { Settings } from '../profiles/resolve.ts';
@@ -135,8 +135,9 @@ function checkRate({ reply, error, answeredAt }: Answer): Finding {
     return failed(name, error, 'Wait for the window to reset, or send fewer requests.');
   const { remaining, limit, resetAt } = readRateLimit(reply?.headers ?? {}, answeredAt);
   if (remaining === undefined) return skipped(name, 'no reply tells it');
-  const reset = resetAt === undefined ? '' : `, resets ${new Date(resetAt).toISOString()}`;
-  const message = `${counted(remaining, 'request')} of ${limit?.toLocaleString('en-US') ?? '?'} left${reset}`;
+  const reset =
+    resetAt === undefined ? '' : `, resets in ${durationInWords(Math.max(0, resetAt - answeredAt))}`;
+  const message = `${counted(remaining, 'request')} of ${limit === undefined ? '?' : grouped(limit)} left${reset}`;
   if (limit !== undefined && remaining < limit * SCARCE)
     return warning(name, message, 'Other programs use the same window; give them time.');
   return ok(name, message);

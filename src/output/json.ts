@@ -6,7 +6,12 @@ const ACTING =
 
 /** JSON that is safe to look at and parses to the very same value. */
 export function jsonText(value: unknown, space?: number): string {
-  return JSON.stringify(value, null, space).replace(ACTING, escaped);
+  return withoutActing(JSON.stringify(value, null, space));
+}
+
+/** JSON text that came from elsewhere, made as safe to look at; all else in it stays as it was. */
+export function withoutActing(json: string): string {
+  return json.replace(ACTING, escaped);
 }
 
 function escaped(character: string): string {

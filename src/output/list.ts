@@ -1,8 +1,8 @@
 import { FieldCheck, fieldColumns, pick } from './fields.ts';
 import { jsonText, writeJsonLine } from './json.ts';
 import { type Column, renderTable } from './table.ts';
-import type { Terminal } from './terminal.ts';
-import { safeLine } from './text.ts';
+import { errColumns, type Terminal } from './terminal.ts';
+import { paragraph, safeLine } from './text.ts';
 
 export interface ListFormat {
   json?: boolean | undefined;
@@ -35,7 +35,7 @@ export async function writeList<T>(
   const check = new FieldCheck(chosen?.map(({ key }) => key) ?? []);
   await writeItems(chosen ? seenBy(check, items) : items, view, chosen, format, terminal);
   const notice = check.notice();
-  if (notice !== undefined) terminal.err(`${safeLine(notice)}\n`);
+  if (notice !== undefined) say(notice, terminal);
 }
 
 async function* seenBy<T>(
@@ -137,6 +137,10 @@ async function writeTable<T>(
 ): Promise<void> {
   const rows: T[] = [];
   for await (const item of items) rows.push(item);
-  if (rows.length === 0) terminal.err(`${safeLine(empty)}\n`);
+  if (rows.length === 0) say(empty, terminal);
   else await terminal.out(renderTable(rows, columns, terminal));
+}
+
+function say(text: string, terminal: Terminal): void {
+  terminal.err(`${paragraph(safeLine(text), errColumns())}\n`);
 }

@@ -1,4 +1,4 @@
-import { counted } from '../kernel/duration.ts';
+import { counted, grouped } from '../kernel/duration.ts';
 import { bytesInWords } from './bytes.ts';
 import { type Spinner, startSpinner } from './spinner.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,8 +19,8 @@ export interface Progress {
 /** `412 of 1,000 files  82.4 MB  41.2 MB/s  14s left`. */
 function progressText(progress: Progress, now: number): string {
   const { files, done, failed, bytes } = progress;
-  const words = [files === 1 ? 'Fetching' : `${done.toLocaleString('en-US')} of ${counted(files, 'file')}`];
-  if (failed > 0) words.push(`${failed.toLocaleString('en-US')} failed`);
+  const words = [files === 1 ? 'Fetching' : `${grouped(done)} of ${counted(files, 'file')}`];
+  if (failed > 0) words.push(`${grouped(failed)} failed`);
   const whole = files === 1 && progress.expected > 0 ? ` of ${bytesInWords(progress.expected)}` : '';
   words.push(`${bytesInWords(bytes)}${whole}`);
   const seconds = (now - progress.startedAt) / 1_000;

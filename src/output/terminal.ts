@@ -27,6 +27,12 @@ export interface Terminal {
   styleErr(format: Format, text: string): string;
 }
 
+/** Columns of the terminal that stderr is; unbounded where it is none. */
+export function errColumns(): number {
+  const { stderr } = process;
+  return stderr.isTTY ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The process's own streams. `--no-input` and CI switch questions off; `--no-spinner` and a dumb terminal, what moves. */

@@ -105,6 +105,29 @@ export function truncate(text: string, width: number): string {
   return `${result}…`;
 }
 
+/** Words as they are kept together in a sentence: a command in backquotes is copied whole. */
+const PIECES = /`[^`\n]*`\S*|\S+/g;
+
+/** Sentences in lines of at most `width` columns; what is longer by itself stays whole. Line breaks are kept. */
+export function paragraph(text: string, width: number): string {
+  return text
+    .split('\n')
+    .map((line) => (widthOf(line) <= width ? line : refilled(line, width)))
+    .join('\n');
+}
+
+function refilled(line: string, width: number): string {
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  const lines: string[] = [];
+  for (const piece of line.match(PIECES) ?? []) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(`${last} ${piece}`) <= width)
+      lines[lines.length - 1] = `${last} ${piece}`;
+    else lines.push(`${indent}${piece}`);
+  }
+  return lines.join('\n');
+}
+
 /** The text in lines of at most `width` columns, broken between words where that goes. */
 export function wrapped(text: string, width: number): string[] {
   const lines = [''];

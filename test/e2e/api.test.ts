@@ -8,6 +8,8 @@ import { answerPage, type FakeService, fakeService, KEY } from './fake-service.t
 
 const home = new Home();
 const EXACT = '{"data":{"id":"env_1","2":1,"1":2,"big":12345678901234567890,"note":"\u009b31mred\u202e"}}';
+/** The same, with what acts on whoever looks at it escaped. */
+const SAFE = EXACT.replace('\u009b', '\\u009b').replace('\u202e', '\\u202e');
 const TOTAL = 250;
 let service: FakeService;
 
@@ -49,9 +51,10 @@ const api = (args: string[], input?: string) =>
 const seen = (path: string) => service.server.seen.filter((request) => request.path === `/api/v1${path}`);
 
 describe('esign api', () => {
-  it('prints the reply as received: order, digits, unknown fields', async () => {
+  it('prints the reply as received: order, digits, unknown fields; nothing in it acts', async () => {
     const { stdout, stderr, code } = await api(['exact']);
-    expect([code, stdout, stderr]).toEqual([0, `${EXACT}\n`, '']);
+    expect([code, stdout, stderr]).toEqual([0, `${SAFE}\n`, '']);
+    expect(parseJson(stdout)).toEqual(parseJson(EXACT));
     expect(seen('/exact')[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
   });
 
@@ -91,7 +94,7 @@ describe('esign api', () => {
     const found = await api(['/exact', '-i']);
     expect(found.stderr).toMatch(/^HTTP 200\n[\s\S]*x-ratelimit-remaining: 7\n/);
     expect(found.stderr).not.toContain('hidden');
-    expect(found.stdout).toBe(`${EXACT}\n`);
+    expect(found.stdout).toBe(`${SAFE}\n`);
     const missing = await api(['/nowhere', '-i']);
     expect(missing.stderr).toMatch(/^HTTP 404\n[\s\S]*x-ratelimit-remaining: 6\n[\s\S]*Error: no such route/);
     expect(missing.code).toBe(4);

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { padded, safeBlock, safeJson, safeLine, truncate, widthOf, wrapped } from '../../src/output/text.ts';
+import {
+  padded,
+  paragraph,
+  safeBlock,
+  safeJson,
+  safeLine,
+  truncate,
+  widthOf,
+  wrapped,
+} from '../../src/output/text.ts';
 
 describe('text from strangers', () => {
   it.each([
@@ -129,5 +138,23 @@ describe('text in columns', () => {
         },
       ),
     );
+  });
+});
+
+describe('sentences on a terminal', () => {
+  it('are broken between words, and a command stays whole', () => {
+    const text = 'Error: there is no such thing.\nSee them all: `esign envelopes list --all`. Or ask.';
+    expect(paragraph(text, 24).split('\n')).toEqual([
+      'Error: there is no such',
+      'thing.',
+      'See them all:',
+      '`esign envelopes list --all`.',
+      'Or ask.',
+    ]);
+    expect(paragraph(text, Number.POSITIVE_INFINITY)).toBe(text);
+  });
+
+  it('keep their indentation and what fits', () => {
+    expect(paragraph('  field: one two\n\nshort\n', 12)).toBe('  field: one\n  two\n\nshort\n');
   });
 });

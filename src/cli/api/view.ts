@@ -1,18 +1,19 @@
 import { indentJson } from '../../kernel/json-text.ts';
+import { withoutActing } from '../../output/json.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeJson } from '../../output/text.ts';
 
 const INDENT = '  ';
 
 /**
- * A reply's JSON text. In a pipe as it was received; on a terminal, or where `pretty` is wanted, indented.
+ * A reply's JSON text. In a pipe as it was received, with what acts on a terminal escaped; on a terminal, or where `pretty` is wanted, indented.
  * Digits, the order of members and unknown members stay as they came, since the text is never parsed.
  */
 export async function writeRawJson(text: string, terminal: Terminal, pretty: boolean): Promise<void> {
   const trimmed = text.trim();
   if (trimmed === '') return pretty ? terminal.out('null\n') : undefined;
   const shaped = pretty || terminal.outIsTty ? indentJson(trimmed) : trimmed;
-  await terminal.out(`${terminal.outIsTty ? safeJson(shaped) : shaped}\n`);
+  await terminal.out(`${safe(shaped, terminal)}\n`);
 }
 
 /** JSON texts as one bare array, each written as it comes. */
@@ -20,8 +21,12 @@ export async function writeRawItems(items: AsyncIterable<string>, terminal: Term
   let first = true;
   for await (const item of items) {
     const text = indentJson(item).replaceAll('\n', `\n${INDENT}`);
-    await terminal.out(`${first ? '[' : ','}\n${INDENT}${terminal.outIsTty ? safeJson(text) : text}`);
+    await terminal.out(`${first ? '[' : ','}\n${INDENT}${safe(text, terminal)}`);
     first = false;
   }
   await terminal.out(first ? '[]\n' : '\n]\n');
+}
+
+function safe(json: string, terminal: Terminal): string {
+  return terminal.outIsTty ? safeJson(json) : withoutActing(json);
 }

@@ -7,7 +7,7 @@ import type { ListView } from '../../output/list.ts';
 import { behind, indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
-import { relativeTime } from '../../output/time.ts';
+import { exactTime, relativeTime } from '../../output/time.ts';
 
 /** What a run will do, as its preflight tells. */
 export interface Preflight {
@@ -153,7 +153,11 @@ export function renderRun(run: RunDetails, failures: readonly RowResult[], termi
       counts,
       terminal,
     ),
-    indented(safeLine(`${run.file}, ${HOW[run.mode] ?? run.mode}, started ${run.createdAt}`), 2, terminal),
+    indented(
+      safeLine(`${run.file}, ${HOW[run.mode] ?? run.mode}, started ${exactTime(run.createdAt)}`),
+      2,
+      terminal,
+    ),
     ...failures.map(
       (result) =>
         `  ${indented(safeLine(`row ${result.row} (${result.requestId ?? ''}): ${errorInWords(result.error)}`), 4, terminal)}`,

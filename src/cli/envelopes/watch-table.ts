@@ -1,6 +1,6 @@
 import type { Envelope } from '../../api/schemas.ts';
 import type { Change } from '../../envelopes/watch.ts';
-import { counted } from '../../kernel/duration.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
 import { ENVELOPE_STATUSES, isInFlight } from '../../kernel/vocabulary.ts';
 import { statusColour } from '../../output/status.ts';
 import { type Column, renderTable } from '../../output/table.ts';
@@ -88,7 +88,7 @@ export class WatchTable {
     const place = (status: string) => `${ORDER.indexOf(status)}${status}`;
     return [...counts]
       .sort(([a], [b]) => (place(a) < place(b) ? -1 : 1))
-      .map(([status, count]) => `${count.toLocaleString('en-US')} ${safeLine(words(status))}`)
+      .map(([status, count]) => `${grouped(count)} ${safeLine(words(status))}`)
       .join(', ');
   }
 

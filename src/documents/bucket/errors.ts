@@ -60,7 +60,7 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
   AllAccessDisabled: DENIED,
   InvalidObjectState: {
     code: 'STORAGE_NOT_READY',
-    why: 'the object is archived (Glacier) and can not be read as it is',
+    why: 'the object is archived (Glacier) and cannot be read as it is',
     hint: 'Restore it first: `aws s3api restore-object`.',
   },
   InvalidAccessKeyId: {

@@ -1,4 +1,5 @@
 import type { EnvelopeRecord, MailRecord, SignerRecord } from '../../model.ts';
+import { inUtc } from '../../papers/drawing/times.ts';
 import type { MailDraft } from './lifecycle.ts';
 
 /** The mail a draft stands for, written as the signer would read it. `link` opens the signing page. */
@@ -25,7 +26,7 @@ function wording(kind: MailRecord['kind'], envelope: EnvelopeRecord, link: strin
   const { subject, templateName } = envelope;
   const note = envelope.message === '' ? [] : [envelope.message];
   const invitation = [...note, `Open and sign "${templateName}" here:\n${link}`];
-  const until = `The link works until ${envelope.expiresAt}.`;
+  const until = `The link works until ${inUtc(envelope.expiresAt)}.`;
   switch (kind) {
     case 'request':
       return { subject, lines: [...invitation, until] };
