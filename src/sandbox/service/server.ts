@@ -154,12 +154,12 @@ function webApp(
   app.route('/api/v1', apiRoutes(options));
   app.route('/__sandbox/', controlRoutes(options));
   mountPages(app, { ...options, origin: () => originOf(server, options.host) });
+  app.use('/openapi.yaml', wrongMethod(app));
   app.get('/openapi.yaml', async (c) => {
     const contract = await readContract();
     if (contract === null) throw notFound('Contract');
     return c.body(contract, 200, { 'Content-Type': 'application/yaml; charset=utf-8' });
   });
-  app.all('/openapi.yaml', wrongMethod('GET, HEAD'));
   return app;
 }
 

@@ -28,7 +28,7 @@ export interface RouteOptions {
 /** The eight routes of the API (Endpoints), to be mounted at /api/v1. HEAD answers like GET. */
 export function apiRoutes(options: RouteOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
-  app.use('*', audited(options), keyed(options));
+  app.use('*', audited(options), keyed(options), wrongMethod(app));
   templateRoutes(app, options);
   envelopeRoutes(app, options);
   actionRoutes(app, options);
@@ -48,14 +48,12 @@ function templateRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
     const shown = items.map((one) => templateView(one, rules));
     return reply(c, pageView({ items: shown, total }, page, pageSize));
   });
-  app.all('/esign/templates', wrongMethod('GET, HEAD'));
 
   app.get('/esign/templates/:id', read, (c) => {
     const template = state.template(c.req.param('id'), c.var.key.orgId);
     if (!template) throw notFound('Template');
     return reply(c, { data: templateView(template, choices.rules) });
   });
-  app.all('/esign/templates/:id', wrongMethod('GET, HEAD'));
 }
 
 function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
@@ -76,13 +74,11 @@ function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
     const envelope = await engine.create(c.var.key.orgId, body);
     return reply(c, { data: envelopeView(envelope, choices.rules) }, 201);
   });
-  app.all('/esign/envelopes', wrongMethod('GET, HEAD, POST'));
 
   app.get('/esign/envelopes/:id', read, (c) => {
     const envelope = engine.envelope(c.req.param('id'), c.var.key.orgId);
     return reply(c, { data: envelopeView(envelope, choices.rules) });
   });
-  app.all('/esign/envelopes/:id', wrongMethod('GET, HEAD'));
 }
 
 /** send, cancel and remind; the document does not show their replies. */
@@ -101,8 +97,6 @@ function actionRoutes(app: Hono<ServiceEnv>, { engine, choices }: RouteOptions):
     const { signerId } = parseBody(bodies.remind, await readJson(c.env.incoming));
     return replyAction(c, await engine.remind(id, c.var.key.orgId, signerId ?? null), choices.rules);
   });
-  for (const action of ['send', 'cancel', 'remind'])
-    app.all(`/esign/envelopes/:id/${action}`, wrongMethod('POST'));
 }
 
 /** 401, then 429; every reply from here on carries the three rate headers. Then time catches up. */

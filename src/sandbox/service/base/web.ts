@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Context } from 'hono';
+import type { Context, Hono, MiddlewareHandler } from 'hono';
+import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { KeyRecord } from '../../model.ts';
 import { ApiError, asApiError, errorText, notFound } from './errors.ts';
@@ -24,12 +25,18 @@ export function replyError(c: ServiceContext, thrown: unknown): Response {
   return jsonText(c, errorText(error), error.status);
 }
 
-/** The reply for a known path and another method. */
-export function wrongMethod(allowed: string) {
-  return (c: ServiceContext): Response => {
-    c.header('Allow', allowed);
-    return replyError(c, new ApiError('NOT_FOUND', `${c.req.method} is not possible here`, { status: 405 }));
-  };
+/** Replies where an app knows the path, but not with this method. */
+export function wrongMethod(app: Hono<ServiceEnv>): MiddlewareHandler<ServiceEnv> {
+  return methodNotAllowed({
+    app,
+    onMethodNotAllowed: (c: ServiceContext, allowed) => {
+      c.header('Allow', allowed.join(', '));
+      return replyError(
+        c,
+        new ApiError('NOT_FOUND', `${c.req.method} is not possible here`, { status: 405 }),
+      );
+    },
+  });
 }
 
 /** The reply for a path that does not exist. */

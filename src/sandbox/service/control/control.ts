@@ -35,18 +35,13 @@ export interface ControlOptions extends KeyDesk {
 /** What the dashboard, the signers and the passing of time do: no part of the API. Mounted at /__sandbox. */
 export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
-  app.use('*', guarded(options));
+  app.use('*', guarded(options), wrongMethod(app));
   app.get('/', (c) => reply(c, statusView(options)));
   signerRoutes(app, options);
   clockRoutes(app, options);
   recordRoutes(app, options);
   keyRoutes(app, options);
   settingRoutes(app, options);
-  for (const path of ['/', '/mails', '/deliveries', '/audit']) app.all(path, wrongMethod('GET, HEAD'));
-  app.all('/keys', wrongMethod('GET, HEAD, POST'));
-  for (const path of ['/clock/advance', '/reset', '/keys/:id/revoke', '/deliveries/:id/replay'])
-    app.all(path, wrongMethod('POST'));
-  for (const action of ['sign', 'view', 'decline']) app.all(`/envelopes/:id/${action}`, wrongMethod('POST'));
   app.all('*', unknownRoute);
   return app;
 }

@@ -4,7 +4,7 @@ import { type Choices, problemsIn } from '../base/choices.ts';
 import { invalidBody } from '../base/errors.ts';
 import { readJson } from '../base/json-body.ts';
 import { parseBody } from '../base/validation.ts';
-import { reply, type ServiceEnv, wrongMethod } from '../base/web.ts';
+import { reply, type ServiceEnv } from '../base/web.ts';
 import { checkFaults, type Faults } from '../faults/faults.ts';
 
 const wishSchema = z.record(z.string(), z.string({ error: 'Must be a string' }));
@@ -22,7 +22,6 @@ export function settingRoutes(
     choices.set(wanted);
     return reply(c, { data: choices.list() });
   });
-  app.all('/choices', wrongMethod('GET, HEAD, POST'));
 
   app.get('/faults', (c) => reply(c, { data: faults.view() }));
   app.post('/faults', async (c) => {
@@ -35,5 +34,4 @@ export function settingRoutes(
     faults.set({});
     return reply(c, { data: faults.view() });
   });
-  app.all('/faults', wrongMethod('GET, HEAD, POST, DELETE'));
 }
