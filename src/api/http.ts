@@ -1,7 +1,7 @@
 import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
 import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
-import { isRecord, parseJson } from '../kernel/json.ts';
+import { isDeeperThan, isRecord, parseJson } from '../kernel/json.ts';
 import { type Connections, connectionsTo } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
 import { type RateLimit, readRateLimit } from './rate-limit.ts';
@@ -67,6 +67,8 @@ export interface HttpOptions {
 export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
 
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+/** What is nested deeper than this can be parsed, but neither looked through nor written again. */
+const MAX_DEPTH = 500;
 
 /**
  * The one place that talks HTTP to the service. A function that sends one request once: no retries here.
@@ -194,6 +196,14 @@ function interpret(raw: RawReply, rate: RateLimit, url: string): HttpReply {
   if (status >= 300 && status < 400) throw redirected(raw, url);
   if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
   const body = tryParse(raw.text);
+  if (isDeeperThan(MAX_DEPTH, body))
+    throw new BadResponseError(
+      `${new URL(url).origin} answered ${status} with JSON nested deeper than ${MAX_DEPTH} levels.`,
+      {
+        status,
+        hint: 'No reply of the API is like this. Check the base URL: `esign profiles show`.',
+      },
+    );
   if (matches(errorReplySchema, body)) {
     throw new ServiceError(body.error.code, body.error.message ?? body.error.code, {
       status,

@@ -19,6 +19,12 @@ export function valueAt(value: unknown, path: string): unknown {
   return current;
 }
 
+/** True when something in it lies below more than so many lists and objects. */
+export function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
+}
+
 /** JSON.parse whose result nobody can mistake for checked data. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);

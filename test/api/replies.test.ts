@@ -220,3 +220,18 @@ describe('a reply without end', () => {
     expect(sent).toBeLessThan(200);
   }, 60_000);
 });
+
+describe('a reply that is nested', () => {
+  const nested = (levels: number) => `{"data":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+
+  it('is taken as deep as anybody writes, and refused before it breaks something', async () => {
+    const lists = async (levels: number) => endOf((response) => reply(200, nested(levels))(response));
+    expect(await lists(500)).toMatchObject({ status: 200 });
+    for (const levels of [502, 100_000]) {
+      const error = await lists(levels);
+      expect(error).toBeInstanceOf(BadResponseError);
+      expect(error).toMatchObject({ message: expect.stringContaining('nested deeper than 500') as unknown });
+      await server?.close();
+    }
+  });
+});
