@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/kernel/json.ts';
+import { isList, isRecord } from '../../src/kernel/json.ts';
 import { Home } from '../support/cli.ts';
 
 const home = new Home();
@@ -42,7 +42,7 @@ describe('the seals of downloaded papers', () => {
     expect(signed).toMatchObject({ seal: { state: 'intact', coverage: 'whole', trust: 'pinned' } });
     const pins = await home.json(['documents', 'pins']);
     expect(pins).toMatchObject([
-      { profile: 'sandbox', fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      { profile: 'sandbox', fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown },
     ]);
     const again = await esign(`envelopes download ${id} --dir ${FOLDER}`);
     expect(again.code).toBe(0);
@@ -56,7 +56,7 @@ describe('the seals of downloaded papers', () => {
       expect.objectContaining({
         path: file('document'),
         list: 'ok',
-        seal: expect.objectContaining({ state: 'unsigned' }),
+        seal: expect.objectContaining({ state: 'unsigned' }) as unknown,
       }),
     );
     const required = await verified(`${FOLDER} --require-seal`);
@@ -64,15 +64,17 @@ describe('the seals of downloaded papers', () => {
     expect(required.files).toContainEqual(
       expect.objectContaining({
         path: file('document'),
-        error: expect.objectContaining({ code: 'SEAL_MISSING' }),
+        error: expect.objectContaining({ code: 'SEAL_MISSING' }) as unknown,
       }),
     );
     expect((await verified(`${file('signed')} --require-seal`)).code).toBe(0);
   });
 
   it('of another signer than the first one are pointed out, until that one is accepted', async () => {
-    const [pin] = (await home.json(['documents', 'pins'])) as { fingerprint: string }[];
-    const real = pin?.fingerprint ?? '';
+    const pins = await home.json(['documents', 'pins']);
+    const [pin] = isList(pins) ? pins : [];
+    const real = isRecord(pin) ? String(pin.fingerprint) : '';
+    expect(real).toMatch(/^[0-9a-f]{64}$/);
     expect((await esign(`documents pins --accept ${'ab'.repeat(32)}`)).code).toBe(0);
     expect((await esign(`documents pins --forget ${real.slice(0, 12)}`)).code).toBe(0);
     const other = await verified(file('signed'));

@@ -251,7 +251,7 @@ function isDer(bytes: Buffer): boolean {
   try {
     return (
       Element.read(bytes).raw.length === bytes.length &&
-      (bytes[0] === 0x30 || new X509Certificate(bytes) !== undefined)
+      (bytes[0] === 0x30 || new X509Certificate(bytes).raw.length > 0)
     );
   } catch {
     return false;

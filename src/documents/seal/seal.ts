@@ -132,10 +132,11 @@ async function digestOf(
   { gapStart, gapEnd, end }: NonNullable<Signature['range']>,
 ): Promise<Buffer> {
   const hash = createHash(algorithm);
-  if (gapStart > 0)
-    for await (const chunk of createReadStream(path, { end: gapStart - 1 })) hash.update(chunk);
-  if (end > gapEnd)
-    for await (const chunk of createReadStream(path, { start: gapEnd, end: end - 1 })) hash.update(chunk);
+  const add = async (bytes: AsyncIterable<Buffer>) => {
+    for await (const chunk of bytes) hash.update(chunk);
+  };
+  if (gapStart > 0) await add(createReadStream(path, { end: gapStart - 1 }));
+  if (end > gapEnd) await add(createReadStream(path, { start: gapEnd, end: end - 1 }));
   return hash.digest();
 }
 
