@@ -1,16 +1,28 @@
 import type * as crypto from 'node:crypto';
-import { beforeEach, expect, it, vi } from 'vitest';
-import { checkSignature, sign } from '../../../src/webhooks/receive/signature.ts';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import type * as signature from '../../../src/webhooks/receive/signature.ts';
 
 /*
  * How long a comparison takes can't be tried here. What can: that the one comparison which takes the same time for all bytes
  * is asked for every secret, and that nothing else decides.
  */
-const compare = vi.hoisted(() => vi.fn());
-vi.mock('node:crypto', async (original) => ({
-  ...(await original<typeof crypto>()),
-  timingSafeEqual: compare,
-}));
+const compare = vi.fn<typeof crypto.timingSafeEqual>();
+let checkSignature: typeof signature.checkSignature;
+let sign: typeof signature.sign;
+
+// Test files share their modules, so that these are loaded anew for this one.
+beforeAll(async () => {
+  vi.resetModules();
+  vi.doMock('node:crypto', async (original) => ({
+    ...(await original<typeof crypto>()),
+    timingSafeEqual: compare,
+  }));
+  ({ checkSignature, sign } = await import('../../../src/webhooks/receive/signature.ts'));
+});
+afterAll(() => {
+  vi.doUnmock('node:crypto');
+  vi.resetModules();
+});
 
 const body = Buffer.from('{"event":"envelope.sent"}');
 beforeEach(() => compare.mockReset());
