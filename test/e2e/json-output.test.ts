@@ -102,6 +102,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('envelopes:summary', 'summary', []);
     await run('envelopes:download', 'files', [id]);
     await run('documents:verify', 'files', []);
+    await run('documents:pins', 'list', ['--accept', 'ab'.repeat(32), '--dry-run']);
     const { signedDocumentStorageKey } = await home.object(['envelopes', 'get', id]);
     const key = String(signedDocumentStorageKey);
     await run('documents:head', 'one', [key]);

@@ -15,6 +15,8 @@ export interface TlsFront {
 export interface TlsFrontOptions {
   /** How many bytes of replies a connection, counted from 1, passes on before it breaks; all where undefined. */
   breaksAfter?: (connection: number) => number | undefined;
+  /** Whether the reply to these bytes of a request is kept back, and its connection broken. */
+  breaksOn?: (request: string) => boolean;
 }
 
 /** TLS in front of a plain server on loopback, which sees the same bytes. */
@@ -26,6 +28,9 @@ export async function startTlsFront(
   const server = createServer(certified, (socket) => {
     let left = options.breaksAfter?.(++front.connections) ?? Number.POSITIVE_INFINITY;
     const onward = connect(plainPort, '127.0.0.1');
+    socket.on('data', (chunk: Buffer) => {
+      if (options.breaksOn?.(chunk.toString('latin1'))) left = 0;
+    });
     socket.on('error', () => onward.destroy()).pipe(onward);
     onward.on('error', () => socket.destroy()).on('end', () => socket.end());
     onward.on('data', (chunk: Buffer) => {
