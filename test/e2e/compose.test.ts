@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { COMMAND, Home } from '../support/cli.ts';
@@ -127,8 +128,47 @@ describe('envelopes create on a terminal', () => {
     expect(asked.text()).toContain('… 39 more lines');
   });
 
+  it.each([
+    ['20 ms apart', 20],
+    ['slowly', 120],
+    ['in one chunk', undefined],
+  ])('loses no key between two questions: typed %s', async (_, ms) => {
+    const screen = create();
+    await screen.shows('? Template:');
+    const keys = 'lease\rtara\rnew@example.com\rNoël Neu\r\rFlat 1\rPlease sign.\r';
+    if (ms === undefined) screen.type(keys);
+    for (const key of ms === undefined ? '' : keys) {
+      screen.type(key);
+      await sleep(ms);
+    }
+    await screen.shows('? What now?');
+    const text = screen.text();
+    expect(text).toContain('✔ Tenant: new@example.com');
+    expect(text).toContain('✔ Name of new@example.com: Noël Neu');
+    expect(text).toContain('✔ Subject of the mail (optional): Flat 1');
+    expect(text).toContain('✔ Message (optional): Please sign.');
+    expect(text).not.toMatch(/^\? (?!What now)/m);
+    screen.type(CTRL_C);
+    expect(await screen.ended).toMatchObject({ signal: 2 });
+  });
+
+  it('answers nothing with a paste that came too early, and the last question not with keys typed ahead', async () => {
+    const screen = create(['--template', 'tmpl_nda', '--message', 'm']);
+    await screen.shows('? Signer:');
+    screen.type(`early@example.com\r${paste('Zoe\rZimmer\r')}`);
+    await screen.shows('Name of early@example.com: Zoe Zimmer');
+    expect(screen.text()).not.toContain('Subject');
+    screen.type('\rs\r\r\r\r');
+    await screen.shows('? What now?');
+    await sleep(300);
+    expect(screen.text()).toContain('❯ Keep it as a draft');
+    screen.type(CTRL_C);
+    await screen.ended;
+  });
+
   it('takes a paste without bracketed paste as one text, too: its lines answer no further question', async () => {
-    const screen = create(['--template', 'tmpl_intake']);
+    // Nearly all terminals mark a paste; the console of Linux does not.
+    const screen = open(['envelopes', 'create', '--template', 'tmpl_intake'], { ...home.env, TERM: 'linux' });
     await answer(screen, '? Patient:', 'Zoe <zoe@example.com>\r');
     await answer(screen, '? Subject', 'one\rtwo\r\rthree');
     await screen.shows('(optional): one two three');

@@ -2,12 +2,14 @@ import { password, select, confirm as yesOrNo } from '@inquirer/prompts';
 import { Keyboard, type KeyboardOptions, pasteAsOneLine } from './keyboard.ts';
 import { PromptScreen } from './screen.ts';
 import { calmTheme, type Paint } from './theme.ts';
+import { forgetTypedAhead } from './typed.ts';
 
 /* The questions of prompts.ts, with the library that asks them. */
 
-/** Yes or no; no is the default, and nothing pasted is an answer. */
+/** Yes or no; no is the default, and nothing pasted or typed before it was asked is an answer. */
 export async function confirm(question: string, paint: Paint): Promise<boolean> {
   const keys = { onPaste: () => '' };
+  await forgetTypedAhead();
   return withKeyboard((context) => yesOrNo({ message: question, default: false }, context), paint, keys);
 }
 

@@ -8,7 +8,7 @@ import { processTerminal } from '../../output/terminal.ts';
 const load = () => import('./ask.ts');
 const paint = () => processTerminal({}).styleErr;
 
-/** Yes or no; no is the default, and nothing pasted is an answer. */
+/** Yes or no; no is the default, and nothing pasted or typed before it was asked is an answer. */
 export async function confirm(question: string): Promise<boolean> {
   return (await load()).confirm(question, paint());
 }

@@ -1,7 +1,8 @@
 import { input, search, select } from '@inquirer/prompts';
-import { forgetTypedAhead, Keyboard, type KeyboardOptions, pasteAsOneLine } from './keyboard.ts';
+import { Keyboard, type KeyboardOptions, pasteAsOneLine } from './keyboard.ts';
 import { PromptScreen, rowsOf } from './screen.ts';
 import { calmTheme, type Paint } from './theme.ts';
+import { forgetTypedAhead } from './typed.ts';
 
 /** The answer of somebody who wants to go back to the question before. */
 export const BACK = Symbol('back');
