@@ -1,4 +1,5 @@
 import { truncate, widthOf } from './text.ts';
+import { TypedKeys } from './typed-keys.ts';
 import { waitingSign } from './waiting-sign.ts';
 
 /** A screen of its own on a terminal, on which only what differs is written. The shell's screen comes back on any end. */
@@ -23,7 +24,9 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
   let shown: readonly string[] = [];
   let isOpen = true;
   const release = waitingSign.hold();
+  const keys = new TypedKeys();
   const enter = () => {
+    keys.take();
     shown = [];
     stream.write(ENTER);
   };
@@ -33,6 +36,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
     redraw();
   };
   const onSuspend = () => {
+    keys.giveBack();
     stream.write(LEAVE);
     process.kill(process.pid, 'SIGSTOP');
   };
@@ -47,6 +51,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
     process.off('exit', close);
     process.off('SIGTSTP', onSuspend);
     process.off('SIGCONT', onContinue);
+    keys.giveBack();
     stream.write(LEAVE);
     release();
   };

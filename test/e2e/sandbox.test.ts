@@ -156,6 +156,9 @@ describe('demo', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('$ esign envelopes create --template tmpl_lease');
     expect(stdout).toContain('6 with a good signature');
+    // What it says to try next runs where it was said. A function of that name would hide that no program has it.
+    const program = /^Try it yourself: +(.+) sandbox start$/m.exec(stdout)?.[1];
+    expect((await other.shell(`unset -f esign; ${program} --version`)).stdout).toMatch(/^esign-cli\//);
     expect(parseJson((await other.run(['profiles', 'list', '--json'])).stdout)).toEqual([]);
     await other.close();
   });

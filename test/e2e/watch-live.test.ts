@@ -87,9 +87,12 @@ describe('the live table', () => {
     expect(rows[2]).toMatch(/^ID +STATUS +SIGNED +LAST CHANGE +EXPIRES$/);
     expect(rows[3]).toMatch(/^env_0 +SENT +0\/1 +sent .* ago +in 7\d years$/);
     expect(rows.slice(7)).toEqual(expect.arrayContaining(['Ctrl-C stops watching.']));
+    // What is typed meanwhile goes nowhere.
+    screen.type('typed in vain\r');
     completed = 1;
     await screen.shows('Ada Lovelace signed just now');
     await screen.shows('2 sent, 1 completed');
+    expect(screen.raw()).not.toContain('vain');
     completed = 3;
     expect(await screen.ended).toEqual({ code: 0, signal: undefined });
     await until(screen, (lines) => /^env_0 +COMPLETED +1\/1/.test(lines[1] ?? ''));

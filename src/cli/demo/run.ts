@@ -1,13 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { isSea } from 'node:sea';
 import { childCommandLine } from '../../demo/child-command-line.ts';
 import { type DemoStep, type DemoSummary, runDemo } from '../../demo/demo.ts';
 import { diskReason } from '../../kernel/disk-reason.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { makeFolder } from '../../kernel/folder.ts';
+import { isOnPath } from '../../kernel/on-path.ts';
 import { writeJson } from '../../output/json.ts';
+import { shellWord } from '../../output/shell-words.ts';
 import { startSpinner } from '../../output/spinner.ts';
 import type { Context } from '../context.ts';
 import { renderDemoEnd, renderDemoStep } from './view.ts';
@@ -52,6 +54,15 @@ function ownProgram(): string[] {
   return isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
 }
 
+/** How a person calls this program where they stand: by its name only where a shell finds it. */
+function howToCall(): string {
+  if (isOnPath('esign')) return 'esign';
+  const [script = process.execPath] = ownProgram().slice(-1);
+  if (isSea()) return shellWord(script);
+  if (/[\\/]_npx[\\/]/.test(script)) return 'npx esign-cli';
+  return `node ${shellWord(relative(process.cwd(), script))}`;
+}
+
 const noSummary: DemoSummary = {
   folder: '',
   envelopeId: '',
@@ -71,5 +82,5 @@ function tell(step: DemoStep, number: number, context: Context): Promise<void> {
 function end(summary: DemoSummary, context: Context): Promise<void> {
   return context.json
     ? writeJson(summary, context.terminal)
-    : context.terminal.out(renderDemoEnd(summary, context.terminal));
+    : context.terminal.out(renderDemoEnd(summary, howToCall(), context.terminal));
 }

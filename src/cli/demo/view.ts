@@ -1,5 +1,6 @@
 import type { DemoStep, DemoSummary } from '../../demo/demo.ts';
 import { counted } from '../../kernel/duration.ts';
+import { isOnPath } from '../../kernel/on-path.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 
@@ -11,14 +12,15 @@ export function renderDemoStep(step: DemoStep, number: number, terminal: Termina
   return `${lines.join('\n')}\n\n`;
 }
 
-/** Where the papers are, and where to go from here. */
-export function renderDemoEnd(summary: DemoSummary, terminal: Terminal): string {
-  const open = { darwin: 'open', win32: 'start' }[String(process.platform)] ?? 'xdg-open';
+/** Where the papers are, and where to go from here; `program` is how this one is called. */
+export function renderDemoEnd(summary: DemoSummary, program: string, terminal: Terminal): string {
+  const opener = { darwin: 'open', win32: 'start' }[String(process.platform)] ?? 'xdg-open';
+  const open = process.platform === 'win32' || isOnPath(opener) ? `${opener} ` : '';
   const signed = summary.files.find((file) => file.what === 'signed')?.path ?? summary.folder;
   return [
     `${terminal.style('green', '✓')} From template to signed paper in ${counted(summary.seconds, 'second')}.\n\n`,
-    `Look at it:           ${open} ${safeLine(signed)}\n`,
-    'Try it yourself:      esign sandbox start\n',
-    'Use the real service: esign profiles add NAME --base-url URL\n',
+    `Look at it:           ${open}${safeLine(signed)}\n`,
+    `Try it yourself:      ${safeLine(program)} sandbox start\n`,
+    `Use the real service: ${safeLine(program)} profiles add NAME --base-url URL\n`,
   ].join('');
 }

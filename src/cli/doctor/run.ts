@@ -2,6 +2,7 @@ import type { Check, Finding } from '../../doctor/check.ts';
 import type { Patient } from '../../doctor/context.ts';
 import { examine } from '../../doctor/doctor.ts';
 import { probeBucket } from '../../documents/bucket/probe.ts';
+import { counted } from '../../kernel/duration.ts';
 import { configDir, stateDir } from '../../kernel/paths.ts';
 import { writeJson } from '../../output/json.ts';
 import { storePath } from '../../profiles/store.ts';
@@ -17,16 +18,42 @@ export async function runDoctor(context: Context): Promise<void> {
   const { terminal, json } = context;
   const out = context.hidingSecrets();
   const checks: Check[] = [];
+  const page = new Page((check) => out.out(renderCheck(check, terminal)));
   let first: Finding | undefined;
   for await (const finding of examine(patientOf(context))) {
     checks.push(finding.check);
     if (finding.error !== undefined) first ??= finding;
-    if (!json) await out.out(renderCheck(finding.check, terminal));
+    if (!json) await page.add(finding.check);
   }
+  await page.end();
   await (json
     ? writeJson({ ok: first === undefined, checks }, out)
     : terminal.out(renderVerdict(checks, terminal)));
   if (first !== undefined) process.exitCode = exitCodeOf(first.error);
+}
+
+/** The checks as they come; those skipped for the same reason, one after the other, as one line. */
+class Page {
+  readonly #write: (check: Check) => Promise<void>;
+  #held: Check[] = [];
+
+  constructor(write: (check: Check) => Promise<void>) {
+    this.#write = write;
+  }
+
+  async add(check: Check): Promise<void> {
+    if (this.#held[0]?.message !== check.message) await this.end();
+    if (check.status === 'skipped') this.#held.push(check);
+    else await this.#write(check);
+  }
+
+  async end(): Promise<void> {
+    const [first, ...others] = this.#held;
+    this.#held = [];
+    if (first === undefined) return;
+    const more = others.length > 0 ? ` (and so for ${counted(others.length, 'other check')})` : '';
+    await this.#write({ ...first, message: `${first.message}${more}` });
+  }
 }
 
 function patientOf(context: Context): Patient {

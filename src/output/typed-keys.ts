@@ -1,0 +1,36 @@
+import { isatty } from 'node:tty';
+
+/** Keys by which a terminal sends a signal, as long as nobody takes its keys. */
+const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = {
+  '\u0003': 'SIGINT',
+  '\u001a': 'SIGTSTP',
+  '\u001c': 'SIGQUIT',
+};
+
+/** Takes what is typed, so that the terminal does not write it into what is drawn there. What stops or suspends still does. */
+export class TypedKeys {
+  #taken = false;
+
+  take(): void {
+    if (this.#taken || !isatty(0)) return;
+    this.#taken = true;
+    process.stdin.setRawMode(true);
+    process.stdin.on('data', heed).resume();
+    // Waiting for keys is nothing to stay for.
+    process.stdin.unref();
+  }
+
+  giveBack(): void {
+    if (!this.#taken) return;
+    this.#taken = false;
+    process.stdin.off('data', heed).pause();
+    process.stdin.setRawMode(false);
+  }
+}
+
+function heed(typed: Uint8Array | string): void {
+  for (const key of String(typed)) {
+    const signal = SIGNALS[key];
+    if (signal !== undefined) process.kill(process.pid, signal);
+  }
+}
