@@ -80,7 +80,11 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
     banner: { js: FOR_COMMONJS },
   });
   // bin/run.js wants a folder before it loads anything else.
-  const paths = { entryPoints: ['src/kernel/paths.ts'], outfile: join(program, 'paths.cjs'), format: 'cjs' };
+  const paths = {
+    entryPoints: ['src/kernel/files/paths.ts'],
+    outfile: join(program, 'paths.cjs'),
+    format: 'cjs',
+  };
   await build({ ...COMMON, ...more, ...paths });
   // It is loaded from beside the code that asks for it.
   await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(program, 'harfbuzz.wasm'));

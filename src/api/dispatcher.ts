@@ -1,5 +1,5 @@
 import type { buildConnector, Dispatcher } from 'undici';
-import { authorization, type HttpProxy, proxyFor } from '../kernel/proxy.ts';
+import { authorization, type HttpProxy, proxyFor } from '../kernel/network/proxy.ts';
 import { createAgent, type HttpAgent } from './undici.ts';
 
 /** The connections of one run, and the proxy that stands between. */
@@ -33,7 +33,7 @@ function askingProxy(proxy: HttpProxy): Dispatcher.DispatcherComposeInterceptor 
 function tunnel(proxy: HttpProxy, timeoutMs: number): buildConnector.connector {
   return ({ hostname, port }, callback) => {
     const target = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), timeoutMs };
-    import('../kernel/tunnel.ts')
+    import('../kernel/network/tunnel.ts')
       .then(({ connectThrough }) => connectThrough(proxy, target))
       .then(
         (socket) => callback(null, socket),

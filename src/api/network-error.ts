@@ -1,6 +1,6 @@
 import { counted } from '../kernel/duration.ts';
 import { codeOf, messageOf, NetworkError } from '../kernel/errors.ts';
-import { type HttpProxy, nameOf } from '../kernel/proxy.ts';
+import { type HttpProxy, nameOf } from '../kernel/network/proxy.ts';
 import { isLoopback } from './base-url.ts';
 
 /** Failures that happen before a byte of the request is sent: the service surely never saw it. */

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { diskReason } from '../kernel/disk-reason.ts';
 import { counted } from '../kernel/duration.ts';
 import { JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
 import { readPlan } from './plan.ts';
 import { cancelExtraDrafts, findEarlier, settleDoubtful } from './reconcile.ts';
 import { writeResults } from './results.ts';

@@ -6,7 +6,7 @@ import { noting } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
-import { configDir, stateDir } from '../kernel/paths.ts';
+import { configDir, stateDir } from '../kernel/files/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
 import { writeJsonLine } from '../output/json.ts';
 import { errColumns, processTerminal, type Terminal } from '../output/terminal.ts';

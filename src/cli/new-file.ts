@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { diskReason } from '../kernel/disk-reason.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
 import type { Context } from './context.ts';
 
 /** Writes a file that is not there yet, or stdout for `-`. */

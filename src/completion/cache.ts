@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { shortDigest } from '../kernel/digest.ts';
-import { replaceFile } from '../kernel/files.ts';
+import { replaceFile } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { maskKey } from '../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { childEnvironment } from '../kernel/child-environment.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
+import { childEnvironment } from '../kernel/process/child-environment.ts';
 import type { CommandLine, Running } from './command-line.ts';
 
 /** How long a child may take to stop by itself. */

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
-import { isExempt, nameOf, proxyOf } from '../kernel/proxy.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
+import { isExempt, nameOf, proxyOf } from '../kernel/network/proxy.ts';
 import { type Finding, failed, ok, skipped, warning } from './check.ts';
 import type { Patient } from './context.ts';
 

@@ -2,11 +2,11 @@ import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { Journal } from '../journal/journal.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { diskReason } from '../kernel/disk-reason.ts';
 import { durationInWords } from '../kernel/duration.ts';
 import { RemindedRecentlyError, StoppedError, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
-import { privateFolder } from '../kernel/files.ts';
-import { lockFile } from '../kernel/lock.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
+import { privateFolder } from '../kernel/files/files.ts';
+import { lockFile } from '../kernel/files/lock.ts';
 import { remindEnvelope } from './actions.ts';
 import { signersNamed } from './named-signer.ts';
 import {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
-import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
 import { Journal } from './journal.ts';
 import { type JournalFormat, type Span, scan } from './scan.ts';
 

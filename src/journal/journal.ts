@@ -1,8 +1,8 @@
 import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { diskReason } from '../kernel/disk-reason.ts';
 import { JournalError, UsageError } from '../kernel/errors.ts';
-import { privateFolder, syncFolder, untilFree } from '../kernel/files.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
+import { privateFolder, syncFolder, untilFree } from '../kernel/files/files.ts';
 import { type Compaction, Draft } from './compaction.ts';
 import { writeLine } from './line.ts';
 import { compactionEnd, headerOf, type JournalReading, type JournalState, type Span, scan } from './scan.ts';

@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
-import { diskReason } from '../kernel/disk-reason.ts';
 import { OutputError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
 import { waitingSign } from './waiting-sign.ts';
 
 type Format = Parameters<typeof styleText>[0];

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { childEnvironment, type SecretVariable } from '../kernel/child-environment.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { childEnvironment, type SecretVariable } from '../kernel/process/child-environment.ts';
 
 /** A command may ask a secret store of AWS. Ours are no business of its. */
 const KEPT: readonly SecretVariable[] = [

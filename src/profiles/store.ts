@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { diskReason } from '../kernel/disk-reason.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
-import { privateFolder, replaceAtomic } from '../kernel/files.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
+import { privateFolder, replaceAtomic } from '../kernel/files/files.ts';
+import { lockFile } from '../kernel/files/lock.ts';
 import { parseJson } from '../kernel/json.ts';
-import { lockFile } from '../kernel/lock.ts';
 import { type Profile, type Profiles, profilesFileSchema } from './profile.ts';
 
 const FILE_NAME = 'profiles.json';

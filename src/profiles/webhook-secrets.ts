@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { codeOf, UsageError } from '../kernel/errors.ts';
-import { privateFolder, writeFileAtomic } from '../kernel/files.ts';
+import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { lockStore } from './store.ts';
 

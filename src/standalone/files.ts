@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../kernel/folder.ts';
-import { cacheDir } from '../kernel/paths.ts';
+import { makeFolder } from '../kernel/files/folder.ts';
+import { cacheDir } from '../kernel/files/paths.ts';
 
 /**
  * The folder with the files of the executable, in the user's cache folder; its name changes with their contents. The

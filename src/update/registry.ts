@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { connectionsTo } from '../api/dispatcher.ts';
-import { childEnvironment } from '../kernel/child-environment.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
+import { childEnvironment } from '../kernel/process/child-environment.ts';
 import { isVersion } from './record.ts';
 
 /** For connecting, for the first byte and for the whole reply. */

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
-import { childEnvironment } from '../kernel/child-environment.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { NetworkError, UsageError } from '../kernel/errors.ts';
-import { endTree } from '../kernel/process-tree.ts';
+import { childEnvironment } from '../kernel/process/child-environment.ts';
+import { endTree } from '../kernel/process/process-tree.ts';
 
 export interface Tunnel {
   /** Where webhooks are received from outside. */

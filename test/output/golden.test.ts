@@ -8,7 +8,7 @@ import { renderHistory } from '../../src/cli/envelopes/history-view.ts';
 import { envelopeList } from '../../src/cli/envelopes/list-view.ts';
 import { renderSummary } from '../../src/cli/envelopes/summary-view.ts';
 import { renderEnvelope } from '../../src/cli/envelopes/view.ts';
-import { WatchTable } from '../../src/cli/envelopes/watch-table.ts';
+import { WatchTable } from '../../src/cli/envelopes/watch/table.ts';
 import {
   profileList,
   publicProfile,

@@ -3,7 +3,7 @@ import { readCommandTree } from '../../completion/commands.ts';
 import { type Candidate, complete, type Lookup } from '../../completion/complete.ts';
 import type { Line } from '../../completion/line.ts';
 import { readTyped, replyLines, SHELLS } from '../../completion/shells.ts';
-import { configDir, stateDir } from '../../kernel/paths.ts';
+import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { safeLine } from '../../output/text.ts';
 import type { Profiles } from '../../profiles/profile.ts';
 import { resolveSettings } from '../../profiles/resolve.ts';

@@ -1,5 +1,5 @@
-import { diskReason } from '../../kernel/disk-reason.ts';
 import { codeOf, OutputError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { EXIT } from '../exit-codes.ts';
 import { signals } from './process.ts';
 

@@ -1,5 +1,5 @@
 import { createRecents } from '../../completion/recent.ts';
-import { secretsOf } from '../../kernel/child-environment.ts';
+import { secretsOf } from '../../kernel/process/child-environment.ts';
 import { createRedactor } from '../../kernel/redaction.ts';
 import { watchSignals } from '../signals.ts';
 import type { Noted } from './recents.ts';

@@ -2,7 +2,7 @@ import type { Client } from '../../api/client.ts';
 import type { FindMeant } from '../../api/subject.ts';
 import type { Scope } from '../../completion/cache.ts';
 import type { Recents } from '../../completion/recent.ts';
-import { stateDir } from '../../kernel/paths.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import type { Settings } from '../../profiles/resolve.ts';
 
 /** Whose ids these are; undefined where there is no service to have any. */

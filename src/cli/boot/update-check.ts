@@ -1,4 +1,4 @@
-import { stateDir } from '../../kernel/paths.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import { readRecord, recordPath, writeRecord } from '../../update/record.ts';
 import { configuredRegistry, latestVersion } from '../../update/registry.ts';
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
-import { childEnvironment } from '../../kernel/child-environment.ts';
+import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
-import { configDir, stateDir } from '../../kernel/paths.ts';
+import { childEnvironment } from '../../kernel/process/child-environment.ts';
 import { isDayAgo, isNewer, readRecord, recordPath, writeRecord } from '../../update/record.ts';
 
 /**

@@ -7,11 +7,11 @@ import { checkFile, type FileReport, type Findings } from '../../bulk/rows/check
 import { checkTemplates } from '../../bulk/rows/check-templates.ts';
 import { earlierRunOf } from '../../bulk/run-list.ts';
 import { draftRun, type OpenRun, type RunDraft } from '../../bulk/runs.ts';
-import { diskReason } from '../../kernel/disk-reason.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { stateDir } from '../../kernel/paths.ts';
-import { preferLowMemory } from '../../kernel/v8-flags.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 import type { Context } from '../context.ts';

@@ -13,7 +13,7 @@ import {
   sentenceOf,
   UsageError,
 } from '../../kernel/errors.ts';
-import { preferLowMemory } from '../../kernel/v8-flags.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { Batch, type Outcome } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { runsFolder } from './prepare.ts';

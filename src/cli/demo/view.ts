@@ -1,6 +1,6 @@
 import type { DemoStep, DemoSummary } from '../../demo/demo.ts';
 import { counted } from '../../kernel/duration.ts';
-import { isOnPath } from '../../kernel/on-path.ts';
+import { isOnPath } from '../../kernel/process/on-path.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 

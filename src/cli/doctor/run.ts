@@ -3,7 +3,7 @@ import type { Patient } from '../../doctor/context.ts';
 import { examine } from '../../doctor/doctor.ts';
 import { probeBucket } from '../../documents/bucket/probe.ts';
 import { counted } from '../../kernel/duration.ts';
-import { configDir, stateDir } from '../../kernel/paths.ts';
+import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
 import { storePath } from '../../profiles/store.ts';
 import type { Context } from '../context.ts';

@@ -1,6 +1,6 @@
 import { acceptPin, forgetPins, type Pin, readPins } from '../../documents/seal/pins.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { stateDir } from '../../kernel/paths.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import { type ListFormat, type ListView, writeList } from '../../output/list.ts';
 import type { Context } from '../context.ts';
 import { requireOrigin } from './seals.ts';

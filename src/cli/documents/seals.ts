@@ -2,7 +2,7 @@ import { judgeSeal, type Known, type SealVerdict } from '../../documents/seal/ju
 import { type Origin, pinFirst, pinnedFor, readPins } from '../../documents/seal/pins.ts';
 import { readAuthorities } from '../../documents/seal/trust.ts';
 import { NoProfileError } from '../../kernel/errors.ts';
-import { stateDir } from '../../kernel/paths.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import type { Context } from '../context.ts';
 
 /** Where the papers of this run come from; undefined where no profile says so, or it is a sandbox for a while. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Envelope } from '../../api/schemas.ts';
-import { stateDir } from '../../kernel/paths.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import type { HistoryEntry } from '../../webhooks/journal/history.ts';
 import type { Context } from '../context.ts';
 import { renderHistory } from './history-view.ts';

@@ -1,6 +1,6 @@
 import { ALL_PENDING, type ReminderTimes, readReminderTimes } from '../../envelopes/reminder-times.ts';
 import { durationInWords } from '../../kernel/duration.ts';
-import { stateDir } from '../../kernel/paths.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import type { Context } from '../context.ts';
 
 /** Sooner than this a second mail is seldom meant, in ms. */

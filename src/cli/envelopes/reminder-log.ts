@@ -1,6 +1,6 @@
 import { ReminderLog } from '../../envelopes/reminders.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { stateDir } from '../../kernel/paths.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import type { Context } from '../context.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer, text } from 'node:stream/consumers';
-import { diskReason } from '../../kernel/disk-reason.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 
 /** A text file the user named; without the byte order mark some editors put first. `-` is stdin. */

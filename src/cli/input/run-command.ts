@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { childEnvironment } from '../../kernel/child-environment.ts';
+import { childEnvironment } from '../../kernel/process/child-environment.ts';
 
 /** How a command of the user's ended. */
 export interface ExecResult {

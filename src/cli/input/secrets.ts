@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { diskReason } from '../../kernel/disk-reason.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
 import type { Context } from '../context.ts';
 import { askSecret } from '../prompts/prompts.ts';
 

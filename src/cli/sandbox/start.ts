@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configDir, stateDir } from '../../kernel/paths.ts';
-import { preferLowMemory } from '../../kernel/v8-flags.ts';
+import { configDir, stateDir } from '../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { writeJsonLine } from '../../output/json.ts';
 import { putProfile, removeProfile } from '../../profiles/edit.ts';
 import type { Profile } from '../../profiles/profile.ts';

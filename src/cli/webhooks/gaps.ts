@@ -1,7 +1,7 @@
 import type { Moment } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { PartialError } from '../../kernel/errors.ts';
-import { eventsDir } from '../../kernel/paths.ts';
+import { eventsDir } from '../../kernel/files/paths.ts';
 import { type ListFormat, writeList } from '../../output/list.ts';
 import { findGaps } from '../../webhooks/journal/gaps.ts';
 import type { Context } from '../context.ts';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { UsageError } from '../../kernel/errors.ts';
-import { configDir } from '../../kernel/paths.ts';
+import { configDir } from '../../kernel/files/paths.ts';
 import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-secrets.ts';
 import type { ReceiverOptions } from '../../webhooks/receive/receiver.ts';
 import type { Context } from '../context.ts';

@@ -5,7 +5,7 @@ import { Channel } from '../../kernel/channel.ts';
 import { EndedOtherwiseError, sentenceOf } from '../../kernel/errors.ts';
 import type { EventFacts } from '../../webhooks/receive/payload.ts';
 import type { Context } from '../context.ts';
-import { deadlineAfter, WATCH_PACE, WATCH_PACING } from '../envelopes/watch-limits.ts';
+import { deadlineAfter, WATCH_PACE, WATCH_PACING } from '../envelopes/watch/limits.ts';
 
 /** How long the last deliveries of an envelope may take once the service says that it is over. */
 const LAST_MS = 3_000;

@@ -1,6 +1,6 @@
 import { UsageError } from '../../kernel/errors.ts';
-import { eventsDir } from '../../kernel/paths.ts';
-import { preferLowMemory } from '../../kernel/v8-flags.ts';
+import { eventsDir } from '../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { forwardsFolder } from '../../webhooks/forward/backlog.ts';
 import { type ListenerOptions, listen } from '../../webhooks/listener.ts';
 import type { Context } from '../context.ts';

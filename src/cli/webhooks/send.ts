@@ -1,5 +1,5 @@
 import { NetworkError, PartialError, UsageError } from '../../kernel/errors.ts';
-import { eventsDir } from '../../kernel/paths.ts';
+import { eventsDir } from '../../kernel/files/paths.ts';
 import {
   type Forwardable,
   type ForwardResult,

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { createFromFlags } from '../../cli/envelopes/create.ts';
+import { createFromFlags } from '../../cli/envelopes/create/create.ts';
 import { dryRunFlag, missingRolesFlag } from '../../cli/flags.ts';
 
 export default class EnvelopesCreate extends EsignCommand {

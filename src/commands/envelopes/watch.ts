@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { watchToTheEnd } from '../../cli/envelopes/watch.ts';
+import { watchToTheEnd } from '../../cli/envelopes/watch/watch.ts';
 import { durationFlag, statusesFlag } from '../../cli/flags.ts';
 
 export default class EnvelopesWatch extends EsignCommand {

@@ -4,7 +4,7 @@ import { listFlags, sinceFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { eventNames } from '../../cli/webhooks/event-flags.ts';
 import { eventJson, eventList } from '../../cli/webhooks/event-view.ts';
-import { eventsDir } from '../../kernel/paths.ts';
+import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
 import { writeList } from '../../output/list.ts';
 import { readEvents } from '../../webhooks/journal/event-journal.ts';

@@ -5,7 +5,7 @@ import { sinceFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
 import { findEvent, forwardable, sendAll, targetUrl } from '../../cli/webhooks/send.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { eventsDir } from '../../kernel/paths.ts';
+import { eventsDir } from '../../kernel/files/paths.ts';
 import { readEvents } from '../../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../webhooks/journal/record.ts';
 

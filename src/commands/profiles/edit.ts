@@ -4,7 +4,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { checkKey } from '../../cli/profiles/check-key.ts';
 import { notePlace, profileFlags, readProfileChanges } from '../../cli/profiles/flags.ts';
 import { renderProfile, writeProfile } from '../../cli/profiles/view.ts';
-import { configDir } from '../../kernel/paths.ts';
+import { configDir } from '../../kernel/files/paths.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
 import { forgetKey, placeKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';

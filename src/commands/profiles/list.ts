@@ -1,7 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { formatFlags } from '../../cli/flags.ts';
 import { profileList, publicProfile } from '../../cli/profiles/view.ts';
-import { configDir } from '../../kernel/paths.ts';
+import { configDir } from '../../kernel/files/paths.ts';
 import { writeList } from '../../output/list.ts';
 import { readProfiles } from '../../profiles/store.ts';
 

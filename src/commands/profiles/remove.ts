@@ -4,7 +4,7 @@ import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { writeProfile } from '../../cli/profiles/view.ts';
-import { configDir } from '../../kernel/paths.ts';
+import { configDir } from '../../kernel/files/paths.ts';
 import { removeProfile } from '../../profiles/edit.ts';
 import { forgetKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { publicSettings, renderSettings } from '../../cli/profiles/view.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { configDir } from '../../kernel/paths.ts';
+import { configDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
 import { storePath } from '../../profiles/store.ts';
 

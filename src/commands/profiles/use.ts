@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { pickProfile } from '../../cli/profiles/pick.ts';
 import { writeProfile } from '../../cli/profiles/view.ts';
-import { configDir } from '../../kernel/paths.ts';
+import { configDir } from '../../kernel/files/paths.ts';
 import { safeLine } from '../../output/text.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../kernel/errors.ts';
-import { syncFolder } from '../../kernel/files.ts';
-import { isLocked, lockFile } from '../../kernel/lock.ts';
+import { syncFolder } from '../../kernel/files/files.ts';
+import { isLocked, lockFile } from '../../kernel/files/lock.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 
 /** The file that says whose run a folder and all below it belong to; it goes with the run. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { writeFileAtomic } from '../../kernel/files.ts';
+import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { parseJson } from '../../kernel/json.ts';
 import type { Folders } from './folders.ts';
 import { localError } from './local-error.ts';

@@ -1,5 +1,5 @@
-import { diskReason } from '../../kernel/disk-reason.ts';
 import { EsignError, StorageError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
 
 /** What the disk refused, in words; an error that has its words already stays as it is. */
 export function localError(error: unknown, path: string): EsignError {

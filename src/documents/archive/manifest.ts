@@ -1,8 +1,8 @@
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { diskReason } from '../../kernel/disk-reason.ts';
 import { StorageError, UsageError } from '../../kernel/errors.ts';
-import { writeFileAtomic } from '../../kernel/files.ts';
-import { lockFile } from '../../kernel/lock.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { writeFileAtomic } from '../../kernel/files/files.ts';
+import { lockFile } from '../../kernel/files/lock.ts';
 import { readRegular } from './regular-file.ts';
 
 /** The list of all files with their hashes, as `sha256sum` writes and checks it. */

@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { isRecord } from '../../kernel/json.ts';
-import { authorization, proxyFor, urlOf } from '../../kernel/proxy.ts';
+import { authorization, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 import { ProxyAgent } from './proxy.ts';
 import type { StorageSettings } from './settings.ts';
 

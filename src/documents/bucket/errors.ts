@@ -1,6 +1,6 @@
 import { codeOf, messageOf, StorageError, type StorageErrorCode, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
-import { nameOf, proxyFor, proxyOf } from '../../kernel/proxy.ts';
+import { nameOf, proxyFor, proxyOf } from '../../kernel/network/proxy.ts';
 
 /** What was tried, and where. */
 export interface Where {

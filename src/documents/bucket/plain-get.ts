@@ -1,6 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { isRecord } from '../../kernel/json.ts';
-import { proxyFor, urlOf } from '../../kernel/proxy.ts';
+import { proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 import type { BucketExchange } from './connection.ts';
 
 /*

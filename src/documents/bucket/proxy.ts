@@ -1,7 +1,7 @@
 import { Agent, type AgentOptions, type RequestOptions } from 'node:https';
 import { Duplex } from 'node:stream';
 import { messageOf } from '../../kernel/errors.ts';
-import { type HttpProxy, proxyFor, urlOf } from '../../kernel/proxy.ts';
+import { type HttpProxy, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 
 type Created = (error: Error | null, stream: Duplex) => void;
 
@@ -27,7 +27,7 @@ export class ProxyAgent extends Agent {
 
   async #tunnel(proxy: HttpProxy, options: RequestOptions): Promise<Duplex> {
     const { host: hostname, port, path: _, ...tls } = options;
-    const { connectThrough } = await import('../../kernel/tunnel.ts');
+    const { connectThrough } = await import('../../kernel/network/tunnel.ts');
     const target = { hostname: hostname ?? '', port: Number(port), timeoutMs: this.#timeoutMs, tls };
     return connectThrough(proxy, target);
   }

@@ -14,7 +14,7 @@ import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf } from '../../kernel/errors.ts';
-import { untilFree } from '../../kernel/files.ts';
+import { untilFree } from '../../kernel/files/files.ts';
 import { localError } from '../archive/local-error.ts';
 import { blocksOf, openRegular } from '../archive/regular-file.ts';
 import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';

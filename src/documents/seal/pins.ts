@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { codeOf, UsageError } from '../../kernel/errors.ts';
-import { privateFolder, writeFileAtomic } from '../../kernel/files.ts';
+import { privateFolder, writeFileAtomic } from '../../kernel/files/files.ts';
+import { lockFile } from '../../kernel/files/lock.ts';
 import { parseJson } from '../../kernel/json.ts';
-import { lockFile } from '../../kernel/lock.ts';
 
 const LOCK_WAIT_MS = 10_000;
 

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync, renameSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { syncFolder } from '../../kernel/files.ts';
+import { syncFolder } from '../../kernel/files/files.ts';
 import { parseJson } from '../../kernel/json.ts';
 
 /*

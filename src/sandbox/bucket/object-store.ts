@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../kernel/errors.ts';
-import { syncFolder } from '../../kernel/files.ts';
+import { syncFolder } from '../../kernel/files/files.ts';
 import type { Body } from './checksums.ts';
 import { KeyIndex } from './key-index.ts';
 import {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { codeOf } from '../../kernel/errors.ts';
-import { privateFolder } from '../../kernel/files.ts';
+import { privateFolder } from '../../kernel/files/files.ts';
 import type { ObjectWriter } from '../model.ts';
 import { type Call, writeError } from './call.ts';
 import { decode, parseQuery } from './canonical.ts';

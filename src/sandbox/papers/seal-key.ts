@@ -6,7 +6,7 @@ import * as asn1js from 'asn1js';
 import * as pkijs from 'pkijs';
 import * as z from 'zod';
 import { codeOf, UsageError } from '../../kernel/errors.ts';
-import { writeFileAtomic } from '../../kernel/files.ts';
+import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { parseJson } from '../../kernel/json.ts';
 
 /** What papers are sealed with: a key of this sandbox's own and its certificate (DER). */

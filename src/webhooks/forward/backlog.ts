@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
-import { stateDir } from '../../kernel/paths.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import type { EventRecord } from '../journal/record.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { type ForwardEnd, ForwardLedger, type Owed } from './ledger.ts';

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { DayJournal, dayFiles, forgetDays, type Place, scanDays } from '../../journal/day-journal.ts';
 import type { JournalFormat } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { lockFile } from '../../kernel/lock.ts';
+import { lockFile } from '../../kernel/files/lock.ts';
 import { scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
 

@@ -9,7 +9,7 @@ import { Ledger } from '../../../src/documents/archive/ledger.ts';
 import { parseLine, updateManifest } from '../../../src/documents/archive/manifest.ts';
 import { type VerifiedFile, verifyPapers } from '../../../src/documents/archive/verify.ts';
 import { judgeSeal } from '../../../src/documents/seal/judge.ts';
-import { lockFile } from '../../../src/kernel/lock.ts';
+import { lockFile } from '../../../src/kernel/files/lock.ts';
 import { needs } from '../../support/tools.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

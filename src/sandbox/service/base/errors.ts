@@ -1,6 +1,6 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { diskReason } from '../../../kernel/disk-reason.ts';
 import { codeOf, type ErrorDetails } from '../../../kernel/errors.ts';
+import { diskReason } from '../../../kernel/files/disk-reason.ts';
 import type { ServiceErrorCode } from '../../../kernel/vocabulary.ts';
 import { diskErrorIn } from './trouble.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { diskReason } from '../../../kernel/disk-reason.ts';
 import { codeOf, messageOf } from '../../../kernel/errors.ts';
+import { diskReason } from '../../../kernel/files/disk-reason.ts';
 
 /** A cause that was told is not told again for so long. */
 const QUIET_MS = 10_000;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { UsageError } from '../../../kernel/errors.ts';
-import { lockFile } from '../../../kernel/lock.ts';
+import { lockFile } from '../../../kernel/files/lock.ts';
 
 /** One sandbox per folder. Returns the release. Throws UsageError when another sandbox has the folder. */
 export function lockFolder(folder: string): Promise<() => Promise<void>> {

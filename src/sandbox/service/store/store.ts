@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Journal } from '../../../journal/journal.ts';
-import { privateFolder } from '../../../kernel/files.ts';
+import { privateFolder } from '../../../kernel/files/files.ts';
 import { lockFolder } from './folder-lock.ts';
 import { type Change, type Entry, SERVICE_FORMAT } from './records.ts';
 import { State } from './state.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../../kernel/errors.ts';
-import { privateFolder, syncFolder, writeFileAtomic } from '../../../kernel/files.ts';
+import { privateFolder, syncFolder, writeFileAtomic } from '../../../kernel/files/files.ts';
 
 /** The PDFs of uploaded templates, a file each in a folder of the sandbox's. */
 export class Uploads {

@@ -1,0 +1,58 @@
+import type { Envelope, Signer } from '../../../api/schemas.ts';
+import type { Change } from '../../../envelopes/watch.ts';
+import { statusColour } from '../../../output/status.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { safeLine } from '../../../output/text.ts';
+
+/** One change as a line; in a pipe tab-separated: time, id, from, to, signer. */
+export function renderChange(change: Change, terminal: Terminal): string {
+  const { at, envelopeId, from, to, signer } = change;
+  if (!terminal.outIsTty)
+    return `${[at, envelopeId, from ?? '', to, signer ?? ''].map(safeLine).join('\t')}\n`;
+  const colour = statusColour(to);
+  const status = colour ? terminal.style(colour, safeLine(to)) : safeLine(to);
+  const time = terminal.style('dim', new Date(at).toLocaleTimeString('en-GB'));
+  return `${time}  ${safeLine(envelopeId)}  ${status}${inWords(change)}\n`;
+}
+
+function inWords(change: Change): string {
+  const { total, signed } = progressOf(change.envelope);
+  const progress = total > 0 ? `, ${signed} of ${total} signed` : '';
+  const did = deedOf(change);
+  return did === undefined ? progress : safeLine(`  ${did}${progress}`);
+}
+
+/** How many have signed, of how many. */
+export function progressOf(envelope: Envelope): { total: number; signed: number } {
+  const signers = envelope.signers ?? [];
+  return { total: signers.length, signed: signers.filter((one) => one.status === 'SIGNED').length };
+}
+
+/** Who did what: `Ada Lovelace signed`, `Bo declined: too expensive`. Undefined when no signer made the change. */
+export function deedOf(change: Pick<Change, 'signer' | 'envelope'>): string | undefined {
+  if (change.signer === null) return undefined;
+  const moved = (change.envelope.signers ?? []).find(
+    (one) => (one.email ?? one.id ?? one.name) === change.signer,
+  );
+  return deedOfSigner(moved, change.signer);
+}
+
+function deedOfSigner(signer: Signer | undefined, address: string): string {
+  const reason = signer?.declineReason ? `: ${signer.declineReason}` : '';
+  const name = signer?.name || address;
+  return `${name} ${(signer?.status ?? 'changed').toLowerCase().replaceAll('_', ' ')}${reason}`;
+}
+
+/** What happened last to an envelope that is seen for the first time, and when; from its own dates. */
+export function lastDeed(envelope: Envelope): { text: string; at: string | undefined } {
+  const acted = (envelope.signers ?? [])
+    .flatMap((one) => {
+      const at = one.signedAt ?? one.declinedAt;
+      return at ? [{ text: deedOfSigner(one, one.email ?? ''), at }] : [];
+    })
+    .sort((a, b) => (a.at < b.at ? 1 : -1));
+  const [last] = acted;
+  if (last !== undefined) return last;
+  if (envelope.sentAt) return { text: 'sent', at: envelope.sentAt };
+  return { text: envelope.createdAt ? 'created' : '', at: envelope.createdAt ?? undefined };
+}

@@ -1,0 +1,27 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf } from '../errors.ts';
+
+/**
+ * Makes a folder with its parents; false when it was there. Node's own way turns in circles for ever where nothing can be
+ * made although the parent is there, as below /proc.
+ */
+export function makeFolder(path: string, mode?: number): boolean {
+  try {
+    return makeOne(path, mode);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    makeFolder(dirname(path), mode);
+    return makeOne(path, mode);
+  }
+}
+
+function makeOne(path: string, mode: number | undefined): boolean {
+  try {
+    mkdirSync(path, { mode });
+    return true;
+  } catch (error) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
+    throw error;
+  }
+}

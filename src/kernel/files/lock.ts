@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { constants, copyFile, link, readFile, realpath, rm, unlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type Clock, systemClock } from '../clock.ts';
+import { shortDigest } from '../digest.ts';
+import { codeOf } from '../errors.ts';
+import { untilFree } from './files.ts';
+import { announce, isPresent, processOf, type StatReader } from './presence.ts';
+
+export interface LockOptions {
+  /** How long another's lock is waited for, in ms; not at all by default. */
+  waitMs?: number;
+  clock?: Clock;
+  /** For tests: what the system tells of processes. */
+  read?: StatReader;
+}
+
+const POLL_MS = 20;
+/** How long a lock may say nothing of its owner, who is just writing it. */
+const UNFINISHED_MS = 1_000;
+/** How long another process may take to clear what a killed one has left. */
+const CLEARED_MS = 10_000;
+/** What disks without links say. */
+const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
+
+/**
+ * Takes the lock file at `file`, whose folder must exist. It names its owner: unlike a lock with a time-out, that of a
+ * killed process is free at once, and no clock has a say in it. Returns the release.
+ * @throws what `taken` makes of the process id of a living owner.
+ */
+export async function lockFile(
+  file: string,
+  taken: (pid: string) => Error,
+  options: LockOptions = {},
+): Promise<() => Promise<void>> {
+  const { waitMs = 0, clock = systemClock, read } = options;
+  const path = join(await realpath(dirname(file)), basename(file));
+  const presence = await announce(read);
+  const claim = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(claim, presence.mark, { mode: 0o600 });
+    let waited = 0;
+    while (!(await placed(claim, path))) {
+      const owner = await ownerOf(path);
+      if (owner === undefined || (await clearIfLeft(path, owner, options))) continue;
+      if (waited >= waitMs) throw taken(String(processOf(owner) ?? ''));
+      await clock.sleep(POLL_MS);
+      waited += POLL_MS;
+    }
+  } catch (error) {
+    await presence.end();
+    throw error;
+  } finally {
+    await rm(claim, { force: true }).catch(() => undefined);
+  }
+  return async () => {
+    await untilFree(() => unlink(path)).catch(() => undefined);
+    await presence.end();
+  };
+}
+
+/** True when a living process holds the lock file. */
+export async function isLocked(file: string): Promise<boolean> {
+  const owner = await readFile(file, 'utf8').catch(() => undefined);
+  return owner !== undefined && isPresent(owner);
+}
+
+/** False when there is a lock already. */
+async function placed(claim: string, path: string): Promise<boolean> {
+  try {
+    await link(claim, path).catch((error: unknown) => {
+      if (!WITHOUT_LINKS.includes(codeOf(error) ?? '')) throw error;
+      return copyFile(claim, path, constants.COPYFILE_EXCL);
+    });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** What the lock says; undefined when it is gone. */
+async function ownerOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Takes away the lock that a process left when it was killed; false when its owner lives. Only who has the lock for that
+ * may do it: between a look and the removal another's new lock would be hit.
+ */
+async function clearIfLeft(path: string, owner: string, options: LockOptions): Promise<boolean> {
+  if (processOf(owner) === undefined) await (options.clock ?? systemClock).sleep(UNFINISHED_MS);
+  else if (await isPresent(owner, options.read)) return false;
+  const clearing = { ...options, waitMs: CLEARED_MS };
+  const stuck = (pid: string) => new Error(`process ${pid} does not get on with clearing ${path}`);
+  const release = await lockFile(`${path}.${shortDigest(owner)}`, stuck, clearing);
+  try {
+    if ((await ownerOf(path)) === owner) await unlink(path);
+  } finally {
+    await release();
+  }
+  return true;
+}

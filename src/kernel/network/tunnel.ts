@@ -1,0 +1,88 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { codeOf } from '../errors.ts';
+import { authorization, type HttpProxy } from './proxy.ts';
+
+/** The codes of what goes wrong at the proxy; the host behind it never saw a request. */
+export type TunnelErrorCode = 'PROXY_REFUSED' | 'PROXY_TIMEOUT';
+
+class TunnelError extends Error {
+  override readonly name = 'TunnelError';
+  readonly code: TunnelErrorCode;
+  constructor(message: string, code: TunnelErrorCode) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface TunnelTarget {
+  /** Without brackets, for an IPv6 address. */
+  hostname: string;
+  port: number;
+  /** For reaching the proxy, its answer and TLS together, in ms. */
+  timeoutMs: number;
+  tls?: ConnectionOptions | undefined;
+}
+
+/** A TLS connection to a host through an HTTP proxy. */
+export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Promise<TLSSocket> {
+  const { hostname, timeoutMs } = target;
+  let under: { destroy(): unknown } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      under?.destroy();
+      reject(new TunnelError('it did not open the way in time', 'PROXY_TIMEOUT'));
+    }, timeoutMs);
+  });
+  const open = async () => {
+    const outgoing = askForWay(proxy, target);
+    under = outgoing.request;
+    const socket = await outgoing.opened;
+    const name = isIP(hostname) === 0 ? { servername: hostname } : {};
+    const secure = connect({ ...name, ...target.tls, host: hostname, socket });
+    under = secure;
+    await new Promise<void>((resolve, reject) => {
+      secure.once('secureConnect', resolve).once('error', reject);
+    });
+    return secure;
+  };
+  try {
+    const opened = open();
+    // What fails once it is late is nobody's business.
+    opened.catch(() => undefined);
+    return await Promise.race([opened, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function askForWay(proxy: HttpProxy, { hostname, port }: TunnelTarget) {
+  const { url } = proxy;
+  const path = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
+  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)({
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: proxy.port,
+    method: 'CONNECT',
+    path,
+    headers: { host: path, ...authorization(proxy) },
+    agent: false,
+  });
+  const opened = new Promise<Socket>((resolve, reject) => {
+    const refuse = (why: string) => reject(new TunnelError(why, 'PROXY_REFUSED'));
+    request.once('connect', ({ statusCode = 0 }, socket: Socket) => {
+      if (statusCode >= 200 && statusCode < 300) return resolve(socket);
+      socket.destroy();
+      refuse(`it refused the way to ${path} (${statusCode})`);
+    });
+    request.once('error', (error) => {
+      if (/^(ECONNRESET|EPIPE|HPE_.*)$/.test(codeOf(error) ?? ''))
+        refuse('its answer is not that of a proxy');
+      else reject(error);
+    });
+    request.end();
+  });
+  return { request, opened };
+}

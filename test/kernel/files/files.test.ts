@@ -1,0 +1,85 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { replaceFile, writeFileAtomic } from '../../../src/kernel/files/files.ts';
+import { makeFolder } from '../../../src/kernel/files/folder.ts';
+import { fakeClock } from '../../support/clock.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'esign-files-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('replaceFile', () => {
+  it('replaces the text, for its owner alone, and makes the folder', () => {
+    const path = join(folder, 'new', 'file');
+    replaceFile(path, 'one');
+    replaceFile(path, 'two');
+    expect(readFileSync(path, 'utf8')).toBe('two');
+    expect(readdirSync(join(folder, 'new'))).toEqual(['file']);
+    if (process.platform === 'win32') return;
+    expect([statSync(path).mode & 0o777, statSync(join(folder, 'new')).mode & 0o777]).toEqual([0o600, 0o700]);
+  });
+
+  it('leaves nothing beside a file that it could not replace', () => {
+    mkdirSync(join(folder, 'file', 'inside'), { recursive: true });
+    expect(() => replaceFile(join(folder, 'file'), 'one')).toThrow();
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+});
+
+describe('writeFileAtomic', () => {
+  /** A system on which another program has the file open for so many tries. */
+  const inUse = (platform: NodeJS.Platform, tries: number, code = 'EPERM') => {
+    let left = tries;
+    const renaming = (from: string, to: string) =>
+      left-- > 0 ? Promise.reject(Object.assign(new Error(code), { code })) : rename(from, to);
+    return { platform, clock: fakeClock(), rename: renaming };
+  };
+  const path = () => join(folder, 'file');
+
+  it.each(['EPERM', 'EACCES', 'EBUSY'])(
+    'waits on Windows until the file is free again (%s)',
+    async (code) => {
+      writeFileSync(path(), 'one');
+      const system = inUse('win32', 5, code);
+      await writeFileAtomic(path(), 'two', 0o600, system);
+      expect(readFileSync(path(), 'utf8')).toBe('two');
+      expect(system.clock.slept).toHaveLength(5);
+    },
+  );
+
+  it.each([
+    ['a file that stays in use', inUse('win32', 1_000), 'EPERM'],
+    ['another error', inUse('win32', 1, 'EIO'), 'EIO'],
+    ['another system', inUse('linux', 1), 'EPERM'],
+    ['another disk', inUse('linux', 1, 'EXDEV'), 'EXDEV'],
+  ])('gives up on %s: the old text stays, and nothing beside it', async (_name, system, code) => {
+    writeFileSync(path(), 'one');
+    await expect(writeFileAtomic(path(), 'two', 0o600, system)).rejects.toThrow(code);
+    expect(readFileSync(path(), 'utf8')).toBe('one');
+    expect(readdirSync(folder)).toEqual(['file']);
+    expect(system.clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(6_000);
+  });
+});
+
+describe('makeFolder', () => {
+  it('makes the parents, and says whether there was something to make', () => {
+    expect(makeFolder(join(folder, 'a', 'b', 'c'))).toBe(true);
+    expect(makeFolder(join(folder, 'a', 'b', 'c'))).toBe(false);
+  });
+
+  it('stops at a file', () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => makeFolder(join(folder, 'file'))).toThrow('EEXIST');
+    expect(() => makeFolder(join(folder, 'file', 'x', 'y'))).toThrow('ENOTDIR');
+  });
+
+  // Node's own way never comes back from here.
+  it.runIf(process.platform === 'linux')('stops where nothing can be made', () => {
+    expect(() => makeFolder('/proc/1/nope/x/y')).toThrow(/ENOENT|EACCES/);
+  });
+});

@@ -1,0 +1,146 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isLocked, type LockOptions, lockFile } from '../../../src/kernel/files/lock.ts';
+import { announce, isPresent, type StatReader } from '../../../src/kernel/files/presence.ts';
+
+let folder: string;
+let lock: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-lock-'));
+  lock = join(folder, 'lock');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const taken = (pid: string) => new Error(`taken by ${pid}`);
+/** A system without /proc, such as macOS and Windows. */
+const withoutProc: StatReader = () => undefined;
+const systems: [string, LockOptions][] = [
+  ['as this system is', {}],
+  ['without /proc', { read: withoutProc }],
+];
+
+describe.each(systems)('a lock, %s', (_name, options) => {
+  it('lets one in at a time, however many tasks of this process ask, and leaves nothing behind', async () => {
+    let inside = 0;
+    let most = 0;
+    let turns = 0;
+    const task = async () => {
+      for (let n = 0; n < 15; n++) {
+        const release = await lockFile(lock, taken, { ...options, waitMs: 60_000 });
+        most = Math.max(most, ++inside);
+        await new Promise(setImmediate);
+        inside--;
+        turns++;
+        await release();
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, task));
+    expect([most, turns]).toEqual([1, 300]);
+    expect(await readdir(folder)).toEqual([]);
+  }, 60_000);
+
+  it('of a killed process goes to one of many at once', async () => {
+    const killed = await holder(options);
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    expect(await isLocked(lock)).toBe(false);
+    let inside = 0;
+    let most = 0;
+    const task = async () => {
+      const release = await lockFile(lock, taken, { ...options, waitMs: 60_000 });
+      most = Math.max(most, ++inside);
+      await new Promise(setImmediate);
+      inside--;
+      await release();
+    };
+    await Promise.all(Array.from({ length: 20 }, task));
+    expect(most).toBe(1);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('of a living process is refused with its number', async () => {
+    const living = await holder(options);
+    expect(await isLocked(lock)).toBe(true);
+    await expect(lockFile(lock, taken, options)).rejects.toThrow(`taken by ${living.pid}`);
+    living.kill('SIGKILL');
+  });
+
+  it('is free although the number of its owner belongs to another process by now', async () => {
+    const killed = await holder(options);
+    const mark = await readFile(lock, 'utf8');
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
+    const reused = mark.replace(/^\d+/, String(other.pid));
+    await writeFile(lock, reused);
+    expect(await isPresent(reused, options.read)).toBe(false);
+    await (await lockFile(lock, taken, options))();
+    other.kill('SIGKILL');
+  });
+});
+
+describe('a lock', () => {
+  it.each(['', 'rubbish'])('that says nothing of its owner (%j) is free after a moment', async (text) => {
+    await writeFile(lock, text);
+    await (await lockFile(lock, taken))();
+  });
+
+  it('of a process of which the system tells nothing stays', async () => {
+    expect(await isPresent(`${process.pid} 1 x`, withoutProc)).toBe(true);
+    expect(await isPresent(`${process.pid}  x`)).toBe(true);
+  });
+
+  it('is waited for by counted time, so that a clock that is set back changes nothing', async () => {
+    const release = await lockFile(lock, taken);
+    let now = 0;
+    const clock = {
+      now: () => (now -= 3_600_000),
+      sleep: () => Promise.resolve(),
+    };
+    await expect(lockFile(lock, taken, { waitMs: 1_000, clock })).rejects.toThrow('taken by');
+    await release();
+  });
+
+  it('needs no files beside it once it is taken', async () => {
+    const release = await lockFile(lock, taken);
+    expect(await readdir(folder)).toEqual(['lock']);
+    await release();
+  });
+});
+
+describe('a presence', () => {
+  it('without /proc ends with the socket that shows it', async () => {
+    const presence = await announce(withoutProc);
+    expect(await isPresent(presence.mark)).toBe(true);
+    await presence.end();
+    expect(await isPresent(presence.mark)).toBe(false);
+  });
+});
+
+/** The lock as a program of its own. */
+let program: string;
+beforeAll(async () => {
+  program = join(await mkdtemp(join(tmpdir(), 'esign-holder-')), 'holder.mjs');
+  const source = join(import.meta.dirname, '../../../src/kernel/files/lock.ts');
+  const contents = `
+    import { lockFile } from ${JSON.stringify(source)};
+    const [, , lock, proc] = process.argv;
+    await lockFile(lock, (pid) => new Error(pid), proc === 'no' ? { read: () => undefined } : {});
+    process.send('held');
+    setInterval(() => undefined, 1_000_000);`;
+  const stdin = { contents, resolveDir: import.meta.dirname };
+  await build({ stdin, bundle: true, platform: 'node', format: 'esm', outfile: program });
+});
+afterAll(() => rm(dirname(program), { recursive: true }));
+
+/** Another process that has the lock until it is killed. */
+async function holder(options: LockOptions): Promise<ChildProcess> {
+  const child = fork(program, [lock, options.read ? 'no' : 'yes']);
+  await once(child, 'message');
+  return child;
+}

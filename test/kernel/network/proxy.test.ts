@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import {
+  authorization,
+  isExempt,
+  nameOf,
+  proxyFor,
+  proxySecrets,
+} from '../../../src/kernel/network/proxy.ts';
+
+const way = (env: Record<string, string>, address: string) => {
+  const proxy = proxyFor(env, new URL(address));
+  return proxy === undefined ? 'direct' : nameOf(proxy);
+};
+
+describe('the way to an address', () => {
+  it.each<[string, Record<string, string>, string]>([
+    ['https://api.example', {}, 'direct'],
+    ['https://api.example', { HTTPS_PROXY: 'http://p:1' }, 'http://p:1 (HTTPS_PROXY)'],
+    ['https://api.example', { HTTPS_PROXY: 'http://p:1', https_proxy: 'q:2' }, 'http://q:2 (https_proxy)'],
+    ['https://api.example', { HTTPS_PROXY: 'http://p:1', https_proxy: '' }, 'http://p:1 (HTTPS_PROXY)'],
+    ['https://api.example', { HTTP_PROXY: 'http://p:1' }, 'direct'],
+    ['http://api.example', { HTTP_PROXY: 'http://p:1' }, 'http://p:1 (HTTP_PROXY)'],
+    ['http://api.example', { HTTPS_PROXY: 'http://p:1' }, 'direct'],
+    ['http://api.example', { HTTP_PROXY: '127.0.0.1:3128' }, 'http://127.0.0.1:3128 (HTTP_PROXY)'],
+    ['https://api.example', { https_proxy: 'https://me:secret@p' }, 'https://p (https_proxy)'],
+    ['https://api.example', { https_proxy: 'socks5://p:1', NO_PROXY: '.example' }, 'direct'],
+  ])('%s with %j: %s', (address, env, expected) => {
+    expect(way(env, address)).toBe(expected);
+  });
+
+  it.each(['socks5://p:1', 'http://', 'http://p:99999', 'p:0', 'http://a b'])(
+    'is not led through %j',
+    (bad) => {
+      const failing = () => way({ HTTPS_PROXY: bad }, 'https://api.example');
+      expect(failing).toThrow('HTTPS_PROXY is not the address of an HTTP proxy.');
+    },
+  );
+});
+
+describe('NO_PROXY', () => {
+  it.each<[string, string, boolean]>([
+    ['example.com', 'https://example.com', true],
+    ['example.com', 'https://s3.Example.com.', true],
+    ['.example.com', 'https://s3.example.com', true],
+    ['*.example.com', 'https://s3.example.com', true],
+    ['example.com', 'https://notexample.com', false],
+    ['example.com:9000', 'http://example.com:9000', true],
+    ['example.com:9000', 'https://example.com', false],
+    ['example.com:443', 'https://example.com', true],
+    ['example.com:80', 'http://example.com', true],
+    ['127.0.0.1:9999', 'http://127.0.0.1:4010', false],
+    ['a b', 'http://b', true],
+    ['x, ,b', 'http://b', true],
+    ['*', 'http://anything', true],
+    ['::1', 'http://[::1]:80', true],
+    ['0:0:0:0:0:0:0:1', 'http://[::1]', true],
+    ['[::1]:80', 'http://[::1]', true],
+    ['[::1]:81', 'http://[::1]', false],
+    ['10.0.0.0/8', 'http://10.1.2.3', true],
+    ['10.0.0.0/8', 'http://11.1.2.3', false],
+    ['10.0.0.0/8', 'http://ten.example', false],
+    ['fd00::/8', 'http://[fd12::1]', true],
+    ['fd00::/8', 'http://10.1.2.3', false],
+    ['10.0.0.0/99', 'http://10.1.2.3', false],
+    ['', 'https://example.com', false],
+  ])('%j exempts %s: %s', (list, address, exempt) => {
+    expect(isExempt({ NO_PROXY: list }, new URL(address))).toBe(exempt);
+    expect(isExempt({ no_proxy: list, NO_PROXY: 'none.example' }, new URL(address))).toBe(exempt);
+  });
+});
+
+describe("a proxy's password", () => {
+  it('is told to the proxy, as it is meant', () => {
+    const env = { HTTP_PROXY: 'http://me:p%40ss@p', HTTPS_PROXY: 'http://me:100%@p' };
+    const told = ['http://x', 'https://x'].map((address) => {
+      const proxy = proxyFor(env, new URL(address));
+      const header = proxy && authorization(proxy)['proxy-authorization'];
+      return Buffer.from(header?.replace('Basic ', '') ?? '', 'base64').toString();
+    });
+    expect(told).toEqual(['me:p@ss', 'me:100%']);
+  });
+
+  it('is a secret in all its forms, also beside an address that is none', () => {
+    const basic = Buffer.from('me:p@ssword').toString('base64');
+    const env = { HTTP_PROXY: 'http://me:p%40ssword@p', HTTPS_PROXY: 'http://' };
+    expect(proxySecrets(env)).toEqual(['p%40ssword', 'p@ssword', basic]);
+  });
+});
