@@ -3,43 +3,34 @@
  * in the bundle (docs/decisions/0008): [whose file, what it asks for, stand-in]. test/e2e/stand-ins.test.ts tries on the
  * bundle what a wrong one would break.
  */
-const PLAIN = `exports.colorize = (_, text) => text;`;
+/** For what is never used at all: whatever reaches it after all fails at once and by name. */
+const unreached = (name) => `
+  const fail = () => { throw new Error('${name} was left out of the bundle'); };
+  module.exports = new Proxy(fail, { get: (_, part) => (part === '__esModule' ? true : fail()) });`;
 
 /** For the file that every command loads. */
 const FIRST = [
-  // A command is started with its config (src/cli/boot/quick-start.ts); oclif's own runner loads the real one.
-  [/@oclif\/core\/lib\/command\.js$/, './config', `exports.Config = { load: async (config) => config };`],
+  // A command is started with its config (src/cli/boot/quick-start.ts); oclif's runner, which loads one, starts none.
+  [/@oclif\/core\/lib\/command\.js$/, './config', unreached('config')],
   // Only for oclif's --help flag, which its runner handles before flags are parsed.
-  [/@oclif\/core\/lib\/flags\.js$/, './help', `exports.Help = undefined;`],
+  [/@oclif\/core\/lib\/flags\.js$/, './help', unreached('help')],
   // It warns of deprecated commands and flags, of which there are none.
-  [/@oclif\/core\/lib\/command\.js$/, './help/util', ''],
+  [/@oclif\/core\/lib\/command\.js$/, './help/util', unreached('help/util')],
   // Output is written by output/terminal.ts.
-  [/@oclif\/core\/lib\/command\.js$/, './ux', ''],
+  [/@oclif\/core\/lib\/command\.js$/, './ux', unreached('ux')],
   // For help alone, whose own code has it.
-  [/@oclif\/core\/lib\/parser\/index\.js$/, './help', ''],
+  [/@oclif\/core\/lib\/parser\/index\.js$/, './help', unreached('parser/help')],
   // oclif tells what it does when DEBUG is set; so much of it nobody asked for.
-  [
-    /@oclif\/core\/lib\/logger\.js$/,
-    'debug',
-    `module.exports = () => Object.assign(() => {}, { enabled: false });`,
-  ],
+  [/@oclif\/core\/lib\/logger\.js$/, 'debug', unreached('debug')],
   // Errors are worded, coloured and wrapped by report.ts.
-  [/@oclif\/core\/lib\/parser\/errors\.js$/, '../ux/theme', PLAIN],
-  [/@oclif\/core\/lib\/errors\/errors\/cli\.js$/, '../../ux/theme', PLAIN],
-  [
-    /@oclif\/core\/lib\/errors\/errors\/(cli|pretty-print)\.js$/,
-    'wrap-ansi',
-    `module.exports = (text) => text;`,
-  ],
-  [/@oclif\/core\/lib\/errors\/errors\/cli\.js$/, 'clean-stack', `module.exports = (stack) => stack;`],
+  [/@oclif\/core\/lib\/parser\/errors\.js$/, '../ux/theme', `exports.colorize = (_, text) => text;`],
+  [/@oclif\/core\/lib\/errors\/errors\/cli\.js$/, '../../ux/theme', unreached('ux/theme')],
+  [/@oclif\/core\/lib\/errors\/errors\/(cli|pretty-print)\.js$/, 'wrap-ansi', unreached('wrap-ansi')],
+  [/@oclif\/core\/lib\/errors\/errors\/cli\.js$/, 'clean-stack', unreached('clean-stack')],
   // Our runner reports errors.
-  [/@oclif\/core\/lib\/errors\/index\.js$/, './handle', `exports.handle = (error) => { throw error; };`],
+  [/@oclif\/core\/lib\/errors\/index\.js$/, './handle', unreached('errors/handle')],
   // HTTP/2 is off.
-  [
-    /undici\/lib\/dispatcher\/client\.js$/,
-    './client-h2.js',
-    `module.exports = () => { throw new Error('no HTTP/2'); };`,
-  ],
+  [/undici\/lib\/dispatcher\/client\.js$/, './client-h2.js', unreached('HTTP/2')],
   // Of http it wants the limit of its headers, which is Node's default, and to know a body that is a server's request.
   [/undici\/lib\/dispatcher\/client\.js$/, 'node:http', `exports.maxHeaderSize = 16_384;`],
   [/undici\/lib\/core\/util\.js$/, 'node:http', `exports.IncomingMessage = class {};`],
@@ -50,7 +41,7 @@ const FIRST = [
     `module.exports = (fact) => { if (!fact) throw new Error('undici: assertion failed'); };`,
   ],
   // Bodies are text: no forms.
-  [/undici\/lib\/dispatcher\/client-h1\.js$/, '../web/fetch/body.js', `exports.extractBody = undefined;`],
+  [/undici\/lib\/dispatcher\/client-h1\.js$/, '../web/fetch/body.js', unreached('fetch/body')],
 ];
 
 /** For what is loaded late: of the size of the package only. */

@@ -43,6 +43,8 @@ describe("oclif without its runner's parts", () => {
     ['listen --until COMPLETED', '--envelope'],
     ['sandbox sign env_1 --all --signer a', '--all'],
     ['profiles use one two', 'one argument too many'],
+    // The version is asked for by the first word alone.
+    ['envelopes get env_1 --version', '--version'],
   ])('words the errors of `esign %s` itself, without colours', async (words, named) => {
     const done = await home.run(words.split(' '), { env: { FORCE_COLOR: '1' } });
     expect(done.code).toBe(2);

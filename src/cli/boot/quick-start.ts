@@ -10,11 +10,12 @@ interface QuickConfig {
 type QuickCommand = new (argv: string[], config: QuickConfig) => { run(): Promise<unknown> };
 
 const WORD = /^[a-z][a-z-]*$/;
-const HELP = new Set(['--help', '-h', '--version', '-V']);
+const HELP = new Set(['--help', '-h']);
 
 /**
  * Runs the command that the first words name, without oclif's search for plugins and commands.
- * Returns false, having done nothing, for everything else: help, the version, words that name no command.
+ * Returns false, having done nothing, for everything else: help, the version, words that name no command. oclif's runner
+ * starts no command: what it would need for that is not in the bundle.
  */
 export async function quickStart(argv: readonly string[], installed: Installation): Promise<boolean> {
   const end = argv.indexOf('--');

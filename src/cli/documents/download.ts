@@ -18,6 +18,7 @@ import { targetsOfIds } from '../../documents/download/targets.ts';
 import { streamObject } from '../../documents/download/to-stream.ts';
 import type { JudgedSeal, SealVerdict } from '../../documents/seal/judge.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { type Progress, startProgress } from '../../output/progress.ts';
 import { Batch } from '../batch.ts';
@@ -67,6 +68,7 @@ export interface DownloadFlagValues {
 }
 
 const DEFAULT_WAIT_MS = 30_000;
+const MANY = 2_000;
 
 /** How long this run waits for files, all together and from now on, and what it says meanwhile. */
 export function waitingOf(flags: { wait?: number | undefined }, context: Context): Waiting {
@@ -107,6 +109,8 @@ export async function downloadAll(
       target.fileName === null ? [] : [{ fileName: target.fileName, source: sourceOf(target) }],
     ),
   );
+  // What is gone on with for minutes has to stay small; in a shorter run it would cost more time than it saves memory.
+  if (targets.length > MANY) preferLowMemory();
   // Each file under way listens for the stop.
   setMaxListeners(0, context.signal);
   const bucket = await context.bucket();

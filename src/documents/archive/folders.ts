@@ -33,6 +33,9 @@ interface Folder {
   leftovers: ReadonlyMap<string, readonly string[]>;
 }
 
+/** One for all folders that are missing: of an archive there may be ten thousand. */
+const EMPTY: Pick<Folder, 'names' | 'leftovers'> = { names: new Set(), leftovers: new Map() };
+
 interface Base {
   alone: boolean;
   /** What the part files of a run that is not alone are marked with. */
@@ -89,7 +92,7 @@ export class Folders {
     const names = isThere ? await namesIn(folder) : undefined;
     if (names === undefined) {
       this.#missing.add(folder);
-      return { alone, names: new Set(), leftovers: new Map() };
+      return { alone, ...EMPTY };
     }
     // A run of its own may have begun further down.
     if (above !== undefined && names.includes(CLAIM_NAME))
