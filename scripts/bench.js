@@ -13,7 +13,7 @@ const PARTS = {
   documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 1, many: 200 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
   watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2 } },
-  sandbox: { entry: 'benchSandbox', quick: { envelopes: 1_000, seconds: 2 } },
+  sandbox: { entry: 'benchSandbox', quick: { envelopes: 1_000, seconds: 2, many: 5_000 } },
 };
 
 const word = (name) => {

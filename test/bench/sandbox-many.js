@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
+import { BIN, homeIn, importSources, times } from './measure.js';
+
+/*
+ * A sandbox with very many envelopes beside one with a few, in one run and by the processor time it takes, so that a busy
+ * machine says the same. Their journal is the entries of one real envelope again and again, with other ids.
+ */
+const FEW = 1_000;
+const MOST_START_S = 5;
+const MOST_PAGE_MS = 5;
+const LEAST_GETS = 2_000;
+const REQUESTS = 2_000;
+const AT_ONCE = 8;
+
+/** @returns {Promise<import('./measure.js').Row[]>} */
+export async function benchMany(folder, envelopes) {
+  const few = await figures(folder, 'few', Math.min(FEW, envelopes));
+  const many = await figures(folder, 'many', envelopes);
+  const bare = await bareReading(join(folder, 'many', 'service.jsonl'));
+  const stored = `with ${envelopes} envelopes stored`;
+  const beside = (name) => `${times(many[name] / few[name])} of that with ${few.envelopes}`;
+  return [
+    {
+      name: `sandbox: start ${stored}, processor time`,
+      value: `${many.start.toFixed(1)} s`,
+      asked: `<= ${MOST_START_S} s`,
+      good: many.start <= MOST_START_S,
+      note: `${times(many.start / bare)} of JSON.parse over the lines of its journal`,
+    },
+    {
+      name: `sandbox: page of 20 of the list, ${stored}`,
+      value: `${many.page.toFixed(2)} ms of a core`,
+      asked: `<= ${MOST_PAGE_MS} ms`,
+      good: many.page <= MOST_PAGE_MS,
+      note: beside('page'),
+    },
+    {
+      name: `sandbox: page by status, ${stored}`,
+      value: `${many.byStatus.toFixed(2)} ms of a core`,
+      asked: `<= ${MOST_PAGE_MS} ms`,
+      good: many.byStatus <= MOST_PAGE_MS,
+      note: beside('byStatus'),
+    },
+    {
+      name: `sandbox: GET envelope, ${stored}`,
+      value: `${Math.round(1_000 / many.get)} a second of a core`,
+      asked: `>= ${LEAST_GETS}`,
+      good: 1_000 / many.get >= LEAST_GETS,
+      note: `the time of one is ${beside('get')}`,
+    },
+  ];
+}
+
+async function figures(folder, name, envelopes) {
+  const first = await start(folder, name);
+  const id = await createOne(first);
+  await first.stop();
+  await multiply(folder, join(folder, name, 'service.jsonl'), id, envelopes);
+  const sandbox = await start(folder, name);
+  const startTime = await sandbox.cpu();
+  const of = (path) => costOf(sandbox, path);
+  await of('?page=1');
+  await compacted(join(folder, name));
+  const page = await of('?page=3');
+  const byStatus = await of('?status=SENT&page=2');
+  const get = await of(`/${id}`);
+  await sandbox.stop();
+  return { envelopes, start: startTime, page, byStatus, get };
+}
+
+async function start(folder, name) {
+  const state = ['--data', join(folder, name), '--port', '0', '--rate-limit', '100000000/15m'];
+  const words = [BIN, 'sandbox', 'start', ...state, '--no-save-profile', '--json'];
+  const child = spawn(process.execPath, words, { env: homeIn(folder), stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const { baseUrl, apiKey } = JSON.parse(line);
+  const stop = async () => {
+    const ended = once(child, 'exit');
+    child.kill();
+    await ended;
+  };
+  /** Seconds of processor time so far, in all its threads. */
+  const cpu = async () => {
+    const fields = (await readFile(`/proc/${child.pid}/stat`, 'utf8')).split(') ')[1].split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  };
+  return { url: `${baseUrl}/esign/envelopes`, headers: { authorization: `Bearer ${apiKey}` }, stop, cpu };
+}
+
+async function createOne({ url, headers }) {
+  const body = JSON.stringify({
+    templateId: 'tmpl_lease',
+    signers: [
+      { email: 'ada@example.com', name: 'Ada Lovelace', role: 'Landlord' },
+      { email: 'bob@example.com', name: 'Bob Babbage', role: 'Tenant' },
+    ],
+    metadata: { contract: 'C-2026-000123', unit: '4b' },
+    sendImmediately: true,
+  });
+  const json = { ...headers, 'content-type': 'application/json' };
+  const reply = await fetch(url, { method: 'POST', headers: json, body });
+  return (await reply.json()).data.id;
+}
+
+/** Appends the entries of one envelope so often that there are as many as wanted. */
+async function multiply(folder, path, id, envelopes) {
+  const { readLine, writeLine } = await importSources(folder, 'src/journal/line.ts');
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+  const text = lines
+    .filter((line) => line.includes(id))
+    .map((line) => JSON.stringify(readLine(Buffer.from(line))));
+  const secrets = text.join('').match(/(?:env|signer|mail)_[0-9a-f]{20}|[0-9a-f]{48}/g) ?? [];
+  const ids = new Set(secrets.map((one) => one.replace(/^\w+_/, '')));
+  const file = createWriteStream(path, { flags: 'a' });
+  for (let made = 1; made < envelopes; made++) {
+    let copy = text.join('\n');
+    for (const one of ids) copy = copy.replaceAll(one, randomBytes(one.length / 2).toString('hex'));
+    for (const line of copy.split('\n'))
+      if (!file.write(writeLine(JSON.parse(line)))) await once(file, 'drain');
+  }
+  file.end();
+  await once(file, 'close');
+}
+
+/** Waits until the journal, which has grown beyond its bounds at once, is written anew: that is no part of a request. */
+async function compacted(folder) {
+  do await setTimeout(1_000);
+  while ((await readdir(folder)).includes('service.jsonl.new'));
+}
+
+/** Milliseconds of processor time that a request takes, once it is warm. */
+async function costOf({ url, headers, cpu }, path) {
+  const ask = async (count) => {
+    let left = count;
+    const work = async () => {
+      while (left-- > 0) {
+        const reply = await fetch(`${url}${path}`, { headers });
+        if (reply.status !== 200) throw new Error(`${path} was answered ${reply.status}`);
+        await reply.arrayBuffer();
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  };
+  await ask(REQUESTS / 4);
+  const before = await cpu();
+  await ask(REQUESTS);
+  return ((await cpu()) - before) * (1_000 / REQUESTS);
+}
+
+/** Seconds of processor time that this process takes to parse each line. */
+async function bareReading(path) {
+  const before = process.cpuUsage();
+  const kept = [];
+  for await (const line of createInterface({ input: createReadStream(path) })) kept.push(JSON.parse(line));
+  const { user, system } = process.cpuUsage(before);
+  return kept.length > 0 ? (user + system) / 1e6 : Number.NaN;
+}
