@@ -24,7 +24,7 @@ export async function benchDay({ envelopes = 1_000, hours = 24 } = {}) {
   try {
     const { watchEnvelopes, createClient, sandboxControl, controlUrl } = await importSources(
       folder,
-      'src/envelopes/watch.ts',
+      'src/envelopes/watch/watch.ts',
       'src/api/client.ts',
       'src/sandbox-control/control.ts',
     );

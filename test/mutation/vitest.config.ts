@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/{api,envelopes,kernel,output}/**/*.test.ts'],
-    exclude: ['test/envelopes/watch*'],
+    exclude: ['test/envelopes/watch/**'],
     setupFiles: ['test/support/fence.ts'],
     testTimeout: 20_000,
   },

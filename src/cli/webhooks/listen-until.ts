@@ -1,5 +1,5 @@
-import type { Wakeup } from '../../envelopes/wakeups.ts';
-import { type WatchEvent, watchEnvelopes } from '../../envelopes/watch.ts';
+import type { Wakeup } from '../../envelopes/watch/wakeups.ts';
+import { type WatchEvent, watchEnvelopes } from '../../envelopes/watch/watch.ts';
 import { Bell } from '../../kernel/bell.ts';
 import { Channel } from '../../kernel/channel.ts';
 import { EndedOtherwiseError, sentenceOf } from '../../kernel/errors.ts';

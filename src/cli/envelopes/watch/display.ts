@@ -1,4 +1,4 @@
-import { type Change, isOver } from '../../../envelopes/watch.ts';
+import { type Change, isOver } from '../../../envelopes/watch/watch.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { openLiveScreen } from '../../../output/live-screen.ts';
 import { startSpinner } from '../../../output/spinner.ts';

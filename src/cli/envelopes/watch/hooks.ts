@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Change } from '../../../envelopes/watch.ts';
+import type { Change } from '../../../envelopes/watch/watch.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { messageOf } from '../../../kernel/errors.ts';
 import { childEnvironment } from '../../../kernel/process/child-environment.ts';

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import type { Change } from '../../../envelopes/watch.ts';
+import type { Change } from '../../../envelopes/watch/watch.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
 import { ENVELOPE_STATUSES, isInFlight } from '../../../kernel/vocabulary.ts';
 import { statusColour } from '../../../output/status.ts';

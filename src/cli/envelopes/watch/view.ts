@@ -1,5 +1,5 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
-import type { Change } from '../../../envelopes/watch.ts';
+import type { Change } from '../../../envelopes/watch/watch.ts';
 import { statusColour } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';

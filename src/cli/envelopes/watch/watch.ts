@@ -1,5 +1,5 @@
-import type { Wakeup } from '../../../envelopes/wakeups.ts';
-import { type Change, isOver, type WatchEvent, watchEnvelopes } from '../../../envelopes/watch.ts';
+import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
+import { type Change, isOver, type WatchEvent, watchEnvelopes } from '../../../envelopes/watch/watch.ts';
 import { counted } from '../../../kernel/duration.ts';
 import {
   EndedOtherwiseError,

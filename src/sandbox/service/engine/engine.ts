@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { DeliveryRecord, EnvelopeRecord, PaperMaker, TemplateRecord } from '../../model.ts';
 import type { Choices } from '../base/choices.ts';
 import type { DueQueue } from '../base/due-queue.ts';
-import { invalidBody, invalidState, notFound } from '../base/errors.ts';
+import { invalidBody, notFound } from '../base/errors.ts';
 import { Alarm, isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
 import type { Trouble } from '../base/trouble.ts';
 import { Turns } from '../base/turns.ts';
@@ -102,7 +102,9 @@ export class Engine {
       await this.#options.resets.shared(() => this.#options.paperStore.putDocument(template, draft));
       if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt)
         throw notFound('Template');
-      return await this.#commit(body.sendImmediately ? lifecycle.send(draft, now, rules) : unchanged(draft));
+      return await this.#commit(
+        body.sendImmediately ? lifecycle.send(draft, now, rules) : lifecycle.unchanged(draft),
+      );
     } catch (error) {
       await this.#options.paperStore.clear(draft).catch(() => undefined);
       throw error;
@@ -128,15 +130,19 @@ export class Engine {
 
   /** `who` is a signer's id or address, or null for the next in turn; so below. */
   view(id: string, who: string | null): Promise<EnvelopeRecord> {
-    return this.#act(id, (envelope, now) => lifecycle.view(envelope, pick(envelope, who), now, this.#rules));
+    return this.#act(id, (envelope, now) =>
+      lifecycle.view(envelope, predicates.signerMeant(envelope, who), now, this.#rules),
+    );
   }
 
   /** Views first where that has not happened. Fields without an entered value get a plausible one. */
   sign(id: string, who: string | null, entries: Entries, visitor: Visitor): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) => {
-      const signerId = pick(envelope, who);
+      const signerId = predicates.signerMeant(envelope, who);
       const seen = predicates.signerOf(envelope, signerId).status === 'VIEWED';
-      const first = seen ? unchanged(envelope) : lifecycle.view(envelope, signerId, now, this.#rules);
+      const first = seen
+        ? lifecycle.unchanged(envelope)
+        : lifecycle.view(envelope, signerId, now, this.#rules);
       return lifecycle.andThen(first, (viewed) => {
         const filled = fillFields(
           this.#templateOf(viewed),
@@ -152,7 +158,7 @@ export class Engine {
 
   decline(id: string, who: string | null, reason: string | null): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) =>
-      lifecycle.decline(envelope, { signerId: pick(envelope, who), reason }, now),
+      lifecycle.decline(envelope, { signerId: predicates.signerMeant(envelope, who), reason }, now),
     );
   }
 
@@ -319,23 +325,4 @@ export class Engine {
     await Promise.race([sender.settled(), timeUp]);
     settled.abort();
   }
-}
-
-function unchanged(envelope: EnvelopeRecord): lifecycle.Step {
-  return { envelope, events: [], mails: [] };
-}
-
-/** The id of the signer meant. NOT_FOUND for a stranger, INVALID_STATE when it is nobody's turn. */
-function pick(envelope: EnvelopeRecord, who: string | null): string {
-  if (who === null) {
-    const next = predicates.nextSigner(envelope);
-    if (!next || !predicates.isActive(envelope))
-      throw invalidState(`Envelope is ${envelope.status}; it is nobody's turn to sign`);
-    return next.id;
-  }
-  const address = who.toLowerCase();
-  const meant = envelope.signers.filter((one) => one.id === who || one.email.toLowerCase() === address);
-  const signer = meant.find((one) => one.status === 'SENT' || one.status === 'VIEWED') ?? meant[0];
-  if (!signer) throw notFound('Signer');
-  return signer.id;
 }

@@ -1,9 +1,9 @@
-import type { Paper } from '../../../kernel/vocabulary.ts';
 import type { Drawing, EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord } from '../../model.ts';
 import { DEFAULT_RULES, type Rules } from '../base/choices.ts';
 import { invalidState } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { completedEvent, type EventDraft, envelopeEvent, signedEvent } from './events.ts';
+import { storageKey } from './paper-store.ts';
 import {
   FINALISING_MS,
   hasTurn,
@@ -39,9 +39,9 @@ export interface Signature {
   userAgent: string | null;
 }
 
-/** Storage key shape (Envelope). */
-export function storageKey(envelope: Pick<EnvelopeRecord, 'id' | 'orgId'>, paper: Paper): string {
-  return `esign/envelopes/${envelope.orgId}/${envelope.id}/${paper}.pdf`;
+/** A step that changes nothing. */
+export function unchanged(envelope: EnvelopeRecord): Step {
+  return { envelope, events: [], mails: [] };
 }
 
 /** DRAFT to SENT; any other status is refused. */
@@ -141,7 +141,7 @@ export function view(
   rules: Rules = DEFAULT_RULES,
 ): Step {
   const signer = requireOpen(envelope, signerId);
-  if (signer.status === 'VIEWED' && rules.viewed === 'once') return { envelope, events: [], mails: [] };
+  if (signer.status === 'VIEWED' && rules.viewed === 'once') return unchanged(envelope);
   const at = isoTime(now);
   const viewed = replaceSigner(envelope, { ...signer, status: 'VIEWED', viewedAt: signer.viewedAt ?? at });
   const { id, email, name } = signer;

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
-import { PAPERS } from '../../../kernel/vocabulary.ts';
+import { PAPERS, type Paper } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, ObjectWriter, PaperMaker, TemplateRecord } from '../../model.ts';
 import type { Uploads } from '../store/uploads.ts';
-import { storageKey } from './lifecycle.ts';
 
 const PDF = 'application/pdf';
+/** Storage key shape (Envelope). */
+export function storageKey(envelope: Pick<EnvelopeRecord, 'id' | 'orgId'>, paper: Paper): string {
+  return `esign/envelopes/${envelope.orgId}/${envelope.id}/${paper}.pdf`;
+}
+
 /** How many templates' empty pages are kept in memory; a few are used at a time. */
 const KEPT = 8;
 

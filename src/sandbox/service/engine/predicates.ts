@@ -58,3 +58,18 @@ export function requireTurn(envelope: EnvelopeRecord, signer: SignerRecord): Sig
   const first = nextSigner(envelope);
   throw invalidState(`It is not the turn of ${signer.name} yet${first ? `: ${first.name} comes first` : ''}`);
 }
+
+/** The id of the signer meant. NOT_FOUND for a stranger, INVALID_STATE when it is nobody's turn. */
+export function signerMeant(envelope: EnvelopeRecord, who: string | null): string {
+  if (who === null) {
+    const next = nextSigner(envelope);
+    if (!next || !isActive(envelope))
+      throw invalidState(`Envelope is ${envelope.status}; it is nobody's turn to sign`);
+    return next.id;
+  }
+  const address = who.toLowerCase();
+  const meant = envelope.signers.filter((one) => one.id === who || one.email.toLowerCase() === address);
+  const signer = meant.find((one) => one.status === 'SENT' || one.status === 'VIEWED') ?? meant[0];
+  if (!signer) throw notFound('Signer');
+  return signer.id;
+}

@@ -1,13 +1,13 @@
-import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
-import { isOutage, isRateLimited } from '../kernel/errors.ts';
-import { isTerminal, LIMITS } from '../kernel/vocabulary.ts';
+import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { isOutage, isRateLimited } from '../../kernel/errors.ts';
+import { isTerminal, LIMITS } from '../../kernel/vocabulary.ts';
+import { type Change, Memory } from './memory.ts';
+import { Pace } from './pace.ts';
 import { Lookout, showsSigners } from './poller.ts';
 import { type Wakeup, Wakeups } from './wakeups.ts';
-import { type Change, Memory } from './watch-memory.ts';
-import { Pace } from './watch-pace.ts';
 
-export type { Change } from './watch-memory.ts';
+export type { Change } from './memory.ts';
 
 export type WatchEvent =
   | { type: 'change'; change: Change }

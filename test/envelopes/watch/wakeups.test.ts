@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type WatchEvent, type WatchOptions, watchEnvelopes } from '../../src/envelopes/watch.ts';
-import type { Clock } from '../../src/kernel/clock.ts';
-import { idsOf, Model } from './watch-model.ts';
+import { type WatchEvent, type WatchOptions, watchEnvelopes } from '../../../src/envelopes/watch/watch.ts';
+import type { Clock } from '../../../src/kernel/clock.ts';
+import { idsOf, Model } from './model.ts';
 
 /** A clock on which nobody wakes by themselves. */
 function endlessNight(model: Model): Clock {

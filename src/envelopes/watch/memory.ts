@@ -1,5 +1,5 @@
-import type { Envelope, Signer } from '../api/schemas.ts';
-import { isTerminal } from '../kernel/vocabulary.ts';
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import { isTerminal } from '../../kernel/vocabulary.ts';
 import { showsSigners } from './poller.ts';
 
 /** One change of one envelope. The first look at an envelope has `from: null`. */

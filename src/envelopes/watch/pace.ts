@@ -1,4 +1,4 @@
-import { isRateLimited } from '../kernel/errors.ts';
+import { isRateLimited } from '../../kernel/errors.ts';
 
 export interface PaceOptions {
   intervalMs: number;

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../src/api/schemas.ts';
+import type { Envelope } from '../../../src/api/schemas.ts';
 import {
   type LookReport,
   type WatchEvent,
   type WatchOptions,
   watchEnvelopes,
-} from '../../src/envelopes/watch.ts';
-import { seeded } from '../support/faulty-proxy.ts';
-import { idsOf, Model, type ModelOptions } from './watch-model.ts';
+} from '../../../src/envelopes/watch/watch.ts';
+import { seeded } from '../../support/faulty-proxy.ts';
+import { idsOf, Model, type ModelOptions } from './model.ts';
 
 interface Plot extends ModelOptions {
   count: number;

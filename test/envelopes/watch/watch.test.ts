@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Client } from '../../src/api/client.ts';
-import type { Envelope } from '../../src/api/schemas.ts';
-import { type WatchEvent, watchEnvelopes } from '../../src/envelopes/watch.ts';
-import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';
-import { clientFor } from '../support/client.ts';
-import { fakeClock } from '../support/clock.ts';
+import type { Client } from '../../../src/api/client.ts';
+import type { Envelope } from '../../../src/api/schemas.ts';
+import { type WatchEvent, watchEnvelopes } from '../../../src/envelopes/watch/watch.ts';
+import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
+import { clientFor } from '../../support/client.ts';
+import { fakeClock } from '../../support/clock.ts';
 
 type Look = Envelope | Error;
 const at = (status: string, ...signers: string[]): Envelope => ({

@@ -1,8 +1,8 @@
-import type { Client } from '../../src/api/client.ts';
-import type { Envelope } from '../../src/api/schemas.ts';
-import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';
-import { clientFor } from '../support/client.ts';
-import { type FakeClock, fakeClock } from '../support/clock.ts';
+import type { Client } from '../../../src/api/client.ts';
+import type { Envelope } from '../../../src/api/schemas.ts';
+import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
+import { clientFor } from '../../support/client.ts';
+import { type FakeClock, fakeClock } from '../../support/clock.ts';
 
 /** How a service of the test's own making behaves. */
 export interface ModelOptions {

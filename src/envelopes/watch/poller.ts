@@ -1,7 +1,7 @@
-import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
-import { ServiceError } from '../kernel/errors.ts';
-import { mapInOrder } from '../kernel/streams.ts';
+import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import { mapInOrder } from '../../kernel/streams.ts';
 import { ALL, nextStep } from './poll-plan.ts';
 
 /** What asking for one envelope found: the envelope, or that the service does not know it. */

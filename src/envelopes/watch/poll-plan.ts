@@ -1,4 +1,4 @@
-import { ENVELOPE_STATUSES, IN_FLIGHT, LIMITS } from '../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES, IN_FLIGHT, LIMITS } from '../../kernel/vocabulary.ts';
 
 /** The list of all envelopes, beside those of one status each. */
 export const ALL = '';

@@ -1,5 +1,5 @@
-import { Bell } from '../kernel/bell.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { Bell } from '../../kernel/bell.ts';
+import type { Clock } from '../../kernel/clock.ts';
 
 /** Something happened to this envelope, says another source: look at it at once. */
 export interface Wakeup {

@@ -1,0 +1,58 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const PAGE = readFileSync('docs/architecture.md', 'utf8');
+
+describe('the house', () => {
+  it('names only places that exist', () => {
+    const named = [...PAGE.matchAll(/`([a-z][\w-]*(?:\/[\w.{},-]+)+\/?)`/g)].map(([, path]) => path ?? '');
+    expect(named.length).toBeGreaterThan(30);
+    const missing = named.filter((path) => !expanded(path).every(exists));
+    expect(missing).toEqual([]);
+  });
+
+  it('has a row for each topic of cli/', () => {
+    const rooms = ['boot', 'input', 'prompts'];
+    const topics = foldersOf('src/cli').filter((name) => !rooms.includes(name));
+    expect(topics.filter((name) => !PAGE.includes(`cli/${name}`))).toEqual([]);
+  });
+
+  it('keeps no more than 20 files in a folder', () => {
+    const full = [...walk('src')].filter((folder) => filesOf(folder).length > 20);
+    expect(full).toEqual([]);
+  });
+});
+
+describe('decisions', () => {
+  it.each(readdirSync('docs/decisions').filter((name) => /^\d{4}-/.test(name)))('%s has the form', (name) => {
+    const text = readFileSync(join('docs/decisions', name), 'utf8');
+    expect(text).toMatch(/^# \d{4}: .+\n\nStatus: .+ Date: \d{4}-\d{2}\.\n/);
+    expect(text.match(/^## .+$/gm)).toEqual(['## Context', '## Decision', '## Consequences']);
+  });
+});
+
+/** `cli/{input,prompts}/` as the two that it means. */
+function expanded(path: string): string[] {
+  const [, before = '', names, after = ''] = /^(.*?)\{(.+)\}(.*)$/.exec(path) ?? [];
+  return names === undefined ? [path] : names.split(',').map((name) => before + name + after);
+}
+
+/** From the root, from src/ or, as for the sandbox's rooms, from a topic's folder. */
+function exists(path: string): boolean {
+  const bases = ['', 'src', 'src/sandbox', 'src/documents', 'src/webhooks'];
+  return bases.some((base) => existsSync(join(base, path)));
+}
+
+function foldersOf(folder: string): string[] {
+  return readdirSync(folder).filter((name) => statSync(join(folder, name)).isDirectory());
+}
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile());
+}
+
+function* walk(folder: string): Generator<string> {
+  yield folder;
+  for (const name of foldersOf(folder)) yield* walk(join(folder, name));
+}
