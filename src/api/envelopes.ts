@@ -31,8 +31,11 @@ export interface EnvelopesApi {
     page: number,
     options?: { status?: string | undefined; signal?: AbortSignal | undefined },
   ): Promise<{ items: Envelope[]; totalPages: number | undefined }>;
-  /** Those created at `since` (ms) or later; where the list has an order, without reading the rest of it. */
-  recent(since: number, signal?: AbortSignal): AsyncGenerator<Envelope, void, undefined>;
+  /**
+   * Those created at `since` (ms, by the service's clock) or later; where the list has an order, without reading the rest
+   * of it. It is asked for once a reply has told the service's time.
+   */
+  recent(since: () => number, signal?: AbortSignal): AsyncGenerator<Envelope, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<Envelope>;
   create(body: CreateEnvelopeBody, signal?: AbortSignal): Promise<Envelope>;
   /**

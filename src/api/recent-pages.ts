@@ -8,16 +8,18 @@ type Order = 'newest-first' | 'oldest-first' | 'unknown';
 
 /**
  * The items of a list that were created at `since` (ms) or later, without reading the rest of a long list where its order
- * allows that: the document does not show the order, so it is told from the first page.
+ * allows that: the document does not show the order, so it is told from the first page. `since` is asked for after that
+ * page, whose reply may be the first to tell the service's time.
  * Items without a time are always handed over.
  */
 export async function* walkRecent<T extends { id: string; createdAt?: string | null | undefined }>(
   send: SendRequest,
   request: PageRequest,
   read: (item: unknown, status: number) => T,
-  since: number,
+  sinceWhen: () => number,
 ): AsyncGenerator<T, void, undefined> {
   const first = await readPage(send, request, 1);
+  const since = sinceWhen();
   const items = (page: Page) => page.items.map((item) => read(item, page.status));
   const order = orderOf(items(first));
   const last = first.totalPages;

@@ -40,4 +40,9 @@ export class ServiceClock {
     if (this.#heard === undefined) return this.#machine.now();
     return this.#heard.time + Math.round(this.#elapsed() - this.#heard.at);
   }
+
+  /** What the service's clock showed when the machine's showed `time` (ms), as far as replies until now tell it. */
+  at(time: number): number {
+    return this.now() - (this.#machine.now() - time);
+  }
 }

@@ -13,7 +13,7 @@ export interface Sighting {
 }
 
 /**
- * Every envelope of a run in the service's list, from a time (ms) on, in one walk: all statuses, since a draft may have
+ * Every envelope of a run in the service's list, from a time (ms, by the machine's clock) on, in one walk: all statuses, since a draft may have
  * been sent by hand. List items that show no metadata are completed with a GET, unless their id is known already.
  */
 export async function* envelopesOfRun(
@@ -22,7 +22,8 @@ export async function* envelopesOfRun(
   signal: AbortSignal,
 ): AsyncGenerator<Sighting, void, undefined> {
   const seen = new Set<string>();
-  for await (const item of client.envelopes.recent(wanted.since - CLOCK_SLACK_MS, signal)) {
+  const since = () => client.serviceClock.at(wanted.since) - CLOCK_SLACK_MS;
+  for await (const item of client.envelopes.recent(since, signal)) {
     if (seen.has(item.id)) continue;
     seen.add(item.id);
     const envelope =

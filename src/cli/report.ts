@@ -89,8 +89,8 @@ export function errorText(
   },
 ): string {
   const { json, exitCode } = options;
-  const text = json
-    ? `${jsonText({ error: reportOf(error, exitCode) })}\n`
-    : paragraph(renderError(error, options.style), errColumns());
-  return options.redactor.redact(text);
+  const { redactor, style } = options;
+  if (json) return redactor.redact(`${jsonText({ error: reportOf(error, exitCode) })}\n`);
+  // Redacted before it is broken into lines: a secret over two lines would not be known.
+  return paragraph(redactor.redact(renderError(error, style)), errColumns());
 }

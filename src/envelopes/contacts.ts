@@ -17,13 +17,10 @@ const ENOUGH = 200;
 const READ_SINGLY = 10;
 
 /** The latest envelopes, newest first, with their signers where the service gives them without much ado. */
-export async function recentEnvelopes(
-  client: Client,
-  now: number,
-  signal?: AbortSignal,
-): Promise<Envelope[]> {
+export async function recentEnvelopes(client: Client, signal?: AbortSignal): Promise<Envelope[]> {
   const found: Envelope[] = [];
-  for await (const envelope of client.envelopes.recent(now - DAYS * 86_400_000, signal)) {
+  const since = () => client.serviceClock.now() - DAYS * 86_400_000;
+  for await (const envelope of client.envelopes.recent(since, signal)) {
     if (found.push(envelope) >= ENOUGH) break;
   }
   found.sort((a, b) => (b.createdAt ?? '').localeCompare(a.createdAt ?? ''));

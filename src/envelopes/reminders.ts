@@ -20,12 +20,14 @@ import type { Acted } from './settle.ts';
 
 /** How long another process may have the log before we give up, in ms. */
 const PATIENCE_MS = 30_000;
+/** Longer than any request takes. */
+const OTHER_CLOCK_MS = 5 * 60_000;
 const OVER = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
 
 /** Who was reminded when, kept on this machine: the service does not tell. One process writes it at a time. */
 export class ReminderLog {
   readonly #account: string;
-  readonly #clock: Clock;
+  readonly #now: () => number;
   readonly #journal: Journal<ReminderEntry>;
   readonly #release: () => Promise<void>;
   readonly #times: ReminderTimes;
@@ -35,27 +37,28 @@ export class ReminderLog {
     times: ReminderTimes,
     release: () => Promise<void>,
     account: string,
-    clock: Clock,
+    now: () => number,
   ) {
     this.#journal = journal;
     this.#times = times;
     this.#release = release;
     this.#account = account;
-    this.#clock = clock;
+    this.#now = now;
   }
 
   /**
-   * Opens the log in the folder for the account (a base URL).
+   * Opens the log in the folder for the account (a base URL). `now` is the service's time: by the machine's, a gap would
+   * be as wrong as its clock.
    * @throws UsageError when another process has it or it can't be written.
    */
-  static async open(folder: string, account: string, clock: Clock): Promise<ReminderLog> {
+  static async open(folder: string, account: string, clock: Clock, now: () => number): Promise<ReminderLog> {
     const path = reminderFile(folder);
     const release = await takeTurn(folder, `${path}.lock`, clock);
     try {
       const times = new ReminderTimes(account);
       const reading = { path, format: REMINDER_FORMAT, damaged: 'skip' } as const;
       const journal = await Journal.open<ReminderEntry>(reading, (entry) => times.take(entry));
-      return new ReminderLog(journal, times, release, account, clock);
+      return new ReminderLog(journal, times, release, account, now);
     } catch (error) {
       await release();
       throw error;
@@ -67,12 +70,19 @@ export class ReminderLog {
     return this.#times.lastOf(envelopeId, email);
   }
 
-  /** Notes a reminder before `mail` asks for it, and takes the note back when certainly none went out. */
+  /**
+   * Notes a reminder before `mail` asks for it, and takes the note back when certainly none went out. Where the reply is the
+   * first to tell the service's time and that is another, it is noted once more.
+   */
   async noting<T>(envelopeId: string, email: string | undefined, mail: () => Promise<T>): Promise<T> {
     const signer = email?.toLowerCase() ?? ALL_PENDING;
-    await this.#append({ envelopeId, signer, state: 'asked' });
+    const note = { envelopeId, signer, state: 'asked' } as const;
+    const asked = this.#now();
+    await this.#append(note);
     try {
-      return await mail();
+      const value = await mail();
+      if (Math.abs(this.#now() - asked) > OTHER_CLOCK_MS) await this.#append(note);
+      return value;
     } catch (error) {
       // remindEnvelope tells by this error, and no other, that a mail may have gone out.
       if (!(error instanceof UnknownOutcomeError))
@@ -87,7 +97,7 @@ export class ReminderLog {
   }
 
   async #append(entry: Pick<ReminderEntry, 'envelopeId' | 'signer' | 'state'>): Promise<void> {
-    const whole = { at: this.#clock.now(), account: this.#account, ...entry };
+    const whole = { at: this.#now(), account: this.#account, ...entry };
     await this.#journal.append(whole);
     this.#times.take(whole);
   }
@@ -130,9 +140,11 @@ export async function remindWithGap(
   const envelope = await client.envelopes.get(id, signal);
   const pending = pendingOf(envelope, signer);
   const tooSoon = (one: Signer) =>
-    client.clock.now() - (log.lastOf(id, one.email ?? one.id ?? '') ?? Number.NEGATIVE_INFINITY) < gapMs;
+    client.serviceClock.now() - (log.lastOf(id, one.email ?? one.id ?? '') ?? Number.NEGATIVE_INFINITY) <
+    gapMs;
   const due = pending.filter((one) => !tooSoon(one));
-  if (pending.length > 0 && due.length === 0) throw recently(log, id, pending, gapMs, client.clock.now());
+  if (pending.length > 0 && due.length === 0)
+    throw recently(log, id, pending, gapMs, client.serviceClock.now());
   if (due.length === pending.length && signer === undefined) {
     return log.noting(id, undefined, () => remindEnvelope(client, id, undefined, signal));
   }

@@ -80,7 +80,7 @@ function isTornOff({ graceMs }: Client, signal: AbortSignal | undefined): boolea
 interface Wanted {
   requestId: string;
   templateId: string;
-  /** Ignore envelopes that were created before this time (ms), where the list shows it. */
+  /** Ignore envelopes that were created before this time (ms, by the machine's clock), where the list shows it. */
   since?: number;
 }
 
@@ -97,7 +97,7 @@ export async function findByRequestId(
   const items =
     since === undefined
       ? client.envelopes.list({ signal })
-      : client.envelopes.recent(since - CLOCK_SLACK_MS, signal);
+      : client.envelopes.recent(() => client.serviceClock.at(since) - CLOCK_SLACK_MS, signal);
   for await (const item of items) {
     if (item.templateId && item.templateId !== wanted.templateId) continue;
     const envelope = item.metadata === undefined ? await client.envelopes.get(item.id, signal) : item;

@@ -35,7 +35,7 @@ function read(item: unknown): Item {
 
 async function recentOf(send: SendRequest, pageSize: number, since: number): Promise<string[]> {
   const found: string[] = [];
-  for await (const item of walkRecent(send, { path: '/', pageSize }, read, since)) found.push(item.id);
+  for await (const item of walkRecent(send, { path: '/', pageSize }, read, () => since)) found.push(item.id);
   return found;
 }
 

@@ -82,7 +82,7 @@ describe('envelopes', () => {
 
   it('that are recent come from the same list', async () => {
     const { envelopes } = await serviceWith(two);
-    expect(await all(envelopes.recent(0))).toEqual(two.data);
+    expect(await all(envelopes.recent(() => 0))).toEqual(two.data);
     expect(asked()).toEqual(['GET /api/v1/esign/envelopes page=1&pageSize=100']);
   });
 
@@ -107,7 +107,7 @@ describe('envelopes', () => {
     const signal = AbortSignal.abort(new Error('enough'));
     for (const call of [
       () => all(envelopes.list({ signal })),
-      () => all(envelopes.recent(0, signal)),
+      () => all(envelopes.recent(() => 0, signal)),
       () => envelopes.page(1, { signal }),
       () => envelopes.get('x', signal),
       () => envelopes.create({ templateId: 't', signers: [] }, signal),

@@ -82,6 +82,15 @@ describe('the report of an error', () => {
     });
   });
 
+  it('shows no part of a secret that would stand at the end of a line', () => {
+    const secret = 'correct horse battery staple';
+    const redactor = createRedactor([secret]);
+    for (let before = 1; before < 100; before++) {
+      const error = new UsageError(`${'x'.repeat(before)} ${secret} is no key.`);
+      expect(errorText(error, { ...plain, redactor })).not.toMatch(/horse|battery/);
+    }
+  });
+
   it('never shows a stack, a raw control character or a known secret, whatever the service says', () => {
     const secret = 'sk_live_canary_secret';
     const redactor = createRedactor([secret]);

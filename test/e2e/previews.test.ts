@@ -10,9 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-const open = (args: string[]): Screen => {
+const open = (args: string[], env: Record<string, string> = {}): Screen => {
   const [file, ...before] = COMMAND;
-  return openScreen(file, [...before, ...args], { env: home.env, columns: 100 });
+  return openScreen(file, [...before, ...args], { env: { ...home.env, ...env }, columns: 100 });
 };
 const envelope = async (subject: string, ...extra: string[]) => {
   const flags = ['--subject', subject, '--signer', 'Ada Lovelace <ada@example.com>', ...extra];
@@ -106,5 +106,14 @@ describe('create --dry-run', () => {
     expect(asJson.text()).toContain('"dryRun"');
     expect(await home.object(args)).toMatchObject({ dryRun: true, body: { templateId: 'tmpl_nda' } });
     expect(parseJson((await home.run(args)).stdout)).toMatchObject({ dryRun: true });
+  });
+
+  it('shows no part of a secret, also where it would be broken over two lines', async () => {
+    const secret = Array.from({ length: 40 }, (_, i) => `part${i}`).join('-');
+    const more = ['--subject', `The ${secret} is it`, '--message', `${'x '.repeat(40)}${secret}`];
+    const screen = open([...args, ...more], { ESIGN_WEBHOOK_SECRET: secret });
+    expect((await screen.ended).code).toBe(0);
+    expect(screen.text()).toContain('The [redacted] is it');
+    expect(screen.text()).not.toMatch(/part\d/);
   });
 });

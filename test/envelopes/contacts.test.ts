@@ -51,7 +51,7 @@ describe('acquaintances', () => {
       const pagination = { page: 1, pageSize: 100, total: 15, totalPages: 1 };
       return json(response, 200, { data, meta: { pagination } });
     });
-    const recent = await recentEnvelopes(clientFor(server.origin), Date.now());
+    const recent = await recentEnvelopes(clientFor(server.origin));
     expect(acquaintancesIn(recent).map((one) => one.email)).toEqual(['ada@example.com']);
     expect(read).toHaveLength(listsSigners ? 0 : Number(reads));
     await server.close();

@@ -17,6 +17,8 @@ let server: TestServer;
 let clock: FakeClock;
 let mailed: (string | null)[];
 let answer: 'ok' | 'lost' | 'refused';
+/** How far the service's clock is ahead of the machine's, in ms. */
+let ahead: number;
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'esign-reminders-'));
@@ -25,7 +27,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 beforeEach(async () => {
   folder = join(root, `${count++}`);
   clock = fakeClock();
-  [mailed, answer] = [[], 'ok'];
+  [mailed, answer, ahead] = [[], 'ok', 0];
   const signer = (id: string, status: string) => ({ id, email: `${id}@example.com`, status });
   const envelope = {
     id: 'env_1',
@@ -33,6 +35,7 @@ beforeEach(async () => {
     signers: [signer('ada', 'SENT'), signer('bo', 'VIEWED'), signer('cy', 'SIGNED')],
   };
   server = await startServer((request, response) => {
+    response.setHeader('date', new Date(clock.now() + ahead).toUTCString());
     if (request.method === 'GET') return json(response, 200, { data: envelope });
     if (answer === 'refused') return json(response, 400, { error: { code: 'INVALID_STATE', message: 'no' } });
     mailed.push(/"signerId":"(\w+)"/.exec(request.body)?.[1] ?? null);
@@ -45,7 +48,7 @@ afterEach(() => server.close());
 /** Reminds as one run of the command does: with the log opened and closed. */
 async function remind(gapMs: number, signer?: string) {
   const client = clientFor(server.origin, { clock, retries: 0 });
-  const log = await ReminderLog.open(folder, ACCOUNT, clock);
+  const log = await ReminderLog.open(folder, ACCOUNT, clock, () => client.serviceClock.now());
   try {
     return await remindWithGap(client, log, { id: 'env_1', signer, gapMs });
   } finally {
@@ -66,6 +69,20 @@ describe('a reminder with a gap', () => {
     expect(mailed).toEqual([null, null]);
   });
 
+  it.each([-3 * HOUR, 3 * HOUR])("is measured by the service's clock, here %i ms ahead", async (off) => {
+    ahead = off;
+    // The first reply tells the time when the reminder is noted already.
+    await remind(0);
+    const again = await remind(2 * HOUR).catch((error: unknown) => String(error));
+    expect(again).toContain('had a reminder already');
+    // Somebody sets the machine's clock right.
+    [clock.time, ahead] = [clock.time + off + HOUR, 0];
+    await expect(remind(2 * HOUR)).rejects.toThrow(RemindedRecentlyError);
+    clock.time += HOUR;
+    await remind(2 * HOUR);
+    expect(mailed).toEqual([null, null]);
+  });
+
   it('mails only those who were not reminded yet', async () => {
     await remind(0, 'ADA@example.com');
     await remind(HOUR);
@@ -77,11 +94,11 @@ describe('a reminder with a gap', () => {
 
   it('counts reminders without a gap, too, and other envelopes and accounts not', async () => {
     await remind(0);
-    const log = await ReminderLog.open(folder, ACCOUNT, clock);
+    const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
     expect(log.lastOf('env_1', 'ada@example.com')).toBe(clock.time);
     expect(log.lastOf('env_2', 'ada@example.com')).toBeUndefined();
     await log.close();
-    const other = await ReminderLog.open(folder, 'https://y.example/v1', clock);
+    const other = await ReminderLog.open(folder, 'https://y.example/v1', clock, clock.now);
     expect(other.lastOf('env_1', 'ada@example.com')).toBeUndefined();
     await other.close();
     await expect(remind(HOUR)).rejects.toThrow(RemindedRecentlyError);
@@ -103,7 +120,7 @@ describe('a reminder with a gap', () => {
     clock.time += HOUR;
     answer = 'refused';
     await expect(remind(0)).rejects.toThrow(ServiceError);
-    const log = await ReminderLog.open(folder, ACCOUNT, clock);
+    const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
     expect(log.lastOf('env_1', 'ada@example.com')).toBe(time);
     await log.close();
   });
@@ -120,7 +137,7 @@ describe('a reminder with a gap', () => {
 
   it('that certainly never left is not counted', async () => {
     const client = clientFor('http://127.0.0.1:9', { clock, retries: 0 });
-    const log = await ReminderLog.open(folder, ACCOUNT, clock);
+    const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
     await expect(remindWithGap(client, log, { id: 'env_1', gapMs: 0 })).rejects.toThrow(NetworkError);
     expect(log.lastOf('env_1', 'ada@example.com')).toBeUndefined();
     await log.close();

@@ -128,6 +128,25 @@ describe('a create', () => {
     expect(requests()?.filter((one) => one === 'GET /envelopes')).toHaveLength(6);
   });
 
+  it.each([-60, 60])(
+    "is found though the machine's clock is %i minutes ahead of the service's",
+    async (ahead) => {
+      const theirs = NOW - ahead * MINUTE;
+      const items = Array.from({ length: 12 }, (_, i) => ({
+        id: `env_${i}`,
+        templateId: 'tmpl_1',
+        createdAt: at(theirs - i * 1_000),
+        metadata: i === 3 ? mine : {},
+      }));
+      const answer = losing(items);
+      const { client } = await serviceOf((request, response, number) => {
+        response.setHeader('date', new Date(theirs).toUTCString());
+        return answer(request, response, number);
+      });
+      expect(await settle(client)).toMatchObject({ kind: 'settled', value: { id: 'env_3' } });
+    },
+  );
+
   it('is not one that was there long before', async () => {
     const old = Array.from({ length: 12 }, (_, i) => ({
       id: `env_${i}`,

@@ -21,6 +21,8 @@ export async function startServer(
 ): Promise<TestServer> {
   const seen: SeenRequest[] = [];
   const server = createServer((incoming, response) => {
+    // A test says what time it is; the machine's would be another than its clock's.
+    response.sendDate = false;
     void (async () => {
       const url = new URL(incoming.url ?? '/', 'http://x');
       const body = await text(incoming);

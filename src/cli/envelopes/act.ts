@@ -3,6 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { cancelEnvelope, sendEnvelope } from '../../envelopes/actions.ts';
 import { type Remark, remarksOn } from '../../envelopes/completeness.ts';
 import { remindWithGap } from '../../envelopes/reminders.ts';
+import { readQuietly } from '../../envelopes/settle.ts';
 import { counted } from '../../kernel/duration.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import type { Context } from '../context.ts';
@@ -111,7 +112,12 @@ export async function remindSigners(
     },
     { flags, client, context },
   );
-  if (!agreed.isShown) await tellRecent(ids, told, flags, context);
+  if (!agreed.isShown && recent !== undefined) {
+    const [known] = ids.ids.filter((id) => recent.knows(id));
+    // Only a reply tells the service's time, by which a reminder is as old as it is.
+    if (known !== undefined) await readQuietly(client, known, context.signal);
+    await tellRecent(ids, told, flags, context);
+  }
   await withReminderLog(context, { required: (gapMs ?? 0) > 0 }, (log) =>
     forEachId(
       {

@@ -10,9 +10,9 @@ const RECENT_MS = 3_600_000;
 export class RecentReminders {
   readonly #times: ReminderTimes;
   readonly #email: string | undefined;
-  readonly #now: number;
+  readonly #now: () => number;
 
-  private constructor(times: ReminderTimes, email: string | undefined, now: number) {
+  private constructor(times: ReminderTimes, email: string | undefined, now: () => number) {
     this.#times = times;
     this.#email = email;
     this.#now = now;
@@ -23,14 +23,20 @@ export class RecentReminders {
     const { baseUrl } = await context.settings();
     const times = await readReminderTimes(stateDir(), baseUrl?.value ?? '').catch(() => undefined);
     const email = signer?.includes('@') ? signer : undefined;
-    return times && new RecentReminders(times, email, context.clock.now());
+    return times && new RecentReminders(times, email, () => context.now());
   }
 
-  /** A sentence for each who was reminded of the envelope within the last hour. */
+  /** True when somebody was ever reminded of the envelope. */
+  knows(envelopeId: string): boolean {
+    return this.#times.since(envelopeId, Number.NEGATIVE_INFINITY, this.#email).length > 0;
+  }
+
+  /** A sentence for each who was reminded of the envelope within the last hour, by the service's clock. */
   of(envelopeId: string): string[] {
-    return this.#times.since(envelopeId, this.#now - RECENT_MS, this.#email).map(({ signer, at }) => {
+    const now = this.#now();
+    return this.#times.since(envelopeId, now - RECENT_MS, this.#email).map(({ signer, at }) => {
       const who = signer === ALL_PENDING ? 'Everybody who had not signed' : signer;
-      return `${who} was reminded ${durationInWords(this.#now - at)} ago.`;
+      return `${who} was reminded ${durationInWords(now - at)} ago.`;
     });
   }
 }

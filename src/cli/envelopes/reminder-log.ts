@@ -23,7 +23,7 @@ export async function withReminderLog(
 async function open(context: Context, required: boolean): Promise<ReminderLog | undefined> {
   const { baseUrl } = await context.settings();
   try {
-    return await ReminderLog.open(stateDir(), baseUrl?.value ?? '', context.clock);
+    return await ReminderLog.open(stateDir(), baseUrl?.value ?? '', context.clock, () => context.now());
   } catch (error) {
     if (required || !(error instanceof UsageError)) throw error;
     context.notice(`This reminder is not recorded for a later --min-gap. ${error.message}`);

@@ -30,11 +30,17 @@ export async function accountOf(context: Pick<Context, 'settings'>): Promise<str
   return [profileName?.value, baseUrl?.value].filter((text) => text !== undefined);
 }
 
+/** How it is shown. */
+export interface Showing {
+  columns: number;
+  style: Terminal['style'];
+  /** Takes secrets out of each text, before it is broken into lines. */
+  redact: (text: string) => string;
+}
+
 /** What will be created, part by part, and the command that does the same without a question. */
-export function renderComposition(
-  preview: Preview,
-  { columns, style }: { columns: number; style: Terminal['style'] },
-): string {
+export function renderComposition(shown: Preview, { columns, style, redact }: Showing): string {
+  const preview = withoutSecrets(shown, redact);
   const rows = rowsOf(preview, columns - LABEL - 5);
   const lines = rows.flatMap(([name, texts]) =>
     texts.map((text, index) =>
@@ -44,6 +50,28 @@ export function renderComposition(
   const remarks = preview.remarks.map((text) => `  ${style('yellow', `! ${safeLine(text)}`)}\n`).join('');
   const command = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND), columns - 4);
   return `\n${lines.join('\n')}\n${remarks && `\n${remarks}`}\n${style('dim', 'The same as a command:')}\n${command.map((line) => `  ${line}`).join('\n')}\n\n`;
+}
+
+/** What a person typed may hold a secret; ids and numbers hold none. */
+function withoutSecrets(preview: Preview, redact: (text: string) => string): Preview {
+  const { envelope, account, remarks, options } = preview;
+  const { signers, subject, message, metadata, webhookUrl } = envelope;
+  const hidden = (text: string | undefined) => (text === undefined ? undefined : redact(text));
+  const told = Object.entries(metadata ?? {}).map(([key, value]) => [redact(key), redact(plain(value))]);
+  return {
+    ...preview,
+    envelope: {
+      ...envelope,
+      signers: signers.map((one) => ({ ...one, name: redact(one.name), email: redact(one.email) })),
+      subject: hidden(subject),
+      message: hidden(message),
+      metadata: Object.fromEntries(told),
+      webhookUrl: hidden(webhookUrl),
+    },
+    account: account.map(redact),
+    remarks: remarks.map(redact),
+    options: options.map(([name, value]) => [name, value === true ? value : redact(value)]),
+  };
 }
 
 /** Labels, each with its lines. */

@@ -65,14 +65,15 @@ async function showPreview(
 ): Promise<void> {
   const { terminal, redactor } = context;
   const account = await accountOf(context);
-  const size = { columns: process.stderr.columns || 80, style: terminal.styleErr };
+  const redact = (text: string) => redactor.redact(text);
+  const showing = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
   const inferred = template === undefined || sentRoles(template).length === 0;
   const remarks = remarksOn(envelope.signers, { names: roles, inferred }).map(({ text }) => text);
-  terminal.err(redactor.redact(renderComposition({ envelope, template, account, options, remarks }, size)));
+  terminal.err(renderComposition({ envelope, template, account, options, remarks }, showing));
 }
 
 async function gather(client: Client, { templateId }: Given, context: Context): Promise<Knowledge> {
-  const { terminal, signal, clock } = context;
+  const { terminal, signal } = context;
   const spinner = await startSpinner('Reading templates and recent envelopes', terminal);
   try {
     const [templates, recent] = await Promise.all([
@@ -80,9 +81,7 @@ async function gather(client: Client, { templateId }: Given, context: Context): 
         ? listTemplates(client, signal)
         : [await client.templates.get(templateId, signal)],
       // Only a convenience: a key that may not read envelopes, or a slow list, is no reason to fail.
-      recentEnvelopes(client, clock.now(), AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])).catch(
-        () => [],
-      ),
+      recentEnvelopes(client, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])).catch(() => []),
     ]);
     signal.throwIfAborted();
     return { templates, recent };

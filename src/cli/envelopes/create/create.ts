@@ -97,11 +97,13 @@ async function showRehearsal(
   flags: CreateFlags,
   context: Context,
 ): Promise<void> {
-  const { columns, style } = context.terminal;
+  const { terminal, redactor } = context;
+  const { columns, style } = terminal;
   const options = keptFlags(flags).filter(([name]) => name !== 'dry-run');
   const account = await accountOf(context);
-  const text = renderComposition({ envelope, template, account, options, remarks: [] }, { columns, style });
-  await context.hidingSecrets().out(`${text}Nothing was created.\n`);
+  const redact = (text: string) => redactor.redact(text);
+  const preview = { envelope, template, account, options, remarks: [] };
+  await terminal.out(`${renderComposition(preview, { columns, style, redact })}Nothing was created.\n`);
 }
 
 interface Wish {

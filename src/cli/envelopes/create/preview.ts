@@ -74,27 +74,30 @@ async function lookAt(id: string, several: Several, client: Client, { signal }: 
 }
 
 function show(seen: readonly Seen[], { terminal, redactor }: Context): void {
+  // Redacted before anything is cut: a part of a secret would not be known.
+  const hidden = (text: string) => safeLine(redactor.redact(text));
+  const cells = (one: Seen) => cellsOf(one).map(hidden);
   const columns = process.stderr.columns || 80;
   const kept = seen.filter(({ why }) => why === undefined);
   const left = seen.filter(({ why }) => why !== undefined);
   const lines = [
     ...inColumns(kept.slice(0, SHOWN).map(cells)).map((line) => `  ${line}`),
     ...more(kept),
-    ...kept.flatMap(({ id, remarks }) => remarks.map((text) => `! ${safeLine(id)}: ${safeLine(text)}`)),
+    ...kept.flatMap(({ id, remarks }) => remarks.map((text) => `! ${safeLine(id)}: ${hidden(text)}`)),
     ...left
       .slice(0, SHOWN)
-      .map((one) => `Left out: ${cells(one).join('  ').trimEnd()}: ${safeLine(one.why ?? '')}.`),
+      .map((one) => `Left out: ${cells(one).join('  ').trimEnd()}: ${hidden(one.why ?? '')}.`),
     ...more(left),
   ];
   const text = lines.map((line) => `${truncate(line, columns - 1)}\n`).join('');
-  terminal.err(redactor.redact(text));
+  terminal.err(text);
 }
 
-function cells({ id, envelope }: Seen): string[] {
+function cellsOf({ id, envelope }: Seen): string[] {
   const waiting = (envelope?.signers ?? []).filter((one) => one.status !== 'SIGNED').map(nameOf);
   const [first = '', ...others] = waiting;
   const whom = others.length > 1 ? `${first} +${others.length}` : waiting.join(' and ');
-  return [id, envelope?.subject || envelope?.templateName || '', whom && `for ${whom}`].map(safeLine);
+  return [id, envelope?.subject || envelope?.templateName || '', whom && `for ${whom}`];
 }
 
 function more(all: readonly unknown[]): string[] {
