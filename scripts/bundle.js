@@ -20,8 +20,9 @@ export const BUNDLED = ['client', 'program'];
 const FIRST = /^commands\/(templates|profiles|envelopes\/(get|list|create|send|cancel|remind))\b/;
 /** What they import late, and then nearly all of them. */
 const ALSO_FIRST = ['api/client.ts', 'completion/cache.ts'];
-/** Modules that nothing imports: what oclif loads, and the programs of threads. */
+/** Modules that nothing imports: what oclif and other programs load, and the programs of threads. */
 const ENTRIES = {
+  'sandbox/embed.ts': 'sandbox',
   'cli/help.ts': 'help',
   'sandbox/papers/inspect-worker.ts': 'inspect-worker',
 };

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type { Moment } from '../kernel/clock.ts';
-import { parseDuration } from '../kernel/duration.ts';
+import { parseDuration, parseRate } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { nearest } from '../kernel/nearest.ts';
 import { ENVELOPE_STATUSES, PAPERS, type Paper } from '../kernel/vocabulary.ts';
@@ -165,11 +165,8 @@ export const shareFlag = Flags.custom<number>({
 /** Requests per window: 10000/15m, 40/3s. */
 export const rateLimitFlag = Flags.custom<{ requests: number; seconds: number }>({
   parse: (text) => {
-    const [count = '', window = ''] = text.split('/');
-    const ms = parseDuration(window);
-    const requests = Number(count);
-    if (/^\d+$/.test(count) && requests > 0 && ms !== undefined && ms > 0)
-      return Promise.resolve({ requests, seconds: ms / 1_000 });
+    const rate = parseRate(text);
+    if (rate !== undefined) return Promise.resolve(rate);
     throw new UsageError(`The rate limit "${text}" is not of the form N/TIME.`, {
       hint: 'Write it like 10000/15m or 40/3s.',
     });

@@ -19,6 +19,15 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(total);
 }
 
+/** `10000/15m`, `40/3s` as requests per window; undefined when it is none. */
+export function parseRate(text: string): { requests: number; seconds: number } | undefined {
+  const [count = '', window = ''] = text.split('/');
+  const ms = parseDuration(window);
+  const requests = Number(count);
+  if (!/^\d+$/.test(count) || requests === 0 || ms === undefined || ms === 0) return undefined;
+  return { requests, seconds: ms / 1_000 };
+}
+
 /** From the largest: how long a unit is, and from how long on it is used. In ms. */
 const WORDS: readonly (readonly [string, number, number])[] = [
   ['year', 365.25 * 86_400_000, 700 * 86_400_000],

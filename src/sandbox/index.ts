@@ -9,6 +9,7 @@ import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { type BucketServer, startBucket } from './bucket/server.ts';
 import { createPaperMaker } from './papers/index.ts';
+import type { ControlPlane } from './service/control/control-plane.ts';
 import { startService } from './service/server.ts';
 
 /*
@@ -27,6 +28,8 @@ export interface SandboxOptions {
   bucketPort?: number | undefined;
   /** Requests per window and key; default 10,000 per 15 minutes (API document, Limits). */
   rateLimit?: { requests: number; seconds: number } | undefined;
+  /** Where the sandbox's clock starts, in ms since the epoch; without it at the machine's time, or where it was left. */
+  startsAt?: number | undefined;
   /** Envelopes per calendar month; none when absent. */
   quota?: number | undefined;
   /** How to read points the API document leaves open: name to value. */
@@ -50,6 +53,8 @@ export interface Sandbox {
   dashboardUrl: string;
   orgId: string;
   dataDir: string;
+  /** What signers and the passing of time do. */
+  control: ControlPlane;
   /** Stops listening, finishes what is written; resolves when the state is on disk. */
   close(): Promise<void>;
 }
@@ -75,6 +80,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       papers: createPaperMaker({ sealFolder: options.dataDir }),
       objects: bucket.objects(BUCKET),
       clock: systemClock,
+      startsAt: options.startsAt,
       choices: options.choices ?? {},
       faults: options.faults,
       ...(options.tell ? { tell: options.tell } : {}),
@@ -89,6 +95,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       dashboardUrl: `${service.origin}/`,
       orgId: service.orgId,
       dataDir: options.dataDir,
+      control: service.control,
       close: async () => {
         await service.close();
         await bucket.close();

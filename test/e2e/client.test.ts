@@ -1,23 +1,13 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { Home, PACKAGE } from '../support/cli.ts';
 import { json, loseReply } from '../support/server.ts';
 import { answerPage, fakeService, KEY } from './fake-service.ts';
+import { program } from './program.ts';
 
 /* `esign-cli/client` of the package under test, by its name, in a process that knows nothing of the tests. */
-const run = promisify(execFile);
-
-async function program(source: string, env: Record<string, string>): Promise<string> {
-  const cwd = PACKAGE ?? '';
-  const args = ['--input-type=module', '--eval', source];
-  const { stdout } = await run(process.execPath, args, { cwd, env: { PATH: process.env.PATH, ...env } });
-  return stdout;
-}
-
 /** What a program prints as JSON when it is given a client. */
 async function told(source: string, env: Record<string, string>): Promise<unknown> {
   const whole = `

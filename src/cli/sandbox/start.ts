@@ -102,7 +102,7 @@ async function announce(
   facts: { current: string | undefined; host: string },
   context: Context,
 ): Promise<void> {
-  const { close: _close, ...ready } = sandbox;
+  const { close: _close, control: _control, ...ready } = sandbox;
   if (!['127.0.0.1', 'localhost', '::1'].includes(facts.host)) {
     context.notice(`Bound to ${facts.host}: others on the network can reach this sandbox.`);
   }

@@ -18,6 +18,7 @@ import { SandboxClock } from './base/sandbox-clock.ts';
 import { Trouble } from './base/trouble.ts';
 import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
 import { type ControlOptions, controlRoutes } from './control/control.ts';
+import { ControlPlane } from './control/control-plane.ts';
 import { TemplateDesk } from './control/template-service.ts';
 import { Engine } from './engine/engine.ts';
 import { PaperStore } from './engine/paper-store.ts';
@@ -44,6 +45,8 @@ export interface ServiceOptions {
   papers: PaperMaker;
   objects: ObjectWriter;
   clock: Clock;
+  /** Where the sandbox's clock starts, in ms since the epoch; without it where it was left. */
+  startsAt?: number | undefined;
   /** Random letters and digits for ids, tokens and keys; from the system's secure source when omitted. */
   randomId?: RandomId;
   /** Name to value, for points the API document leaves open; see CHOICES. */
@@ -60,6 +63,8 @@ export interface Service {
   orgId: string;
   /** Full-scope key of the default organisation. */
   apiKey: string;
+  /** What signers and the passing of time do, without HTTP. */
+  control: ControlPlane;
   /** Finishes requests under way, breaks off webhooks, writes everything down. */
   close(): Promise<void>;
 }
@@ -85,7 +90,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let engine: Engine | undefined;
   let sender: WebhookSender | undefined;
   try {
-    clock.offsetMs = store.state.clockOffsetMs;
+    clock.offsetMs = await startOfClock(store, options);
     await seedTemplates(store, options.papers);
     const uploads = new Uploads(join(options.dataDir, 'templates'));
     await uploads.sweep(store.state.templates.keys());
@@ -103,17 +108,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       resets,
       trouble,
     };
+    const origin = () => originOf(server, options.host);
     sender = new WebhookSender(common);
     engine = new Engine({
       ...common,
       sender,
       paperStore: new PaperStore(papers, objects, uploads),
       quota: new Quota(store.state, options.quota, choices),
-      origin: () => originOf(server, options.host),
+      origin,
     });
     const rates = new RateWindow(options.rateLimit);
     const desk = new TemplateDesk({ ...common, uploads });
-    const app = webApp(server, { ...common, engine, desk, rates, apiKey, host: options.host, objects });
+    const control = new ControlPlane({ ...common, engine, rates, apiKey, origin });
+    const { host } = options;
+    const { signal } = closing;
+    const app = webApp({ ...common, engine, desk, rates, control, closing: signal, host, objects, origin });
     attach(server, trouble, (request, env) =>
       answerWithFaults(request, env, {
         faults,
@@ -125,9 +134,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await listen(server, options.port, options.host);
     await engine.start();
     return {
-      origin: originOf(server, options.host),
+      origin: origin(),
       orgId: store.state.orgId,
       apiKey,
+      control,
       close: once(() => close(server, { store, engine, sender, objects, closing })),
     };
   } catch (error) {
@@ -137,8 +147,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 function webApp(
-  server: Server,
-  options: RouteOptions & ControlOptions & Omit<PagesOptions, 'origin'> & { trouble: Trouble },
+  options: RouteOptions & ControlOptions & PagesOptions & { trouble: Trouble },
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
   app.onError((error, c) => replyError(c, error));
@@ -153,7 +162,7 @@ function webApp(
   });
   app.route('/api/v1', apiRoutes(options));
   app.route('/__sandbox/', controlRoutes(options));
-  mountPages(app, { ...options, origin: () => originOf(server, options.host) });
+  mountPages(app, options);
   app.use('/openapi.yaml', wrongMethod(app));
   app.get('/openapi.yaml', async (c) => {
     const contract = await readContract();
@@ -187,6 +196,14 @@ function attach(server: Server, trouble: Trouble, answer: Parameters<typeof getR
 async function seedTemplates(store: Store, papers: PaperMaker): Promise<void> {
   if (store.state.templates.size > 0) return;
   await store.commit(papers.templates().map((value) => ({ kind: 'template', value })));
+}
+
+/** How far ahead of the machine's the sandbox's clock is from now on. */
+async function startOfClock(store: Store, { startsAt, clock }: ServiceOptions): Promise<number> {
+  if (startsAt === undefined) return store.state.clockOffsetMs;
+  const value = startsAt - clock.now();
+  await store.commit([{ kind: 'clock', value }]);
+  return value;
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -2,6 +2,7 @@ import type {
   DeliveryRecord,
   EnvelopeRecord,
   KeyRecord,
+  MailRecord,
   SignerRecord,
   SignerStatus,
   TemplateRecord,
@@ -118,6 +119,15 @@ export function keyView(key: KeyRecord, now: number) {
 export function deliveryView(delivery: DeliveryRecord) {
   const { id, envelopeId, event, url, createdAt, state, nextAttemptAt, attempts, body } = delivery;
   return { id, envelopeId, event, url, createdAt, state, nextAttemptAt, attempts, body };
+}
+
+/** A mail as the control plane shows it, with the link that its signer would follow. `origin` is where the sandbox listens now. */
+export function mailView(mail: MailRecord, envelope: EnvelopeRecord | undefined, origin: string) {
+  const { id, at, kind, envelopeId, signerId, to, subject, text } = mail;
+  const signer = envelope?.signers.find((one) => one.id === signerId);
+  const asks = signer !== undefined && (kind === 'request' || kind === 'reminder');
+  const link = asks ? `${origin}/sign/${signer.token}` : null;
+  return { id, at, kind, envelopeId, signerId, to, subject, text, link };
 }
 
 /** Some items of a list, and how many it has. */

@@ -150,6 +150,25 @@ export function parseListQuery(query: Record<string, string>, rules: Rules = DEF
   return { page, pageSize, status };
 }
 
+/** The longest wait for a mail that one request may ask for. */
+const LONGEST_WAIT_MS = 60_000;
+const waitError = `Must be a whole number from 0 to ${LONGEST_WAIT_MS}`;
+const mailSchema = z.object({
+  to: z.string().optional(),
+  envelopeId: z.string().optional(),
+  waitMs: z
+    .string()
+    .regex(/^[0-9]{1,6}$/, { error: waitError })
+    .transform(Number)
+    .refine((value) => value <= LONGEST_WAIT_MS, { error: waitError })
+    .optional(),
+});
+
+/** Which mails are asked for, and how long one is waited for; anything else in the query is ignored. */
+export function parseMailQuery(query: Record<string, string>): z.output<typeof mailSchema> {
+  return parse(mailSchema, query, 'The query is not valid');
+}
+
 /** Numbers brought to the nearest allowed one; a status that isn't one is kept, and fits no envelope. */
 function clampedListQuery({ page, pageSize, status }: Record<string, string>): ListQuery {
   const number = (text: string | undefined, otherwise: number, most: number) => {

@@ -1,33 +1,31 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { RateWindow } from '../api/rate-window.ts';
-import { deliveryView, envelopeView, keyView, pageOf, pageView } from '../api/representation.ts';
+import { deliveryView, keyView, pageOf, pageView } from '../api/representation.ts';
 import type { Choices } from '../base/choices.ts';
-import { ApiError, invalidBody } from '../base/errors.ts';
+import { ApiError } from '../base/errors.ts';
 import { isLocalHost } from '../base/host-check.ts';
 import { readJson } from '../base/json-body.ts';
-import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
-import { bodies, parseBody, parseListQuery } from '../base/validation.ts';
+import type { SandboxClock } from '../base/sandbox-clock.ts';
+import { bodies, parseBody, parseListQuery, parseMailQuery } from '../base/validation.ts';
 import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod } from '../base/web.ts';
 import type { Engine, Visitor } from '../engine/engine.ts';
-import { nextSigner } from '../engine/predicates.ts';
 import type { Faults } from '../faults/faults.ts';
-import { authenticate, hashOf, type RandomId, requireScope } from '../store/keys.ts';
+import { authenticate, requireScope } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
+import type { ControlPlane } from './control-plane.ts';
 import { createKey, type KeyDesk, revokeKey } from './key-actions.ts';
 import { settingRoutes } from './settings-routes.ts';
 
 export interface ControlOptions extends KeyDesk {
   store: Store;
   engine: Engine;
-  rates: RateWindow;
   clock: SandboxClock;
-  randomId: RandomId;
   choices: Choices;
   faults: Faults;
-  /** The key that a reset keeps. */
-  apiKey: string;
+  control: ControlPlane;
+  /** Aborts when the service closes: nobody waits any longer. */
+  closing: AbortSignal;
   /** The address bound. */
   host: string;
 }
@@ -36,7 +34,7 @@ export interface ControlOptions extends KeyDesk {
 export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
   app.use('*', guarded(options), wrongMethod(app));
-  app.get('/', (c) => reply(c, statusView(options)));
+  app.get('/', (c) => reply(c, options.control.status()));
   signerRoutes(app, options);
   clockRoutes(app, options);
   recordRoutes(app, options);
@@ -46,73 +44,49 @@ export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
   return app;
 }
 
-function statusView({ store, clock }: ControlOptions) {
-  return {
-    name: 'esign sandbox',
-    version: 'v1',
-    now: isoTime(clock.now()),
-    orgId: store.state.orgId,
-    clockOffsetMs: clock.offsetMs,
-  };
-}
-
-function signerRoutes(app: Hono<ServiceEnv>, { engine, choices }: ControlOptions): void {
+function signerRoutes(app: Hono<ServiceEnv>, { engine, control }: ControlOptions): void {
   app.post('/envelopes/:id/sign', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
-    const { signer, values = {}, all } = parseBody(bodies.controlSign, await readJson(c.env.incoming));
-    if (all && (signer !== undefined || Object.keys(values).length > 0))
-      throw invalidBody({ all: ['Goes without signer and values'] });
-    let envelope = await engine.sign(id, signer ?? null, { values }, visitorOf(c));
-    while (all && nextSigner(envelope)) envelope = await engine.sign(id, null, { values: {} }, visitorOf(c));
-    return reply(c, { data: envelopeView(envelope, choices.rules) });
+    const wish = parseBody(bodies.controlSign, await readJson(c.env.incoming));
+    return reply(c, { data: await control.sign(id, wish, visitorOf(c)) });
   });
   app.post('/envelopes/:id/view', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
     const { signer } = parseBody(bodies.controlView, await readJson(c.env.incoming));
-    return reply(c, { data: envelopeView(await engine.view(id, signer ?? null), choices.rules) });
+    return reply(c, { data: await control.view(id, signer) });
   });
   app.post('/envelopes/:id/decline', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
     const { signer, reason } = parseBody(bodies.controlDecline, await readJson(c.env.incoming));
-    const envelope = await engine.decline(id, signer ?? null, reason ?? null);
-    return reply(c, { data: envelopeView(envelope, choices.rules) });
+    return reply(c, { data: await control.decline(id, signer, reason) });
   });
 }
 
-function clockRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
-  const { engine, rates, apiKey, choices, faults } = options;
+function clockRoutes(app: Hono<ServiceEnv>, { control }: ControlOptions): void {
   app.post('/clock/advance', async (c) => {
     const { ms } = parseBody(bodies.advance, await readJson(c.env.incoming));
-    return reply(c, { now: isoTime(await engine.advance(ms)) });
+    return reply(c, { now: await control.advance(ms) });
   });
   app.post('/reset', async (c) => {
-    await engine.reset(hashOf(apiKey));
-    rates.clear();
-    choices.restore();
-    faults.restore();
-    return reply(c, statusView(options));
+    await control.reset();
+    return reply(c, control.status());
   });
 }
 
-function recordRoutes(app: Hono<ServiceEnv>, { engine, store: { state } }: ControlOptions): void {
-  app.get('/deliveries', (c) => {
-    const envelopeId = c.req.query('envelopeId');
-    const all = [...state.deliveries.values()];
-    const shown = envelopeId === undefined ? all : all.filter((one) => one.envelopeId === envelopeId);
-    return reply(c, { data: shown.map(deliveryView) });
-  });
+function recordRoutes(app: Hono<ServiceEnv>, { engine, control, closing, store }: ControlOptions): void {
+  app.get('/deliveries', async (c) =>
+    reply(c, { data: await control.deliveries(c.req.query('envelopeId')) }),
+  );
   app.post('/deliveries/:id/replay', async (c) =>
     reply(c, { data: deliveryView(await engine.replay(c.req.param('id'))) }),
   );
-  app.get('/mails', (c) => {
-    const envelopeId = c.req.query('envelopeId');
-    const all = [...state.mails.values()];
-    const shown = envelopeId === undefined ? all : all.filter((one) => one.envelopeId === envelopeId);
-    return reply(c, { data: shown });
+  app.get('/mails', async (c) => {
+    const { to, envelopeId, waitMs } = parseMailQuery(c.req.query());
+    return reply(c, { data: await control.mails({ to, envelopeId }, waitMs, closing) });
   });
   app.get('/audit', (c) => {
     const { page, pageSize } = parseListQuery(c.req.query());
-    const newestFirst = [...state.audit.values()].toReversed();
+    const newestFirst = [...store.state.audit.values()].toReversed();
     return reply(c, pageView(pageOf(newestFirst, page, pageSize), page, pageSize));
   });
 }

@@ -11,6 +11,7 @@ export class Store {
   readonly #journal: Journal<Entry>;
   readonly #release: () => Promise<void>;
   readonly #onTheWay = new Set<Promise<void>>();
+  readonly #watchers = new Set<(change: Change) => void>();
 
   private constructor(state: State, journal: Journal<Entry>, release: () => Promise<void>) {
     this.state = state;
@@ -60,6 +61,12 @@ export class Store {
     this.#journal.note({ changes: [change] });
   }
 
+  /** Tells of each committed change, once it is in memory, until the returned function is called. */
+  watch(watcher: (change: Change) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
   /** Resolves when what is being committed now is over. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#onTheWay);
@@ -74,6 +81,9 @@ export class Store {
     // A disk that was full may have room again.
     if (this.#journal.hasFailed) await this.#journal.reopen();
     await this.#journal.append({ changes });
-    for (const change of changes) this.state.apply(change);
+    for (const change of changes) {
+      this.state.apply(change);
+      for (const watcher of this.#watchers) watcher(change);
+    }
   }
 }

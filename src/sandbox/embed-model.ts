@@ -1,0 +1,135 @@
+/*
+ * What a test file says and sees when it runs a sandbox in its own process. These types stand alone: they are the ones of
+ * `esign-cli/sandbox`.
+ */
+
+/** Who signed, or is asked to. */
+export interface SandboxSigner {
+  id: string;
+  email: string;
+  name: string;
+  role: string;
+  order: number;
+  /** PENDING, SENT, VIEWED, SIGNED or DECLINED. */
+  status: string;
+  signedAt: string | null;
+  declinedAt: string | null;
+  declineReason: string | null;
+}
+
+/** An envelope as the API shows it. */
+export interface SandboxEnvelope {
+  id: string;
+  templateId: string;
+  templateName: string;
+  status: 'DRAFT' | 'SENT' | 'IN_PROGRESS' | 'COMPLETED' | 'CANCELLED' | 'EXPIRED' | 'DECLINED';
+  signingOrder: 'SEQUENTIAL' | 'PARALLEL';
+  subject: string;
+  message: string;
+  signers: SandboxSigner[];
+  metadata: Record<string, unknown>;
+  webhookUrl: string | null;
+  expiresAt: string;
+  createdAt: string;
+  sentAt: string | null;
+  completedAt: string | null;
+  documentStorageKey: string;
+  signedDocumentStorageKey: string | null;
+  certificateStorageKey: string | null;
+}
+
+/** A mail that the service would have sent. */
+export interface SandboxMail {
+  id: string;
+  at: string;
+  kind: 'request' | 'reminder' | 'completed' | 'declined' | 'cancelled' | 'expired';
+  envelopeId: string;
+  signerId: string | null;
+  to: string;
+  subject: string;
+  text: string;
+  /** The signing page; null where the mail asks for nothing. */
+  link: string | null;
+}
+
+/** A webhook, and what became of it. */
+export interface SandboxDelivery {
+  id: string;
+  envelopeId: string;
+  event: string;
+  url: string;
+  createdAt: string;
+  state: 'pending' | 'delivered' | 'failed';
+  nextAttemptAt: string | null;
+  attempts: { at: string; status: number | null; error: string | null; ms: number }[];
+  /** The exact text that was signed and sent. */
+  body: string;
+}
+
+/** A length of time: `'90s'`, `'2h'`, `'31d'`, or milliseconds. */
+export type SandboxDuration = string | number;
+
+/** How a sandbox is started; nothing is required. */
+export interface StartSandboxOptions {
+  /** Folder that keeps the state. Without it everything is forgotten at the end. */
+  dataDir?: string | undefined;
+  /** Port of the API; any free one without it. */
+  port?: number | undefined;
+  /** The time at which the sandbox's clock starts, from where it goes on: a date, ISO 8601 or ms since the epoch. */
+  clock?: Date | string | number | undefined;
+  /** Envelopes per calendar month; no limit without it. */
+  quota?: number | undefined;
+  /** Requests per window and key; 10,000 in 15 minutes without it. Also as text: `'40/3s'`. */
+  rateLimit?: { requests: number; seconds: number } | string | undefined;
+}
+
+/** Where an S3 client finds the papers. */
+export interface SandboxBucket {
+  endpoint: string;
+  name: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/** A running sandbox: the whole service at `baseUrl`, and what its users and the time would do. */
+export interface RunningSandbox {
+  /** Ends in /api/v1. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly dashboardUrl: string;
+  readonly bucket: SandboxBucket;
+  /** The next signer whose turn it is signs, or the one named by address or id; `all` in order. */
+  sign(
+    envelopeId: string,
+    wish?: {
+      signer?: string | undefined;
+      values?: Record<string, string | number | boolean> | undefined;
+      all?: boolean | undefined;
+    },
+  ): Promise<SandboxEnvelope>;
+  /** Somebody opens it and does not sign yet. */
+  view(envelopeId: string, wish?: { signer?: string | undefined }): Promise<SandboxEnvelope>;
+  decline(
+    envelopeId: string,
+    wish?: { signer?: string | undefined; reason?: string | undefined },
+  ): Promise<SandboxEnvelope>;
+  /** Moves the sandbox's clock on: envelopes expire, webhooks are tried again. Its new time, ISO 8601. */
+  advance(time: SandboxDuration): Promise<string>;
+  /**
+   * The mails sent so far, oldest first. With `wait` the first one is waited for so long.
+   * @throws WaitTimeoutError when there is none by then.
+   */
+  mails(filter?: {
+    to?: string | undefined;
+    envelope?: string | undefined;
+    wait?: SandboxDuration | undefined;
+  }): Promise<SandboxMail[]>;
+  /** The webhooks sent so far, oldest first. */
+  deliveries(filter?: { envelope?: string | undefined }): Promise<SandboxDelivery[]>;
+  /** As it was at the start. */
+  reset(): Promise<void>;
+  /** Stops it. What was kept in a temporary folder is gone then. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseDuration, parseRate } from '../kernel/duration.ts';
+import { UsageError, WaitTimeoutError } from '../kernel/errors.ts';
+import type { RunningSandbox, SandboxDuration, StartSandboxOptions } from './embed-model.ts';
+import { startSandbox as startServers } from './index.ts';
+import type { ControlPlane } from './service/control/control-plane.ts';
+
+export type {
+  RunningSandbox,
+  SandboxBucket,
+  SandboxDelivery,
+  SandboxDuration,
+  SandboxEnvelope,
+  SandboxMail,
+  SandboxSigner,
+  StartSandboxOptions,
+} from './embed-model.ts';
+
+/* The package's `esign-cli/sandbox`: a sandbox in the process of whoever imports it. */
+
+/** Who signs from inside a process has no browser. */
+const NO_BROWSER = { ip: null, userAgent: null };
+
+/**
+ * Starts the whole service in this process, on ports of its own. It takes no signals and reads neither profiles nor
+ * environment; until `close` it listens, and then nothing of it is left.
+ * @throws UsageError when an option can't be used, a port is taken, or another sandbox has the folder.
+ */
+export async function startSandbox(options: StartSandboxOptions = {}): Promise<RunningSandbox> {
+  const rateLimit = rateOf(options.rateLimit);
+  const startsAt = timeOf(options.clock);
+  const { dataDir = await mkdtemp(join(tmpdir(), 'esign-sandbox-')), port = 0, quota } = options;
+  const forget = async () => {
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const running = await startServers({ dataDir, host: '127.0.0.1', port, rateLimit, startsAt, quota });
+    const { control, baseUrl, apiKey, dashboardUrl } = running;
+    const { endpoint, bucket: name, region, accessKeyId, secretAccessKey } = running;
+    const close = async () => {
+      await running.close();
+      await forget();
+    };
+    return {
+      baseUrl,
+      apiKey,
+      dashboardUrl,
+      bucket: { endpoint, name, region, accessKeyId, secretAccessKey },
+      ...actionsOf(control),
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await forget();
+    throw error;
+  }
+}
+
+type Actions = Pick<
+  RunningSandbox,
+  'sign' | 'view' | 'decline' | 'advance' | 'mails' | 'deliveries' | 'reset'
+>;
+
+function actionsOf(control: ControlPlane): Actions {
+  return {
+    sign: (id, wish = {}) => control.sign(id, wish, NO_BROWSER),
+    view: (id, { signer } = {}) => control.view(id, signer),
+    decline: (id, { signer, reason } = {}) => control.decline(id, signer, reason),
+    advance: (time) => control.advance(msOf(time)),
+    async mails({ to, envelope, wait } = {}) {
+      const waitMs = wait === undefined ? 0 : msOf(wait);
+      const found = await control.mails({ to, envelopeId: envelope }, waitMs);
+      if (found.length > 0 || wait === undefined) return found;
+      const about = [
+        ...(to === undefined ? [] : [`to ${to}`]),
+        ...(envelope === undefined ? [] : [`about ${envelope}`]),
+      ];
+      throw new WaitTimeoutError(
+        `No mail ${about.join(' ')} came within ${waitMs / 1_000} s.`.replace('  ', ' '),
+      );
+    },
+    deliveries: ({ envelope } = {}) => control.deliveries(envelope),
+    reset: () => control.reset(),
+  };
+}
+
+function msOf(time: SandboxDuration): number {
+  const ms = typeof time === 'number' ? time : parseDuration(time);
+  if (ms !== undefined && Number.isFinite(ms) && ms >= 0) return Math.round(ms);
+  throw new UsageError(`${JSON.stringify(time)} is not a length of time.`, {
+    hint: "Write it like '90s', '2h' or '31d', or as milliseconds.",
+  });
+}
+
+function rateOf(wanted: StartSandboxOptions['rateLimit']): { requests: number; seconds: number } | undefined {
+  if (typeof wanted !== 'string') return wanted;
+  const rate = parseRate(wanted);
+  if (rate !== undefined) return rate;
+  throw new UsageError(`The rate limit "${wanted}" is not of the form N/TIME.`, {
+    hint: 'Write it like 10000/15m or 40/3s.',
+  });
+}
+
+function timeOf(clock: StartSandboxOptions['clock']): number | undefined {
+  if (clock === undefined) return undefined;
+  const at = new Date(clock).getTime();
+  if (!Number.isNaN(at)) return at;
+  throw new UsageError(`The clock can't start at ${JSON.stringify(clock)}.`, {
+    hint: "Give a date like '2026-03-01' or '2026-03-01T09:00:00Z'.",
+  });
+}

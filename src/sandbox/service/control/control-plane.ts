@@ -1,0 +1,140 @@
+import { Bell } from '../../../kernel/bell.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
+import type { RateWindow } from '../api/rate-window.ts';
+import { deliveryView, envelopeView, mailView } from '../api/representation.ts';
+import type { Choices } from '../base/choices.ts';
+import { invalidBody } from '../base/errors.ts';
+import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
+import type { Engine, Visitor } from '../engine/engine.ts';
+import type { EnteredValues } from '../engine/fields.ts';
+import { nextSigner } from '../engine/predicates.ts';
+import type { Faults } from '../faults/faults.ts';
+import { hashOf } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
+
+export interface ControlPlaneOptions {
+  store: Store;
+  engine: Engine;
+  rates: RateWindow;
+  clock: SandboxClock;
+  /** The machine's clock: who waits for a mail waits in real time. */
+  realClock: Clock;
+  choices: Choices;
+  faults: Faults;
+  /** The key that a reset keeps. */
+  apiKey: string;
+  /** Base of the links in mails. */
+  origin: () => string;
+}
+
+/** Who signs, and what is entered; without a signer whoever is next. */
+export interface SignWish {
+  signer?: string | undefined;
+  values?: EnteredValues | undefined;
+  /** Everyone who has not signed yet, in order. */
+  all?: boolean | undefined;
+}
+
+/** Which mails are meant; an address in any case. */
+export interface MailFilter {
+  to?: string | undefined;
+  envelopeId?: string | undefined;
+}
+
+/**
+ * What signers, the dashboard and the passing of time do, for the routes of `/__sandbox` and for who started the sandbox in
+ * its own process. Everything that came due has happened before each of them.
+ */
+export class ControlPlane {
+  readonly #options: ControlPlaneOptions;
+
+  constructor(options: ControlPlaneOptions) {
+    this.#options = options;
+  }
+
+  status() {
+    const { store, clock } = this.#options;
+    return {
+      name: 'esign sandbox',
+      version: 'v1',
+      now: isoTime(clock.now()),
+      orgId: store.state.orgId,
+      clockOffsetMs: clock.offsetMs,
+    };
+  }
+
+  async sign(id: string, wish: SignWish, visitor: Visitor) {
+    const { engine } = this.#options;
+    const { signer, values = {}, all } = wish;
+    engine.envelope(id);
+    if (all && (signer !== undefined || Object.keys(values).length > 0))
+      throw invalidBody({ all: ['Goes without signer and values'] });
+    let envelope = await engine.sign(id, signer ?? null, { values }, visitor);
+    while (all && nextSigner(envelope)) envelope = await engine.sign(id, null, { values: {} }, visitor);
+    return this.#shown(envelope);
+  }
+
+  async view(id: string, signer: string | undefined) {
+    return this.#shown(await this.#options.engine.view(id, signer ?? null));
+  }
+
+  async decline(id: string, signer: string | undefined, reason: string | undefined) {
+    return this.#shown(await this.#options.engine.decline(id, signer ?? null, reason ?? null));
+  }
+
+  /** Moves the clock on. Its new time. */
+  async advance(ms: number): Promise<string> {
+    return isoTime(await this.#options.engine.advance(ms));
+  }
+
+  /** Back to the first day, with the choices and faults of the start. */
+  async reset(): Promise<void> {
+    const { engine, apiKey, rates, choices, faults } = this.#options;
+    await engine.reset(hashOf(apiKey));
+    rates.clear();
+    choices.restore();
+    faults.restore();
+  }
+
+  async deliveries(envelopeId: string | undefined) {
+    await this.#options.engine.catchUp();
+    const { deliveries } = this.#options.store.state;
+    const isMeant = (one: DeliveryRecord) => envelopeId === undefined || one.envelopeId === envelopeId;
+    return [...deliveries.values()].filter(isMeant).map(deliveryView);
+  }
+
+  /** Mails in the order in which they were sent. Where there is none, one is waited for so long. */
+  async mails(filter: MailFilter, waitMs = 0, signal?: AbortSignal) {
+    const { store, realClock, engine } = this.#options;
+    await engine.catchUp();
+    const until = realClock.now() + waitMs;
+    const bell = new Bell(realClock);
+    const unwatch = store.watch((change) => change.kind === 'mail' && bell.ring());
+    try {
+      for (;;) {
+        const found = this.#mailsOf(filter);
+        const left = until - realClock.now();
+        if (found.length > 0 || left <= 0) return found;
+        await bell.wait(left, signal);
+      }
+    } finally {
+      unwatch();
+    }
+  }
+
+  #mailsOf({ to, envelopeId }: MailFilter) {
+    const { store, origin } = this.#options;
+    const address = to?.toLowerCase();
+    const isMeant = (mail: MailRecord) =>
+      (address === undefined || mail.to.toLowerCase() === address) &&
+      (envelopeId === undefined || mail.envelopeId === envelopeId);
+    return [...store.state.mails.values()]
+      .filter(isMeant)
+      .map((mail) => mailView(mail, store.state.envelopes.get(mail.envelopeId), origin()));
+  }
+
+  #shown(envelope: EnvelopeRecord) {
+    return envelopeView(envelope, this.#options.choices.rules);
+  }
+}

@@ -1,0 +1,137 @@
+import { readdirSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/kernel/json.ts';
+import { PACKAGE } from '../support/cli.ts';
+import { program } from './program.ts';
+
+/* `esign-cli/sandbox` of the package under test, by its name, in a process that knows nothing of the tests. */
+
+const START = `
+  import { startSandbox } from 'esign-cli/sandbox';
+  const create = async ({ baseUrl, apiKey }, more = {}) => {
+    const headers = { authorization: 'Bearer ' + apiKey, 'content-type': 'application/json' };
+    const signers = [{ name: 'Ada', email: 'ada@example.com' }, { name: 'Bob', email: 'bob@example.com' }];
+    const body = JSON.stringify({ templateId: 'tmpl_nda', signers, sendImmediately: true, ...more });
+    const reply = await fetch(baseUrl + '/esign/envelopes', { method: 'POST', headers, body });
+    return { date: reply.headers.get('date'), code: reply.status, ...(await reply.json()).data };
+  };`;
+
+// A standalone executable has no package.
+describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
+  let temporary = '';
+  beforeAll(async () => {
+    temporary = await mkdtemp(join(tmpdir(), 'esign-e2e-'));
+  });
+  afterAll(() => rm(temporary, { recursive: true, force: true }));
+
+  /** What a program prints as JSON. */
+  const told = async (source: string): Promise<unknown> => {
+    const whole = `${START}\nconst told = await (async () => { ${source} })();\nconsole.log(JSON.stringify(told));`;
+    return parseJson(await program(whole, { TMPDIR: temporary }));
+  };
+
+  it('does what its page shows', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/testing.md'), 'utf8');
+    const [example = ''] = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+    expect(await program(example, { TMPDIR: temporary })).toMatch(
+      /^Please sign: Confidentiality undertaking http:\/\/127\.0\.0\.1:\d+\/sign\/\w+\nCOMPLETED\n$/,
+    );
+  });
+
+  it('signs, views, declines and moves the clock', async () => {
+    const seen = await told(
+      `const sandbox = await startSandbox();
+       const [one, two, three] = [await create(sandbox), await create(sandbox), await create(sandbox)];
+       const viewed = await sandbox.view(one.id, { signer: 'BOB@example.com' });
+       const first = await sandbox.sign(one.id, { signer: 'bob@example.com' });
+       const all = await sandbox.sign(one.id, { all: true });
+       const declined = await sandbox.decline(two.id, { reason: 'no' });
+       const before = Date.now();
+       const now = await sandbox.advance('31d');
+       const late = await sandbox.sign(three.id).catch(({ code, message }) => ({ code, message }));
+       await sandbox.close();
+       const far = Math.round((Date.parse(now) - before) / 86_400_000);
+       return [viewed.signers[1].status, first.status, all.status, declined.status, far, late];`,
+    );
+    const late = { code: 'INVALID_STATE', message: "Envelope is EXPIRED; it is nobody's turn to sign" };
+    expect(seen).toEqual(['VIEWED', 'IN_PROGRESS', 'COMPLETED', 'DECLINED', 31, late]);
+  });
+
+  it('shows mails with the signing link, and waits for one', async () => {
+    const seen = await told(
+      `const sandbox = await startSandbox();
+       const coming = sandbox.mails({ to: 'Ada@example.com', wait: '20s' });
+       const { id } = await create(sandbox);
+       const [mail] = await coming;
+       const page = await fetch(mail.link);
+       const none = await sandbox.mails({ to: 'x@example.com', wait: 30 }).catch(({ code, message }) => ({ code, message }));
+       const about = await sandbox.mails({ envelope: id });
+       const deliveries = await sandbox.deliveries({ envelope: id });
+       await sandbox.close();
+       return [mail.envelopeId === id, mail.kind, page.status, none, about.map(({ to }) => to), deliveries];`,
+    );
+    const none = { code: 'WAIT_TIMEOUT', message: 'No mail to x@example.com came within 0.03 s.' };
+    expect(seen).toEqual([true, 'request', 200, none, ['ada@example.com', 'bob@example.com'], []]);
+  });
+
+  it('has a clock, a quota and a rate limit of its own', async () => {
+    const seen = await told(
+      `const sandbox = await startSandbox({ clock: '2030-05-01', quota: 1, rateLimit: '3/1h' });
+       const replies = [];
+       for (let nth = 0; nth < 4; nth++) replies.push(await create(sandbox));
+       await sandbox.close();
+       return [replies.map(({ code }) => code), replies[0].date.slice(5, 16), replies[0].createdAt.slice(0, 10)];`,
+    );
+    expect(seen).toEqual([[201, 403, 403, 429], '01 May 2030', '2030-05-01']);
+  });
+
+  it('keeps its state in a folder that is named, and forgets it with reset', async () => {
+    const seen = await told(
+      `const dataDir = process.env.TMPDIR + '/kept';
+       const first = await startSandbox({ dataDir });
+       const { id } = await create(first);
+       await first.close();
+       const again = await startSandbox({ dataDir });
+       const { status } = await again.sign(id);
+       await again.reset();
+       const left = await again.mails();
+       await again.close();
+       return [status, left, first.apiKey === again.apiKey];`,
+    );
+    expect(seen).toEqual(['IN_PROGRESS', [], true]);
+    await rm(join(temporary, 'kept'), { recursive: true });
+  });
+
+  it('refuses what it can not use, and leaves no folder behind', async () => {
+    const seen = await told(
+      `const refused = (options) => startSandbox(options).catch(({ name, message }) => name + ': ' + message);
+       const one = await startSandbox();
+       const taken = await refused({ port: Number(new URL(one.baseUrl).port) });
+       await one.close();
+       return [await refused({ clock: 'soon' }), await refused({ rateLimit: 'much' }), taken];`,
+    );
+    expect(seen).toEqual([
+      `UsageError: The clock can't start at "soon".`,
+      'UsageError: The rate limit "much" is not of the form N/TIME.',
+      expect.stringMatching(/^UsageError: Port \d+ is taken/),
+    ]);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it('starts fifty at once in one process, takes no signals, and lets the process end by itself', async () => {
+    const seen = await told(
+      `const all = await Promise.all(Array.from({ length: 50 }, () => startSandbox()));
+       const ids = await Promise.all(all.map(async (one) => (await create(one)).id));
+       const statuses = await Promise.all(all.map(async (one, at) => (await one.sign(ids[at])).status));
+       const mails = await Promise.all(all.map((one) => one.mails()));
+       const handlers = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException'].map((name) => process.listenerCount(name));
+       await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
+       return [new Set(all.map(({ baseUrl }) => baseUrl)).size, [...new Set(statuses)], [...new Set(mails.map(({ length }) => length))], handlers];`,
+    );
+    expect(seen).toEqual([50, ['IN_PROGRESS'], [2], [0, 0, 0, 0]]);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});

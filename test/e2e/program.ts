@@ -1,0 +1,13 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { PACKAGE } from '../support/cli.ts';
+
+const run = promisify(execFile);
+
+/** Runs a program that imports the package under test by its name, in a process that knows nothing of the tests. What it prints. */
+export async function program(source: string, env: Record<string, string>): Promise<string> {
+  const cwd = PACKAGE ?? '';
+  const args = ['--input-type=module', '--eval', source];
+  const { stdout } = await run(process.execPath, args, { cwd, env: { PATH: process.env.PATH, ...env } });
+  return stdout;
+}
