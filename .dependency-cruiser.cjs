@@ -20,6 +20,7 @@ const topics = [
   'autocomplete',
   'bulk',
   'demo',
+  'describe',
   'doctor',
   'documents',
   'envelopes',

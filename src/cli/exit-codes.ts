@@ -19,6 +19,25 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
+/** What each tells a program. */
+export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
+  [EXIT.ok]: 'done',
+  [EXIT.unexpected]: 'unexpected',
+  [EXIT.usage]: 'usage; nothing was sent',
+  [EXIT.auth]: 'key refused or missing',
+  [EXIT.notFound]: 'not found',
+  [EXIT.invalidState]: 'not possible in its state',
+  [EXIT.validation]: 'the service found it wrong',
+  [EXIT.limited]: 'rate limit or quota',
+  [EXIT.unreachable]: 'unreachable; a write may have happened',
+  [EXIT.storage]: 'storage, hash, seal or signature wrong',
+  [EXIT.partial]: 'some failed',
+  [EXIT.endedOtherwise]: 'ended otherwise',
+  [EXIT.waitTimeout]: 'waited too long',
+  [EXIT.interrupted]: 'interrupted',
+  143: 'terminated',
+};
+
 const BY_CODE: Readonly<Record<string, number>> = {
   USAGE: EXIT.usage,
   NO_PROFILE: EXIT.auth,

@@ -7,7 +7,7 @@ import { type Installation, versionOf } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
 import { output, watchOutput } from './boot/output.ts';
 import { commandLine, noted, redactor, signals } from './boot/process.ts';
-import { quickStart } from './boot/quick-start.ts';
+import { beforeDashes, quickStart, wantsHelp } from './boot/quick-start.ts';
 import { keepNoted } from './boot/recents.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { errorText } from './report.ts';
@@ -29,7 +29,8 @@ export async function main(words: string[], installed: Installation): Promise<vo
   // NO_COLOR wins over it; of the two together Node would warn.
   if (process.env.NO_COLOR) delete process.env.FORCE_COLOR;
   try {
-    if (!(await quickStart(argv, installed))) await runWithOclif(argv, installed);
+    if (wantsJson(argv) && wantsHelp(argv)) await describe(argv, installed);
+    else if (!(await quickStart(argv, installed))) await runWithOclif(argv, installed);
   } catch (error) {
     if (!(error instanceof OutputError)) await report(error, argv, installed);
   }
@@ -52,6 +53,12 @@ async function offerUpdate(argv: readonly string[], installed: Installation): Pr
   } catch {
     // A state folder that can't be written: no notice.
   }
+}
+
+/** Help for programs. */
+async function describe(argv: readonly string[], installed: Installation): Promise<void> {
+  const { printDescription } = await import('./describe/print.ts');
+  await printDescription(beforeDashes(argv), installed);
 }
 
 /** Help, and words that name no command. */
@@ -90,6 +97,5 @@ function isInterruption(error: unknown): boolean {
 }
 
 function wantsJson(argv: readonly string[]): boolean {
-  const end = argv.indexOf('--');
-  return (end < 0 ? argv : argv.slice(0, end)).some((word) => word === '--json' || word === '--jsonl');
+  return beforeDashes(argv).some((word) => word === '--json' || word === '--jsonl');
 }

@@ -4,7 +4,9 @@ import * as z from 'zod/mini';
 import { parseJson } from '../kernel/json.ts';
 
 const word = z.optional(z.string());
-const options = z.optional(z.array(z.string()));
+const flag = z.optional(z.boolean());
+const names = z.optional(z.array(z.string()));
+const options = names;
 
 const flagSchema = z.looseObject({
   name: z.string(),
@@ -12,20 +14,31 @@ const flagSchema = z.looseObject({
   type: z.string(),
   description: word,
   helpValue: word,
-  hidden: z.optional(z.boolean()),
-  allowNo: z.optional(z.boolean()),
-  multiple: z.optional(z.boolean()),
+  helpGroup: word,
+  hidden: flag,
+  allowNo: flag,
+  multiple: flag,
+  required: flag,
   options,
+  exclusive: names,
+  dependsOn: names,
 });
 export type FlagFacts = z.infer<typeof flagSchema>;
 
-const argSchema = z.looseObject({ name: z.string(), hidden: z.optional(z.boolean()), options });
+const argSchema = z.looseObject({
+  name: z.string(),
+  description: word,
+  hidden: flag,
+  required: flag,
+  options,
+});
 export type ArgFacts = z.infer<typeof argSchema>;
 
 const commandSchema = z.looseObject({
   summary: word,
-  hidden: z.optional(z.boolean()),
-  strict: z.optional(z.boolean()),
+  description: word,
+  hidden: flag,
+  strict: flag,
   args: z.record(z.string(), argSchema),
   flags: z.record(z.string(), flagSchema),
 });

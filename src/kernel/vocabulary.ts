@@ -136,6 +136,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'sandbox:sign': 'local',
   'sandbox:start': 'local',
   'sandbox:view': 'local',
+  schema: 'local',
   'templates:get': 'reads',
   'templates:list': 'reads',
 };

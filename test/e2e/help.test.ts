@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/kernel/json.ts';
 import { widthOf } from '../../src/output/text.ts';
-import { COMMAND, Home } from '../support/cli.ts';
+import { COMMAND, Home, reportedError } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 
 const home = new Home();
@@ -26,6 +27,34 @@ describe('help and version', () => {
     const version = await said('--version');
     expect(version).toMatch(/^esign-cli\/\d/);
     expect([await said('version'), await said('-v')]).toEqual([version, version]);
+  });
+});
+
+describe('help for programs', () => {
+  it('is one line of JSON, by whichever words it is asked for', async () => {
+    const said = async (line: string) => (await home.run(line.split(' '))).stdout;
+    const leaf = await said('help --json envelopes send');
+    expect(parseJson(leaf)).toMatchObject({ name: 'envelopes send', effects: 'mails' });
+    expect(leaf.trimEnd()).not.toContain('\n');
+    expect(await said('envelopes send --help --json')).toBe(leaf);
+    expect(await said('envelopes send env_1 -h --json')).toBe(leaf);
+    expect(await said('help envelopes send --json')).toBe(leaf);
+    const all = await said('help --json');
+    expect(parseJson(all)).toMatchObject({ name: 'esign', commands: { 'envelopes cancel': 'mails' } });
+    expect(await said('--help --json')).toBe(all);
+  });
+
+  it.each(['help --json envelopes nope', 'nope --help --json', 'schema nope --json'])(
+    '%s: there is no such command',
+    async (line) => {
+      const finished = await home.run(line.split(' '));
+      expect([finished.code, reportedError(finished).code]).toEqual([2, 'USAGE']);
+    },
+  );
+
+  it('behind -- is an argument like any other', async () => {
+    const { stdout } = await home.run(['envelopes', 'get', '--json', '--', '--help']);
+    expect(stdout).toBe('');
   });
 });
 

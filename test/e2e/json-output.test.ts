@@ -3,12 +3,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { outputSchemaOf } from '../../src/cli/describe/schema.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { nameOf } from '../output-contract/schemas.ts';
 import { SHAPES, SHARED } from '../output-contract/shapes.ts';
 import { Home, jsonLines, type LongRunning, reportedError } from '../support/cli.ts';
 
-const contract = join(import.meta.dirname, '../../contract/output');
+const root = join(import.meta.dirname, '../..');
+const contract = join(root, 'contract/output');
 const SECRET = 'whsec_0123456789abcdef0123456789';
 const home = new Home();
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
@@ -44,9 +46,13 @@ async function validatorOf(id: string, occasion: string): Promise<ValidateFuncti
 async function check(id: string, occasion: string, stdout: string): Promise<void> {
   const values = SHAPES[id]?.[occasion]?.form === 'lines' ? jsonLines(stdout) : [parseJson(stdout)];
   const valid = await validatorOf(id, occasion);
+  const whole = ajv.compile(outputSchemaOf(root, id));
   expect(values.length, `${id} printed nothing`).toBeGreaterThan(0);
-  for (const value of values)
+  for (const value of values) {
     expect(valid(value), `${id}/${occasion}: ${ajv.errorsText(valid.errors)}\n${stdout}`).toBe(true);
+    // As `esign schema` prints it: in one piece.
+    expect(whole(value), `${id}: ${ajv.errorsText(whole.errors)}\n${stdout}`).toBe(true);
+  }
   seen.add(`${id}/${occasion}`);
 }
 
@@ -160,6 +166,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('api', 'dryRun', ['POST', '/esign/envelopes', '--dry-run']);
     await run('autocomplete', 'script', ['bash']);
     await run('sandbox:choices', 'list', []);
+    await run('schema', 'schema', ['envelopes', 'get']);
     await run('sandbox:faults', 'faults', []);
     await run('sandbox:advance', 'now', ['2h']);
     await run('demo', 'end', ['--dir', 'demo']);

@@ -418,6 +418,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'sandbox:sign': { envelope: value(envelope) },
   'sandbox:start': { ready: lines(sandbox, 'one line, as soon as it is ready') },
   'sandbox:view': { envelope: value(envelope) },
+  schema: { schema: value(z.looseObject({ $schema: text, title: text })) },
   'templates:get': { template: value(template) },
   'templates:list': { list: value(z.array(template)) },
 };

@@ -16,7 +16,11 @@ export function translate(error: unknown, config: Config | undefined, argv: read
     return error;
   }
   const commandNotFound = /^command (.+) not found$/.exec(error.message)?.[1];
-  if (commandNotFound !== undefined && config) return unknownCommand(commandNotFound, config);
+  if (commandNotFound !== undefined && config)
+    return unknownCommand(
+      commandNotFound,
+      config.commands.map((command) => command.id),
+    );
   if (!('oclif' in error)) return error;
   const id = commandId(config, argv);
   const help = `See \`esign ${id ? `${id} ` : ''}--help\`.`;
@@ -27,10 +31,13 @@ export function translate(error: unknown, config: Config | undefined, argv: read
   return new UsageError(tidy(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });
 }
 
-function unknownCommand(id: string, config: Config): UsageError {
+/** Words that name no command, and the one that was most likely meant. */
+export function unknownCommand(id: string, ids: readonly string[]): UsageError {
   const words = id.replaceAll(':', ' ');
-  const names = config.commands.map((command) => command.id.replaceAll(':', ' '));
-  const meant = commandMeant(words, names);
+  const meant = commandMeant(
+    words,
+    ids.map((one) => one.replaceAll(':', ' ')),
+  );
   return new UsageError(`There is no command "${words}".`, {
     hint:
       meant === undefined ? 'See `esign --help`.' : `Did you mean \`esign ${meant}\`? See \`esign --help\`.`,

@@ -3,6 +3,8 @@ import { type Installation, versionOf } from './installation.ts';
 /** What a command asks of oclif's Config; making a whole one takes longer than most commands. */
 interface QuickConfig {
   bin: string;
+  /** The folder of the package. */
+  root: string;
   version: string;
   runHook(): Promise<{ successes: never[]; failures: never[] }>;
 }
@@ -18,14 +20,24 @@ const HELP = new Set(['--help', '-h']);
  * starts no command: what it would need for that is not in the bundle.
  */
 export async function quickStart(argv: readonly string[], installed: Installation): Promise<boolean> {
-  const end = argv.indexOf('--');
-  if ((end < 0 ? argv : argv.slice(0, end)).some((word) => HELP.has(word))) return false;
+  if (wantsHelp(argv)) return false;
   const found = findCommand(argv, installed);
   if (found === undefined) return false;
   const command = await found.load();
   if (!isCommand(command)) return false;
   await new command(argv.slice(found.words), quickConfig(installed)).run();
   return true;
+}
+
+/** True when help is asked for rather than the command itself. */
+export function wantsHelp(argv: readonly string[]): boolean {
+  return beforeDashes(argv).some((word) => HELP.has(word));
+}
+
+/** The words before `--`: behind it everything is an argument. */
+export function beforeDashes(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--');
+  return end < 0 ? argv : argv.slice(0, end);
 }
 
 /** The command that the longest run of first words names. */
@@ -50,6 +62,7 @@ function isCommand(value: unknown): value is QuickCommand {
 function quickConfig(installed: Installation): QuickConfig {
   return {
     bin: 'esign',
+    root: installed.root,
     version: versionOf(installed),
     runHook: () => Promise.resolve({ successes: [], failures: [] }),
   };

@@ -1,0 +1,100 @@
+import {
+  type CommandFacts,
+  type CommandTree,
+  type FlagFacts,
+  readCommandTree,
+} from '../../completion/commands.ts';
+import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
+import { jsonText } from '../../output/json.ts';
+import { unknownCommand } from '../boot/oclif-errors.ts';
+import { exitsOf } from './exits.ts';
+import { outputSchemaOf } from './schema.ts';
+
+/** A program that reads what a command can do has to pay for each byte: a schema that makes it longer is named instead. */
+const MOST_BYTES = 4_000;
+
+interface About {
+  /** The folder of the package. */
+  root: string;
+  version: string;
+}
+
+/**
+ * What `help --json` prints: of everything the names and effects, of a topic those in it, of a command all there is.
+ * @throws UsageError when the words name none of them.
+ */
+export function describe(words: readonly string[], { root, version }: About): Record<string, unknown> {
+  const tree = readCommandTree(root);
+  const [topic] = words;
+  if (topic === undefined) return { name: 'esign', version, commands: effectsIn(tree), more: MORE };
+  for (const id of [words.slice(0, 2).join(':'), topic]) {
+    const command = tree.commands[id];
+    if (command !== undefined) return leaf(id, command, root);
+  }
+  const about = tree.topics[topic];
+  if (about === undefined || words.length > 1)
+    throw unknownCommand(words.join(' '), Object.keys(tree.commands));
+  return { name: topic, description: about, commands: effectsIn(tree, `${topic}:`) };
+}
+
+const MORE = 'esign help --json COMMAND; esign schema COMMAND';
+
+function effectsIn({ commands }: CommandTree, prefix = ''): Record<string, string | undefined> {
+  const ids = Object.keys(commands).filter((id) => id.startsWith(prefix) && commands[id]?.hidden !== true);
+  return Object.fromEntries(ids.sort().map((id) => [nameOf(id), COMMAND_EFFECTS[id]]));
+}
+
+function nameOf(id: string): string {
+  return id.replaceAll(':', ' ');
+}
+
+function leaf(id: string, command: CommandFacts, root: string): Record<string, unknown> {
+  const flags = Object.values(command.flags).filter(({ hidden }) => hidden !== true);
+  const facts = {
+    name: nameOf(id),
+    effects: COMMAND_EFFECTS[id],
+    summary: command.summary,
+    description: command.description,
+    arguments: Object.values(command.args)
+      .filter(({ hidden }) => hidden !== true)
+      .map(({ name, description, required, options }) =>
+        said({ name, description, required, options, repeatable: command.strict === false }),
+      ),
+    flags: Object.fromEntries(flags.map((flag) => [flag.name, flagFacts(flag)])),
+    exclusions: exclusionsOf(flags),
+    exitCodes: exitsOf(id),
+  };
+  const whole = { ...facts, outputSchema: outputSchemaOf(root, id) };
+  if (Buffer.byteLength(jsonText(whole)) <= MOST_BYTES) return whole;
+  return { ...facts, outputSchema: `esign schema ${nameOf(id)}` };
+}
+
+function flagFacts(flag: FlagFacts): Record<string, unknown> {
+  const { char, type, helpValue, description, required, multiple, allowNo, options, dependsOn } = flag;
+  return said({
+    short: char,
+    value: type === 'option' ? (helpValue ?? 'VALUE') : undefined,
+    oneOf: options,
+    description,
+    required,
+    repeatable: multiple,
+    orNo: allowNo,
+    onlyWith: dependsOn,
+  });
+}
+
+/** Without what is not so. */
+function said(facts: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(facts).filter(([, value]) => value !== undefined && value !== false),
+  );
+}
+
+/** Pairs of flags of which a command takes one. */
+function exclusionsOf(flags: readonly FlagFacts[]): string[][] {
+  const names = new Set(flags.map(({ name }) => name));
+  const pairs = flags.flatMap(({ name, exclusive = [] }) =>
+    exclusive.filter((other) => names.has(other)).map((other) => [name, other].sort()),
+  );
+  return [...new Map(pairs.map((pair) => [pair.join(' '), pair])).values()];
+}

@@ -1,0 +1,35 @@
+import { EXIT, EXIT_MEANINGS } from '../exit-codes.ts';
+
+/** Every command may end so. */
+const ANY = [EXIT.ok, EXIT.unexpected, EXIT.usage, EXIT.interrupted, 143];
+/** Whatever asks the service, or the sandbox. */
+const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EXIT.limited, EXIT.unreachable];
+
+/** They work on this machine's files alone. */
+const OFFLINE = new Set([
+  ...['autocomplete', 'schema', 'bulk:export', 'bulk:list', 'bulk:show', 'bulk:template'],
+  ...['documents:pins', 'documents:verify', 'events:list', 'events:secret', 'events:show', 'events:verify'],
+  ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use'],
+]);
+
+/** The codes that only some commands have. */
+const OWN: Readonly<Record<number, readonly string[]>> = {
+  [EXIT.storage]: [
+    ...['documents:download', 'documents:head', 'documents:link', 'documents:verify', 'doctor', 'demo'],
+    ...['envelopes:download', 'events:verify', 'listen'],
+  ],
+  [EXIT.partial]: [
+    ...['envelopes:get', 'envelopes:send', 'envelopes:cancel', 'envelopes:remind', 'envelopes:download'],
+    ...['envelopes:watch', 'documents:download', 'documents:head', 'documents:link'],
+    ...['bulk:create', 'bulk:resume', 'events:gaps', 'events:replay', 'listen'],
+  ],
+  [EXIT.endedOtherwise]: ['envelopes:watch', 'listen'],
+  [EXIT.waitTimeout]: ['envelopes:watch', 'listen'],
+};
+
+/** The exit codes that a command may end with, and what each means. */
+export function exitsOf(id: string): Record<string, string> {
+  const own = Object.entries(OWN).flatMap(([code, ids]) => (ids.includes(id) ? [Number(code)] : []));
+  const codes = [...ANY, ...(OFFLINE.has(id) ? [] : ASKING), ...own];
+  return Object.fromEntries(codes.map((code) => [code, EXIT_MEANINGS[code] ?? '']));
+}

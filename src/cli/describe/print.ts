@@ -1,0 +1,27 @@
+import { readCommandTree } from '../../completion/commands.ts';
+import { jsonText, writeJson } from '../../output/json.ts';
+import { processTerminal } from '../../output/terminal.ts';
+import { type Installation, versionOf } from '../boot/installation.ts';
+import { unknownCommand } from '../boot/oclif-errors.ts';
+import type { Context } from '../context.ts';
+import { describe } from './describe.ts';
+import { outputSchemaOf } from './schema.ts';
+
+/** `help --json` and `--help --json`: one line. */
+export async function printDescription(argv: readonly string[], installed: Installation): Promise<void> {
+  const words = argv.filter((word) => !word.startsWith('-'));
+  const facts = describe(words, { root: installed.root, version: versionOf(installed) });
+  await processTerminal({}).out(`${jsonText(facts)}\n`);
+}
+
+/** `schema COMMAND`. */
+export async function printSchema(words: readonly string[], root: string, context: Context): Promise<void> {
+  const ids = Object.keys(readCommandTree(root).commands);
+  // `envelopes get` may come as one word, too.
+  const id = words
+    .join(' ')
+    .trim()
+    .replaceAll(/[\s:]+/g, ':');
+  if (!ids.includes(id)) throw unknownCommand(id, ids);
+  await writeJson(outputSchemaOf(root, id), context.terminal);
+}

@@ -1,0 +1,20 @@
+import * as Args from '@oclif/core/args';
+import { EsignCommand } from '../cli/command.ts';
+import { printSchema } from '../cli/describe/print.ts';
+
+export default class Schema extends EsignCommand {
+  static override summary = 'Print the JSON Schema of what a command prints with --json.';
+  static override examples = [
+    '<%= config.bin %> schema envelopes get',
+    '<%= config.bin %> schema envelopes list > list.schema.json',
+  ];
+  static override strict = false;
+  static override args = {
+    command: Args.string({ description: 'the words of a command', required: true, ignoreStdin: true }),
+  };
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(Schema);
+    await printSchema(argv.map(String), this.config.root, this.context(flags));
+  }
+}
