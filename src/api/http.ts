@@ -16,6 +16,7 @@ export interface HttpRequest {
   method: Method;
   /** Relative to the base URL, starting with a slash; ids in it already encoded. */
   path: string;
+  /** Added to what the path asks already. */
   query?: Readonly<Record<string, string>>;
   body?: unknown;
   /** JSON text sent byte for byte, instead of `body`. */
@@ -268,5 +269,7 @@ function readDetails(value: unknown): Record<string, string[]> | undefined {
 
 function addressOf(baseUrl: string, wanted: HttpRequest): string {
   const query = wanted.query ? new URLSearchParams(wanted.query).toString() : '';
-  return `${baseUrl}${wanted.path}${query ? `?${query}` : ''}`;
+  return query === ''
+    ? `${baseUrl}${wanted.path}`
+    : `${baseUrl}${wanted.path}${wanted.path.includes('?') ? '&' : '?'}${query}`;
 }

@@ -1,13 +1,16 @@
+import { isRecord } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
-import type { SendRequest } from './http.ts';
+import type { RawReply, SendRequest } from './http.ts';
 import { listReplySchema, readAs } from './schemas.ts';
 
 export interface PageRequest {
+  /** May hold a query of its own. */
   path: string;
   query?: Readonly<Record<string, string>>;
   /** 1 to 100 (API document, Pagination parameters). */
-  pageSize?: number;
+  pageSize?: number | string | undefined;
   signal?: AbortSignal | undefined;
+  onReply?: ((reply: RawReply) => void) | undefined;
   /** Told by the first page how many items there are in all, where the service says so. */
   onTotal?: ((total: number) => void) | undefined;
 }
@@ -16,6 +19,8 @@ export interface PageRequest {
 export interface Page {
   items: unknown[];
   status: number;
+  /** The whole reply, byte for byte. */
+  text: string;
   totalPages: number | undefined;
   total: number | undefined;
 }
@@ -23,50 +28,74 @@ export interface Page {
 /** Reads one page of a list. */
 export async function readPage(send: SendRequest, request: PageRequest, page: number): Promise<Page> {
   const pageSize = request.pageSize ?? LIMITS.pageSize;
-  const reply = await send({
-    method: 'GET',
-    path: request.path,
-    query: { ...request.query, page: String(page), pageSize: String(pageSize) },
-    signal: request.signal,
-  });
+  const query = { ...request.query, page: String(page), pageSize: String(pageSize) };
+  let text = '';
+  const onReply = (reply: RawReply) => {
+    text = reply.text;
+    request.onReply?.(reply);
+  };
+  const { path, signal } = request;
+  const reply = await send({ method: 'GET', path, query, signal, onReply });
   const list = readAs(listReplySchema, reply.body, 'a list', reply.status);
   const { total, totalPages } = list.meta?.pagination ?? {};
   return {
     items: list.data,
     status: reply.status,
+    text,
     totalPages: totalPages ?? undefined,
     total: typeof total === 'number' ? total : undefined,
   };
 }
 
+/** A page of a walk, and which of its items did not come before. */
+export interface WalkedPage {
+  page: Page;
+  fresh: number[];
+}
+
 /**
- * Walks every page of a list, each id once: when something is added during the walk, pages shift and
- * an item can come twice. Ends on the last page by the service's count, or on the first empty page.
+ * Every page of a list from `from` on. When something is added during the walk, pages shift and an item can come twice:
+ * one with an id is fresh once. Ends on the last page by the service's count, on an empty page, or where nothing new comes.
  * `first`: the first page, where it was read already.
  */
+export async function* eachPage(
+  send: SendRequest,
+  request: PageRequest,
+  { from = 1, first }: { from?: number; first?: Page | undefined } = {},
+): AsyncGenerator<WalkedPage, void, undefined> {
+  const seen = new Set<string>();
+  let before = '';
+  let page = first ?? (await readPage(send, request, from));
+  for (let number = from; ; page = await readPage(send, request, ++number)) {
+    const isAgain = page.text === before;
+    before = page.text;
+    const fresh = [...page.items.keys()].filter((index) => isNew(page.items[index], seen, isAgain));
+    yield { page, fresh };
+    // A service that ignores `page` would send the same page for ever.
+    const isLast = page.totalPages === undefined ? fresh.length === 0 : number >= page.totalPages;
+    if (isLast || page.items.length === 0) return;
+  }
+}
+
+function isNew(item: unknown, seen: Set<string>, isAgain: boolean): boolean {
+  const id = isRecord(item) ? item.id : undefined;
+  if (typeof id !== 'string') return !isAgain;
+  if (seen.has(id)) return false;
+  seen.add(id);
+  return true;
+}
+
+/** The items of every page (`eachPage`), each id once. */
 export async function* walkPages<T extends { id: string }>(
   send: SendRequest,
   request: PageRequest,
   read: (item: unknown, status: number) => T,
   first?: Page,
 ): AsyncGenerator<T, void, undefined> {
-  const seen = new Set<string>();
-  let page = first ?? (await readPage(send, request, 1));
-  if (page.total !== undefined) request.onTotal?.(page.total);
-  for (let number = 1; ; page = await readPage(send, request, ++number)) {
-    const before = seen.size;
-    for (const raw of page.items) {
-      const item = read(raw, page.status);
-      if (seen.has(item.id)) continue;
-      seen.add(item.id);
-      yield item;
-    }
-    if (isLast(page, number, seen.size > before)) return;
+  let isFirst = true;
+  for await (const { page, fresh } of eachPage(send, request, { first })) {
+    if (isFirst && page.total !== undefined) request.onTotal?.(page.total);
+    isFirst = false;
+    for (const index of fresh) yield read(page.items[index], page.status);
   }
-}
-
-function isLast({ items, totalPages }: Page, number: number, broughtNew: boolean): boolean {
-  if (totalPages !== undefined) return items.length === 0 || number >= totalPages;
-  // A service that ignores `page` would send the same page for ever.
-  return !broughtNew;
 }

@@ -1,9 +1,7 @@
 import { isAmbiguous, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
-import { isRecord } from '../kernel/json.ts';
 import { itemTexts } from '../kernel/json-text.ts';
-import { LIMITS } from '../kernel/vocabulary.ts';
 import type { Method, RawReply, SendRequest } from './http.ts';
-import { listReplySchema, readAs } from './schemas.ts';
+import { eachPage, type Page } from './pages.ts';
 
 /** Any call, also one this client has no word for. */
 export interface RawCall {
@@ -104,32 +102,31 @@ function lostWrite(error: unknown, call: RawCall): unknown {
 
 /**
  * Every item of a list as its JSON text, page after page, from the page the query names or the first; one with
- * an id comes once.
- * Ends on the last page by the service's count, on an empty page, or where the same page comes again.
+ * an id comes once (`eachPage`).
  */
 export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<string, void, undefined> {
-  const seen = new Set<string>();
-  const { path, query } = splitQuery(call);
-  const first = firstPage(query.get('page') ?? '1');
-  if (!query.has('pageSize')) query.set('pageSize', String(LIMITS.pageSize));
-  let before = '';
-  for (let number = first; ; number++) {
-    query.set('page', String(number));
-    let text = '';
-    const onReply = (reply: RawReply) => {
-      text = reply.text;
-      call.onReply?.(reply);
-    };
-    const address = `${path}?${query.toString()}`;
-    const reply = await send({ method: 'GET', path: address, signal: call.signal, onReply });
-    const { data, meta } = readAs(listReplySchema, reply.body, 'a list', reply.status);
-    const items = textsOf(data, text);
-    const whole = items.join();
-    if (whole === before) return;
-    before = whole;
-    yield* items.filter((_, index) => isNew(data[index], seen));
-    if (data.length === 0 || number >= (meta?.pagination?.totalPages ?? Number.POSITIVE_INFINITY)) return;
+  const { signal, onReply } = call;
+  const { path, from, pageSize } = listOf(call);
+  for await (const { page, fresh } of eachPage(send, { path, pageSize, signal, onReply }, { from })) {
+    const texts = textsOf(page);
+    yield* fresh.flatMap((index) => texts[index] ?? []);
   }
+}
+
+/** A call's address without the page, which changes, and how many items it wants a page, as it says it. */
+function listOf(call: RawCall): { path: string; from: number; pageSize: string | undefined } {
+  const [path = '', ...rest] = callTarget(call).split('?');
+  const query = new URLSearchParams(rest.join('?'));
+  const [from, pageSize] = [firstPage(query.get('page') ?? '1'), query.get('pageSize') ?? undefined];
+  query.delete('page');
+  query.delete('pageSize');
+  return { path: query.size === 0 ? path : `${path}?${query.toString()}`, from, pageSize };
+}
+
+/** The items as they were sent; as they were read, should the text be written in a way nobody writes it. */
+function textsOf({ items, text }: Page): string[] {
+  const texts = itemTexts(text, 'data');
+  return texts.length === items.length ? texts : items.map((item) => JSON.stringify(item));
 }
 
 function firstPage(text: string): number {
@@ -137,23 +134,4 @@ function firstPage(text: string): number {
   throw new UsageError(`The page "${text}" is not a number from 1 on.`, {
     hint: 'Leave it out for all pages.',
   });
-}
-
-/** The items as they were sent; as they were read, should the text be written in a way nobody writes it. */
-function textsOf(data: readonly unknown[], text: string): string[] {
-  const texts = itemTexts(text, 'data');
-  return texts.length === data.length ? texts : data.map((item) => JSON.stringify(item));
-}
-
-function splitQuery(call: RawCall): { path: string; query: URLSearchParams } {
-  const [path = '', ...rest] = callTarget(call).split('?');
-  return { path, query: new URLSearchParams(rest.join('?')) };
-}
-
-function isNew(item: unknown, seen: Set<string>): boolean {
-  const id = isRecord(item) ? item.id : undefined;
-  if (typeof id !== 'string') return true;
-  if (seen.has(id)) return false;
-  seen.add(id);
-  return true;
 }

@@ -8,7 +8,7 @@ import { type BulkRow, ROW_KEY, RUN_KEY } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';
 import type { Session } from './session.ts';
 
-/** Brings a row as far as one try can: created, and sent where that is wished. */
+/** Brings a row as far as one try can: created, and sent where that is asked for. */
 export async function workOnRow(session: Session, row: BulkRow): Promise<void> {
   const { state } = session.run;
   const { mode } = state.head;

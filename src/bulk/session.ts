@@ -120,7 +120,7 @@ export class Session {
     this.halt(error instanceof Error ? error : new Error(messageOf(error)));
   }
 
-  /** Whether the requests wished for leave room for so many more; they count as made. */
+  /** Whether the requests asked for leave room for so many more; they count as made. */
   spend(requests: number): boolean {
     const { maxRequests } = this.options;
     if (maxRequests !== undefined && this.#spent + requests > maxRequests) {

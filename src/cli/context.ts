@@ -96,11 +96,11 @@ export class Context {
 
   /** Where this run works: flag before environment before profile before default. */
   settings(options: { fallbackProfile?: string } = {}): Promise<Settings> {
-    this.#resolved ??= this.resolve(options.fallbackProfile);
+    this.#resolved ??= this.#resolve(options.fallbackProfile);
     return this.#resolved;
   }
 
-  private async resolve(fallbackProfile: string | undefined): Promise<Settings> {
+  async #resolve(fallbackProfile: string | undefined): Promise<Settings> {
     const { env } = process;
     const selfSufficient =
       env.ESIGN_BASE_URL && env.ESIGN_API_KEY && !env.ESIGN_PROFILE && !this.#flags.profile;
@@ -118,16 +118,16 @@ export class Context {
 
   /** The client of the service; how it paces itself is decided by the first call. */
   client(pacing: Pacing = {}): Promise<Client> {
-    this.#connected ??= this.connect(pacing);
+    this.#connected ??= this.#connect(pacing);
     return this.#connected;
   }
 
-  private async connect(pacing: Pacing): Promise<Client> {
+  async #connect(pacing: Pacing): Promise<Client> {
     const settings = await this.settings();
     const { baseUrl, apiKey } = requireConnection(settings);
     const windowFolder = join(stateDir(), 'rate');
     noted.scope = scopeOf(settings);
-    const client = await this.clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
+    const client = await this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
       windowFolder,
       findMeant: meantIn(() => this.client(), noted),
@@ -140,7 +140,7 @@ export class Context {
     const { storage, timeoutMs } = await this.settings();
     const { openBucket } = await import('../documents/bucket/bucket.ts');
     const trace = (exchange: BucketExchange) =>
-      this.trace({ ...exchange, rate: undefined, requestBody: undefined, replyBody: undefined });
+      this.#trace({ ...exchange, rate: undefined, requestBody: undefined, replyBody: undefined });
     return openBucket(storage, { timeoutMs: timeoutMs.value, trace: this.#flags.debug ? trace : undefined });
   }
 
@@ -152,18 +152,18 @@ export class Context {
       store: { current: undefined, profiles: { given: profile } },
     });
     const { baseUrl, apiKey } = requireConnection(settings);
-    return this.clientFor(baseUrl, apiKey, settings.timeoutMs.value);
+    return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value);
   }
 
   /** The control plane of a running sandbox: its own profile, unless another one is named. */
   async sandbox(): Promise<SandboxControl> {
     const settings = await this.settings({ fallbackProfile: 'sandbox' });
     const { baseUrl, apiKey } = requireConnection(settings);
-    const client = await this.clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value);
+    const client = await this.#clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value);
     return sandboxControl(client.send);
   }
 
-  private async clientFor(
+  async #clientFor(
     baseUrl: string,
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
@@ -181,8 +181,8 @@ export class Context {
       serviceClock: this.#serviceClock,
       graceMs: REPLY_GRACE_MS,
       onRequest: (reads) => this.showWaiting(waitingText(reads, new URL(baseUrl).host)),
-      trace: this.#flags.debug ? (entry) => this.trace(entry) : undefined,
-      onWait: ({ ms, error }) => this.showWait(ms, error),
+      trace: this.#flags.debug ? (entry) => this.#trace(entry) : undefined,
+      onWait: ({ ms, error }) => this.#showWait(ms, error),
       ...options,
       ...(this.#flags['no-wait'] ? { maxWaitMs: 0 } : {}),
     });
@@ -211,7 +211,7 @@ export class Context {
   }
 
   /** One wait is shown at a time, since all requests of a run wait for the same window or service. */
-  private showWait(ms: number, error: Error): void {
+  #showWait(ms: number, error: Error): void {
     if (ms < SHORT_MS) {
       void this.waiting(`Trying again: ${sentenceOf(error)}`, () => this.clock.sleep(ms, this.signal)).catch(
         () => undefined,
@@ -229,7 +229,7 @@ export class Context {
     this.clock.sleep(ms, this.signal).then(done, done);
   }
 
-  private trace(entry: Traced): void {
+  #trace(entry: Traced): void {
     this.terminal.err(traceText(entry, (text) => this.redactor.redact(text)));
   }
 }

@@ -10,7 +10,7 @@ import type { Settings } from '../profiles/resolve.ts';
 export type CheckBucket = (settings: StorageSettings, signal?: AbortSignal) => Promise<'yes' | 'unknown'>;
 
 /** What is examined: this machine, and where a command would work. */
-export interface Patient {
+export interface DoctorContext {
   nodeVersion: string;
   platform: NodeJS.Platform;
   env: Readonly<Record<string, string | undefined>>;

@@ -1,29 +1,31 @@
 import type { Settings } from '../profiles/resolve.ts';
 import { type Finding, failed, ok, skipped, warning } from './check.ts';
-import type { Patient } from './context.ts';
+import type { DoctorContext } from './context.ts';
 import { checkNode, checkPermissions, checkProxy, checkState } from './machine.ts';
 import { checkBaseUrl, checkKey, checkService, skipService } from './service.ts';
 
 /** Looks at everything a command rests on, one finding after the other; changes nothing anywhere. */
-export async function* examine(patient: Patient): AsyncGenerator<Finding, void, undefined> {
-  yield checkNode(patient);
-  yield await checkPermissions(patient);
-  const settings = await readSettings(patient);
+export async function* examine(context: DoctorContext): AsyncGenerator<Finding, void, undefined> {
+  yield checkNode(context);
+  yield await checkPermissions(context);
+  const settings = await readSettings(context);
   yield settings.finding;
-  yield await checkState(patient);
+  yield await checkState(context);
   if (settings.value === undefined) {
     const why = 'the settings are not usable';
     for (const name of ['base-url', 'proxy', 'key']) yield skipped(name, why);
     yield* [...skipService(why), skipped('bucket', why)];
     return;
   }
-  yield* examineService(patient, settings.value);
-  yield await checkStorage(patient, settings.value);
+  yield* examineService(context, settings.value);
+  yield await checkStorage(context, settings.value);
 }
 
-async function readSettings(patient: Patient): Promise<{ finding: Finding; value: Settings | undefined }> {
+async function readSettings(
+  context: DoctorContext,
+): Promise<{ finding: Finding; value: Settings | undefined }> {
   try {
-    const value = await patient.settings();
+    const value = await context.settings();
     const { profileName } = value;
     const message =
       profileName === undefined ? 'none in use' : `${profileName.value} (${profileName.source})`;
@@ -33,19 +35,19 @@ async function readSettings(patient: Patient): Promise<{ finding: Finding; value
   }
 }
 
-async function* examineService(patient: Patient, settings: Settings): AsyncGenerator<Finding> {
+async function* examineService(context: DoctorContext, settings: Settings): AsyncGenerator<Finding> {
   const baseUrl = checkBaseUrl(settings);
-  const proxy = checkProxy(patient, settings.baseUrl && new URL(settings.baseUrl.value));
+  const proxy = checkProxy(context, settings.baseUrl && new URL(settings.baseUrl.value));
   const passable = baseUrl.error === undefined && proxy.error === undefined;
   const key = passable
-    ? await checkKey(patient, settings)
+    ? await checkKey(context, settings)
     : skipped('key', 'there is no service it could be used for');
   yield* [baseUrl, proxy, key];
   const why = 'it cannot be asked without address and key';
-  yield* passable && key.error === undefined ? await checkService(patient, settings) : skipService(why);
+  yield* passable && key.error === undefined ? await checkService(context, settings) : skipService(why);
 }
 
-async function checkStorage(patient: Patient, { storage }: Settings): Promise<Finding> {
+async function checkStorage(context: DoctorContext, { storage }: Settings): Promise<Finding> {
   const name = 'bucket';
   if (storage.bucket === undefined)
     return skipped(
@@ -53,7 +55,7 @@ async function checkStorage(patient: Patient, { storage }: Settings): Promise<Fi
       'none is set; files can be fetched after `esign profiles edit NAME --bucket BUCKET`',
     );
   try {
-    const readable = await patient.checkBucket(storage, patient.signal);
+    const readable = await context.checkBucket(storage, context.signal);
     if (readable === 'yes') return ok(name, `${storage.bucket} answers, files can be read`);
     return warning(
       name,
@@ -61,7 +63,7 @@ async function checkStorage(patient: Patient, { storage }: Settings): Promise<Fi
       'The key needs s3:GetObject. With s3:ListBucket as well, a missing file is told from a forbidden one.',
     );
   } catch (error) {
-    if (patient.signal.aborted) throw error;
+    if (context.signal.aborted) throw error;
     return failed(name, error);
   }
 }

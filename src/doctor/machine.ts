@@ -5,12 +5,12 @@ import { codeOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { isExempt, nameOf, proxyOf } from '../kernel/network/proxy.ts';
 import { type Finding, failed, ok, skipped, warning } from './check.ts';
-import type { Patient } from './context.ts';
+import type { DoctorContext } from './context.ts';
 
 const LEAST_NODE = [20, 19] as const;
 
 /** Node is one this tool is made for. */
-export function checkNode({ nodeVersion }: Patient): Finding {
+export function checkNode({ nodeVersion }: DoctorContext): Finding {
   const [major = 0, minor = 0] = nodeVersion.replace(/^v/, '').split('.').map(Number);
   const [leastMajor, leastMinor] = LEAST_NODE;
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return ok('node', nodeVersion);
@@ -22,7 +22,7 @@ export function checkNode({ nodeVersion }: Patient): Finding {
 }
 
 /** Nobody else on this machine can read the stored keys. */
-export async function checkPermissions({ configDir, storeFile, platform }: Patient): Promise<Finding> {
+export async function checkPermissions({ configDir, storeFile, platform }: DoctorContext): Promise<Finding> {
   const name = 'config';
   const [folder, file] = await Promise.all([modeOf(configDir), modeOf(storeFile)]);
   if (folder === undefined) return skipped(name, `nothing is stored in ${configDir}`);
@@ -55,7 +55,7 @@ function octal(mode: number): string {
 }
 
 /** Journals and the sandbox's data can be written. */
-export async function checkState({ stateDir }: Patient): Promise<Finding> {
+export async function checkState({ stateDir }: DoctorContext): Promise<Finding> {
   try {
     await tryWriting(stateDir);
     return ok('state', `${stateDir} can be written`);
@@ -89,7 +89,7 @@ async function tryWriting(folder: string): Promise<void> {
 }
 
 /** Which proxy the requests to this address go through, if any. */
-export function checkProxy({ env }: Patient, baseUrl: URL | undefined): Finding {
+export function checkProxy({ env }: DoctorContext, baseUrl: URL | undefined): Finding {
   const name = 'proxy';
   const { protocol, hostname, host } = baseUrl ?? new URL('https://x');
   try {
@@ -113,7 +113,7 @@ export function checkProxy({ env }: Patient, baseUrl: URL | undefined): Finding 
 }
 
 /** What a person may have counted on. */
-function otherScheme(env: Patient['env'], protocol: string): string {
+function otherScheme(env: DoctorContext['env'], protocol: string): string {
   const other = protocol === 'https:' ? 'http' : 'https';
   const variable = [`${other}_proxy`, `${other}_proxy`.toUpperCase()].find((one) => env[one]);
   return variable === undefined ? '' : ` (${variable} counts for ${other}:// alone)`;

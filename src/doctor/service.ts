@@ -7,7 +7,7 @@ import { maskKey } from '../kernel/redaction.ts';
 import type { Settings } from '../profiles/resolve.ts';
 import { verifyKey } from '../profiles/verify.ts';
 import { type Finding, failed, ok, skipped, warning } from './check.ts';
-import type { Patient } from './context.ts';
+import type { DoctorContext } from './context.ts';
 
 const ADD = 'Add a profile: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.';
 /** A rate window as empty as this soon stops somebody. */
@@ -33,12 +33,12 @@ export function checkBaseUrl({ baseUrl, profileName }: Settings): Finding {
 }
 
 /** There is a key, and where it comes from. Runs the profile's command where that prints it. */
-export async function checkKey(patient: Patient, { apiKey, profileName }: Settings): Promise<Finding> {
+export async function checkKey(context: DoctorContext, { apiKey, profileName }: Settings): Promise<Finding> {
   const name = 'key';
   if (apiKey === undefined) return failed(name, new NoProfileError('There is no API key.'), ADD);
   const from = apiKey.source === 'profile' ? `profile ${profileName?.value ?? ''}` : apiKey.source;
   try {
-    await patient.client();
+    await context.client();
   } catch (error) {
     return failed(name, error);
   }
@@ -54,8 +54,8 @@ interface Answer {
 }
 
 /** One read tells of the service, the key, its scopes, the clock and the rate window. */
-export async function checkService(patient: Patient, { profileName }: Settings): Promise<Finding[]> {
-  const answer = await ask(patient);
+export async function checkService(context: DoctorContext, { profileName }: Settings): Promise<Finding[]> {
+  const answer = await ask(context);
   return [...checkAccess(answer), checkClock(answer, profileName?.value === 'sandbox'), checkRate(answer)];
 }
 
@@ -64,7 +64,7 @@ export function skipService(why: string): Finding[] {
   return ['service', 'key-accepted', 'scopes', 'clock', 'rate-limit'].map((name) => skipped(name, why));
 }
 
-async function ask({ client, now, signal }: Patient): Promise<Answer> {
+async function ask({ client, now, signal }: DoctorContext): Promise<Answer> {
   const known = await client();
   const answer: Answer = { reply: undefined, error: undefined, askedAt: now(), answeredAt: now() };
   const onReply = (reply: RawReply) => {

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 
 /** Somebody who was asked to sign before. */
-export interface Acquaintance {
+export interface Contact {
   email: string;
   /** The address where there was never a name. */
   name: string;
@@ -30,8 +30,8 @@ export async function recentEnvelopes(client: Client, signal?: AbortSignal): Pro
 }
 
 /** Whom these envelopes were sent to, each address once, in the order of the envelopes. */
-export function acquaintancesIn(envelopes: readonly Envelope[]): Acquaintance[] {
-  const known = new Map<string, Acquaintance>();
+export function contactsIn(envelopes: readonly Envelope[]): Contact[] {
+  const known = new Map<string, Contact>();
   for (const { email, name, role } of envelopes.flatMap((one) => one.signers ?? [])) {
     if (!email) continue;
     const before = known.get(email.toLowerCase()) ?? { email, name: email, roles: [] };

@@ -22,7 +22,7 @@ export interface Placed {
 
 /**
  * Decides where a profile's key is kept, and puts it into the keychain when that is the place.
- * Without a wish a new key stays where the earlier one was: the file, for a new profile.
+ * Where nothing is asked for, a new key stays where the earlier one was: the file, for a new profile.
  * @throws UsageError when there is no key that could be moved.
  */
 export async function placeKey(

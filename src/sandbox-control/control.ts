@@ -22,13 +22,13 @@ export interface SandboxControl {
   /** The next signer whose turn it is signs, or the one named by address or id; all in order with `all`. */
   sign(
     id: string,
-    wish: { signer?: string | undefined; all?: boolean; values?: Record<string, string> },
+    wanted: { signer?: string | undefined; all?: boolean; values?: Record<string, string> },
     signal?: AbortSignal,
   ): Promise<Envelope>;
   view(id: string, signer: string | undefined, signal?: AbortSignal): Promise<Envelope>;
   decline(
     id: string,
-    wish: { signer?: string | undefined; reason: string },
+    wanted: { signer?: string | undefined; reason: string },
     signal?: AbortSignal,
   ): Promise<Envelope>;
   /** Moves the sandbox's clock on; its new time, ISO 8601. */

@@ -189,16 +189,16 @@ describe('all pages of a direct call', () => {
     );
     expect(found).toEqual(texts(items));
     expect(asked()).toEqual([
-      '/api/v1/list?pageSize=2&status=A+B&page=1',
-      '/api/v1/list?pageSize=2&status=A+B&page=2',
-      '/api/v1/list?pageSize=2&status=A+B&page=3',
+      '/api/v1/list?status=A+B&page=1&pageSize=2',
+      '/api/v1/list?status=A+B&page=2&pageSize=2',
+      '/api/v1/list?status=A+B&page=3&pageSize=2',
     ]);
     expect(statuses).toEqual([200, 200, 200]);
   });
 
   it('are of 100 items unless told otherwise, and end at an empty one where nothing is counted', async () => {
     expect(await pagesOf(await list(items))).toEqual(texts(items));
-    expect(asked()).toEqual(['/api/v1/list?pageSize=100&page=1', '/api/v1/list?pageSize=100&page=2']);
+    expect(asked()).toEqual(['/api/v1/list?page=1&pageSize=100', '/api/v1/list?page=2&pageSize=100']);
   });
 
   it('are none where the list is empty', async () => {

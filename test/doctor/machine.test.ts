@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Patient } from '../../src/doctor/context.ts';
+import type { DoctorContext } from '../../src/doctor/context.ts';
 import { checkNode, checkProxy } from '../../src/doctor/machine.ts';
 
 const unused = () => Promise.reject(new Error('not asked for'));
 
-function patient(given: Partial<Patient>): Patient {
+function context(given: Partial<DoctorContext>): DoctorContext {
   return {
     nodeVersion: 'v22.1.0',
     platform: 'linux',
@@ -28,7 +28,7 @@ describe('this machine', () => {
     ['v18.20.0', 'failed'],
     ['v22.0.0', 'ok'],
   ])('Node %s: %s', (nodeVersion, status) => {
-    expect(checkNode(patient({ nodeVersion })).check.status).toBe(status);
+    expect(checkNode(context({ nodeVersion })).check.status).toBe(status);
   });
 
   it.each([
@@ -64,7 +64,7 @@ describe('this machine', () => {
     ['http://[::1]:4010/v1', { HTTP_PROXY: 'p:1', NO_PROXY: '[::1]:4010' }, 'ok', /NO_PROXY/],
     ['https://api.example.com/v1', { HTTPS_PROXY: 'socks5://p:1' }, 'failed', /not the address/],
   ])('proxy for %s with %j: %s', (url, env: Record<string, string>, status, message) => {
-    const { check } = checkProxy(patient({ env }), new URL(url));
+    const { check } = checkProxy(context({ env }), new URL(url));
     expect(check.status).toBe(status);
     expect(check.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
     expect(check.message).not.toContain('secret');

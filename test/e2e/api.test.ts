@@ -106,9 +106,9 @@ describe('esign api', () => {
     expect([code, Array.isArray(items) && items.length]).toEqual([0, TOTAL]);
     expect(Array.isArray(items) && items[249]).toEqual({ id: 'env_249', extra: { kept: [249] } });
     expect(seen('/list').map((request) => request.query.toString())).toEqual([
-      'status=SENT&pageSize=100&page=1',
-      'status=SENT&pageSize=100&page=2',
-      'status=SENT&pageSize=100&page=3',
+      'status=SENT&page=1&pageSize=100',
+      'status=SENT&page=2&pageSize=100',
+      'status=SENT&page=3&pageSize=100',
     ]);
   });
 

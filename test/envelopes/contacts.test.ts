@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { acquaintancesIn, recentEnvelopes, rolesIn } from '../../src/envelopes/contacts.ts';
+import { contactsIn, recentEnvelopes, rolesIn } from '../../src/envelopes/contacts.ts';
 import { clientFor } from '../support/client.ts';
 import { json, startServer } from '../support/server.ts';
 
@@ -12,14 +12,14 @@ const envelope = (id: string, signers: Envelope['signers'], templateId = 'tmpl_1
   createdAt: new Date().toISOString(),
 });
 
-describe('acquaintances', () => {
+describe('contacts', () => {
   it('are each address once, with the latest name and every role', () => {
     const envelopes = [
       envelope('1', [{ email: 'ADA@example.com', name: 'ADA@example.com', role: 'Guarantor' }]),
       envelope('2', [ada, { email: 'bo@example.com', name: null }]),
       envelope('3', null),
     ];
-    expect(acquaintancesIn(envelopes)).toEqual([
+    expect(contactsIn(envelopes)).toEqual([
       { email: 'ADA@example.com', name: 'Ada Lovelace', roles: ['Guarantor', 'Tenant'] },
       { email: 'bo@example.com', name: 'bo@example.com', roles: [] },
     ]);
@@ -52,7 +52,7 @@ describe('acquaintances', () => {
       return json(response, 200, { data, meta: { pagination } });
     });
     const recent = await recentEnvelopes(clientFor(server.origin));
-    expect(acquaintancesIn(recent).map((one) => one.email)).toEqual(['ada@example.com']);
+    expect(contactsIn(recent).map((one) => one.email)).toEqual(['ada@example.com']);
     expect(read).toHaveLength(listsSigners ? 0 : Number(reads));
     await server.close();
   });

@@ -18,7 +18,7 @@ import type { Context } from '../context.ts';
 import { confirmed } from '../input/confirm.ts';
 import { type Preflight, preflightText } from './view.ts';
 
-export interface PrepareWish {
+export interface PrepareRequest {
   file: string;
   template: string | undefined;
   mode: Mode;
@@ -40,17 +40,17 @@ export function runsFolder(): string {
  * @throws UsageError with every problem of the file, or when nobody agreed.
  */
 export async function prepareRun(
-  wish: PrepareWish,
+  wanted: PrepareRequest,
   client: () => Promise<Client>,
   context: Context,
 ): Promise<OpenRun> {
   preferLowMemory();
   const draft = await draftRun(runsFolder(), context.clock.now());
   try {
-    const report = await examine(wish, draft, client, context);
-    await refuseSecondRun(wish, report, context);
-    await agree(wish, report, await client(), context);
-    return await begin(draft, wish, report, context);
+    const report = await examine(wanted, draft, client, context);
+    await refuseSecondRun(wanted, report, context);
+    await agree(wanted, report, await client(), context);
+    return await begin(draft, wanted, report, context);
   } catch (error) {
     await draft.discard();
     throw error;
@@ -58,30 +58,30 @@ export async function prepareRun(
 }
 
 /** Checks a file whole and returns what a run of it would come to; nothing is written down. */
-export async function rehearseRun(
-  wish: PrepareWish,
+export async function checkRun(
+  wanted: PrepareRequest,
   client: () => Promise<Client>,
   context: Context,
 ): Promise<Preflight> {
-  const report = await examine(wish, undefined, client, context);
-  return preflightOf(wish, report, await client(), context);
+  const report = await examine(wanted, undefined, client, context);
+  return preflightOf(wanted, report, await client(), context);
 }
 
 async function examine(
-  wish: PrepareWish,
+  wanted: PrepareRequest,
   draft: RunDraft | undefined,
   client: () => Promise<Client>,
   context: Context,
 ): Promise<FileReport> {
-  const name = wish.file === '-' ? 'stdin' : wish.file;
+  const name = wanted.file === '-' ? 'stdin' : wanted.file;
   const report = await context.waiting(`Checking ${name}`, () =>
     checkFile(
-      { name, bytes: bytesOf(wish.file, name) },
-      { templateId: wish.template, take: (row) => draft?.add(row) },
+      { name, bytes: bytesOf(wanted.file, name) },
+      { templateId: wanted.template, take: (row) => draft?.add(row) },
     ),
   );
   if (report.problems.count === 0) {
-    const allowed = wish.allowMissing || asksBefore(wish, context);
+    const allowed = wanted.allowMissing || asksBefore(wanted, context);
     await checkTemplates(await client(), report, allowed, context.signal);
   }
   if (report.warnings.count > 0)
@@ -124,7 +124,7 @@ function refused(report: FileReport): UsageError {
 }
 
 /** The same command given twice must not mail everybody twice. */
-async function refuseSecondRun(wish: PrepareWish, report: FileReport, context: Context): Promise<void> {
+async function refuseSecondRun(wanted: PrepareRequest, report: FileReport, context: Context): Promise<void> {
   const { fingerprint } = report;
   const baseUrl = (await context.settings()).baseUrl?.value ?? '';
   const earlier = await earlierRunOf(runsFolder(), { fingerprint, baseUrl });
@@ -132,7 +132,7 @@ async function refuseSecondRun(wish: PrepareWish, report: FileReport, context: C
   const when = relativeTime(earlier.createdAt, context.clock.now());
   // Rows with request ids of their own are never created twice.
   if (report.ownRequestIds === report.rows) return;
-  if (earlier.state === 'finished' || wish.again) {
+  if (earlier.state === 'finished' || wanted.again) {
     context.notice(`Look again: the same rows were worked on ${when} by ${earlier.id} (${earlier.state}).`);
     return;
   }
@@ -142,7 +142,7 @@ async function refuseSecondRun(wish: PrepareWish, report: FileReport, context: C
 }
 
 function preflightOf(
-  { mode, reserve }: PrepareWish,
+  { mode, reserve }: PrepareRequest,
   report: FileReport,
   client: Client,
   context: Context,
@@ -163,17 +163,22 @@ function preflightOf(
 }
 
 /** A person sees the warnings and is asked before anything is sent. */
-function asksBefore({ yes }: PrepareWish, { terminal, json }: Context): boolean {
+function asksBefore({ yes }: PrepareRequest, { terminal, json }: Context): boolean {
   return terminal.canAsk && !yes && !json;
 }
 
 /** Says what a run will do. Drafts mail nobody: where nobody can be asked, only sending needs --yes. */
-async function agree(wish: PrepareWish, report: FileReport, client: Client, context: Context): Promise<void> {
+async function agree(
+  wanted: PrepareRequest,
+  report: FileReport,
+  client: Client,
+  context: Context,
+): Promise<void> {
   const { terminal, json } = context;
-  if (!json) terminal.err(preflightText(preflightOf(wish, report, client, context), terminal));
-  const isAsked = report.isIncomplete && !wish.allowMissing;
-  if (wish.yes || (report.rows <= 1 && !isAsked)) return;
-  const sends = wish.mode !== 'draft';
+  if (!json) terminal.err(preflightText(preflightOf(wanted, report, client, context), terminal));
+  const isAsked = report.isIncomplete && !wanted.allowMissing;
+  if (wanted.yes || (report.rows <= 1 && !isAsked)) return;
+  const sends = wanted.mode !== 'draft';
   const question = sends
     ? `Send ${counted(report.rows, 'envelope')} to ${counted(report.signers, 'signer')}?`
     : `Create ${counted(report.rows, 'draft')}?`;
@@ -182,7 +187,7 @@ async function agree(wish: PrepareWish, report: FileReport, client: Client, cont
 
 async function begin(
   draft: RunDraft,
-  wish: PrepareWish,
+  wanted: PrepareRequest,
   report: FileReport,
   context: Context,
 ): Promise<OpenRun> {
@@ -192,7 +197,7 @@ async function begin(
     file: report.name,
     total: report.rows,
     signers: report.signers,
-    mode: wish.mode,
+    mode: wanted.mode,
     baseUrl: baseUrl?.value ?? '',
     profile: profileName?.value ?? null,
     fingerprint: report.fingerprint,

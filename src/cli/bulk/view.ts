@@ -53,7 +53,7 @@ function windowText({ window, time, reserve }: Preflight): string {
 }
 
 /** What --dry-run prints. */
-export function writeRehearsal(plan: Preflight, terminal: Terminal, json: boolean): Promise<void> {
+export function writePreflight(plan: Preflight, terminal: Terminal, json: boolean): Promise<void> {
   const { file, rows, signers, mode, requests } = plan;
   if (json)
     return writeJson({ dryRun: true, file, rows, signers, send: mode !== 'draft', requests }, terminal);

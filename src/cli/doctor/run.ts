@@ -1,5 +1,5 @@
 import type { Check, Finding } from '../../doctor/check.ts';
-import type { Patient } from '../../doctor/context.ts';
+import type { DoctorContext } from '../../doctor/context.ts';
 import { examine } from '../../doctor/doctor.ts';
 import { probeBucket } from '../../documents/bucket/probe.ts';
 import { counted } from '../../kernel/duration.ts';
@@ -20,7 +20,7 @@ export async function runDoctor(context: Context): Promise<void> {
   const checks: Check[] = [];
   const page = new Page((check) => out.out(renderCheck(check, terminal)));
   let first: Finding | undefined;
-  for await (const finding of examine(patientOf(context))) {
+  for await (const finding of examine(doctorContextOf(context))) {
     checks.push(finding.check);
     if (finding.error !== undefined) first ??= finding;
     if (!json) await page.add(finding.check);
@@ -56,7 +56,7 @@ class Page {
   }
 }
 
-function patientOf(context: Context): Patient {
+function doctorContextOf(context: Context): DoctorContext {
   const folder = configDir();
   return {
     nodeVersion: process.version,

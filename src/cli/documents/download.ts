@@ -91,7 +91,7 @@ export function templateOf(flags: DownloadFlagValues, of: 'envelope' | 'key'): N
 }
 
 /**
- * Fetches all wished files from the profile's bucket, a line or JSON line each as it is done.
+ * Fetches all files that are asked for from the profile's bucket, a line or JSON line each as it is done.
  * @throws the file's own error when all failed, PartialError when some did.
  */
 export async function downloadAll(

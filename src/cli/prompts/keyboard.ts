@@ -32,7 +32,7 @@ export class Keyboard extends PassThrough {
     typed.open(() => this.#wake());
   }
 
-  /** The library's wish; the mode is kept over all questions that follow one another. */
+  /** What the library asks for; the mode is kept over all questions that follow one another. */
   setRawMode(_mode: boolean): this {
     return this;
   }

@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { bulkFlags } from '../../cli/bulk/flags.ts';
-import { prepareRun, rehearseRun } from '../../cli/bulk/prepare.ts';
+import { checkRun, prepareRun } from '../../cli/bulk/prepare.ts';
 import { BulkProgress } from '../../cli/bulk/progress.ts';
 import { bulkClient, RESERVE, runToTheEnd } from '../../cli/bulk/run.ts';
-import { writeRehearsal } from '../../cli/bulk/view.ts';
+import { writePreflight } from '../../cli/bulk/view.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
@@ -51,7 +51,7 @@ export default class BulkCreate extends EsignCommand {
     const client = () => bulkClient(flags, progress, context);
     const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context);
     const sending = flags['one-step'] ? 'one-step' : 'two-step';
-    const wish = {
+    const wanted = {
       file: args.file,
       template: flags.template,
       mode: flags.send ? sending : 'draft',
@@ -61,8 +61,8 @@ export default class BulkCreate extends EsignCommand {
       allowMissing: flags['allow-missing-roles'],
     } as const;
     if (flags['dry-run'])
-      return writeRehearsal(await rehearseRun(wish, client, context), context.terminal, context.json);
-    const run = await prepareRun(wish, client, context);
+      return writePreflight(await checkRun(wanted, client, context), context.terminal, context.json);
+    const run = await prepareRun(wanted, client, context);
     await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
 }

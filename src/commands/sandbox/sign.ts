@@ -38,9 +38,9 @@ export default class SandboxSign extends EsignCommand {
     const context = this.context(flags);
     const sandbox = await context.sandbox();
     const values = readPairs(flags.value, 'value');
-    const wish = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
+    const wanted = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
     const signed = await asSigner(args.envelope, flags.signer, context, () =>
-      sandbox.sign(args.envelope, wish, context.signal),
+      sandbox.sign(args.envelope, wanted, context.signal),
     );
     if (flags.quiet) return writeIds([signed.id], context.terminal);
     await writeEnvelopeAction('Signed', signed, context);

@@ -71,16 +71,16 @@ async function readTrailers(reader: ByteReader, trailers: Map<string, string>): 
 
 /** The chain of signatures over the chunks of one body. */
 class Seal {
-  private readonly chain: SignatureChain;
-  private previous: string;
+  readonly #chain: SignatureChain;
+  #previous: string;
 
   constructor(chain: SignatureChain) {
-    this.chain = chain;
-    this.previous = chain.seed;
+    this.#chain = chain;
+    this.#previous = chain.seed;
   }
 
   checkChunk(hash: string, signature: string): void {
-    this.check('AWS4-HMAC-SHA256-PAYLOAD', [sha256Hex(''), hash], signature);
+    this.#check('AWS4-HMAC-SHA256-PAYLOAD', [sha256Hex(''), hash], signature);
   }
 
   /** Nothing to do when the body has no trailer. */
@@ -90,43 +90,43 @@ class Seal {
       .filter(([name]) => name !== SIGNATURE_TRAILER)
       .map(([name, value]) => `${name}:${value}\n`)
       .join('');
-    this.check('AWS4-HMAC-SHA256-TRAILER', [sha256Hex(text)], trailers.get(SIGNATURE_TRAILER) ?? '');
+    this.#check('AWS4-HMAC-SHA256-TRAILER', [sha256Hex(text)], trailers.get(SIGNATURE_TRAILER) ?? '');
   }
 
-  private check(kind: string, hashes: readonly string[], signature: string): void {
-    const { key, time, scope } = this.chain;
-    const text = [kind, time, scopeText(scope), this.previous, ...hashes].join('\n');
+  #check(kind: string, hashes: readonly string[], signature: string): void {
+    const { key, time, scope } = this.#chain;
+    const text = [kind, time, scopeText(scope), this.#previous, ...hashes].join('\n');
     const expected = hmac(key, text).toString('hex');
     if (!isEqualInConstantTime(signature, expected))
       throw new S3Error('SignatureDoesNotMatch', 'The signature of a chunk of the body does not match.');
-    this.previous = expected;
+    this.#previous = expected;
   }
 }
 
 class ByteReader {
-  private readonly source: AsyncIterator<Buffer>;
-  private rest: Buffer = Buffer.alloc(0);
+  readonly #source: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
 
   constructor(source: AsyncIterable<Buffer>) {
-    this.source = source[Symbol.asyncIterator]();
+    this.#source = source[Symbol.asyncIterator]();
   }
 
   /** The next line; at the very end of the body a missing one counts as empty when `mayEnd`. */
   async line(mayEnd = false): Promise<string> {
     for (;;) {
-      const end = this.rest.indexOf('\r\n');
-      if (end > MAX_LINE || (end < 0 && this.rest.length > MAX_LINE)) throw malformed();
-      if (end >= 0) return this.take(end + 2).toString('latin1', 0, end);
-      if (await this.more()) continue;
-      if (mayEnd && this.rest.length === 0) return '';
+      const end = this.#rest.indexOf('\r\n');
+      if (end > MAX_LINE || (end < 0 && this.#rest.length > MAX_LINE)) throw malformed();
+      if (end >= 0) return this.#take(end + 2).toString('latin1', 0, end);
+      if (await this.#more()) continue;
+      if (mayEnd && this.#rest.length === 0) return '';
       throw cutShort();
     }
   }
 
   async *bytes(count: number): AsyncGenerator<Buffer> {
     for (let left = count; left > 0; ) {
-      if (this.rest.length === 0 && !(await this.more())) throw cutShort();
-      const chunk = this.take(Math.min(left, this.rest.length));
+      if (this.#rest.length === 0 && !(await this.#more())) throw cutShort();
+      const chunk = this.#take(Math.min(left, this.#rest.length));
       left -= chunk.length;
       yield chunk;
     }
@@ -134,19 +134,19 @@ class ByteReader {
 
   /** Lets go of the source: only then can what is left of the request be thrown away. */
   async close(): Promise<void> {
-    await this.source.return?.();
+    await this.#source.return?.();
   }
 
-  private take(count: number): Buffer {
-    const taken = this.rest.subarray(0, count);
-    this.rest = this.rest.subarray(count);
+  #take(count: number): Buffer {
+    const taken = this.#rest.subarray(0, count);
+    this.#rest = this.#rest.subarray(count);
     return taken;
   }
 
-  private async more(): Promise<boolean> {
-    const next = await this.source.next();
+  async #more(): Promise<boolean> {
+    const next = await this.#source.next();
     if (next.done) return false;
-    this.rest = this.rest.length === 0 ? next.value : Buffer.concat([this.rest, next.value]);
+    this.#rest = this.#rest.length === 0 ? next.value : Buffer.concat([this.#rest, next.value]);
     return true;
   }
 }

@@ -2,40 +2,40 @@ import type { ObjectFacts } from './object-file.ts';
 
 /** What a bucket holds, in the order S3 lists it: by the UTF-8 bytes of the keys. */
 export class KeyIndex {
-  private readonly facts: Map<string, ObjectFacts>;
-  private readonly keys: string[];
+  readonly #facts: Map<string, ObjectFacts>;
+  readonly #keys: string[];
 
   constructor(objects: Iterable<ObjectFacts>) {
-    this.facts = new Map([...objects].map((one) => [one.key, one]));
-    this.keys = [...this.facts.keys()].sort(compareKeys);
+    this.#facts = new Map([...objects].map((one) => [one.key, one]));
+    this.#keys = [...this.#facts.keys()].sort(compareKeys);
   }
 
   get(key: string): ObjectFacts | undefined {
-    return this.facts.get(key);
+    return this.#facts.get(key);
   }
 
   set(facts: ObjectFacts): void {
-    if (!this.facts.has(facts.key)) this.keys.splice(this.firstAtOrAfter(facts.key), 0, facts.key);
-    this.facts.set(facts.key, facts);
+    if (!this.#facts.has(facts.key)) this.#keys.splice(this.#firstAtOrAfter(facts.key), 0, facts.key);
+    this.#facts.set(facts.key, facts);
   }
 
   delete(key: string): void {
-    if (this.facts.delete(key)) this.keys.splice(this.firstAtOrAfter(key), 1);
+    if (this.#facts.delete(key)) this.#keys.splice(this.#firstAtOrAfter(key), 1);
   }
 
   /** Objects in order, beginning with the first whose key is `key` or comes after it. */
   *from(key: string): Generator<ObjectFacts> {
-    for (let at = this.firstAtOrAfter(key); at < this.keys.length; at++) {
-      const facts = this.facts.get(this.keys[at] ?? '');
+    for (let at = this.#firstAtOrAfter(key); at < this.#keys.length; at++) {
+      const facts = this.#facts.get(this.#keys[at] ?? '');
       if (facts !== undefined) yield facts;
     }
   }
 
-  private firstAtOrAfter(key: string): number {
-    let [low, high] = [0, this.keys.length];
+  #firstAtOrAfter(key: string): number {
+    let [low, high] = [0, this.#keys.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (compareKeys(this.keys[middle] ?? '', key) < 0) low = middle + 1;
+      if (compareKeys(this.#keys[middle] ?? '', key) < 0) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -39,21 +39,21 @@ const REMOVED_AT_ONCE = 64;
 const MAX_KEY_BYTES = 1024;
 
 export class ObjectStore {
-  private readonly folder: string;
-  private readonly now: () => number;
-  private readonly missListeners: MissListener[] = [];
-  private readonly indexes = new Map<string, KeyIndex>();
+  readonly #folder: string;
+  readonly #now: () => number;
+  readonly #missListeners: MissListener[] = [];
+  readonly #indexes = new Map<string, KeyIndex>();
 
   private constructor(folder: string, now: () => number) {
-    this.folder = folder;
-    this.now = now;
+    this.#folder = folder;
+    this.#now = now;
   }
 
   /** Takes up a folder: knows all its objects, and clears away what an interrupted upload left. */
   static async open(folder: string, now: () => number): Promise<ObjectStore> {
     const store = new ObjectStore(folder, now);
     for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (entry.isDirectory() && BUCKET_NAME.test(entry.name)) await store.takeUp(entry.name);
+      if (entry.isDirectory() && BUCKET_NAME.test(entry.name)) await store.#takeUp(entry.name);
     }
     return store;
   }
@@ -61,16 +61,16 @@ export class ObjectStore {
   /** @throws S3Error InvalidBucketName. Nothing happens when the bucket exists. */
   async makeBucket(name: string): Promise<void> {
     if (!BUCKET_NAME.test(name)) throw new S3Error('InvalidBucketName', 'The specified bucket is not valid.');
-    if (this.indexes.has(name)) return;
-    await mkdir(join(this.folder, name), { recursive: true, mode: 0o700 });
-    await syncFolder(this.folder);
-    if (!this.indexes.has(name)) this.indexes.set(name, new KeyIndex([]));
+    if (this.#indexes.has(name)) return;
+    await mkdir(join(this.#folder, name), { recursive: true, mode: 0o700 });
+    await syncFolder(this.#folder);
+    if (!this.#indexes.has(name)) this.#indexes.set(name, new KeyIndex([]));
   }
 
   /** Names in order, with when they were made. */
   async buckets(): Promise<{ name: string; createdAt: Date }[]> {
     return Promise.all(
-      [...this.indexes.keys()]
+      [...this.#indexes.keys()]
         .sort()
         .map(async (name) => ({ name, createdAt: (await stat(this.folderOf(name))).birthtime })),
     );
@@ -79,12 +79,12 @@ export class ObjectStore {
   /** Where a bucket's files are. @throws S3Error NoSuchBucket. */
   folderOf(bucket: string): string {
     this.index(bucket);
-    return join(this.folder, bucket);
+    return join(this.#folder, bucket);
   }
 
   /** The objects of a bucket in order. @throws S3Error NoSuchBucket. */
   index(bucket: string): KeyIndex {
-    const index = this.indexes.get(bucket);
+    const index = this.#indexes.get(bucket);
     if (index === undefined) throw new S3Error('NoSuchBucket', 'The specified bucket does not exist.');
     return index;
   }
@@ -101,7 +101,7 @@ export class ObjectStore {
     checkKey(key);
     // Rename and index change in one tick: of two uploads of a key, the list shows the one that stays.
     return writeObjectFile(
-      this.pathOf(bucket, key),
+      this.#pathOf(bucket, key),
       body.chunks,
       ({ size, md5 }) => ({
         key,
@@ -123,7 +123,7 @@ export class ObjectStore {
   async open(bucket: string, key: string): Promise<StoredObject | undefined> {
     this.index(bucket);
     try {
-      return await openObjectFile(this.pathOf(bucket, key));
+      return await openObjectFile(this.#pathOf(bucket, key));
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw error;
@@ -134,7 +134,7 @@ export class ObjectStore {
   async remove(bucket: string, key: string, guard?: PutOptions['guard']): Promise<void> {
     const index = this.index(bucket);
     guard?.(index.get(key));
-    rmSync(this.pathOf(bucket, key), { force: true });
+    rmSync(this.#pathOf(bucket, key), { force: true });
     index.delete(key);
     await syncFolder(this.folderOf(bucket));
   }
@@ -146,7 +146,7 @@ export class ObjectStore {
     for (const [at, facts] of named.filter(({ byService }) => byService).entries()) {
       if (at % REMOVED_AT_ONCE === REMOVED_AT_ONCE - 1) await setImmediate();
       if (index.get(facts.key) !== facts) continue;
-      rmSync(this.pathOf(bucket, facts.key), { force: true });
+      rmSync(this.#pathOf(bucket, facts.key), { force: true });
       index.delete(facts.key);
     }
     await syncFolder(this.folderOf(bucket));
@@ -154,30 +154,30 @@ export class ObjectStore {
 
   /** Who wants to know of reads that found nothing. */
   onMiss(listener: MissListener): void {
-    this.missListeners.push(listener);
+    this.#missListeners.push(listener);
   }
 
   /** A read found nothing. */
   async missed(bucket: string, key: string): Promise<void> {
-    for (const listener of this.missListeners) await listener(bucket, key);
+    for (const listener of this.#missListeners) await listener(bucket, key);
   }
 
   /** The time an object is stored at. */
   stamp(): Pick<ObjectFacts, 'modifiedAt'> {
-    return { modifiedAt: new Date(this.now()).toISOString() };
+    return { modifiedAt: new Date(this.#now()).toISOString() };
   }
 
-  private async takeUp(bucket: string): Promise<void> {
-    const folder = join(this.folder, bucket);
+  async #takeUp(bucket: string): Promise<void> {
+    const folder = join(this.#folder, bucket);
     const names = await readdir(folder);
     for (const name of names.filter((one) => TEMPORARY.test(one))) await rm(join(folder, name));
     const files = names.filter((name) => OBJECT_FILE.test(name));
     const objects = files.map((name) => readObjectFactsAtOnce(join(folder, name)));
-    this.indexes.set(bucket, new KeyIndex(objects));
+    this.#indexes.set(bucket, new KeyIndex(objects));
   }
 
-  private pathOf(bucket: string, key: string): string {
-    return join(this.folder, bucket, createHash('sha256').update(key).digest('hex'));
+  #pathOf(bucket: string, key: string): string {
+    return join(this.#folder, bucket, createHash('sha256').update(key).digest('hex'));
   }
 }
 

@@ -1,12 +1,12 @@
 import type { ObjectWriter } from '../model.ts';
-import type { KeyDesk } from '../service/control/key-actions.ts';
-import type { TemplateDesk } from '../service/control/template-service.ts';
+import type { KeyContext } from '../service/control/key-actions.ts';
+import type { TemplateService } from '../service/control/template-service.ts';
 import type { Engine } from '../service/engine/engine.ts';
 
 /** What the pages need of the service. */
-export interface PagesOptions extends KeyDesk {
+export interface PagesOptions extends KeyContext {
   engine: Engine;
-  desk: TemplateDesk;
+  templates: TemplateService;
   objects: ObjectWriter;
   /** The address bound: pages are shown under it and loopback only. */
   host: string;

@@ -110,12 +110,12 @@ function recordActions(app: Hono<ServiceEnv>, options: PagesOptions, form: strin
   });
   app.post('/keys', async (c) => {
     const { name, scopes, expires } = await requireForm(c, form);
-    const wish = {
+    const wanted = {
       name,
       scopes: [scopes ?? []].flat(),
       ...(typeof expires === 'string' && expires !== '' ? { expiresAt: expires } : {}),
     };
-    const { key, record } = await createKey(options, parseBody(bodies.createKey, wish));
+    const { key, record } = await createKey(options, parseBody(bodies.createKey, wanted));
     return page(c, { title: 'New key', body: newKeyPage(key, record) });
   });
 }

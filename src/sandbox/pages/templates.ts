@@ -10,11 +10,11 @@ import { formOf, newRow, readFields, readForm, readWords, type TemplateForm } fr
 
 /** Templates from uploaded PDFs. `token` is the one that posts must carry. */
 export function templatePages(app: Hono<ServiceEnv>, options: PagesOptions, token: string): void {
-  const { desk } = options;
+  const { templates } = options;
   const editor = (c: ServiceContext, id: string, form?: TemplateForm, problems: string[] = []) => {
-    const template = desk.find(id);
+    const template = templates.find(id);
     const isSaved = c.req.query('saved') !== undefined;
-    const facts = { isUsed: desk.isUsed(id), isSaved, problems, token };
+    const facts = { isUsed: templates.isUsed(id), isSaved, problems, token };
     return page(c, {
       title: template.name,
       body: editorPage({ template, form: form ?? formOf(template), ...facts }),
@@ -31,27 +31,28 @@ export function templatePages(app: Hono<ServiceEnv>, options: PagesOptions, toke
     const rolesText = typeof roles === 'string' ? roles : '';
     const { words, problems } = readWords({ name: given || title, description: '', roles: rolesText });
     if (problems.length > 0) throw invalidBody({ form: problems }, 'The template was not made');
-    const template = await desk.upload(words, file);
+    const template = await templates.upload(words, file);
     return c.redirect(`/templates/${template.id}`, 303);
   });
   app.get('/templates/:id', (c) => editor(c, c.req.param('id')));
   app.post('/templates/:id', async (c) => {
     const id = c.req.param('id');
     const body = await requireForm(c, token);
-    const wish = typeof body.do === 'string' ? body.do : 'save';
-    const removed = /^remove-(\d+)$/.exec(wish)?.[1];
+    const action = typeof body.do === 'string' ? body.do : 'save';
+    const removed = /^remove-(\d+)$/.exec(action)?.[1];
     const form = readForm(body, removed);
     const { words, problems } = readWords(form);
     if (removed !== undefined) return editor(c, id, form);
-    if (wish === 'add') return editor(c, id, { ...form, rows: [...form.rows, newRow(words.roles[0] ?? '')] });
-    const { fields, problems: wrong } = readFields(form.rows, desk.find(id), words.roles);
+    if (action === 'add')
+      return editor(c, id, { ...form, rows: [...form.rows, newRow(words.roles[0] ?? '')] });
+    const { fields, problems: wrong } = readFields(form.rows, templates.find(id), words.roles);
     const all = [...problems, ...wrong];
     if (all.length > 0) return editor(c, id, form, all);
-    await desk.save(id, { ...words, fields });
+    await templates.save(id, { ...words, fields });
     return c.redirect(`/templates/${id}?saved`, 303);
   });
   app.get('/templates/:id/document.pdf', async (c) => {
-    const pdf = await desk.pdfOf(c.req.param('id'));
+    const pdf = await templates.pdfOf(c.req.param('id'));
     return c.body(new Uint8Array(pdf), 200, {
       'Content-Type': 'application/pdf',
       'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -59,12 +60,12 @@ export function templatePages(app: Hono<ServiceEnv>, options: PagesOptions, toke
   });
   app.post('/templates/:id/active', async (c) => {
     const { active } = await requireForm(c, token);
-    await desk.setActive(c.req.param('id'), active === 'yes');
+    await templates.setActive(c.req.param('id'), active === 'yes');
     return c.redirect('/', 303);
   });
   app.post('/templates/:id/copy', async (c) => {
     await requireForm(c, token);
-    const { id } = await desk.copy(c.req.param('id'));
+    const { id } = await templates.copy(c.req.param('id'));
     return c.redirect(`/templates/${id}`, 303);
   });
 }

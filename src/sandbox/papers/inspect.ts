@@ -10,7 +10,7 @@ export async function inspectPdf(bytes: Uint8Array): Promise<Inspection> {
   try {
     const pdf = await PDF.load(bytes);
     const inspection = problemWith(pdf) ?? sizesOf(pdf);
-    if ('pages' in inspection) await rehearse(bytes);
+    if ('pages' in inspection) await tryPapers(bytes);
     return inspection;
   } catch {
     return { problem: 'The PDF cannot be read: it is damaged or incomplete.' };
@@ -18,7 +18,7 @@ export async function inspectPdf(bytes: Uint8Array): Promise<Inspection> {
 }
 
 /** What the papers will do with it, so that a file they would fail on is refused now and not when an envelope is made. */
-async function rehearse(bytes: Uint8Array): Promise<void> {
+async function tryPapers(bytes: Uint8Array): Promise<void> {
   const paper = await openPaper(bytes);
   const edge = { color: [0, 0, 0], width: 1 } as const;
   for (const sheet of paper.sheets) sheet.line([0, 0], [1, 1], edge);

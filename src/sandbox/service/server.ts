@@ -19,7 +19,7 @@ import { Trouble } from './base/trouble.ts';
 import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
 import { type ControlOptions, controlRoutes } from './control/control.ts';
 import { ControlPlane } from './control/control-plane.ts';
-import { TemplateDesk } from './control/template-service.ts';
+import { TemplateService } from './control/template-service.ts';
 import { Engine } from './engine/engine.ts';
 import { PaperStore } from './engine/paper-store.ts';
 import { Quota } from './engine/quota.ts';
@@ -118,11 +118,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       origin,
     });
     const rates = new RateWindow(options.rateLimit);
-    const desk = new TemplateDesk({ ...common, uploads });
+    const templates = new TemplateService({ ...common, uploads });
     const control = new ControlPlane({ ...common, engine, rates, apiKey, origin });
     const { host } = options;
     const { signal } = closing;
-    const app = webApp({ ...common, engine, desk, rates, control, closing: signal, host, objects, origin });
+    const app = webApp({
+      ...common,
+      engine,
+      templates,
+      rates,
+      control,
+      closing: signal,
+      host,
+      objects,
+      origin,
+    });
     attach(server, trouble, (request, env) =>
       answerWithFaults(request, env, {
         faults,

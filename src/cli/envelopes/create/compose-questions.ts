@@ -1,6 +1,6 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
 import { type Composition, type Step, setOrder } from '../../../envelopes/composition.ts';
-import { type Acquaintance, acquaintancesIn, rolesIn } from '../../../envelopes/contacts.ts';
+import { type Contact, contactsIn, rolesIn } from '../../../envelopes/contacts.ts';
 import { type NewSigner, parseSigner, signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
@@ -26,7 +26,7 @@ export async function askStep(
     case 'template':
       return askTemplate(composition, known, talk);
     case 'signers':
-      return askSigner(step, composition, acquaintancesIn(known.recent), talk);
+      return askSigner(step, composition, contactsIn(known.recent), talk);
     case 'order':
       return askOrder(composition, talk);
     case 'subject':
@@ -105,7 +105,7 @@ const NOBODY = 'nobody';
 async function askSigner(
   step: SignerStep,
   composition: Composition,
-  people: readonly Acquaintance[],
+  people: readonly Contact[],
   talk: Conversation,
 ): Promise<Back | undefined> {
   const { index, role } = step;
@@ -151,11 +151,11 @@ function signerChoices(
   typed: string,
   { index, role, optional }: SignerStep,
   composition: Composition,
-  people: readonly Acquaintance[],
+  people: readonly Contact[],
 ): Choice<NewSigner | typeof NOBODY>[] {
   const others = composition.signers.filter((_, at) => at !== index).map((one) => one.email.toLowerCase());
   const current = composition.signers[index];
-  const rank = ({ email, roles }: Acquaintance) =>
+  const rank = ({ email, roles }: Contact) =>
     2 * Number(email === typed) + Number(role !== undefined && roles.includes(role));
   const candidates = people
     .filter(({ email }) => !others.includes(email.toLowerCase()) && email !== current?.email)
@@ -167,11 +167,11 @@ function signerChoices(
     ...(isKnown ? [] : newSigner(typed, others)),
     ...kept.map((signer) => signerChoice(signer, role)),
     ...(optional && typed === '' ? [{ value: NOBODY, name: 'nobody else' } as const] : []),
-    ...candidates.map(acquaintanceChoice),
+    ...candidates.map(contactChoice),
   ];
 }
 
-function acquaintanceChoice({ email, name, roles }: Acquaintance): Choice<NewSigner> {
+function contactChoice({ email, name, roles }: Contact): Choice<NewSigner> {
   const description = roles.length > 0 ? `signed as ${roles.map(safeLine).join(', ')} before` : undefined;
   return signerChoice({ email, name }, undefined, description);
 }

@@ -56,7 +56,7 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
     // Whoever was asked has seen the summary, and chose to see the request.
     if (context.json || !context.terminal.outIsTty || isChecked)
       return writeJson({ dryRun: true, body }, context.hidingSecrets());
-    return showRehearsal(wanted, await templates.template(wanted.templateId), flags, context);
+    return showDryRun(wanted, await templates.template(wanted.templateId), flags, context);
   }
   const options = { requestId, rerun, signal: context.signal, ...(rerun ? { check } : {}) };
   const open = {
@@ -91,7 +91,7 @@ async function checkSigners(
 }
 
 /** For people a dry run says in words what would be created. */
-async function showRehearsal(
+async function showDryRun(
   envelope: NewEnvelope,
   template: Template | undefined,
   flags: CreateFlags,
@@ -106,7 +106,7 @@ async function showRehearsal(
   await terminal.out(`${renderComposition(preview, { columns, style, redact })}Nothing was created.\n`);
 }
 
-interface Wish {
+interface Given {
   wanted: NewEnvelope;
   /** What creates it with this request id and no question. */
   command: (requestId: string) => string;
@@ -118,7 +118,7 @@ interface Wish {
  * The envelope that the flags describe. Where template or signers are missing, the person at the terminal is asked.
  * @throws UsageError where nobody can be asked.
  */
-async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Wish> {
+async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Given> {
   const { template: templateId } = flags;
   const hasSigners = flags.signer !== undefined || flags['signers-file'] !== undefined;
   const asks = (templateId === undefined || !hasSigners) && context.terminal.canAsk && !context.json;

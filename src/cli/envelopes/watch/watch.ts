@@ -102,13 +102,13 @@ class Watching {
 
   constructor(
     show: WatchShow,
-    wish: { until: readonly string[]; single: boolean },
+    wanted: { until: readonly string[]; single: boolean },
     flags: WatchFlags,
     context: Context,
   ) {
     this.#show = show;
-    this.#until = wish.until;
-    this.#single = wish.single;
+    this.#until = wanted.until;
+    this.#single = wanted.single;
     const { signal, terminal } = context;
     const options = { signal, showsOutput: terminal.outIsTty && !context.json };
     if (flags.exec !== undefined)

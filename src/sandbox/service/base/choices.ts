@@ -216,7 +216,7 @@ const LISTED = new Map<string, Choice>(Object.entries(CHOICES));
 /** The rules when nothing is chosen. */
 export const DEFAULT_RULES: Rules = completed({});
 
-/** What is wrong with a wish, by name: an unknown choice or value, each with what was probably meant. */
+/** What is wrong with what is asked for, by name: an unknown choice or value, each with what was probably meant. */
 export function problemsIn(wanted: Record<string, string>): ErrorDetails {
   const problems = Object.entries(wanted).flatMap(([name, value]): [string, string[]][] => {
     const choice = LISTED.get(name);

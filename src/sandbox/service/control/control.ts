@@ -14,10 +14,10 @@ import type { Faults } from '../faults/faults.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { createKey, type KeyDesk, revokeKey } from './key-actions.ts';
+import { createKey, type KeyContext, revokeKey } from './key-actions.ts';
 import { settingRoutes } from './settings-routes.ts';
 
-export interface ControlOptions extends KeyDesk {
+export interface ControlOptions extends KeyContext {
   store: Store;
   engine: Engine;
   clock: SandboxClock;

@@ -7,7 +7,7 @@ import { parseBody } from '../base/validation.ts';
 import { reply, type ServiceEnv } from '../base/web.ts';
 import { checkFaults, type Faults } from '../faults/faults.ts';
 
-const wishSchema = z.record(z.string(), z.string({ error: 'Must be a string' }));
+const settingsSchema = z.record(z.string(), z.string({ error: 'Must be a string' }));
 
 /** The part of the control plane that changes how the service behaves: choices and faults. */
 export function settingRoutes(
@@ -16,7 +16,7 @@ export function settingRoutes(
 ): void {
   app.get('/choices', (c) => reply(c, { data: choices.list() }));
   app.post('/choices', async (c) => {
-    const wanted = parseBody(wishSchema, await readJson(c.env.incoming));
+    const wanted = parseBody(settingsSchema, await readJson(c.env.incoming));
     const problems = problemsIn(wanted);
     if (Object.keys(problems).length > 0) throw invalidBody(problems, 'The choices are not valid');
     choices.set(wanted);

@@ -6,7 +6,7 @@ import type { RandomId } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { Uploads } from '../store/uploads.ts';
 
-export interface TemplateDeskOptions {
+export interface TemplateServiceOptions {
   store: Store;
   clock: SandboxClock;
   randomId: RandomId;
@@ -19,10 +19,10 @@ export interface TemplateDeskOptions {
 export type TemplateWords = Pick<TemplateRecord, 'name' | 'description' | 'roles'>;
 
 /** Templates made from an organisation's own PDFs. Until its fields are saved a template is not active. */
-export class TemplateDesk {
-  readonly #options: TemplateDeskOptions;
+export class TemplateService {
+  readonly #options: TemplateServiceOptions;
 
-  constructor(options: TemplateDeskOptions) {
+  constructor(options: TemplateServiceOptions) {
     this.#options = options;
   }
 
