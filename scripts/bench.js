@@ -11,6 +11,7 @@ const PARTS = {
   start: { entry: 'benchStart', quick: { rounds: 5 } },
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
   documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 1, many: 200 } },
+  seals: { entry: 'benchSeals', quick: { papers: 100, rounds: 1 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
   watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2 } },
   sandbox: { entry: 'benchSandbox', quick: { envelopes: 1_000, seconds: 2, many: 5_000 } },
@@ -50,7 +51,7 @@ function page() {
 
 \`npm run bench\` takes every figure below on your machine, and \`npm run bench -- --write\` puts them here. They are ratios
 wherever there is something to compare with, taken in one run and interleaved, since machines differ and are shared: a
-ratio says more than milliseconds. Peers that are not installed (\`gh\`, \`aws\`, \`rclone\`, \`webhook\`, Ceph) are left out.
+ratio says more than milliseconds. Peers that are not installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out.
 \`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')}) takes a part, \`--quick\` small numbers, \`--json FILE\` writes JSON.
 
 The last run: ${machine}. Where a figure falls short of what we ask of it, the table says so.

@@ -16,7 +16,8 @@ import {
 import type { DownloadOptions } from '../../documents/download/file.ts';
 import { targetsOfIds } from '../../documents/download/targets.ts';
 import { streamObject } from '../../documents/download/to-stream.ts';
-import type { JudgedSeal, SealVerdict } from '../../documents/seal/judge.ts';
+import type { JudgedSeal } from '../../documents/seal/judge.ts';
+import type { CheckedSeal } from '../../documents/seal/seal.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { mapAhead } from '../../kernel/streams.ts';
@@ -24,6 +25,7 @@ import { type Progress, startProgress } from '../../output/progress.ts';
 import { Batch } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { durationFlag } from '../flags.ts';
+import type { pinningJudge } from './seals.ts';
 import { renderFile } from './view.ts';
 
 /** What both download commands take. */
@@ -182,17 +184,17 @@ async function fetchAll(
   const waiting = waitingOf(flags, context);
   const line = await startProgress(progress, context.terminal, context.json);
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
-  const seals = sealsOf(context);
+  const judged = judgeOf(context);
   try {
     const work = (target: FileTarget) => fetchFile(bucket, target, { ...options, watch }, waiting);
-    for await (const { result, error } of mapAhead(targets, flags.concurrency, work)) {
+    for await (const { result, seal: checked, error } of mapAhead(targets, flags.concurrency, work)) {
       progress.done++;
       if (error !== undefined) progress.failed++;
       if (error !== undefined) {
         await batch.report({ json: result, failure: { error } });
         continue;
       }
-      const { seal, problem } = await seals(result.path);
+      const { seal, problem } = await judged(checked, result.path);
       const text = renderFile(result, context.terminal, seal);
       await batch.report({ json: seal === null ? result : { ...result, seal }, text });
       if (problem !== null && !context.json) await line.aside(() => context.notice(problem));
@@ -203,15 +205,18 @@ async function fetchAll(
   batch.end(targets.length, 'file');
 }
 
-/** Reads the seal of a file that was fetched, where it is a PDF. What checks it is loaded for the first one. */
-function sealsOf(
+/** Judges the seals of what was fetched, in the order of the report: the first one may be pinned. */
+function judgeOf(
   context: Context,
-): (path: string | null) => Promise<{ seal: JudgedSeal | null; problem: string | null }> {
-  let judge: Promise<(path: string) => Promise<SealVerdict>> | undefined;
-  return async (path) => {
-    if (path === null || !/\.pdf$/i.test(path)) return { seal: null, problem: null };
-    judge ??= import('./seals.ts').then(({ pinningJudge }) => pinningJudge(context));
-    const { seal, problem } = await (await judge)(path);
+): (
+  checked: CheckedSeal | null,
+  path: string | null,
+) => Promise<{ seal: JudgedSeal | null; problem: string | null }> {
+  let judge: ReturnType<typeof pinningJudge> | undefined;
+  return async (checked, path) => {
+    if (checked === null) return { seal: null, problem: null };
+    judge ??= import('./seals.ts').then((seals) => seals.pinningJudge(context));
+    const { seal, problem } = await (await judge)(checked);
     return { seal, problem: problem === null ? null : `${path}: ${problem.message}` };
   };
 }

@@ -1,5 +1,6 @@
 import { judgeSeal, type Known, type SealVerdict } from '../../documents/seal/judge.ts';
 import { type Origin, pinFirst, pinnedFor, readPins } from '../../documents/seal/pins.ts';
+import { type CheckedSeal, checkSeal } from '../../documents/seal/seal.ts';
 import { readAuthorities } from '../../documents/seal/trust.ts';
 import { NoProfileError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
@@ -32,15 +33,17 @@ export async function sealJudge(
   context: Context,
 ): Promise<(path: string) => Promise<SealVerdict>> {
   const known = await knownTo(context, flags.trust);
-  return (path) => judgeSeal(path, known, flags['require-seal']);
+  return async (path) => judgeSeal(await checkSeal(path), known, flags['require-seal']);
 }
 
-/** The same for downloads, which pin the first seal that they see. */
-export async function pinningJudge(context: Context): Promise<(path: string) => Promise<SealVerdict>> {
+/** What judges the seals of downloads, one after another, and pins the first one. */
+export async function pinningJudge(
+  context: Context,
+): Promise<(checked: CheckedSeal) => Promise<SealVerdict>> {
   const origin = await originOf(context);
   let known = await knownTo(context, undefined);
-  return async (path) => {
-    const verdict = await judgeSeal(path, known);
+  return async (checked) => {
+    const verdict = judgeSeal(checked, known);
     const { fingerprint, subject, coverage, state } = verdict.seal;
     const isGood = state === 'intact' && coverage === 'whole' && fingerprint !== null;
     if (origin === undefined || !isGood || known.pinned.length > 0) return verdict;
@@ -51,7 +54,7 @@ export async function pinningJudge(context: Context): Promise<(path: string) => 
       since: new Date(context.clock.now()).toISOString(),
     };
     known = { ...known, pinned: pinnedFor(await pinFirst(stateDir(), pin), origin) };
-    return judgeSeal(path, known);
+    return judgeSeal(checked, known);
   };
 }
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
+import { readRegular } from '../../kernel/files/regular-file.ts';
 import { parseJson } from '../../kernel/json.ts';
 import type { Folders } from './folders.ts';
 import { localError } from './local-error.ts';
 import { MANIFEST_NAME, manifestName, readManifest, updateManifest } from './manifest.ts';
-import { readRegular } from './regular-file.ts';
 
 /** ETags that are not the MD5 of their object (uploads in parts, objects with keys of their own), by file. */
 const ETAGS_NAME = '.esign-etags.json';

@@ -3,7 +3,7 @@ import { StorageError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { lockFile } from '../../kernel/files/lock.ts';
-import { readRegular } from './regular-file.ts';
+import { readRegular } from '../../kernel/files/regular-file.ts';
 
 /** The list of all files with their hashes, as `sha256sum` writes and checks it. */
 export const MANIFEST_NAME = 'SHA256SUMS';

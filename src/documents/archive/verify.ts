@@ -4,10 +4,10 @@ import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import type { JudgedSeal, SealVerdict } from '../seal/judge.ts';
 import { MANIFEST_NAME, parseLine, readManifest, staysInside } from './manifest.ts';
-import { blocksOf, openRegular } from './regular-file.ts';
 
 const AT_ONCE = 4;
 

@@ -3,7 +3,9 @@ import type { Envelope } from '../../api/schemas.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import type { Paper } from '../../kernel/vocabulary.ts';
+import { localError } from '../archive/local-error.ts';
 import type { Bucket } from '../bucket/bucket.ts';
+import type { CheckedSeal } from '../seal/seal.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
 import { fileOf, keyOf, type WantedFile } from './papers.ts';
 
@@ -71,22 +73,28 @@ export function sourceOf(target: FileTarget): string {
   return target.key ?? `the ${target.what ?? ''} file of ${target.envelopeId ?? ''}`;
 }
 
+/** What came of a target. */
+export interface Fetched {
+  result: FileResult;
+  /** Of a PDF, checked as it was written: what it is worth says who knows the signers. Null without one. */
+  seal: CheckedSeal | null;
+  error: EsignError | undefined;
+}
+
 /** A result for each target; a failure is a result, too, and carries its error. */
 export async function fetchFile(
   bucket: Bucket,
   target: FileTarget,
   options: DownloadOptions,
   waiting: Waiting,
-): Promise<{ result: FileResult; error: EsignError | undefined }> {
+): Promise<Fetched> {
   let { key } = target;
   try {
     const wanted = await target.locate();
     key = wanted.key;
     const named = target.fileName === null ? wanted : { ...wanted, fileName: target.fileName };
-    return {
-      result: await untilThere(() => downloadFile(bucket, named, options), waiting),
-      error: undefined,
-    };
+    const result = await untilThere(() => downloadFile(bucket, named, options), waiting);
+    return { result, seal: await sealIn(result.path), error: undefined };
   } catch (error) {
     if (options.signal?.aborted || !(error instanceof EsignError)) throw error;
     const failed = {
@@ -99,7 +107,17 @@ export async function fetchFile(
     };
     return {
       result: { ...failed, status: 'failed', error: { code: error.code, message: messageOf(error) } },
+      seal: null,
       error,
     };
   }
+}
+
+/** What checks it is loaded for the first PDF. */
+async function sealIn(path: string | null): Promise<CheckedSeal | null> {
+  if (path === null || !/\.pdf$/i.test(path)) return null;
+  const { checkSeal } = await import('../seal/seal.ts');
+  return checkSeal(path).catch((error: unknown) => {
+    throw localError(error, path);
+  });
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import * as z from 'zod/mini';
+import { readRegular } from '../../kernel/files/regular-file.ts';
 import { parseJson } from '../../kernel/json.ts';
-import { readRegular } from '../archive/regular-file.ts';
 import { CHECKSUM_ALGORITHMS, type ObjectFacts } from '../bucket/object-facts.ts';
 
 /*

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { type CheckedSeal, checkSeal, type Seal } from './seal.ts';
+import type { CheckedSeal, Seal } from './seal.ts';
 import { type Trust, trustIn } from './trust.ts';
 
 /** A seal, and how far the one who sealed is known; the shape of `seal` in JSON. */
@@ -33,11 +33,10 @@ export interface SealVerdict {
 }
 
 /**
- * Judges the seal of a PDF. A paper without one is neutral unless a seal is required: the service does not promise one.
- * @throws the system's error when the file can't be read.
+ * Judges the seal of a PDF that was checked. A paper without one is neutral unless a seal is required: the service does not
+ * promise one.
  */
-export async function judgeSeal(path: string, known: Known, isRequired = false): Promise<SealVerdict> {
-  const checked = await checkSeal(path);
+export function judgeSeal(checked: CheckedSeal, known: Known, isRequired = false): SealVerdict {
   const seal = { ...checked.seal, trust: trustIn(checked, known) };
   return { seal, problem: problemWith(seal, checked, isRequired) };
 }

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { blocksOf } from '../../kernel/files/regular-file.ts';
 import { CutShortError, PdfParser } from './pdf-parser.ts';
 import { type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 
@@ -46,6 +47,11 @@ export class PdfBytes {
     return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
   }
 
+  /** All bytes from there to there, in blocks of which each is only valid until the next one. */
+  blocks(start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
+    return blocksOf(this.#descriptor, Math.min(this.size, end), start);
+  }
+
   /** Parses what stands there, with as much of the file as that needs. @throws UnreadablePdfError. */
   parse<T>(at: number, parse: (parser: PdfParser) => T): T {
     if (at < 0 || at >= this.size) throw new UnreadablePdfError('The file points to a place outside itself.');
@@ -69,8 +75,10 @@ export class PdfBytes {
   #page(number: number): Buffer {
     const known = this.#pages.get(number);
     if (known) return known;
-    const page = Buffer.alloc(PAGE_BYTES);
-    const length = readSync(this.#descriptor, page, 0, PAGE_BYTES, number * PAGE_BYTES);
+    const at = number * PAGE_BYTES;
+    // Small files are many: a whole page for each would be thrown away.
+    const page = Buffer.allocUnsafe(Math.max(0, Math.min(PAGE_BYTES, this.size - at)));
+    const length = readSync(this.#descriptor, page, 0, page.length, at);
     if (this.#pages.size >= PAGES_KEPT) this.#pages.clear();
     const bytes = page.subarray(0, length);
     this.#pages.set(number, bytes);

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { UnreadableSignatureError } from './asn1.ts';
 import { readSignedContent, type SignedContent } from './cms.ts';
 import { addsOnlyValidationData } from './later-revisions.ts';
@@ -67,21 +66,21 @@ export async function checkSeal(path: string): Promise<CheckedSeal> {
   const bytes = attempt(() => new PdfBytes(path));
   if (typeof bytes === 'string') return unreadable(bytes, false);
   try {
-    return await check(bytes, path);
+    return await check(bytes);
   } catch (error) {
-    return unreadable(reasonOf(error), await holdsSignature(path));
+    return unreadable(reasonOf(error), await holdsSignature(bytes));
   } finally {
     bytes.close();
   }
 }
 
-async function check(bytes: PdfBytes, path: string): Promise<CheckedSeal> {
+async function check(bytes: PdfBytes): Promise<CheckedSeal> {
   const file = new PdfFile(bytes);
   const signatures = signaturesOf(file);
-  if (signatures.length === 0) return withoutSignature(path);
+  if (signatures.length === 0) return withoutSignature(bytes);
   if (signatures.length > MAX_SIGNATURES) return unreadable('The file has too many signatures.', true);
   const checked: Checked[] = [];
-  for (const signature of signatures) checked.push(await checkOne(path, signature));
+  for (const signature of signatures) checked.push(await checkOne(bytes, signature));
   const last = checked.findLast(({ signature }) => !isTimeStamp(signature)) ?? checked.at(-1);
   if (last === undefined) return unreadable('The file has no signature.', true);
   const wrong = checked.find(({ isGood }) => !isGood);
@@ -103,13 +102,13 @@ async function check(bytes: PdfBytes, path: string): Promise<CheckedSeal> {
 }
 
 /** A file may hold a signature that its form does not name: somebody may have taken it out of the form. */
-async function withoutSignature(path: string): Promise<CheckedSeal> {
-  if (await holdsSignature(path))
+async function withoutSignature(bytes: PdfBytes): Promise<CheckedSeal> {
+  if (await holdsSignature(bytes))
     return unreadable('The file holds a signature that its form does not name.', true);
   return { seal: NONE, signer: null, isSigned: false };
 }
 
-async function checkOne(path: string, signature: Signature): Promise<Checked> {
+async function checkOne(bytes: PdfBytes, signature: Signature): Promise<Checked> {
   const kinds = ['ETSI.CAdES.detached', 'adbe.pkcs7.detached', 'ETSI.RFC3161'];
   if (!kinds.includes(signature.subFilter))
     throw new UnreadableSignatureError(
@@ -122,21 +121,18 @@ async function checkOne(path: string, signature: Signature): Promise<Checked> {
   )
     throw new UnreadableSignatureError(signature.problem ?? 'it is not complete');
   const content = readSignedContent(signature.contents, isTimeStamp(signature) ? 'timeStamp' : 'signature');
-  const digest = await digestOf(path, content.hash, signature.range);
+  const digest = await digestOf(bytes, content.hash, signature.range);
   return { signature, content, isGood: content.isGood(digest) };
 }
 
 async function digestOf(
-  path: string,
+  bytes: PdfBytes,
   algorithm: string,
   { gapStart, gapEnd, end }: NonNullable<Signature['range']>,
 ): Promise<Buffer> {
   const hash = createHash(algorithm);
-  const add = async (bytes: AsyncIterable<Buffer>) => {
-    for await (const chunk of bytes) hash.update(chunk);
-  };
-  if (gapStart > 0) await add(createReadStream(path, { end: gapStart - 1 }));
-  if (end > gapEnd) await add(createReadStream(path, { start: gapEnd, end: end - 1 }));
+  for await (const block of bytes.blocks(0, gapStart)) hash.update(block);
+  for await (const block of bytes.blocks(gapEnd, end)) hash.update(block);
   return hash.digest();
 }
 
@@ -181,12 +177,13 @@ function attempt<T>(open: () => T): T | string {
 }
 
 /** Whether the text of a signature stands anywhere in the file. */
-async function holdsSignature(path: string): Promise<boolean> {
-  let rest = '';
-  for await (const chunk of createReadStream(path)) {
-    const text = rest + Buffer.from(chunk).toString('latin1');
-    if (/\/ByteRange\b/.test(text)) return true;
-    rest = text.slice(-16);
+async function holdsSignature(bytes: PdfBytes): Promise<boolean> {
+  const word = '/ByteRange';
+  let rest = Buffer.alloc(0);
+  for await (const block of bytes.blocks(0, bytes.size)) {
+    const seam = Buffer.concat([rest, block.subarray(0, word.length)]);
+    if (block.includes(word, 0, 'latin1') || seam.includes(word, 0, 'latin1')) return true;
+    rest = Buffer.from(block.subarray(-word.length));
   }
   return false;
 }

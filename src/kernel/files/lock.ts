@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { constants, copyFile, link, readFile, realpath, rm, unlink, writeFile } from 'node:fs/promises';
+import { constants, copyFile, link, realpath, rm, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { shortDigest } from '../digest.ts';
 import { codeOf } from '../errors.ts';
 import { untilFree } from './files.ts';
 import { announce, isPresent, processOf, type StatReader } from './presence.ts';
+import { readRegular } from './regular-file.ts';
 
 export interface LockOptions {
   /** How long another's lock is waited for, in ms; not at all by default. */
@@ -61,7 +62,7 @@ export async function lockFile(
 
 /** True when a living process holds the lock file. */
 export async function isLocked(file: string): Promise<boolean> {
-  const owner = await readFile(file, 'utf8').catch(() => undefined);
+  const owner = await ownerOf(file).catch(() => undefined);
   return owner !== undefined && isPresent(owner);
 }
 
@@ -79,14 +80,9 @@ async function placed(claim: string, path: string): Promise<boolean> {
   }
 }
 
-/** What the lock says; undefined when it is gone. */
-async function ownerOf(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+/** What the lock says; undefined when it is gone. A pipe of its name is no lock and would be waited for, for ever. */
+function ownerOf(path: string): Promise<string | undefined> {
+  return readRegular(path);
 }
 
 /**

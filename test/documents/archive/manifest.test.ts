@@ -9,6 +9,7 @@ import { Ledger } from '../../../src/documents/archive/ledger.ts';
 import { parseLine, updateManifest } from '../../../src/documents/archive/manifest.ts';
 import { type VerifiedFile, verifyPapers } from '../../../src/documents/archive/verify.ts';
 import { judgeSeal } from '../../../src/documents/seal/judge.ts';
+import { checkSeal } from '../../../src/documents/seal/seal.ts';
 import { lockFile } from '../../../src/kernel/files/lock.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -23,7 +24,7 @@ const list = () => readFile(join(dir, 'SHA256SUMS'), 'utf8');
 
 async function verify(): Promise<VerifiedFile[]> {
   const files: VerifiedFile[] = [];
-  const judge = (path: string) => judgeSeal(path, { authorities: [], pinned: [] });
+  const judge = async (path: string) => judgeSeal(await checkSeal(path), { authorities: [], pinned: [] });
   for await (const file of verifyPapers([dir], { judge })) files.push(file);
   return files;
 }

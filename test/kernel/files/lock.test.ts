@@ -1,4 +1,4 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -110,6 +110,15 @@ describe('a lock', () => {
     const release = await lockFile(lock, taken);
     expect(await readdir(folder)).toEqual(['lock']);
     await release();
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a pipe in the place of a lock', () => {
+  it('is nobody’s and is never waited for', async () => {
+    execFileSync('mkfifo', [lock]);
+    expect(await isLocked(lock)).toBe(false);
+    await expect(lockFile(lock, taken)).rejects.toMatchObject({ code: 'ENOTFILE' });
+    expect(await readdir(folder)).toEqual(['lock']);
   });
 });
 

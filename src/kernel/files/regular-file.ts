@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, read } from 'node:fs';
 import { promisify } from 'node:util';
-import { codeOf } from '../../kernel/errors.ts';
+import { codeOf } from '../errors.ts';
 
 const { O_RDONLY, O_NONBLOCK = 0 } = constants;
 
@@ -39,14 +39,15 @@ export async function readRegular(path: string, flags?: number): Promise<string 
 const BLOCK = 256 * 1024;
 const readAt = promisify(read);
 
-/** The first bytes of an open file, or all, in blocks; a block is only valid until the next one. */
+/** The bytes of an open file from `start` to `end`, or all, in blocks; a block is only valid until the next one. */
 export async function* blocksOf(
   file: number,
   end = Number.POSITIVE_INFINITY,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const block = Buffer.allocUnsafe(BLOCK);
-  for (let position = 0; position < end; ) {
-    const { bytesRead } = await readAt(file, block, 0, Math.min(BLOCK, end - position), position);
+  start = 0,
+): AsyncGenerator<Buffer, void, undefined> {
+  const block = Buffer.allocUnsafe(Math.max(0, Math.min(BLOCK, end - start)));
+  for (let position = start; position < end; ) {
+    const { bytesRead } = await readAt(file, block, 0, Math.min(block.length, end - position), position);
     if (bytesRead === 0) return;
     position += bytesRead;
     yield block.subarray(0, bytesRead);

@@ -1,0 +1,113 @@
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BIN, homeIn, median, option, printRows, run, startSandbox, times } from './measure.js';
+
+/*
+ * The seals of many papers of the sandbox, checked by `documents verify` and, one process for each file, by `pdfsig`
+ * where poppler is installed. A paper that is not believed ends it with an error.
+ * Run it by hand: node test/bench/seals.js [--papers 1000] [--rounds 3]
+ */
+const AT_ONCE = 8;
+/** Further papers are copies of these: making one takes far longer than checking it. */
+const MADE = 200;
+/** pdfsig takes one file; of more than these the rest is reckoned. */
+const ASKED_OTHERS = 200;
+
+/** @returns {Promise<import('./measure.js').Row[]>} */
+export async function benchSeals({ papers = 1_000, rounds = 3 } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
+  try {
+    const env = homeIn(folder);
+    const dir = join(folder, 'papers');
+    await download(folder, dir, papers, env);
+    const words = [BIN, 'documents', 'verify', dir, '--require-seal'];
+    const seen = { esign: [], node: [], peakMb: 0 };
+    for (let round = 0; round < rounds; round++) {
+      const { ms, peakMb } = await run(process.execPath, words, { env });
+      seen.esign.push(ms);
+      seen.peakMb = Math.max(seen.peakMb, peakMb);
+      seen.node.push((await run(process.execPath, ['-e', '0'], { env })).ms);
+    }
+    const own = median(seen.esign);
+    const beside = `${(own / papers).toFixed(2)} ms each; node -e 0: ${Math.round(median(seen.node))} ms`;
+    const { peakMb } = seen;
+    return [
+      {
+        name: `verify: ${papers} sealed papers`,
+        value: seconds(own),
+        asked: '<= 15 s',
+        good: own <= 15_000,
+        note: beside,
+      },
+      ...(await others(dir, own / papers, env)),
+      {
+        name: `memory: verify of ${papers} papers`,
+        value: `${peakMb} MB`,
+        asked: '< 200 MB',
+        good: peakMb < 200,
+      },
+    ];
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The signed papers and certificates of completed envelopes. */
+async function download(folder, dir, papers, env) {
+  const sandbox = await startSandbox(folder);
+  try {
+    await complete(sandbox.ready, Math.ceil(Math.min(papers, MADE) / 2));
+    const words = [BIN, 'envelopes', 'download', '--status', 'COMPLETED', '--dir', dir];
+    await run(process.execPath, words, { env });
+  } finally {
+    await sandbox.stop();
+  }
+  const made = await papersIn(dir);
+  for (let index = made.length; index < papers; index++)
+    await copyFile(join(dir, made[index % made.length]), join(dir, `copy-${index}.pdf`));
+}
+
+async function papersIn(dir) {
+  return (await readdir(dir)).filter((name) => name.endsWith('.pdf'));
+}
+
+async function complete({ baseUrl, apiKey }, count) {
+  const { origin } = new URL(baseUrl);
+  const post = async (url, body) => {
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const reply = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!reply.ok) throw new Error(`${url}: ${reply.status} ${await reply.text()}`);
+    return reply.json();
+  };
+  const next = Array.from({ length: count }, (_, index) => index).values();
+  const work = async () => {
+    for (const index of next) {
+      const signers = [{ email: `ada${index}@example.com`, name: `Ada ${index}` }];
+      const draft = { templateId: 'tmpl_nda', signers, sendImmediately: true };
+      const { data } = await post(`${baseUrl}/esign/envelopes`, draft);
+      await post(`${origin}/__sandbox/envelopes/${data.id}/sign`, {});
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+async function others(dir, own, env) {
+  const files = (await papersIn(dir)).slice(0, ASKED_OTHERS);
+  const started = performance.now();
+  try {
+    for (const name of files) await run('pdfsig', ['-nocert', join(dir, name)], { env });
+  } catch {
+    return [];
+  }
+  const ms = (performance.now() - started) / files.length;
+  const name = 'verify: as fast as pdfsig, a process for each file';
+  return [{ name, value: times(ms / own), note: `${ms.toFixed(1)} ms each` }];
+}
+
+function seconds(ms) {
+  return `${(ms / 1_000).toFixed(2)} s`;
+}
+
+if (process.argv[1] === import.meta.filename)
+  printRows(await benchSeals({ papers: option('papers'), rounds: option('rounds') }));
