@@ -28,7 +28,7 @@ async function pack() {
     maxBuffer: 64 * 1024 * 1024,
   });
   const [{ filename, files }] = JSON.parse(stdout);
-  const stray = files.filter(({ path }) => !/^(bin|dist|contract)\/|^[A-Za-z.]+$/.test(path));
+  const stray = files.filter(({ path }) => !/^(bin|dist|contract|skills)\/|^[A-Za-z.]+$/.test(path));
   if (stray.length > 0) throw new Error(`the package has ${stray.map(({ path }) => path).join(', ')}`);
   const isFont = ({ path }) => /^dist\/fonts\/|\.ttf$/.test(path);
   const size = sum(files.filter((file) => !isFont(file)));

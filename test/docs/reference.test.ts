@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, '../..');
 const inDocs = await readdir(join(root, 'docs'), { recursive: true });
 const pages = [
   'README.md',
+  'skills/esign/SKILL.md',
   ...inDocs.filter((file) => file.endsWith('.md')).map((file) => join('docs', file)),
 ];
 
@@ -23,8 +24,8 @@ async function anchorsOf(path: string): Promise<string[]> {
 }
 
 describe('the guides', () => {
-  it('have a command reference that is up to date', () => {
-    const words = [join(root, 'scripts/reference.js'), '--check'];
+  it.each(['reference.js', 'skill.js'])('are up to date where they are made: scripts/%s', (script) => {
+    const words = [join(root, 'scripts', script), '--check'];
     const { stderr, status } = spawnSync(process.execPath, words, { encoding: 'utf8' });
     expect(stderr).toBe('');
     expect(status).toBe(0);

@@ -11,7 +11,7 @@ import { needs, type Tool } from '../support/tools.ts';
 const root = join(import.meta.dirname, '../..');
 const guides = (await readdir(join(root, 'docs'))).filter((file) => file.endsWith('.md')).sort();
 const pages = await Promise.all(
-  ['README.md', ...guides.map((file) => `docs/${file}`)].map(async (page) => {
+  ['README.md', 'skills/esign/SKILL.md', ...guides.map((file) => `docs/${file}`)].map(async (page) => {
     const text = await readFile(join(root, page), 'utf8');
     return { page, text, snippets: snippetsOf(page, text) };
   }),
