@@ -113,6 +113,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'envelopes:send': 'mails',
   'envelopes:summary': 'reads',
   'envelopes:watch': 'reads',
+  'events:drill': 'writes',
   'events:gaps': 'reads',
   'events:list': 'local',
   'events:replay': 'writes',

@@ -11,11 +11,26 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 const OF_A_SIGNER = new Set(['envelope.viewed', 'envelope.signed', 'envelope.declined']);
 
+export interface SampleOptions {
+  envelopeId?: string | undefined;
+  /** When it happened, in ms since the epoch. */
+  now: number;
+}
+
+/** What a payload says. */
+export interface SampleBody {
+  event: string;
+  timestamp: string;
+  data: { envelopeId: string; status: string; signer?: object };
+}
+
 /** A payload as the service sends it for the event (API document, Events), with made-up people. */
-export function samplePayload(
-  event: string,
-  options: { envelopeId?: string | undefined; now: number },
-): Buffer {
+export function samplePayload(event: string, options: SampleOptions): Buffer {
+  return Buffer.from(JSON.stringify(sampleBody(event, options)));
+}
+
+/** The same, not yet written as JSON. */
+export function sampleBody(event: string, options: SampleOptions): SampleBody {
   const envelopeId = options.envelopeId ?? `env_${randomBytes(10).toString('hex')}`;
   const signer = {
     id: `signer_${randomBytes(10).toString('hex')}`,
@@ -24,5 +39,5 @@ export function samplePayload(
     ...(event === 'envelope.declined' ? { declineReason: 'The rent is wrong' } : {}),
   };
   const data = { envelopeId, status: STATUS[event] ?? 'SENT', ...(OF_A_SIGNER.has(event) ? { signer } : {}) };
-  return Buffer.from(JSON.stringify({ event, timestamp: new Date(options.now).toISOString(), data }));
+  return { event, timestamp: new Date(options.now).toISOString(), data };
 }

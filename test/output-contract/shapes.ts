@@ -171,6 +171,14 @@ const forward = z.object({
   nextMs: z.nullable(count),
   waiting: count,
 });
+const drillCheck = z.object({
+  check: text,
+  ok: z.boolean(),
+  status: z.nullable(count),
+  ms: z.number(),
+  finding: maybe,
+  notice: z.optional(text),
+});
 const listening = z.object({ type: z.literal('ready'), url: text, verify: z.boolean() });
 const warning = z.object({ type: z.literal('warning'), message: text });
 const received = z.object({
@@ -389,6 +397,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'envelopes:send': actionOnEach,
   'envelopes:summary': { summary: value(summary) },
   'envelopes:watch': { changes: lines(change) },
+  'events:drill': { checks: lines(drillCheck) },
   'events:gaps': { list: value(z.array(gap)) },
   'events:list': { list: value(z.array(event)) },
   'events:replay': { forwards: lines(forward) },

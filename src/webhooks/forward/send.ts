@@ -1,4 +1,4 @@
-import { request as httpRequest } from 'node:http';
+import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../../kernel/clock.ts';
 import { codeOf, messageOf } from '../../kernel/errors.ts';
@@ -69,48 +69,64 @@ export function resultOf(
 
 /**
  * Sends a delivery on once: the exact bytes and the original headers. Redirects are not followed.
- * node:http and not fetch, which changes headers and bytes.
  */
-export function forwardOnce(
+export async function forwardOnce(
   delivery: Forwardable,
   url: string,
   options: { attempt: number; timeoutMs: number; clock: Clock; signal?: AbortSignal | undefined },
 ): Promise<ForwardResult> {
-  const target = new URL(url);
-  const started = options.clock.now();
-  const result = (status: number | null, error: string | null): ForwardResult => {
-    const { attempt, clock } = options;
-    return resultOf(delivery, url, { attempt, status, ms: clock.now() - started, error });
-  };
+  const { attempt } = options;
   const kept = delivery.headers.filter(([name]) => !NOT_PASSED_ON.has(name.toLowerCase()));
-  const headers = [
-    ...kept,
-    [DELIVERY_ID, delivery.deliveryId],
-    ['Host', target.host],
-    ['Content-Length', String(delivery.raw.byteLength)],
-  ];
+  const headers = [...kept, [DELIVERY_ID, delivery.deliveryId] as const];
+  const { status, ms, error } = await postOnce({ url, headers, raw: delivery.raw }, options);
+  const refusal = status === null || status < 300 ? null : `answered ${status}`;
+  return resultOf(delivery, url, { attempt, status, ms, error: error ?? refusal });
+}
+
+/** What came of a request: a status, or why there is none. */
+export interface Answer {
+  status: number | null;
+  ms: number;
+  /** A code of the system where there is one, such as ECONNREFUSED. */
+  error: string | null;
+}
+
+/**
+ * Posts bytes with these headers, and waits for the whole answer.
+ * node:http and not fetch, which changes headers and bytes.
+ */
+export function postOnce(
+  { url, headers, raw }: { url: string; headers: readonly (readonly [string, string])[]; raw: Buffer },
+  options: {
+    timeoutMs: number;
+    clock: Clock;
+    signal?: AbortSignal | undefined;
+    /** Writes the body and ends the request; at once and as a whole when left out. */
+    write?: ((request: ClientRequest) => void) | undefined;
+  },
+): Promise<Answer> {
+  const { timeoutMs, clock, signal, write } = options;
+  const target = new URL(url);
+  const started = clock.now();
+  const answer = (status: number | null, error: string | null): Answer => {
+    return { status, ms: clock.now() - started, error };
+  };
+  const all = [...headers, ['Host', target.host], ['Content-Length', String(raw.byteLength)]];
   return new Promise((resolve) => {
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
     const request = send(
       target,
-      {
-        method: 'POST',
-        headers: headers.flat(),
-        timeout: options.timeoutMs,
-        agent: false,
-        signal: options.signal,
-      },
+      { method: 'POST', headers: all.flat(), timeout: timeoutMs, agent: false, signal },
       (response) => {
         response.resume();
         const status = response.statusCode ?? 0;
-        response.on('end', () => resolve(result(status, status < 300 ? null : `answered ${status}`)));
-        response.on('error', (error) => resolve(result(status, error.message)));
+        response.on('end', () => resolve(answer(status, null)));
+        response.on('error', (error) => resolve(answer(status, error.message)));
       },
     );
-    request.on('timeout', () =>
-      request.destroy(new Error(`no answer within ${options.timeoutMs / 1_000} s`)),
-    );
-    request.on('error', (error) => resolve(result(null, codeOf(error) ?? messageOf(error))));
-    request.end(delivery.raw);
+    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)));
+    request.on('error', (error) => resolve(answer(null, codeOf(error) ?? messageOf(error))));
+    if (write === undefined) request.end(raw);
+    else write(request);
   });
 }

@@ -1,0 +1,56 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/kernel/json.ts';
+import { Home, jsonLines, reportedError } from '../support/cli.ts';
+import { DRILL_SECRET, FAULTY, receiver, serve } from '../support/receivers.ts';
+
+const home = new Home();
+const drill = (url: string, ...more: string[]) =>
+  home.run(['events', 'drill', '--to', url, '--secret-file', 'secret', ...more]);
+beforeAll(() => writeFile(home.path('secret'), `${DRILL_SECRET}\n`));
+afterAll(() => home.close());
+
+describe('events drill', () => {
+  it('finds nothing wrong with listen', async () => {
+    const listening = home.start(['listen', '--port', '0', '--secret-file', 'secret', '--json']);
+    const { url } = await listening.object();
+    const { code, stdout, stderr } = await drill(String(url), '--json');
+    await listening.stop();
+    const lines = jsonLines(stdout);
+    expect([code, stderr, lines.length]).toEqual([0, '', 14]);
+    for (const line of lines) expect(line).toMatchObject({ ok: true, finding: null });
+    expect(lines[3]).toEqual({
+      check: 'wrong-signature',
+      ok: true,
+      status: 401,
+      ms: expect.any(Number) as unknown,
+      finding: null,
+    });
+  });
+
+  it('ends with 10 when a receiver does wrong, and says what, without the secret', async () => {
+    const { url, close } = await serve(receiver(FAULTY[2]?.steps));
+    const asJson = await drill(url.replace('http://', ''), '--json', '--events', 'signed,completed');
+    const asText = await drill(url);
+    await close();
+    const wrong = jsonLines(asJson.stdout).filter((line) => isRecord(line) && line.ok === false);
+    const finding = 'took it (200); a missing signature is a wrong one: answer 401';
+    expect(wrong).toMatchObject([{ check: 'missing-signature', status: 200, finding }]);
+    const [report] = jsonLines(asJson.stderr);
+    const message = `${url} did wrong in 1 of 14 checks: missing-signature.`;
+    expect([asJson.code, report]).toMatchObject([10, { error: { message } }]);
+    expect([asText.code, asText.stdout]).toEqual([
+      10,
+      expect.stringContaining(`missing-signature\twrong\t200\t`),
+    ]);
+    expect(asText.stdout).toContain(`\t${finding}\n`);
+    for (const { stdout, stderr } of [asJson, asText]) expect(stdout + stderr).not.toContain(DRILL_SECRET);
+  });
+
+  it('ends with 8 when nobody listens, with 2 without a secret or for an event there is not', async () => {
+    const nobody = await drill('localhost:9/hooks', '--json');
+    expect([nobody.code, nobody.stdout, reportedError(nobody).code]).toEqual([8, '', 'NETWORK']);
+    expect((await home.run(['events', 'drill', '--to', 'localhost:9/hooks'])).code).toBe(2);
+    expect((await drill('localhost:9/hooks', '--events', 'singed')).code).toBe(2);
+  });
+});

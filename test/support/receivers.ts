@@ -1,0 +1,219 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { EVENTS } from '../../src/kernel/vocabulary.ts';
+
+export const DRILL_SECRET = 'canarysecret-of-the-drill-01';
+
+/** The steps of a receiver that does everything right; a faulty one does some otherwise. */
+interface Steps {
+  read: (request: IncomingMessage) => Promise<Buffer>;
+  trusts: (raw: Buffer, signature: string | undefined) => boolean;
+  /** What it answers to a delivery that it trusts. */
+  take: (body: Record<string, unknown>, raw: Buffer) => number | Promise<number>;
+}
+
+const hmac = (raw: string | Buffer) => createHmac('sha256', DRILL_SECRET).update(raw).digest('hex');
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const RIGHT: Steps = {
+  read: (request) => buffer(request),
+  trusts: (raw, signature) => {
+    const [given, wanted] = [Buffer.from(signature ?? ''), Buffer.from(hmac(raw))];
+    return given.length === wanted.length && timingSafeEqual(given, wanted);
+  },
+  take: () => 200,
+};
+
+/** An application that takes webhooks, with the steps that it does otherwise. */
+export function receiver(otherwise: Partial<Steps> = {}): RequestListener {
+  const { read, trusts, take } = { ...RIGHT, ...otherwise };
+  const answer = async (request: IncomingMessage): Promise<number> => {
+    const raw = await read(request);
+    const signature = request.headers['x-service-signature'];
+    if (!trusts(raw, Array.isArray(signature) ? signature[0] : signature)) return 401;
+    const body = parseJson(raw.toString());
+    return isRecord(body) ? take(body, raw) : 400;
+  };
+  return (request, response) => {
+    answer(request).then(
+      (status) => response.writeHead(status, { connection: 'close' }).end(),
+      () => response.writeHead(500, { connection: 'close' }).end(),
+    );
+  };
+}
+
+const eventOf = ({ event, type }: Record<string, unknown>) => String(event ?? type);
+const envelopeOf = ({ data }: Record<string, unknown>) => (isRecord(data) ? String(data.envelopeId) : '');
+
+function once(): Steps['take'] {
+  const seen = new Set<string>();
+  return (_, raw) => {
+    const isNew = !seen.has(hmac(raw));
+    seen.add(hmac(raw));
+    return isNew ? 200 : 409;
+  };
+}
+
+/** Keeps the time of the latest event, and refuses what is older. */
+function inOrder(): Steps['take'] {
+  const latest = new Map<string, string>();
+  return (body) => {
+    const at = String(body.timestamp ?? body.createdAt);
+    if (at < (latest.get(envelopeOf(body)) ?? '')) return 500;
+    latest.set(envelopeOf(body), at);
+    return 200;
+  };
+}
+
+async function limited(request: IncomingMessage, bytes: number): Promise<Buffer> {
+  const raw = await buffer(request);
+  if (raw.byteLength > bytes) throw new Error('too large');
+  return raw;
+}
+
+/** Twelve kinds of faults as they are seen in the field, and more, each with the checks that name it. */
+export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: readonly string[] }[] = [
+  {
+    fault: 'trusts anybody',
+    steps: { trusts: () => true },
+    named: ['wrong-signature', 'missing-signature', 'short-signature', 'changed-bytes'],
+  },
+  {
+    fault: 'asks only that there is a signature',
+    steps: { trusts: (_, signature) => signature !== undefined },
+    named: ['wrong-signature', 'short-signature', 'changed-bytes'],
+  },
+  {
+    fault: 'checks a signature only where there is one',
+    steps: { trusts: (raw, signature) => signature === undefined || RIGHT.trusts(raw, signature) },
+    named: ['missing-signature'],
+  },
+  {
+    fault: 'compares as much as there is',
+    steps: { trusts: (raw, signature) => signature !== undefined && hmac(raw).startsWith(signature) },
+    named: ['short-signature'],
+  },
+  {
+    fault: 'breaks on a signature of another length',
+    steps: {
+      trusts: (raw, one) => one !== undefined && timingSafeEqual(Buffer.from(one), Buffer.from(hmac(raw))),
+    },
+    named: ['short-signature'],
+  },
+  {
+    fault: 'signs what it has parsed and written anew',
+    steps: { trusts: (raw, signature) => signature === hmac(JSON.stringify(parseJson(raw.toString()))) },
+    named: ['changed-bytes', 'raw-bytes', 'large'],
+  },
+  {
+    fault: 'has another secret',
+    steps: { trusts: (raw, signature) => signature === hmac(`${raw.toString()}!`) },
+    named: [
+      'good',
+      'repeated',
+      'out-of-order',
+      'raw-bytes',
+      'unknown-event',
+      'extra-fields',
+      'payload-shape',
+      'large',
+      'slow',
+    ],
+  },
+  { fault: 'refuses a repeat', steps: { take: once() }, named: ['repeated'] },
+  { fault: 'wants events in order', steps: { take: inOrder() }, named: ['out-of-order'] },
+  {
+    fault: 'breaks on an event that it does not know',
+    steps: { take: (body) => (EVENTS.some((known) => known === eventOf(body)) ? 200 : 500) },
+    named: ['unknown-event'],
+  },
+  {
+    fault: 'refuses fields that it does not know',
+    steps: { take: (body) => (Object.keys(body).some((key) => key === 'apiVersion') ? 422 : 200) },
+    named: ['extra-fields'],
+  },
+  {
+    fault: 'knows one shape alone',
+    steps: { take: (body) => (body.event === undefined ? 400 : 200) },
+    named: ['payload-shape'],
+  },
+  {
+    fault: 'has the body limit of its framework',
+    steps: { read: (request) => limited(request, 100 * 1024) },
+    named: ['large'],
+  },
+  {
+    fault: 'cuts slow senders off',
+    steps: {
+      read: (request) => {
+        const timer = setTimeout(() => request.destroy(), 400);
+        return buffer(request).finally(() => clearTimeout(timer));
+      },
+    },
+    named: ['slow'],
+  },
+  {
+    fault: 'answers before it has read the body',
+    steps: { read: () => Promise.resolve(Buffer.from('{}')), trusts: () => true },
+    named: ['wrong-signature', 'missing-signature', 'short-signature', 'changed-bytes', 'slow'],
+  },
+  {
+    fault: 'sends a redirect',
+    steps: { take: () => 302 },
+    named: [
+      'good',
+      'repeated',
+      'out-of-order',
+      'raw-bytes',
+      'unknown-event',
+      'extra-fields',
+      'payload-shape',
+      'large',
+      'slow',
+    ],
+  },
+  {
+    fault: 'works for long before it answers',
+    steps: { take: () => pause(6_000).then(() => 200) },
+    named: [
+      'good',
+      'repeated',
+      'out-of-order',
+      'raw-bytes',
+      'unknown-event',
+      'extra-fields',
+      'payload-shape',
+      'large',
+      'slow',
+    ],
+  },
+];
+
+/** Receivers that are right, each in its way. */
+export const GOOD: readonly { kind: string; steps: Partial<Steps> }[] = [
+  { kind: 'as the pages say', steps: {} },
+  {
+    kind: 'lenient about upper case',
+    steps: { trusts: (raw, one) => RIGHT.trusts(raw, one?.toLowerCase()) },
+  },
+  { kind: 'queues, and answers 202', steps: { take: () => 202 } },
+  { kind: 'takes its time', steps: { take: () => pause(400).then(() => 204) } },
+];
+
+/** It at an address of this machine. */
+export async function serve(listener: RequestListener): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${port}/hooks`, close };
+}

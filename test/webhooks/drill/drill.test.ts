@@ -1,0 +1,94 @@
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { EVENTS } from '../../../src/kernel/vocabulary.ts';
+import { drillChecks } from '../../../src/webhooks/drill/checks.ts';
+import { type CheckResult, drill } from '../../../src/webhooks/drill/drill.ts';
+import { DRILL_SECRET, FAULTY, GOOD, receiver, serve } from '../../support/receivers.ts';
+
+const CHECKS = drillChecks({ secret: DRILL_SECRET, events: EVENTS, now: 0 }).map(({ name }) => name);
+
+async function drillAt(url: string, events: readonly string[] = EVENTS): Promise<CheckResult[]> {
+  const { signal } = new AbortController();
+  const results: CheckResult[] = [];
+  for await (const one of drill({ url, secret: DRILL_SECRET, events, clock: systemClock, signal }))
+    results.push(one);
+  return results;
+}
+
+async function findings(...[steps, events]: [Parameters<typeof receiver>[0], string[]?]) {
+  const { url, close } = await serve(receiver(steps));
+  const results = await drillAt(url, events).finally(() => void close());
+  expect(results.map(({ check }) => check)).toEqual(CHECKS);
+  return results;
+}
+
+const names = (results: readonly CheckResult[]) => results.filter(({ ok }) => !ok).map(({ check }) => check);
+
+describe('a drill', () => {
+  it.concurrent.each(FAULTY)('names by its checks a receiver that $fault', async ({ steps, named }) => {
+    const results = await findings(steps);
+    expect(names(results)).toEqual(named);
+    for (const { ok, finding } of results) expect(ok).toBe(finding === null);
+  });
+
+  it.concurrent.each(GOOD)('has nothing to say against a right one: $kind', async ({ steps }) => {
+    expect(names(await findings(steps))).toEqual([]);
+    expect(names(await findings(steps, ['envelope.completed']))).toEqual([]);
+  });
+
+  it('tells of upper case and of one that does one thing at a time, and blames neither', async () => {
+    const lenient = await findings(GOOD[1]?.steps);
+    expect(lenient.find(({ check }) => check === 'upper-case-signature')).toMatchObject({
+      ok: true,
+      finding: null,
+      notice: 'it takes upper-case hex, which the service never sends',
+    });
+    expect(lenient.filter(({ notice }) => notice !== undefined)).toHaveLength(1);
+  });
+
+  it.concurrent('takes ten seconds at most, also where nothing is ever answered', async () => {
+    const { url, close } = await serve((request) => request.resume());
+    const started = performance.now();
+    const results = await drillAt(url).finally(() => void close());
+    expect(performance.now() - started).toBeLessThan(9_500);
+    expect(results).toMatchObject(
+      CHECKS.map((check) => ({ check, ok: false, status: null, finding: /^.*no answer within 5 s; / })).map(
+        ({ finding, ...rest }) => ({ ...rest, finding: expect.stringMatching(finding) as unknown }),
+      ),
+    );
+  });
+
+  it('says that one which an event ends is gone from then on', async () => {
+    const { url, close } = await serve(
+      receiver({
+        take: (body) => {
+          if (body.event === 'envelope.drilled') void close();
+          return 200;
+        },
+      }),
+    );
+    const results = await drillAt(url);
+    expect(names(results)).toEqual(CHECKS.slice(CHECKS.indexOf('unknown-event')));
+    expect(results.at(-1)?.finding).toContain('was gone: nobody listens any more');
+  });
+
+  it('fails when nobody listens', async () => {
+    const message = 'Nobody answers at http://127.0.0.1:9/hooks: nothing listens there.';
+    await expect(drillAt('http://127.0.0.1:9/hooks?token=x')).rejects.toMatchObject({
+      code: 'NETWORK',
+      message,
+    });
+  });
+
+  it('fails when what answers is no web server', async () => {
+    const server = createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'));
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    await expect(drillAt(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ code: 'NETWORK' });
+    server.close();
+  });
+});
