@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv, isWordValue, type WordValue } from './argv.ts';
 
 const BIN = resolve(process.env.ESIGN_BIN || join(import.meta.dirname, '../../bin/run.js'));
 
@@ -43,7 +44,7 @@ export interface RunOptions {
 export class Home {
   readonly folder = mkdtempSync(join(tmpdir(), 'esign-e2e-'));
   readonly env: Record<string, string>;
-  private readonly started: LongRunning[] = [];
+  readonly #started: LongRunning[] = [];
 
   constructor(env: Record<string, string> = {}) {
     this.env = {
@@ -61,9 +62,12 @@ export class Home {
     return join(this.folder, ...parts);
   }
 
-  /** Runs a command to its end. */
-  run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
-    return finish(this.spawn(args, options), options.input);
+  /** Runs a command to its end: home.run`envelopes get ${id} --json`, or words and options. */
+  run(line: TemplateStringsArray, ...values: WordValue[]): Promise<Finished>;
+  run(args: readonly string[], options?: RunOptions): Promise<Finished>;
+  run(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]): Promise<Finished> {
+    const { words, options } = readCall(args, rest);
+    return finish(this.#spawn(words, options), options.input);
   }
 
   /** Runs a line of bash in which `esign` is the binary under test, as a script would. */
@@ -75,23 +79,32 @@ export class Home {
   }
 
   /** Runs a command that must succeed; its JSON. */
-  async json(args: readonly string[], options: RunOptions = {}): Promise<unknown> {
-    const { code, stdout, stderr } = await this.run([...args, '--json'], options);
-    if (code !== 0) throw new Error(`esign ${args.join(' ')} ended with ${code}: ${stderr}`);
+  async json(line: TemplateStringsArray, ...values: WordValue[]): Promise<unknown>;
+  async json(args: readonly string[], options?: RunOptions): Promise<unknown>;
+  async json(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]): Promise<unknown> {
+    const { words, options } = readCall(args, rest);
+    const { code, stdout, stderr } = await this.run([...words, '--json'], options);
+    if (code !== 0) throw new Error(`esign ${words.join(' ')} ended with ${code}: ${stderr}`);
     return parseJson(stdout);
   }
 
   /** The same, for one object. */
-  async object(args: readonly string[], options: RunOptions = {}): Promise<Record<string, unknown>> {
-    const value = await this.json(args, options);
-    if (!isRecord(value)) throw new Error(`esign ${args.join(' ')} printed no object`);
+  async object(line: TemplateStringsArray, ...values: WordValue[]): Promise<Record<string, unknown>>;
+  async object(args: readonly string[], options?: RunOptions): Promise<Record<string, unknown>>;
+  async object(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]) {
+    const { words, options } = readCall(args, rest);
+    const value = await this.json(words, options);
+    if (!isRecord(value)) throw new Error(`esign ${words.join(' ')} printed no object`);
     return value;
   }
 
   /** Starts a command that goes on; it is stopped with the home at the latest. */
-  start(args: readonly string[], options: RunOptions = {}): LongRunning {
-    const running = new LongRunning(this.spawn(args, options));
-    this.started.push(running);
+  start(line: TemplateStringsArray, ...values: WordValue[]): LongRunning;
+  start(args: readonly string[], options?: RunOptions): LongRunning;
+  start(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]): LongRunning {
+    const { words, options } = readCall(args, rest);
+    const running = new LongRunning(this.#spawn(words, options));
+    this.#started.push(running);
     return running;
   }
 
@@ -99,27 +112,27 @@ export class Home {
   async sandbox(args: readonly string[] = []): Promise<Sandbox> {
     const process = this.start(['sandbox', 'start', '--ephemeral', '--port', '0', '--json', ...args]);
     const ready = await process.object();
-    const baseUrl = await this.relayed(String(ready.baseUrl), !args.includes('--no-save-profile'));
+    const baseUrl = await this.#relayed(String(ready.baseUrl), !args.includes('--no-save-profile'));
     return { process, baseUrl, apiKey: String(ready.apiKey), ready };
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.started.map((one) => one.stop()));
+    await Promise.all(this.#started.map((one) => one.stop()));
     await rm(this.folder, { recursive: true, force: true });
   }
 
   /** The base URL as the commands see it: during the contract check that of a relay which reads along. */
-  private async relayed(baseUrl: string, inProfile: boolean): Promise<string> {
-    const desk = process.env.ESIGN_E2E_PROXY;
-    if (!desk) return baseUrl;
+  async #relayed(baseUrl: string, inProfile: boolean): Promise<string> {
+    const proxy = process.env.ESIGN_E2E_PROXY;
+    if (!proxy) return baseUrl;
     const { origin, pathname } = new URL(baseUrl);
-    const relay = await (await fetch(desk, { method: 'POST', body: origin })).text();
+    const relay = await (await fetch(proxy, { method: 'POST', body: origin })).text();
     const seen = `${relay}${pathname}`;
     if (inProfile) await this.json(['profiles', 'edit', 'sandbox', '--base-url', seen, '--no-verify']);
     return seen;
   }
 
-  private spawn(args: readonly string[], options: RunOptions): ChildProcess {
+  #spawn(args: readonly string[], options: RunOptions): ChildProcess {
     const [file = '', ...before] = [...(options.under ?? []), ...COMMAND];
     const env = { ...this.env, ...options.env };
     return spawn(file, [...before, ...args], { env, cwd: options.cwd ?? this.folder, stdio: 'pipe' });
@@ -138,23 +151,23 @@ export class LongRunning {
   readonly child: ChildProcess;
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   readonly stderr: Promise<string>;
-  private readonly lines: AsyncIterator<string>;
-  private said = '';
+  readonly #lines: AsyncIterator<string>;
+  #said = '';
 
   constructor(child: ChildProcess) {
     this.child = child;
     this.ended = endOf(child);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.said += text;
+      this.#said += text;
     });
-    this.stderr = this.ended.then(() => this.said);
+    this.stderr = this.ended.then(() => this.#said);
     if (!child.stdout) throw new Error('no stdout');
-    this.lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   }
 
   /** Its next line of stdout. */
   async line(): Promise<string> {
-    const next = await this.lines.next();
+    const next = await this.#lines.next();
     if (next.done) throw new Error(`it ended: ${await this.stderr}`);
     return next.value;
   }
@@ -169,12 +182,12 @@ export class LongRunning {
   /** What the pattern finds in its stderr, from its start on, as soon as it is there. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
-      const found = pattern.exec(this.said);
+      const found = pattern.exec(this.#said);
       if (found) return found;
       const more = this.child.stderr ? once(this.child.stderr, 'data') : Promise.resolve();
       const ended = await Promise.race([more.then(() => false), this.ended.then(() => true)]);
-      if (ended && !pattern.test(this.said))
-        throw new Error(`it never said ${String(pattern)}: ${this.said}`);
+      if (ended && !pattern.test(this.#said))
+        throw new Error(`it never said ${String(pattern)}: ${this.#said}`);
     }
   }
 
@@ -190,6 +203,16 @@ export class LongRunning {
       clearTimeout(last);
     }
   }
+}
+
+/** The two ways to call a home: a command line as a template, or words and options. */
+function readCall(
+  args: readonly string[] | TemplateStringsArray,
+  rest: readonly (RunOptions | WordValue | undefined)[],
+): { words: readonly string[]; options: RunOptions } {
+  if ('raw' in args) return { words: argv(args, ...rest.filter(isWordValue)), options: {} };
+  const [options] = rest;
+  return { words: args, options: options === undefined || isWordValue(options) ? {} : options };
 }
 
 function inherited(): Record<string, string> {
