@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import { notFound } from '../service/base/errors.ts';
 import type { ServiceEnv } from '../service/base/web.ts';
-import { readAsset } from './assets.ts';
+import { pageAsset } from './assets.ts';
 import { errorPage, ownAddressOnly } from './guard.ts';
 import { signingPages } from './links.ts';
 import type { PagesOptions } from './options.ts';
@@ -28,7 +28,7 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   templatePages(pages, options, token);
   signingPages(pages, options);
   pages.get('/assets/:name', async (c) => {
-    const asset = await readAsset(c.req.param('name'));
+    const asset = await pageAsset(c.req.param('name'));
     if (asset === undefined) throw notFound('File');
     return c.body(asset.body, 200, { 'Content-Type': asset.type });
   });

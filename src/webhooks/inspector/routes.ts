@@ -3,7 +3,7 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { type ForwardResult, forwardOnce, shownUrl, storedDelivery } from '../forward/send.ts';
-import { readAsset } from './assets.ts';
+import { pageAsset } from './assets.ts';
 import type { Board, Entry } from './board.ts';
 import { type InspectorEnv, linkHoldersOnly } from './guard.ts';
 import { detailOf, hasText, noReplay, rowOf } from './view.ts';
@@ -72,7 +72,7 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
 }
 
 async function asset(c: Context<InspectorEnv>, name: string): Promise<Response> {
-  const file = await readAsset(name);
+  const file = await pageAsset(name);
   if (file === undefined) return c.notFound();
   return c.body(file.body, 200, { 'Content-Type': file.type });
 }

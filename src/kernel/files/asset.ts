@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { codeOf } from '../errors.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.ttf': 'font/ttf',
+};
+
+/** A file that a web page is made of. */
+export interface Asset {
+  body: Uint8Array<ArrayBuffer>;
+  /** Its content type. */
+  type: string;
+}
+
+/**
+ * Reads one of the files of a page from the first folder that has it; undefined for a name that is not among `names`, so
+ * that what a request names never becomes a path.
+ */
+export async function readAsset(
+  name: string,
+  names: readonly string[],
+  folders: readonly string[],
+): Promise<Asset | undefined> {
+  if (!names.includes(name)) return undefined;
+  for (const folder of folders) {
+    try {
+      const body = new Uint8Array(await readFile(join(folder, name)));
+      return { body, type: TYPES[extname(name)] ?? 'application/octet-stream' };
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
+  }
+  return undefined;
+}
