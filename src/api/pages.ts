@@ -57,6 +57,11 @@ export interface WalkedPage {
  * Every page of a list from `from` on. When something is added during the walk, pages shift and an item can come twice:
  * one with an id is fresh once. Ends on the last page by the service's count, on an empty page, or where nothing new comes.
  * `first`: the first page, where it was read already.
+ *
+ * ```ts
+ * for await (const { page, fresh } of eachPage(send, { path: '/esign/envelopes' }))
+ *   for (const index of fresh) console.log(page.items[index]);
+ * ```
  */
 export async function* eachPage(
   send: SendRequest,

@@ -91,6 +91,15 @@ const TIMEOUT_MS = 30_000;
 /**
  * A client for one key at one base URL, with the retries, waits and settled writes of the command line.
  * It reads neither profiles nor environment, except for HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+ *
+ * ```ts
+ * const esign = createClient({ baseUrl: 'https://api.example.com/api/v1', apiKey: 'sk_…' });
+ * const requestId = 'contract-4711';
+ * const signers = [{ email: 'ada@example.com', name: 'Ada Lovelace' }];
+ * const made = await esign.envelopes.create({ templateId: 'tmpl_nda', signers }, { requestId });
+ * // After a crash the same call finds the envelope instead of making another one.
+ * if (made.kind === 'unknown') console.error(made.error.message);
+ * ```
  * @throws UsageError when the base URL or the key can't be used.
  */
 export function createClient(options: EsignOptions): Esign {

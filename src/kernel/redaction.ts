@@ -40,7 +40,14 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-/** A redactor that starts out knowing the given secrets. */
+/**
+ * A redactor that starts out knowing the given secrets.
+ *
+ * ```ts
+ * const redactor = createRedactor(['s3cr3t']);
+ * console.log(redactor.redact('key s3cr3t'));
+ * ```
+ */
 export function createRedactor(secrets: readonly string[] = []): Redactor {
   const known = new Map<string, Alike>();
   const redactor: Redactor = {

@@ -26,6 +26,11 @@ export async function* mapInOrder<T, R>(
 /**
  * As mapInOrder, but a slow item holds up no work, only the results behind it, which are kept meanwhile. When it ends
  * early, it starts nothing more and waits for what is running.
+ *
+ * ```ts
+ * // Eight objects under way at once, told in the order of the keys.
+ * for await (const bytes of mapAhead(keys, 8, fetchObject)) console.log(bytes);
+ * ```
  */
 export async function* mapAhead<T, R>(
   items: readonly T[],

@@ -26,6 +26,13 @@ const NO_BROWSER = { ip: null, userAgent: null };
 /**
  * Starts the whole service in this process, on ports of its own. It takes no signals and reads neither profiles nor
  * environment; until `close` it listens, and then nothing of it is left.
+ *
+ * ```ts
+ * const sandbox = await startSandbox();
+ * process.env.ESIGN_BASE_URL = sandbox.baseUrl;
+ * process.env.ESIGN_API_KEY = sandbox.apiKey;
+ * await sandbox.close();
+ * ```
  * @throws UsageError when an option can't be used, a port is taken, or another sandbox has the folder.
  */
 export async function startSandbox(options: StartSandboxOptions = {}): Promise<RunningSandbox> {

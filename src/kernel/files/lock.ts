@@ -27,6 +27,11 @@ const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
 /**
  * Takes the lock file at `file`, whose folder must exist. It names its owner: unlike a lock with a time-out, that of a
  * killed process is free at once, and no clock has a say in it. Returns the release.
+ *
+ * ```ts
+ * const release = await lockFile('state/run.lock', (pid) => new Error(`Process ${pid} has it.`));
+ * await release();
+ * ```
  * @throws what `taken` makes of the process id of a living owner.
  */
 export async function lockFile(
