@@ -51,6 +51,7 @@ const bundled = [
   'pkijs',
   'string-width',
   'undici',
+  'yaml',
   'zod',
 ];
 const above = '^src/(commands|cli|client|output|standalone)/';

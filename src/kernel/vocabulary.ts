@@ -134,6 +134,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'sandbox:deliveries': 'local',
   'sandbox:faults': 'local',
   'sandbox:reset': 'deletes',
+  'sandbox:seed': 'local',
   'sandbox:sign': 'local',
   'sandbox:start': 'local',
   'sandbox:view': 'local',

@@ -17,6 +17,24 @@ const choiceSchema = z.looseObject({
 const choicesSchema = z.looseObject({ data: z.array(choiceSchema) });
 const faultsSchema = z.looseObject({ data: z.record(z.string(), z.unknown()) });
 
+const seededSchema = z.object({
+  templates: z.number(),
+  organisations: z.number(),
+  envelopes: z.number(),
+  keys: z.array(
+    z.looseObject({
+      id: z.string(),
+      organisation: z.string(),
+      key: z.string(),
+      scopes: z.array(z.string()),
+      expiresAt: z.nullable(z.string()),
+    }),
+  ),
+});
+const seedReplySchema = z.looseObject({ data: seededSchema });
+/** How many of what a seed put in, and its keys. */
+export type SeedResult = z.infer<typeof seededSchema>;
+
 /** What one can do at a running sandbox that the API does not offer: sign, decline, let time pass. */
 export interface SandboxControl {
   /** The next signer whose turn it is signs, or the one named by address or id; all in order with `all`. */
@@ -34,6 +52,8 @@ export interface SandboxControl {
   /** Moves the sandbox's clock on; its new time, ISO 8601. */
   advance(ms: number, signal?: AbortSignal): Promise<string>;
   deliveries(envelopeId: string | undefined, signal?: AbortSignal): Promise<Record<string, unknown>[]>;
+  /** Puts a seed in, its PDFs in base64. */
+  seed(seed: Record<string, unknown>, signal?: AbortSignal): Promise<SeedResult>;
   reset(signal?: AbortSignal): Promise<void>;
   /** How the sandbox reads the points the API document leaves open; changed by what `wanted` names. */
   choices(wanted: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<SandboxChoice[]>;
@@ -84,6 +104,9 @@ export function sandboxControl(send: SendRequest): SandboxControl {
       const query = envelopeId === undefined ? {} : { envelopeId };
       const reply = await ask(send, { method: 'GET', path: '/deliveries', query, signal });
       return readAs(deliveriesSchema, reply, 'a list of deliveries', 200).data;
+    },
+    async seed(seed, signal) {
+      return readAs(seedReplySchema, await post('/seed', seed, signal), 'the result of a seed', 200).data;
     },
     async reset(signal) {
       await post('/reset', {}, signal);

@@ -69,8 +69,81 @@ export interface SandboxDelivery {
 /** A length of time: `'90s'`, `'2h'`, `'31d'`, or milliseconds. */
 export type SandboxDuration = string | number;
 
+type Status = SandboxEnvelope['status'];
+type SignerStatus = 'PENDING' | 'SENT' | 'VIEWED' | 'SIGNED' | 'DECLINED';
+
+/** What a sandbox begins with. All but ids and names is optional and made up where it is left out. */
+export interface SandboxSeed {
+  templates?:
+    | {
+        id: string;
+        name: string;
+        /** Who signs; one `Signer` without them. */
+        roles?: string[] | undefined;
+        /** Whether envelopes can be made from it; true without it. */
+        active?: boolean | undefined;
+        /** Path of a PDF with its pages. Relative to the seed's file, or to the current folder where there is none. */
+        pdf?: string | undefined;
+      }[]
+    | undefined;
+  organisations?: { id: string; name: string }[] | undefined;
+  keys?:
+    | {
+        /** One of `organisations`; the sandbox's own without it. */
+        organisation?: string | undefined;
+        /** Both, `esign:read` and `esign:write`, without it. */
+        scopes?: ('esign:read' | 'esign:write')[] | undefined;
+        /** A date, an ISO 8601 timestamp, or `never`. */
+        expiresAt?: string | null | undefined;
+      }[]
+    | undefined;
+  envelopes?:
+    | {
+        id: string;
+        /** Of the seed or of the sandbox; the first of the seed, or `tmpl_nda`, without it. */
+        template?: string | undefined;
+        organisation?: string | undefined;
+        /** What the signers' statuses make of it, without it. */
+        status?: Status | undefined;
+        subject?: string | undefined;
+        metadata?: Record<string, unknown> | undefined;
+        /** A date, an ISO 8601 timestamp, or how long ago: `9d`. */
+        createdAt?: string | undefined;
+        /** One for each role of the template without them. */
+        signers?:
+          | {
+              /** Made from the name without it. */
+              email?: string | undefined;
+              name: string;
+              role?: string | undefined;
+              status?: SignerStatus | undefined;
+            }[]
+          | undefined;
+      }[]
+    | undefined;
+}
+
+/** A key that a seed made. It is the same after each reset. */
+export interface SeededKey {
+  id: string;
+  organisation: string;
+  key: string;
+  scopes: string[];
+  expiresAt: string | null;
+}
+
+/** How many of what a seed put into a sandbox, and its keys. */
+export interface SeedResult {
+  templates: number;
+  organisations: number;
+  envelopes: number;
+  keys: SeededKey[];
+}
+
 /** How a sandbox is started; nothing is required. */
 export interface StartSandboxOptions {
+  /** What it begins with, and what `reset` goes back to: a YAML or JSON file, or the same as an object. */
+  seed?: SandboxSeed | string | undefined;
   /** Folder that keeps the state. Without it everything is forgotten at the end. */
   dataDir?: string | undefined;
   /** Port of the API; any free one without it. */
@@ -99,20 +172,22 @@ export interface RunningSandbox {
   readonly apiKey: string;
   readonly dashboardUrl: string;
   readonly bucket: SandboxBucket;
+  /** The keys of the seed of the start, in its order. */
+  readonly keys: readonly SeededKey[];
   /** The next signer whose turn it is signs, or the one named by address or id; `all` in order. */
   sign(
     envelopeId: string,
-    wish?: {
+    request?: {
       signer?: string | undefined;
       values?: Record<string, string | number | boolean> | undefined;
       all?: boolean | undefined;
     },
   ): Promise<SandboxEnvelope>;
   /** Somebody opens it and does not sign yet. */
-  view(envelopeId: string, wish?: { signer?: string | undefined }): Promise<SandboxEnvelope>;
+  view(envelopeId: string, request?: { signer?: string | undefined }): Promise<SandboxEnvelope>;
   decline(
     envelopeId: string,
-    wish?: { signer?: string | undefined; reason?: string | undefined },
+    request?: { signer?: string | undefined; reason?: string | undefined },
   ): Promise<SandboxEnvelope>;
   /** Moves the sandbox's clock on: envelopes expire, webhooks are tried again. Its new time, ISO 8601. */
   advance(time: SandboxDuration): Promise<string>;
@@ -127,6 +202,8 @@ export interface RunningSandbox {
   }): Promise<SandboxMail[]>;
   /** The webhooks sent so far, oldest first. */
   deliveries(filter?: { envelope?: string | undefined }): Promise<SandboxDelivery[]>;
+  /** Puts more into it; what has the same id is replaced. A `reset` goes back to the seed of the start. */
+  seed(seed: SandboxSeed | string): Promise<SeedResult>;
   /** As it was at the start. */
   reset(): Promise<void>;
   /** Stops it. What was kept in a temporary folder is gone then. */

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { parseDuration, parseRate } from '../kernel/duration.ts';
 import { UsageError, WaitTimeoutError } from '../kernel/errors.ts';
 import type { RunningSandbox, SandboxDuration, StartSandboxOptions } from './embed-model.ts';
-import { startSandbox as startServers } from './index.ts';
+import { readSeed, startSandbox as startServers } from './index.ts';
+import { ApiError } from './service/base/errors.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 
 export type {
@@ -14,7 +15,10 @@ export type {
   SandboxDuration,
   SandboxEnvelope,
   SandboxMail,
+  SandboxSeed,
   SandboxSigner,
+  SeededKey,
+  SeedResult,
   StartSandboxOptions,
 } from './embed-model.ts';
 
@@ -38,13 +42,22 @@ const NO_BROWSER = { ip: null, userAgent: null };
 export async function startSandbox(options: StartSandboxOptions = {}): Promise<RunningSandbox> {
   const rateLimit = rateOf(options.rateLimit);
   const startsAt = timeOf(options.clock);
+  const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
   const { dataDir = await mkdtemp(join(tmpdir(), 'esign-sandbox-')), port = 0, quota } = options;
   const forget = async () => {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const running = await startServers({ dataDir, host: '127.0.0.1', port, rateLimit, startsAt, quota });
-    const { control, baseUrl, apiKey, dashboardUrl } = running;
+    const running = await startServers({
+      dataDir,
+      host: '127.0.0.1',
+      port,
+      rateLimit,
+      startsAt,
+      quota,
+      seed,
+    });
+    const { control, baseUrl, apiKey, dashboardUrl, keys } = running;
     const { endpoint, bucket: name, region, accessKeyId, secretAccessKey } = running;
     const close = async () => {
       await running.close();
@@ -54,6 +67,7 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
       baseUrl,
       apiKey,
       dashboardUrl,
+      keys,
       bucket: { endpoint, name, region, accessKeyId, secretAccessKey },
       ...actionsOf(control),
       close,
@@ -67,12 +81,12 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
 
 type Actions = Pick<
   RunningSandbox,
-  'sign' | 'view' | 'decline' | 'advance' | 'mails' | 'deliveries' | 'reset'
+  'sign' | 'view' | 'decline' | 'advance' | 'mails' | 'deliveries' | 'seed' | 'reset'
 >;
 
 function actionsOf(control: ControlPlane): Actions {
   return {
-    sign: (id, wish = {}) => control.sign(id, wish, NO_BROWSER),
+    sign: (id, request = {}) => control.sign(id, request, NO_BROWSER),
     view: (id, { signer } = {}) => control.view(id, signer),
     decline: (id, { signer, reason } = {}) => control.decline(id, signer, reason),
     advance: (time) => control.advance(msOf(time)),
@@ -89,6 +103,14 @@ function actionsOf(control: ControlPlane): Actions {
       );
     },
     deliveries: ({ envelope } = {}) => control.deliveries(envelope),
+    async seed(source) {
+      const seed = await readSeed(source);
+      try {
+        return await control.seed(seed);
+      } catch (error) {
+        throw error instanceof ApiError && error.details ? seed.mistakes(error.details) : error;
+      }
+    },
     reset: () => control.reset(),
   };
 }

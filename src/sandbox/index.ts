@@ -8,8 +8,11 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { type BucketServer, startBucket } from './bucket/server.ts';
+import type { SeededKey } from './embed-model.ts';
 import { createPaperMaker } from './papers/index.ts';
+import { ApiError } from './service/base/errors.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
+import type { Seed } from './service/seed/seed-file.ts';
 import { startService } from './service/server.ts';
 
 /*
@@ -28,6 +31,8 @@ export interface SandboxOptions {
   bucketPort?: number | undefined;
   /** Requests per window and key; default 10,000 per 15 minutes (API document, Limits). */
   rateLimit?: { requests: number; seconds: number } | undefined;
+  /** What a new sandbox begins with, and what a reset goes back to; what is in the folder already stays as it is. */
+  seed?: Seed | undefined;
   /** Where the sandbox's clock starts, in ms since the epoch; without it at the machine's time, or where it was left. */
   startsAt?: number | undefined;
   /** Envelopes per calendar month; none when absent. */
@@ -39,6 +44,8 @@ export interface SandboxOptions {
   /** Takes a line for each request or duty that failed inside, with its cause. */
   tell?: ((line: string) => void) | undefined;
 }
+
+export { readSeed, type Seed } from './service/seed/seed-file.ts';
 
 export interface Sandbox {
   /** Ends in /api/v1. */
@@ -53,6 +60,8 @@ export interface Sandbox {
   dashboardUrl: string;
   orgId: string;
   dataDir: string;
+  /** Those of the seed. */
+  keys: SeededKey[];
   /** What signers and the passing of time do. */
   control: ControlPlane;
   /** Stops listening, finishes what is written; resolves when the state is on disk. */
@@ -81,6 +90,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       objects: bucket.objects(BUCKET),
       clock: systemClock,
       startsAt: options.startsAt,
+      seed: options.seed,
       choices: options.choices ?? {},
       faults: options.faults,
       ...(options.tell ? { tell: options.tell } : {}),
@@ -93,6 +103,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       region: REGION,
       ...keys,
       dashboardUrl: `${service.origin}/`,
+      keys: service.keys,
       orgId: service.orgId,
       dataDir: options.dataDir,
       control: service.control,
@@ -103,6 +114,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     };
   } catch (error) {
     await bucket.close();
+    if (error instanceof ApiError && error.details && options.seed)
+      throw options.seed.mistakes(error.details);
     throw taken(error, options.port, '--port');
   }
 }

@@ -1,4 +1,4 @@
-import type { EnvelopeStatus, EventName, Scope, SigningOrder } from '../kernel/vocabulary.ts';
+import type { EnvelopeStatus, EventName, Paper, Scope, SigningOrder } from '../kernel/vocabulary.ts';
 
 /** Field types the sandbox's templates use and its signing pages can fill. */
 export const FIELD_TYPES = ['SIGNATURE', 'INITIALS', 'DATE', 'TEXT', 'CHECKBOX', 'DROPDOWN'] as const;
@@ -47,8 +47,11 @@ export interface TemplateRecord {
   active: boolean;
   createdAt: string;
   updatedAt: string;
-  /** Whose PDF its pages are, and how large they are; absent where the sandbox draws them for everybody. */
-  upload?: { orgId: string; pages: PageSize[] };
+  /**
+   * Whose PDF its pages are (null: everybody sees it), and how large they are; absent where the sandbox draws them for
+   * everybody.
+   */
+  upload?: { orgId: string | null; pages: PageSize[] };
 }
 
 /** Bounds of a drawing: its range on either axis, and how much one may hold. */
@@ -127,6 +130,14 @@ export interface EnvelopeRecord {
   signedDocumentStorageKey: string | null;
   certificateStorageKey: string | null;
   history: HistoryEntry[];
+  /** Papers of a seeded envelope: they are drawn when somebody first asks for them. */
+  owedPapers?: Paper[];
+}
+
+/** An organisation that was given a name. */
+export interface OrganisationRecord {
+  id: string;
+  name: string;
 }
 
 export interface KeyRecord {
@@ -182,8 +193,11 @@ export interface ObjectWriter {
   get(key: string): Promise<Uint8Array | null>;
   /** Takes away what was put here and replaced by nobody since: all of it, or the keys named. */
   clear(keys?: readonly string[]): Promise<void>;
-  /** Tells of each read by others that finds nothing at a key, and waits before that is answered. */
-  onMiss(listener: (key: string) => Promise<void>): void;
+  /**
+   * Tells of each read by others that finds nothing at a key, and waits before that is answered: true says that there is
+   * something now.
+   */
+  onMiss(listener: (key: string) => Promise<boolean>): void;
 }
 
 /** What the papers are drawn from. */

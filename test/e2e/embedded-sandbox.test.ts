@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -39,6 +39,31 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(await program(example, { TMPDIR: temporary })).toMatch(
       /^Please sign: Confidentiality undertaking http:\/\/127\.0\.0\.1:\d+\/sign\/\w+\nCOMPLETED\n$/,
     );
+  });
+
+  it('begins with the seed that its page shows, and goes back to it', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/testing.md'), 'utf8');
+    await writeFile(join(temporary, 'seed.yaml'), /^```yaml\n(.*?)^```$/ms.exec(page)?.[1] ?? '');
+    const seen = await told(
+      `const sandbox = await startSandbox({ seed: process.env.TMPDIR + '/seed.yaml' });
+       const statuses = async (key) => {
+         const reply = await fetch(sandbox.baseUrl + '/esign/envelopes', { headers: { authorization: 'Bearer ' + key } });
+         return (await reply.json()).data.map(({ id, status }) => id + ' ' + status);
+       };
+       const before = await statuses(sandbox.apiKey);
+       await sandbox.sign('env_waiting');
+       const { envelopes } = await sandbox.seed({ envelopes: [{ id: 'env_more' }] });
+       const wrong = await sandbox.seed({ envelopes: [{ id: 'a', template: 'b' }] }).catch(({ message }) => message);
+       await sandbox.reset();
+       const after = await statuses(sandbox.apiKey);
+       const other = await statuses(sandbox.keys[0].key);
+       await sandbox.close();
+       return [before, JSON.stringify(after) === JSON.stringify(before), other, envelopes, wrong];`,
+    );
+    const wrong = "The seed can't be used: envelopes.0.template: There is no template b.";
+    const own = ['env_done COMPLETED', 'env_waiting IN_PROGRESS'];
+    expect(seen).toEqual([own, true, ['env_acme DRAFT'], 1, wrong]);
+    await rm(join(temporary, 'seed.yaml'));
   });
 
   it('signs, views, declines and moves the clock', async () => {

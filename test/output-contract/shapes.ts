@@ -284,6 +284,19 @@ const sandboxDelivery = z.object({
   attempts: z.array(z.object({ at: text, status: z.nullable(count), error: maybe, ms: z.number() })),
   body: text,
 });
+const seededKey = z.object({
+  id: text,
+  organisation: text,
+  key: text,
+  scopes: z.array(text),
+  expiresAt: maybe,
+});
+const seeded = z.object({
+  templates: count,
+  organisations: count,
+  envelopes: count,
+  keys: z.array(seededKey),
+});
 const sandbox = z.object({
   type: z.literal('ready'),
   baseUrl: text,
@@ -296,6 +309,7 @@ const sandbox = z.object({
   dashboardUrl: text,
   orgId: text,
   dataDir: text,
+  keys: z.optional(z.array(seededKey)),
 });
 const demo = z.object({
   folder: text,
@@ -424,6 +438,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     ),
   },
   'sandbox:reset': { done: value(z.object({ reset: z.literal(true) })) },
+  'sandbox:seed': { result: value(seeded) },
   'sandbox:sign': { envelope: value(envelope) },
   'sandbox:start': { ready: lines(sandbox, 'one line, as soon as it is ready') },
   'sandbox:view': { envelope: value(envelope) },

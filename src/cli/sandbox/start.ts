@@ -9,7 +9,7 @@ import type { Profile } from '../../profiles/profile.ts';
 import { updateProfiles } from '../../profiles/store.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import type { Context } from '../context.ts';
-import { readJsonObject } from '../input/files.ts';
+import { readJsonObject, readText } from '../input/files.ts';
 import { readPairs } from '../input/pairs.ts';
 import { untilAborted } from '../signals.ts';
 import { renderSandbox } from './view.ts';
@@ -24,6 +24,7 @@ interface SandboxFlags {
   quota?: number | undefined;
   choice?: string[] | undefined;
   faults?: string | undefined;
+  seed?: string | undefined;
   'save-profile': boolean;
 }
 
@@ -31,9 +32,13 @@ const PROFILE = 'sandbox';
 
 /** Runs a sandbox until a signal comes. */
 export async function runSandbox(flags: SandboxFlags, context: Context): Promise<void> {
-  const { startSandbox } = await import('../../sandbox/index.ts');
+  const { readSeed, startSandbox } = await import('../../sandbox/index.ts');
   const choices = readPairs(flags.choice, 'choice');
   const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
+  const seed =
+    flags.seed === undefined
+      ? undefined
+      : await readSeed({ path: flags.seed, text: await readText(flags.seed, 'seed') });
   const folder = await dataFolder(flags);
   let sandbox: Sandbox | undefined;
   try {
@@ -46,6 +51,7 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
       quota: flags.quota,
       choices,
       faults,
+      seed,
       tell: (line) => context.notice(line),
     });
     // Only now: reading a large state would take twice as long.
@@ -102,10 +108,11 @@ async function announce(
   facts: { current: string | undefined; host: string },
   context: Context,
 ): Promise<void> {
-  const { close: _close, control: _control, ...ready } = sandbox;
+  const { close: _close, control: _control, keys, ...ready } = sandbox;
   if (!['127.0.0.1', 'localhost', '::1'].includes(facts.host)) {
     context.notice(`Bound to ${facts.host}: others on the network can reach this sandbox.`);
   }
-  if (context.json) return writeJsonLine({ type: 'ready', ...ready }, context.terminal);
+  if (context.json)
+    return writeJsonLine({ type: 'ready', ...ready, ...(keys.length > 0 ? { keys } : {}) }, context.terminal);
   context.terminal.err(renderSandbox(ready, facts.current, context.terminal));
 }

@@ -11,6 +11,7 @@ export default class SandboxStart extends EsignCommand {
     '<%= config.bin %> sandbox start',
     '<%= config.bin %> sandbox start --ephemeral --port 0 --json',
     '<%= config.bin %> sandbox start --data ./sandbox-data --rate-limit 40/3s',
+    '<%= config.bin %> sandbox start --ephemeral --seed seed.yaml',
   ];
   static override flags = {
     port: Flags.integer({
@@ -34,17 +35,33 @@ export default class SandboxStart extends EsignCommand {
     }),
     ephemeral: Flags.boolean({ description: 'forget everything at the end' }),
     'rate-limit': rateLimitFlag({
+      helpGroup: 'SERVICE',
       description: 'requests per window and key (default 10000/15m)',
       helpValue: '40/3s',
     }),
-    quota: Flags.integer({ description: 'envelopes per month (default: no limit)', min: 0, helpValue: 'N' }),
+    quota: Flags.integer({
+      helpGroup: 'SERVICE',
+      description: 'envelopes per month (default: no limit)',
+      min: 0,
+      helpValue: 'N',
+    }),
     choice: Flags.string({
+      helpGroup: 'SERVICE',
       description: 'how to read what the API document leaves open; see `sandbox choices`',
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'NAME=VALUE',
     }),
-    faults: Flags.string({ description: 'JSON file with faults; see `sandbox faults`', helpValue: 'FILE' }),
+    faults: Flags.string({
+      helpGroup: 'SERVICE',
+      description: 'JSON file with faults; see `sandbox faults`',
+      helpValue: 'FILE',
+    }),
+    seed: Flags.string({
+      helpGroup: 'SERVICE',
+      description: 'YAML or JSON file with what a new sandbox begins with; see `sandbox seed`',
+      helpValue: 'FILE',
+    }),
     'save-profile': Flags.boolean({
       description: 'write the profile `sandbox`',
       default: true,

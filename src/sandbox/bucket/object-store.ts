@@ -25,7 +25,7 @@ import { S3Error } from './s3-error.ts';
 /** What an upload says of its object. */
 export type PutFacts = Pick<ObjectFacts, 'contentType' | 'metadata' | 'headers' | 'byService'>;
 
-type MissListener = (bucket: string, key: string) => Promise<void>;
+type MissListener = (bucket: string, key: string) => Promise<boolean>;
 
 export interface PutOptions {
   /** Judges what is there now; may throw. Called in the same tick in which the object is replaced. */
@@ -157,9 +157,11 @@ export class ObjectStore {
     this.#missListeners.push(listener);
   }
 
-  /** A read found nothing. */
-  async missed(bucket: string, key: string): Promise<void> {
-    for (const listener of this.#missListeners) await listener(bucket, key);
+  /** A read found nothing; true when there is something now. */
+  async missed(bucket: string, key: string): Promise<boolean> {
+    let isThere = false;
+    for (const listener of this.#missListeners) isThere = (await listener(bucket, key)) || isThere;
+    return isThere;
   }
 
   /** The time an object is stored at. */

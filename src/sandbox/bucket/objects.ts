@@ -92,11 +92,9 @@ async function withObject(
   key: string,
   use: (object: StoredObject) => Promise<void>,
 ): Promise<void> {
-  const object = await call.store.open(bucket, key);
-  if (object === undefined) {
-    await call.store.missed(bucket, key);
-    throw new S3Error('NoSuchKey', 'The specified key does not exist.', { Key: key });
-  }
+  const open = () => call.store.open(bucket, key);
+  const object = (await open()) ?? ((await call.store.missed(bucket, key)) ? await open() : undefined);
+  if (object === undefined) throw new S3Error('NoSuchKey', 'The specified key does not exist.', { Key: key });
   try {
     await use(object);
   } finally {

@@ -103,9 +103,7 @@ function objectWriter(store: ObjectStore, bucket: string): ObjectWriter {
     },
     clear: (keys) => store.clearOfService(bucket, keys),
     onMiss: (listener) =>
-      store.onMiss(async (missed, key) => {
-        if (missed === bucket) await listener(key);
-      }),
+      store.onMiss((missed, key) => (missed === bucket ? listener(key) : Promise.resolve(false))),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Engine } from '../service/engine/engine.ts';
 export interface PagesOptions extends KeyContext {
   engine: Engine;
   templates: TemplateService;
-  objects: ObjectWriter;
+  objects: Pick<ObjectWriter, 'get'>;
   /** The address bound: pages are shown under it and loopback only. */
   host: string;
   origin: () => string;

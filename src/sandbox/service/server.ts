@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Clock } from '../../kernel/clock.ts';
+import type { SeededKey } from '../embed-model.ts';
 import type { ObjectWriter, PaperMaker } from '../model.ts';
 import { mountPages } from '../pages/index.ts';
 import type { PagesOptions } from '../pages/options.ts';
@@ -21,12 +22,15 @@ import { type ControlOptions, controlRoutes } from './control/control.ts';
 import { ControlPlane } from './control/control-plane.ts';
 import { TemplateService } from './control/template-service.ts';
 import { Engine } from './engine/engine.ts';
+import { OwedPapers } from './engine/owed-papers.ts';
 import { PaperStore } from './engine/paper-store.ts';
 import { Quota } from './engine/quota.ts';
 import { ResetLock } from './engine/reset-lock.ts';
 import { DelayedObjects } from './faults/delayed-objects.ts';
 import { answerWithFaults } from './faults/fault-responses.ts';
 import { Faults } from './faults/faults.ts';
+import type { ReadSeed } from './seed/schema.ts';
+import { Seeder } from './seed/seeder.ts';
 import { openDefaultKey, type RandomId } from './store/keys.ts';
 import { Store } from './store/store.ts';
 import { Uploads } from './store/uploads.ts';
@@ -47,6 +51,8 @@ export interface ServiceOptions {
   clock: Clock;
   /** Where the sandbox's clock starts, in ms since the epoch; without it where it was left. */
   startsAt?: number | undefined;
+  /** What a new sandbox begins with, and what a reset goes back to. */
+  seed?: ReadSeed | undefined;
   /** Random letters and digits for ids, tokens and keys; from the system's secure source when omitted. */
   randomId?: RandomId;
   /** Name to value, for points the API document leaves open; see CHOICES. */
@@ -63,6 +69,8 @@ export interface Service {
   orgId: string;
   /** Full-scope key of the default organisation. */
   apiKey: string;
+  /** Those of the seed. */
+  keys: SeededKey[];
   /** What signers and the passing of time do, without HTTP. */
   control: ControlPlane;
   /** Finishes requests under way, breaks off webhooks, writes everything down. */
@@ -110,29 +118,24 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     };
     const origin = () => originOf(server, options.host);
     sender = new WebhookSender(common);
+    const paperStore = new PaperStore(papers, objects, uploads);
+    const owedPapers = new OwedPapers({ objects, state: store.state, paperStore, resets });
+    const { seed, startsAt } = options;
     engine = new Engine({
       ...common,
       sender,
-      paperStore: new PaperStore(papers, objects, uploads),
+      paperStore,
+      startsAt,
       quota: new Quota(store.state, options.quota, choices),
       origin,
     });
     const rates = new RateWindow(options.rateLimit);
     const templates = new TemplateService({ ...common, uploads });
-    const control = new ControlPlane({ ...common, engine, rates, apiKey, origin });
+    const seeder = new Seeder({ store, clock, papers, uploads, apiKey, origin });
+    const parts = { ...common, engine, rates, origin };
+    const control = new ControlPlane({ ...parts, apiKey, seeder, owedPapers, seed });
     const { host } = options;
-    const { signal } = closing;
-    const app = webApp({
-      ...common,
-      engine,
-      templates,
-      rates,
-      control,
-      closing: signal,
-      host,
-      objects,
-      origin,
-    });
+    const app = webApp({ ...parts, templates, control, closing: closing.signal, host, objects: owedPapers });
     attach(server, trouble, (request, env) =>
       answerWithFaults(request, env, {
         faults,
@@ -142,11 +145,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       }),
     );
     await listen(server, options.port, options.host);
+    // Mails name the address, so that it has to be known. What is there already, from an earlier run, stays as it is.
+    const seeded = seed === undefined ? undefined : await seeder.put(seed, { missingOnly: true });
     await engine.start();
     return {
       origin: origin(),
       orgId: store.state.orgId,
       apiKey,
+      keys: seeded?.keys ?? [],
       control,
       close: once(() => close(server, { store, engine, sender, objects, closing })),
     };

@@ -91,7 +91,7 @@ const others: TemplateRecord[] = ['nda', 'offer', 'old'].map((name) => ({
 
 export class MemoryObjects implements ObjectWriter {
   readonly stored = new Map<string, Uint8Array>();
-  private readonly listeners: ((key: string) => Promise<void>)[] = [];
+  private readonly listeners: ((key: string) => Promise<boolean>)[] = [];
   put(key: string, body: Uint8Array): Promise<void> {
     this.stored.set(key, body);
     return Promise.resolve();
@@ -103,14 +103,16 @@ export class MemoryObjects implements ObjectWriter {
     for (const key of keys) this.stored.delete(key);
     return Promise.resolve();
   }
-  onMiss(listener: (key: string) => Promise<void>): void {
+  onMiss(listener: (key: string) => Promise<boolean>): void {
     this.listeners.push(listener);
   }
   /** What somebody reads from outside the service. */
   async read(key: string | null): Promise<string | undefined> {
     const found = this.text(key);
-    if (found === undefined && key !== null) for (const listener of this.listeners) await listener(key);
-    return found;
+    if (found !== undefined || key === null) return found;
+    let isThere = false;
+    for (const listener of this.listeners) isThere = (await listener(key)) || isThere;
+    return isThere ? this.text(key) : undefined;
   }
   text(key: string | null): string | undefined {
     const bytes = this.stored.get(key ?? '');

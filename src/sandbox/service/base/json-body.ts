@@ -9,11 +9,11 @@ const MOST_BYTES = 2 ** 20;
 /**
  * The JSON value of a request's body, or undefined when there is none.
  * Throws VALIDATION_ERROR: 413 over 1 MiB, 400 for another content type, text that isn't UTF-8 or isn't JSON, and for a
- * number that would come back as another one.
+ * number that would come back as another one. `most` is the largest body, in bytes.
  */
-export async function readJson(incoming: IncomingMessage): Promise<unknown> {
-  if (Number(incoming.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
-  const bytes = await readBytes(incoming);
+export async function readJson(incoming: IncomingMessage, most = MOST_BYTES): Promise<unknown> {
+  if (Number(incoming.headers['content-length'] ?? 0) > most) throw tooLarge(most);
+  const bytes = await readBytes(incoming, most);
   if (bytes.length === 0) return undefined;
   const type = (incoming.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw invalidBody({ body: ['Send Content-Type: application/json'] });
@@ -33,7 +33,7 @@ function parsed(bytes: Buffer): { text: string; value: unknown } {
   }
 }
 
-async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
+async function readBytes(incoming: IncomingMessage, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -41,7 +41,7 @@ async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
     for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
       if (!Buffer.isBuffer(chunk)) continue;
       size += chunk.length;
-      if (size > MOST_BYTES) throw tooLarge();
+      if (size > most) throw tooLarge(most);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -51,6 +51,10 @@ async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function tooLarge(): ApiError {
-  return invalidBody({ body: ['Must be at most 1 MiB'] }, 'The request body is too large', 413);
+function tooLarge(most: number): ApiError {
+  return invalidBody(
+    { body: [`Must be at most ${most / MOST_BYTES} MiB`] },
+    'The request body is too large',
+    413,
+  );
 }

@@ -18,25 +18,25 @@ const EMAIL = new RegExp(
   'u',
 );
 
-const text = (most: number) =>
+export const text = (most: number) =>
   z.string({ error: 'Must be a string' }).max(most, { error: `Must be at most ${most} characters` });
-const filled = (what: string, most: number) =>
+export const filled = (what: string, most: number) =>
   z
     .string({ error: ({ input }) => (input === undefined ? `${what} is required` : 'Must be a string') })
     .max(most, { error: `Must be at most ${most} characters` })
     .refine((value) => value.trim() !== '', { error: `${what} is required` });
-const oneOf = (values: readonly string[]) => `Must be one of ${values.join(', ')}`;
+export const oneOf = (values: readonly string[]) => `Must be one of ${values.join(', ')}`;
 const wholeNumber = (least: number, most: number) => {
   const error = `Must be a whole number from ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
 };
 
-const email = filled('Email', 254).refine((value) => value.trim() === '' || EMAIL.test(value), {
+export const email = filled('Email', 254).refine((value) => value.trim() === '' || EMAIL.test(value), {
   error: 'Must be an email address',
 });
 
 /** Any JSON object, taken as it is: a copy made key by key would lose `__proto__`. */
-const metadata = z.custom<Record<string, unknown>>((value) => isObject(value) && isShallow(value), {
+export const metadata = z.custom<Record<string, unknown>>((value) => isObject(value) && isShallow(value), {
   error: ({ input }) =>
     isObject(input) ? `Must not be nested deeper than ${DEEPEST_METADATA} levels` : 'Must be an object',
 });
@@ -76,7 +76,7 @@ const createSchema = z.strictObject({
 export type CreateBody = z.infer<typeof createSchema>;
 
 /** "A date, or never" (Authentication 6): a date ends with its first moment in UTC. */
-const expiry = z.union(
+export const expiry = z.union(
   [z.iso.datetime({ offset: true }), z.iso.date(), z.literal('never').transform(() => null), z.null()],
   { error: 'Must be a date, an ISO 8601 timestamp or never' },
 );

@@ -1,5 +1,6 @@
 import { Bell } from '../../../kernel/bell.ts';
 import type { Clock } from '../../../kernel/clock.ts';
+import type { SeedResult } from '../../embed-model.ts';
 import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
 import type { RateWindow } from '../api/rate-window.ts';
 import { deliveryView, envelopeView, mailView } from '../api/representation.ts';
@@ -8,8 +9,12 @@ import { invalidBody } from '../base/errors.ts';
 import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
 import type { Engine, Visitor } from '../engine/engine.ts';
 import type { EnteredValues } from '../engine/fields.ts';
+import type { OwedPapers } from '../engine/owed-papers.ts';
 import { nextSigner } from '../engine/predicates.ts';
+import type { ResetLock } from '../engine/reset-lock.ts';
 import type { Faults } from '../faults/faults.ts';
+import type { ReadSeed } from '../seed/schema.ts';
+import type { Seeder } from '../seed/seeder.ts';
 import { hashOf } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 
@@ -20,16 +25,21 @@ export interface ControlPlaneOptions {
   clock: SandboxClock;
   /** The machine's clock: who waits for a mail waits in real time. */
   realClock: Clock;
+  resets: ResetLock;
   choices: Choices;
   faults: Faults;
   /** The key that a reset keeps. */
   apiKey: string;
   /** Base of the links in mails. */
   origin: () => string;
+  seeder: Seeder;
+  owedPapers: OwedPapers;
+  /** What the sandbox was started with. */
+  seed: ReadSeed | undefined;
 }
 
 /** Who signs, and what is entered; without a signer whoever is next. */
-export interface SignWish {
+export interface SignRequest {
   signer?: string | undefined;
   values?: EnteredValues | undefined;
   /** Everyone who has not signed yet, in order. */
@@ -64,9 +74,9 @@ export class ControlPlane {
     };
   }
 
-  async sign(id: string, wish: SignWish, visitor: Visitor) {
+  async sign(id: string, request: SignRequest, visitor: Visitor) {
     const { engine } = this.#options;
-    const { signer, values = {}, all } = wish;
+    const { signer, values = {}, all } = request;
     engine.envelope(id);
     if (all && (signer !== undefined || Object.keys(values).length > 0))
       throw invalidBody({ all: ['Goes without signer and values'] });
@@ -88,10 +98,24 @@ export class ControlPlane {
     return isoTime(await this.#options.engine.advance(ms));
   }
 
-  /** Back to the first day, with the choices and faults of the start. */
+  /** Puts a seed in; what has the same id is replaced. */
+  async seed(seed: ReadSeed): Promise<SeedResult> {
+    const { resets, seeder, store, engine } = this.#options;
+    const result = await resets.exclusive(async () => {
+      await store.settled();
+      return seeder.put(seed);
+    });
+    await engine.catchUp();
+    return result;
+  }
+
+  /** Back to the first day, with the seed, the choices and faults of the start. */
   async reset(): Promise<void> {
-    const { engine, apiKey, rates, choices, faults } = this.#options;
-    await engine.reset(hashOf(apiKey));
+    const { engine, apiKey, rates, choices, faults, owedPapers, seeder, seed } = this.#options;
+    await engine.reset(hashOf(apiKey), async () => {
+      owedPapers.forget();
+      if (seed !== undefined) await seeder.put(seed);
+    });
     rates.clear();
     choices.restore();
     faults.restore();

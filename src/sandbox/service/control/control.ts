@@ -11,6 +11,7 @@ import { bodies, parseBody, parseListQuery, parseMailQuery } from '../base/valid
 import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod } from '../base/web.ts';
 import type { Engine, Visitor } from '../engine/engine.ts';
 import type { Faults } from '../faults/faults.ts';
+import { parseSeedBody } from '../seed/schema.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -30,6 +31,9 @@ export interface ControlOptions extends KeyContext {
   host: string;
 }
 
+/** Bytes of the body of a seed: a few PDFs in it are as large as they may be. */
+const LARGEST_SEED = 64 * 2 ** 20;
+
 /** What the dashboard, the signers and the passing of time do: no part of the API. Mounted at /__sandbox. */
 export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
@@ -47,8 +51,8 @@ export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
 function signerRoutes(app: Hono<ServiceEnv>, { engine, control }: ControlOptions): void {
   app.post('/envelopes/:id/sign', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
-    const wish = parseBody(bodies.controlSign, await readJson(c.env.incoming));
-    return reply(c, { data: await control.sign(id, wish, visitorOf(c)) });
+    const request = parseBody(bodies.controlSign, await readJson(c.env.incoming));
+    return reply(c, { data: await control.sign(id, request, visitorOf(c)) });
   });
   app.post('/envelopes/:id/view', async (c) => {
     const { id } = engine.envelope(c.req.param('id'));
@@ -66,6 +70,10 @@ function clockRoutes(app: Hono<ServiceEnv>, { control }: ControlOptions): void {
   app.post('/clock/advance', async (c) => {
     const { ms } = parseBody(bodies.advance, await readJson(c.env.incoming));
     return reply(c, { now: await control.advance(ms) });
+  });
+  app.post('/seed', async (c) => {
+    const seed = parseSeedBody(await readJson(c.env.incoming, LARGEST_SEED));
+    return reply(c, { data: await control.seed(seed) });
   });
   app.post('/reset', async (c) => {
     await control.reset();

@@ -25,6 +25,8 @@ export interface EngineOptions {
   clock: SandboxClock;
   /** The machine's clock, for waits that are real. */
   realClock: Clock;
+  /** Where a reset puts the sandbox's clock, in ms since the epoch; at the machine's time without it. */
+  startsAt: number | undefined;
   sender: WebhookSender;
   papers: PaperMaker;
   paperStore: PaperStore;
@@ -202,18 +204,27 @@ export class Engine {
     return value;
   }
 
-  /** Back to the first day: the templates, the key of that hash and what others put into the bucket remain. */
-  reset(keptKeyHash: string): Promise<void> {
-    return this.#options.resets.exclusive(() => this.#reset(keptKeyHash));
+  /**
+   * Back to the first day: the templates, the key of that hash and what others put into the bucket remain. `refill` puts
+   * in what was there on that day.
+   */
+  reset(keptKeyHash: string, refill: () => Promise<void>): Promise<void> {
+    return this.#options.resets.exclusive(async () => {
+      await this.#reset(keptKeyHash);
+      await refill();
+      this.#setAlarm();
+    });
   }
 
   async #reset(keptKeyHash: string): Promise<void> {
-    const { store, sender, clock, papers, paperStore } = this.#options;
+    const { store, sender, clock, papers, paperStore, realClock, startsAt } = this.#options;
     const key = this.#state.keyByHash(keptKeyHash);
+    const offset = startsAt === undefined ? 0 : startsAt - realClock.now();
     sender.clear();
     const saved = store.commit([
       { kind: 'reset', value: null },
       { kind: 'org', value: this.#state.orgId },
+      { kind: 'clock', value: offset },
       ...papers.templates().map((value): Change => ({ kind: 'template', value })),
       ...(key ? [{ kind: 'key', value: key } satisfies Change] : []),
     ]);
@@ -223,7 +234,7 @@ export class Engine {
       sender.resume();
       throw error;
     }
-    clock.offsetMs = 0;
+    clock.offsetMs = offset;
     this.#alarm.set(undefined);
     await paperStore.clear();
   }

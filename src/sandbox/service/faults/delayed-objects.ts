@@ -26,7 +26,11 @@ export class DelayedObjects implements ObjectWriter {
     this.#objects = objects;
     this.#faults = faults;
     this.#clock = clock;
-    objects.onMiss((key) => this.#missed(key));
+    objects.onMiss(async (key) => {
+      await this.#missed(key);
+      // The read that lets it come has still found nothing.
+      return false;
+    });
   }
 
   async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
@@ -58,7 +62,7 @@ export class DelayedObjects implements ObjectWriter {
     await this.#objects.clear(keys);
   }
 
-  onMiss(listener: (key: string) => Promise<void>): void {
+  onMiss(listener: (key: string) => Promise<boolean>): void {
     this.#objects.onMiss(listener);
   }
 

@@ -1,6 +1,13 @@
 import type { JournalFormat } from '../../../journal/scan.ts';
 import { isList, isRecord } from '../../../kernel/json.ts';
-import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../../model.ts';
+import type {
+  DeliveryRecord,
+  EnvelopeRecord,
+  KeyRecord,
+  MailRecord,
+  OrganisationRecord,
+  TemplateRecord,
+} from '../../model.ts';
 
 /** One line of an organisation's audit log (Authentication 9). */
 export interface AuditRecord {
@@ -20,6 +27,7 @@ export interface AuditRecord {
 export type Change =
   | { kind: 'org'; value: string }
   | { kind: 'clock'; value: number }
+  | { kind: 'organisation'; value: OrganisationRecord }
   | { kind: 'template'; value: TemplateRecord }
   | { kind: 'envelope'; value: EnvelopeRecord }
   | { kind: 'key'; value: KeyRecord }
@@ -43,7 +51,15 @@ export const SERVICE_FORMAT: JournalFormat<Entry> = {
   read: (value) => (isEntry(value) ? value : undefined),
 };
 
-const RECORDS: ReadonlySet<unknown> = new Set(['template', 'envelope', 'key', 'mail', 'delivery', 'audit']);
+const RECORDS: ReadonlySet<unknown> = new Set([
+  'organisation',
+  'template',
+  'envelope',
+  'key',
+  'mail',
+  'delivery',
+  'audit',
+]);
 
 function isEntry(value: unknown): value is Entry & Record<string, unknown> {
   return isRecord(value) && isList(value.changes) && value.changes.every(isChange);

@@ -1,4 +1,11 @@
-import type { DeliveryRecord, EnvelopeRecord, KeyRecord, MailRecord, TemplateRecord } from '../../model.ts';
+import type {
+  DeliveryRecord,
+  EnvelopeRecord,
+  KeyRecord,
+  MailRecord,
+  OrganisationRecord,
+  TemplateRecord,
+} from '../../model.ts';
 import { DueQueue } from '../base/due-queue.ts';
 import { FINALISING_MS, isActive, isFinalising, lastSignedAt } from '../engine/predicates.ts';
 import { EnvelopeLists } from './envelope-lists.ts';
@@ -31,6 +38,8 @@ export class State {
   clockOffsetMs = 0;
   readonly templates = new Map<string, TemplateRecord>();
   readonly envelopes = new Map<string, EnvelopeRecord>();
+  /** Those that were given a name. */
+  readonly organisations = new Map<string, OrganisationRecord>();
   readonly keys = new Map<string, KeyRecord>();
   readonly mails = new Map<string, MailRecord>();
   readonly deliveries = new Map<string, DeliveryRecord>();
@@ -51,6 +60,9 @@ export class State {
         return;
       case 'clock':
         this.clockOffsetMs = change.value;
+        return;
+      case 'organisation':
+        this.organisations.set(change.value.id, change.value);
         return;
       case 'template':
         this.templates.set(change.value.id, change.value);
@@ -80,6 +92,7 @@ export class State {
   *changes(): Iterable<Change> {
     yield { kind: 'org', value: this.orgId };
     yield { kind: 'clock', value: this.clockOffsetMs };
+    for (const value of this.organisations.values()) yield { kind: 'organisation', value };
     for (const value of this.templates.values()) yield { kind: 'template', value };
     for (const value of this.keys.values()) yield { kind: 'key', value };
     for (const value of this.envelopes.values()) yield { kind: 'envelope', value };
@@ -162,7 +175,8 @@ export class State {
 
   #clear(): void {
     this.clockOffsetMs = 0;
-    for (const map of [this.templates, this.envelopes, this.keys, this.deliveries]) map.clear();
+    for (const map of [this.templates, this.envelopes, this.keys, this.deliveries, this.organisations])
+      map.clear();
     for (const map of [this.mails, this.audit, this.#keyIdByHash, this.#createdByMonth]) map.clear();
     this.#lists.clear();
     this.#usedTemplates.clear();
@@ -172,5 +186,5 @@ export class State {
 }
 
 function isSeenBy({ upload }: TemplateRecord, orgId: string): boolean {
-  return upload === undefined || upload.orgId === orgId;
+  return upload === undefined || upload.orgId === null || upload.orgId === orgId;
 }

@@ -1,0 +1,215 @@
+import { parseDuration } from '../../../kernel/duration.ts';
+import { LIMITS, PAPERS } from '../../../kernel/vocabulary.ts';
+import type { EnvelopeRecord, SignerStatus, TemplateRecord } from '../../model.ts';
+import { DEFAULT_RULES } from '../base/choices.ts';
+import { ApiError } from '../base/errors.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
+import { draftEnvelope } from '../engine/draft.ts';
+import { fillFields } from '../engine/fields.ts';
+import * as lifecycle from '../engine/lifecycle.ts';
+import { outcomeOf } from '../engine/outcome.ts';
+import { storageKey } from '../engine/paper-store.ts';
+import { isActive } from '../engine/predicates.ts';
+import type { RandomId } from '../store/keys.ts';
+import type { Change } from '../store/records.ts';
+import type { SeedEnvelope, SeedSigner } from './schema.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const LIFE_MS = LIMITS.expiresInDays * DAY_MS;
+
+export interface EnvelopeFacts {
+  orgId: string;
+  template: TemplateRecord;
+  now: number;
+  origin: string;
+  /** The same for the same seed, so that links and ids outlive a reset. */
+  randomId: RandomId;
+}
+
+/** What is wrong, and with which field of the envelope. */
+export class SeedProblem extends Error {
+  override readonly name = 'SeedProblem';
+  readonly field: string;
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/**
+ * An envelope in the state that a seed asks for, with the mails on its way there: it goes the way of every envelope, in
+ * the past. Nobody is told by webhook.
+ * @throws SeedProblem when no way leads there.
+ */
+export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Change[] {
+  const signers = wanted.signers ?? facts.template.roles.map((role): SeedSigner => ({ name: role, role }));
+  const status = wanted.status ?? statusBy(signers);
+  const statuses = statusesIn(status, signers);
+  const { now } = facts;
+  const createdAt = timeOf(wanted.createdAt, status === 'EXPIRED' ? now - LIFE_MS - DAY_MS : now, now);
+  const isOrdered = status !== 'DRAFT' && statuses.includes('PENDING');
+  const draft = draftOf(wanted, signers, { ...facts, createdAt, isOrdered });
+  const path = new Path({ ...draft, expiresAt: isoTime(expiryOf(status, createdAt, now)) }, facts);
+  if (status !== 'DRAFT') path.go('status', (envelope, at) => lifecycle.send(envelope, at));
+  // A no ends it, so it comes last.
+  const order = [...statuses.entries()].sort(
+    ([, a], [, b]) => Number(a === 'DECLINED') - Number(b === 'DECLINED'),
+  );
+  for (const [index, target] of order) path.bring(index, target);
+  if (status === 'CANCELLED') path.go('status', (envelope, at) => lifecycle.cancel(envelope, null, at));
+  if (status === 'EXPIRED' && isActive(path.envelope)) path.go('status', lifecycle.expire);
+  const envelope = { ...path.envelope };
+  for (const [index, { status: reached }] of envelope.signers.entries())
+    if (reached !== statuses[index])
+      throw new SeedProblem(
+        `signers.${index}.status`,
+        `Can't be ${statuses[index]} in an envelope that is ${status}; it would be ${reached}`,
+      );
+  // Somebody has begun, though nobody has signed yet.
+  if (status === 'IN_PROGRESS' && envelope.status === 'SENT') envelope.status = status;
+  if (envelope.status !== status)
+    throw new SeedProblem('status', `Can't be ${status}: with these signers it is ${envelope.status}`);
+  envelope.owedPapers = PAPERS.filter((paper) => paper === 'document' || status === 'COMPLETED');
+  return [{ kind: 'envelope', value: envelope }, ...path.mails];
+}
+
+/** What happened to an envelope so far. */
+class Path {
+  envelope: EnvelopeRecord;
+  readonly mails: Change[] = [];
+  readonly #facts: EnvelopeFacts;
+  #steps = 0;
+
+  constructor(envelope: EnvelopeRecord, facts: EnvelopeFacts) {
+    this.envelope = envelope;
+    this.#facts = facts;
+  }
+
+  /** One step further. @throws SeedProblem with the field, when it can't be taken. */
+  go(field: string, move: (envelope: EnvelopeRecord, at: number) => lifecycle.Step): void {
+    try {
+      const step = move(this.envelope, this.#time());
+      const outcome = outcomeOf({ ...step, events: [] }, { ...this.#facts, rules: DEFAULT_RULES });
+      this.mails.push(...outcome.changes.filter(({ kind }) => kind === 'mail'));
+      this.envelope = step.envelope;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw new SeedProblem(field, error.message);
+    }
+  }
+
+  /** A signer does what leads to the status. */
+  bring(index: number, target: SignerStatus): void {
+    const signer = this.envelope.signers[index];
+    if (signer === undefined || target === 'PENDING' || target === 'SENT') return;
+    const { id } = signer;
+    const field = `signers.${index}.status`;
+    if (target === 'DECLINED') {
+      this.go(field, (envelope, at) => lifecycle.decline(envelope, { signerId: id, reason: null }, at));
+      return;
+    }
+    this.go(field, (envelope, at) => lifecycle.view(envelope, id, at));
+    if (target === 'VIEWED') return;
+    const { template, now } = this.#facts;
+    const values = fillFields(template, signer, { values: {} }, now);
+    const signature = { signerId: id, values, ip: null, userAgent: null };
+    this.go(field, (envelope, at) => lifecycle.sign(envelope, signature, at));
+  }
+
+  /** An hour lies between two steps, as far as there is time. */
+  #time(): number {
+    const createdAt = Date.parse(this.envelope.createdAt);
+    const at = createdAt + this.#steps * HOUR_MS;
+    this.#steps += 1;
+    return Math.max(createdAt, Math.min(this.#facts.now, at));
+  }
+}
+
+function draftOf(
+  wanted: SeedEnvelope,
+  signers: readonly SeedSigner[],
+  facts: EnvelopeFacts & { createdAt: number; isOrdered: boolean },
+): EnvelopeRecord {
+  const { orgId, template, randomId, createdAt, isOrdered } = facts;
+  const body = {
+    templateId: template.id,
+    signers: signers.map(({ name, email = addressOf(name), role }, index) => ({
+      ...{ name, email, order: index + 1 },
+      ...(role === undefined ? {} : { role }),
+    })),
+    signingOrder: isOrdered ? ('SEQUENTIAL' as const) : ('PARALLEL' as const),
+    subject: wanted.subject,
+    metadata: wanted.metadata,
+  };
+  try {
+    const draft = draftEnvelope(orgId, template, body, createdAt, { randomId, rules: DEFAULT_RULES });
+    const { id } = wanted;
+    return { ...draft, id, documentStorageKey: storageKey({ id, orgId }, 'document') };
+  } catch (error) {
+    const [field, [text] = []] = Object.entries((error instanceof ApiError && error.details) || {})[0] ?? [];
+    if (field === undefined || text === undefined) throw error;
+    throw new SeedProblem(field, text);
+  }
+}
+
+/** Where the signers' statuses, as far as they are given, leave an envelope. */
+function statusBy(signers: readonly SeedSigner[]): EnvelopeRecord['status'] {
+  const given = signers.map(({ status }) => status);
+  if (given.includes('DECLINED')) return 'DECLINED';
+  if (given.every((status) => status === 'SIGNED')) return 'COMPLETED';
+  if (given.includes('SIGNED')) return 'IN_PROGRESS';
+  return given.some((status) => status === 'SENT' || status === 'VIEWED') ? 'SENT' : 'DRAFT';
+}
+
+/** A status for each signer: the given one, or what is usual in an envelope of that status. */
+function statusesIn(status: EnvelopeRecord['status'], signers: readonly SeedSigner[]): SignerStatus[] {
+  const given = new Set(signers.map((one) => one.status));
+  const first = signers.findIndex((one) => one.status === undefined);
+  const others = OTHERS[status] ?? (given.has('PENDING') ? 'PENDING' : 'SENT');
+  return signers.map((signer, index) => {
+    if (signer.status !== undefined) return signer.status;
+    return index === first ? statusOfFirst(status, given, signers.length) : others;
+  });
+}
+
+/** What everybody is in an envelope of that status. */
+const OTHERS: Partial<Record<EnvelopeRecord['status'], SignerStatus>> = {
+  DRAFT: 'PENDING',
+  COMPLETED: 'SIGNED',
+};
+
+/** Of the first signer of whom nothing is said: somebody has to have declined, or signed, where nobody else has. */
+function statusOfFirst(
+  status: EnvelopeRecord['status'],
+  given: ReadonlySet<SignerStatus | undefined>,
+  count: number,
+): SignerStatus {
+  if (status === 'DECLINED' && !given.has('DECLINED')) return 'DECLINED';
+  if (status === 'IN_PROGRESS' && !given.has('SIGNED')) return count > 1 ? 'SIGNED' : 'VIEWED';
+  return OTHERS[status] ?? 'SENT';
+}
+
+/** What is under way has time left, what has expired none. */
+function expiryOf(status: EnvelopeRecord['status'], createdAt: number, now: number): number {
+  const expiry = createdAt + LIFE_MS;
+  if (status === 'EXPIRED') return Math.min(expiry, now);
+  const isUnderWay = status === 'DRAFT' || status === 'SENT' || status === 'IN_PROGRESS';
+  return isUnderWay && expiry <= now ? now + LIFE_MS : expiry;
+}
+
+function timeOf(text: string | undefined, otherwise: number, now: number): number {
+  if (text === undefined) return otherwise;
+  const ago = /^\d{4}-/.test(text) ? undefined : parseDuration(text);
+  return ago === undefined ? Date.parse(text) : now - ago;
+}
+
+/** `Łukasz Řehoř` as lukasz.rehor@example.com; what has no letters of the kind gets an address all the same. */
+function addressOf(name: string): string {
+  const plain = name.normalize('NFKD').replace(/[łŁ]/g, 'l').toLowerCase();
+  const local = plain
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '.')
+    .replace(/^\.|\.$/g, '');
+  return `${local.slice(0, 60) || 'signer'}@example.com`;
+}

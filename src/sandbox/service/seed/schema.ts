@@ -1,0 +1,104 @@
+import * as z from 'zod';
+import { parseDuration } from '../../../kernel/duration.ts';
+import { ENVELOPE_STATUSES, SCOPES } from '../../../kernel/vocabulary.ts';
+import type { SandboxSeed } from '../../embed-model.ts';
+import { UPLOAD } from '../../model.ts';
+import { invalidBody } from '../base/errors.ts';
+import { email, expiry, filled, metadata, oneOf, parseBody, text } from '../base/validation.ts';
+
+const SIGNER_STATUSES = ['PENDING', 'SENT', 'VIEWED', 'SIGNED', 'DECLINED'] as const;
+/** Ids become parts of paths and of storage keys. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+const id = filled('id', 64).refine((value) => value.trim() === '' || ID.test(value), {
+  error: 'Must be letters, digits, _ and -, at most 64',
+});
+const name = (most: number) => filled('name', most);
+const listOf = <T extends z.ZodType>(item: T) => z.array(item, { error: 'Must be a list' });
+const object = <T extends z.core.$ZodLooseShape>(shape: T) =>
+  z.strictObject(shape, {
+    error: ({ code }) => (code === 'invalid_type' ? 'Must have names and values' : undefined),
+  });
+const time = text(40).refine(
+  (value) =>
+    (/^\d{4}-\d{2}-\d{2}/.test(value) && !Number.isNaN(Date.parse(value))) ||
+    parseDuration(value) !== undefined,
+  { error: 'Must be a date, an ISO 8601 timestamp, or how long ago, like 9d' },
+);
+
+/** A seed as it is written; of a PDF there is text here: its path, or its bytes in base64. */
+export const seedSchema = object({
+  templates: listOf(
+    object({
+      id,
+      name: name(200),
+      roles: listOf(filled('role', 200))
+        .min(1, { error: 'At least one role' })
+        .max(20, { error: 'At most 20 roles' })
+        .optional(),
+      active: z.boolean({ error: 'Must be true or false' }).optional(),
+      pdf: filled('pdf', Number.POSITIVE_INFINITY).optional(),
+    }),
+  ).optional(),
+  organisations: listOf(object({ id, name: name(200) })).optional(),
+  keys: listOf(
+    object({
+      organisation: id.optional(),
+      scopes: listOf(z.enum(SCOPES, { error: oneOf(SCOPES) }))
+        .min(1, { error: 'At least one scope' })
+        .optional(),
+      expiresAt: expiry.optional(),
+    }),
+  ).optional(),
+  envelopes: listOf(
+    object({
+      id,
+      template: id.optional(),
+      organisation: id.optional(),
+      status: z.enum(ENVELOPE_STATUSES, { error: oneOf(ENVELOPE_STATUSES) }).optional(),
+      subject: text(1000).optional(),
+      metadata: metadata.optional(),
+      createdAt: time.optional(),
+      signers: listOf(
+        object({
+          email: email.optional(),
+          name: name(255),
+          role: text(200).optional(),
+          status: z.enum(SIGNER_STATUSES, { error: oneOf(SIGNER_STATUSES) }).optional(),
+        }),
+      )
+        .min(1, { error: 'At least one signer' })
+        .max(20, { error: 'At most 20 signers' })
+        .optional(),
+    }),
+  ).optional(),
+}) satisfies z.ZodType<SandboxSeed>;
+
+export type CheckedSeed = z.output<typeof seedSchema>;
+export type SeedTemplate = NonNullable<CheckedSeed['templates']>[number];
+export type SeedEnvelope = NonNullable<CheckedSeed['envelopes']>[number];
+export type SeedSigner = NonNullable<SeedEnvelope['signers']>[number];
+
+/** A seed as it is posted: a PDF is its bytes in base64. Throws VALIDATION_ERROR. */
+export function parseSeedBody(body: unknown): ReadSeed {
+  const seed = parseBody(seedSchema, body);
+  const pdfs = new Map<string, Uint8Array>();
+  for (const [index, { id, pdf }] of (seed.templates ?? []).entries()) {
+    if (pdf === undefined) continue;
+    const bytes = Buffer.from(pdf, 'base64');
+    const text = !pdf.startsWith('JVBERi')
+      ? 'Must be a PDF in base64'
+      : bytes.length > UPLOAD.bytes
+        ? 'Must be at most 10 MB'
+        : '';
+    if (text !== '') throw invalidBody({ [`templates.${index}.pdf`]: [text] }, 'The seed is not valid');
+    pdfs.set(id, bytes);
+  }
+  return { seed, pdfs };
+}
+
+/** A seed whose PDFs were read: template id to bytes. */
+export interface ReadSeed {
+  seed: CheckedSeed;
+  pdfs: ReadonlyMap<string, Uint8Array>;
+}

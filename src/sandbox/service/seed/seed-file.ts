@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Document, LineCounter } from 'yaml';
+import type { ErrorDetails } from '../../../kernel/errors.ts';
+import { UsageError } from '../../../kernel/errors.ts';
+import { diskReason } from '../../../kernel/files/disk-reason.ts';
+import { isList, isRecord } from '../../../kernel/json.ts';
+import type { SandboxSeed } from '../../embed-model.ts';
+import { UPLOAD } from '../../model.ts';
+import { checked } from '../base/validation.ts';
+import { type CheckedSeed, type ReadSeed, seedSchema } from './schema.ts';
+
+/** A seed that can be put in, and how what is wrong with it is told. */
+export interface Seed extends ReadSeed {
+  /** The error for problems by field: it names the file and the lines, where there are any. */
+  mistakes(details: ErrorDetails): UsageError;
+}
+
+/** Mistakes told at once. */
+const MOST_TOLD = 10;
+
+/**
+ * Reads a seed: a YAML or JSON file, or its text that was read already, or the same as an object.
+ * @throws UsageError that names line and field of each mistake.
+ */
+export async function readSeed(source: SandboxSeed | string | { path: string; text: string }): Promise<Seed> {
+  if (typeof source !== 'string' && !isText(source)) {
+    const mistakes = (details: ErrorDetails) => told('The seed', details, () => undefined);
+    return finished(source, process.cwd(), mistakes);
+  }
+  const path = typeof source === 'string' ? source : source.path;
+  const text = typeof source === 'string' ? await textOf(path) : source.text;
+  const { parseDocument, LineCounter: Lines } = await import('./yaml.ts');
+  const lines = new Lines();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const name = path === '-' ? 'The seed on stdin' : path;
+  const [broken] = document.errors;
+  if (broken !== undefined) {
+    const { line } = lines.linePos(broken.pos[0]);
+    throw new UsageError(`${name} is neither YAML nor JSON: line ${line}: ${broken.message}.`);
+  }
+  const mistakes = (details: ErrorDetails) =>
+    told(name, details, (field) => lineOf(document, lines, field.split('.')));
+  const folder = path === '-' ? process.cwd() : dirname(resolve(path));
+  return finished(plainOf(document, name), folder, mistakes);
+}
+
+function isText(source: object): source is { path: string; text: string } {
+  return 'path' in source && 'text' in source;
+}
+
+/** Aliases may stand for each other again and again; a file that grows without end by them is none. */
+function plainOf(document: Document, name: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch (error) {
+    throw new UsageError(`${name} can't be read: its aliases stand for too much.`, { cause: error });
+  }
+}
+
+async function finished(value: unknown, folder: string, mistakes: Seed['mistakes']): Promise<Seed> {
+  const result = checked(seedSchema, value);
+  if ('details' in result) throw mistakes(result.details);
+  return { seed: result.data, pdfs: await pdfsOf(result.data, folder, mistakes), mistakes };
+}
+
+async function pdfsOf(
+  { templates = [] }: CheckedSeed,
+  folder: string,
+  mistakes: Seed['mistakes'],
+): Promise<Map<string, Uint8Array>> {
+  const pdfs = new Map<string, Uint8Array>();
+  for (const [index, { id, pdf }] of templates.entries()) {
+    if (pdf === undefined) continue;
+    const path = resolve(folder, pdf);
+    const field = `templates.${index}.pdf`;
+    const bytes = await readFile(path).catch((error: unknown) => {
+      throw mistakes({ [field]: [`Can't read ${path} (${diskReason(error)})`] });
+    });
+    if (bytes.length > UPLOAD.bytes) throw mistakes({ [field]: [`${path} has more than 10 MB`] });
+    pdfs.set(id, bytes);
+  }
+  return pdfs;
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+  } catch (error) {
+    throw new UsageError(`Can't read the seed ${path} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Check the path and who may read it.',
+    });
+  }
+}
+
+function told(
+  name: string,
+  details: ErrorDetails,
+  lineFor: (field: string) => number | undefined,
+): UsageError {
+  const all = Object.entries(details)
+    .flatMap(([field, texts]) => texts.map((text) => ({ field, text, line: lineFor(field) })))
+    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  const shown = all.slice(0, MOST_TOLD).map(({ field, text, line }) => {
+    const place = line === undefined ? '' : `line ${line}, `;
+    return `${place}${field === 'body' ? '' : `${field}: `}${text}`;
+  });
+  const more = all.length - shown.length;
+  return new UsageError(
+    `${name} can't be used: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`,
+    { hint: 'docs/testing.md shows what a seed may hold. Nothing was put in.' },
+  );
+}
+
+/** The line of a field; of what is missing, that of what it is missing in. */
+function lineOf(document: Document, lines: LineCounter, path: readonly string[]): number | undefined {
+  for (let length = path.length; length >= 0; length--) {
+    const keys = path.slice(0, length).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+    const start = keyStart(document, keys) ?? startOf(document.getIn(keys, true));
+    if (start !== undefined) return lines.linePos(start).line;
+  }
+  return undefined;
+}
+
+/** Where the name of a field stands: its value may begin on a later line. */
+function keyStart(document: Document, keys: readonly (string | number)[]): number | undefined {
+  const parent: unknown = document.getIn(keys.slice(0, -1), true);
+  if (!isRecord(parent) || !isList(parent.items)) return undefined;
+  const named = parent.items.filter(isRecord).find(({ key }) => isRecord(key) && key.value === keys.at(-1));
+  return startOf(named?.key);
+}
+
+/** Where a node of the document begins. */
+function startOf(node: unknown): number | undefined {
+  const start = isRecord(node) && isList(node.range) ? node.range[0] : undefined;
+  return typeof start === 'number' ? start : undefined;
+}

@@ -1,0 +1,179 @@
+import { createHmac } from 'node:crypto';
+import type { ErrorDetails } from '../../../kernel/errors.ts';
+import { SCOPES } from '../../../kernel/vocabulary.ts';
+import type { SeededKey, SeedResult } from '../../embed-model.ts';
+import type { PageSize, PaperMaker, TemplateRecord } from '../../model.ts';
+import { invalidBody } from '../base/errors.ts';
+import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
+import { makeKey, type RandomId } from '../store/keys.ts';
+import type { Change } from '../store/records.ts';
+import type { Store } from '../store/store.ts';
+import type { Uploads } from '../store/uploads.ts';
+import { SeedProblem, seededEnvelope } from './envelopes.ts';
+import type { CheckedSeed, ReadSeed, SeedEnvelope } from './schema.ts';
+import { seededTemplate } from './templates.ts';
+
+export interface SeederOptions {
+  store: Store;
+  clock: SandboxClock;
+  papers: PaperMaker;
+  uploads: Uploads;
+  /** What ids and links are derived from: the same seed in the same sandbox has the same. */
+  apiKey: string;
+  origin: () => string;
+}
+
+const FIRST_TEMPLATE = 'tmpl_nda';
+/** So many go into one entry of the journal. */
+const AT_ONCE = 500;
+
+/** Puts seeds into the sandbox. Nothing of a seed is taken when something is wrong with it. */
+export class Seeder {
+  readonly #options: SeederOptions;
+
+  constructor(options: SeederOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Puts a seed in. What has the same id is replaced; with `missingOnly` it stays as it is.
+   * @throws ApiError VALIDATION_ERROR with the problems by field.
+   */
+  async put({ seed, pdfs }: ReadSeed, { missingOnly = false } = {}): Promise<SeedResult> {
+    const { store, uploads } = this.#options;
+    const details = new Map<string, string[]>();
+    const complain = (field: string, text: string) =>
+      details.set(field, [...(details.get(field) ?? []), text]);
+    const templates = await this.#templates(seed, pdfs, complain);
+    const { keys, changes } = this.#keys(seed, complain);
+    const envelopes = this.#envelopes(seed, templates, complain);
+    if (details.size > 0) {
+      const problems: ErrorDetails = Object.fromEntries(details);
+      throw invalidBody(problems, 'The seed is not valid');
+    }
+    const isWanted = missingOnly ? (change: Change) => !isThere(store, change) : () => true;
+    for (const [id, pdf] of pdfs) await uploads.put(id, pdf);
+    const organisations = (seed.organisations ?? []).map(
+      (value): Change => ({ kind: 'organisation', value }),
+    );
+    const made = [...templates.values()].map((value): Change => ({ kind: 'template', value }));
+    const first = [...organisations, ...made, ...changes].filter(isWanted);
+    if (first.length > 0) await store.commit(first);
+    const wanted = envelopes.filter(([envelope]) => envelope !== undefined && isWanted(envelope));
+    for (let at = 0; at < wanted.length; at += AT_ONCE)
+      await store.commit(wanted.slice(at, at + AT_ONCE).flat());
+    return {
+      templates: templates.size,
+      organisations: organisations.length,
+      envelopes: envelopes.length,
+      keys,
+    };
+  }
+
+  async #templates(seed: CheckedSeed, pdfs: ReadonlyMap<string, Uint8Array>, complain: Complain) {
+    const { store, clock, papers } = this.#options;
+    const at = isoTime(clock.now());
+    const made = new Map<string, TemplateRecord>();
+    for (const [index, wanted] of (seed.templates ?? []).entries()) {
+      const field = `templates.${index}`;
+      if (made.has(wanted.id)) complain(`${field}.id`, `${wanted.id} stands here twice`);
+      const pdf = pdfs.get(wanted.id);
+      let pages: PageSize[] | undefined;
+      if (pdf !== undefined) {
+        const inspection = await papers.inspect(pdf);
+        if ('problem' in inspection) complain(`${field}.pdf`, inspection.problem);
+        else pages = inspection.pages;
+      }
+      made.set(
+        wanted.id,
+        seededTemplate(wanted, { before: store.state.templates.get(wanted.id), pages, at }),
+      );
+    }
+    return made;
+  }
+
+  #keys(seed: CheckedSeed, complain: Complain): { keys: SeededKey[]; changes: Change[] } {
+    const { clock } = this.#options;
+    const keys: SeededKey[] = [];
+    const changes: Change[] = [];
+    for (const [index, wanted] of (seed.keys ?? []).entries()) {
+      const orgId = this.#organisation(seed, wanted.organisation, `keys.${index}`, complain);
+      const scopes = [...new Set(wanted.scopes ?? SCOPES)];
+      const expiresAt = wanted.expiresAt == null ? null : isoTime(Date.parse(wanted.expiresAt));
+      const name = `Key ${index + 1} of the seed`;
+      const facts = { orgId, name, description: '', scopes, expiresAt };
+      const { key, record } = makeKey(facts, clock.now(), this.#ids(`key ${index} ${orgId}`));
+      keys.push({ id: record.id, organisation: orgId, key, scopes, expiresAt });
+      changes.push({ kind: 'key', value: record });
+    }
+    return { keys, changes };
+  }
+
+  #envelopes(
+    seed: CheckedSeed,
+    templates: ReadonlyMap<string, TemplateRecord>,
+    complain: Complain,
+  ): Change[][] {
+    const { store, clock, origin } = this.#options;
+    const seen = new Set<string>();
+    const now = clock.now();
+    return (seed.envelopes ?? []).flatMap((wanted, index) => {
+      const field = `envelopes.${index}`;
+      if (seen.has(wanted.id)) complain(`${field}.id`, `${wanted.id} stands here twice`);
+      seen.add(wanted.id);
+      const orgId = this.#organisation(seed, wanted.organisation, field, complain);
+      const id = templateOf(wanted, seed);
+      const template = templates.get(id) ?? store.state.template(id, orgId);
+      if (template === undefined) {
+        complain(`${field}.template`, `There is no template ${id}`);
+        return [];
+      }
+      const randomId = this.#ids(`envelope ${wanted.id}`);
+      try {
+        return [seededEnvelope(wanted, { orgId, template, now, origin: origin(), randomId })];
+      } catch (error) {
+        if (!(error instanceof SeedProblem)) throw error;
+        complain(`${field}.${error.field}`, error.message);
+        return [];
+      }
+    });
+  }
+
+  #organisation(seed: CheckedSeed, id: string | undefined, field: string, complain: Complain): string {
+    const { state } = this.#options.store;
+    if (id === undefined || id === state.orgId) return state.orgId;
+    const isKnown = seed.organisations?.some((one) => one.id === id) || state.organisations.has(id);
+    if (!isKnown) complain(`${field}.organisation`, `There is no organisation ${id}`);
+    return id;
+  }
+
+  /** Ids that look like any others, and that nobody can guess who does not have the key of this sandbox. */
+  #ids(what: string): RandomId {
+    let nth = 0;
+    return (bytes) => {
+      const hmac = createHmac('sha256', this.#options.apiKey).update(`seed ${what} ${nth++}`);
+      return hmac.digest('hex').slice(0, 2 * bytes);
+    };
+  }
+}
+
+type Complain = (field: string, text: string) => void;
+
+function templateOf(wanted: SeedEnvelope, seed: CheckedSeed): string {
+  return wanted.template ?? seed.templates?.[0]?.id ?? FIRST_TEMPLATE;
+}
+
+function isThere({ state }: Store, change: Change): boolean {
+  switch (change.kind) {
+    case 'organisation':
+      return state.organisations.has(change.value.id);
+    case 'template':
+      return state.templates.has(change.value.id);
+    case 'key':
+      return state.keys.has(change.value.id);
+    case 'envelope':
+      return state.envelopes.has(change.value.id);
+    default:
+      return false;
+  }
+}
