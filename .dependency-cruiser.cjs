@@ -6,15 +6,21 @@ const capabilities = [
   'doctor',
   'documents',
   'envelopes',
+  'evidence',
   'profiles',
   'sandbox-control',
   'templates',
   'update',
   'webhooks',
 ];
-// Arrows between capabilities, by name: sending in bulk is sending, and names roles of templates; the doctor looks at the settings a command would use.
-const arrows = { bulk: ['envelopes', 'templates'], doctor: ['profiles'] };
-// The topics of src/cli/; boot, input and prompts beside them are for all. Papers are fetched when an envelope is completed; waiting for one there is a watch.
+// Arrows between capabilities, by name: sending in bulk is sending, and names roles of templates; the doctor looks at the settings a command
+// would use; evidence is what the papers, the webhooks and the reminders of an envelope say.
+const arrows = {
+  bulk: ['envelopes', 'templates'],
+  doctor: ['profiles'],
+  evidence: ['documents', 'envelopes', 'webhooks'],
+};
+// The topics of src/cli/; boot, input and prompts beside them are for all. Papers are fetched when an envelope is completed, and for its evidence; waiting for one there is a watch.
 const topics = [
   'api',
   'autocomplete',
@@ -29,7 +35,7 @@ const topics = [
   'templates',
   'webhooks',
 ];
-const topicArrows = { webhooks: ['documents', 'envelopes'] };
+const topicArrows = { envelopes: ['documents'], webhooks: ['documents', 'envelopes'] };
 // What the bundle carries: no package is installed with esign-cli (docs/packaging.md). Others are tools.
 const bundled = [
   '@aws-sdk/client-s3',

@@ -71,6 +71,13 @@ export class ReminderTimes {
     );
   }
 
+  /** Every reminder of the envelope, the earliest first. */
+  allOf(envelopeId: string): Reminded[] {
+    return [...(this.#times.get(envelopeId) ?? [])]
+      .flatMap(([signer, times]) => times.map((at) => ({ signer, at })))
+      .sort((a, b) => a.at - b.at || (a.signer < b.signer ? -1 : 1));
+  }
+
   #latest(envelopeId: string): Reminded[] {
     return [...(this.#times.get(envelopeId) ?? [])].flatMap(([signer, times]) => {
       const at = times.at(-1);

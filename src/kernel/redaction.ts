@@ -1,3 +1,5 @@
+import { isList, isRecord } from './json.ts';
+
 /**
  * The one redactor. Every sink that is not the user's own result (debug traces, errors, journals) passes
  * its text through it. It knows the secrets of this run by value, and the usual shapes of secrets by name.
@@ -17,9 +19,29 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
     /("(?:webhook_?secret|api_?key|secret_?access_?key|session_?token|password)"\s*:\s*)"(?:[^"\\]|\\.)*"/gi,
     '$1"[redacted]"',
   ],
-  [/([?&](?:X-Amz-Signature|X-Amz-Credential|X-Amz-Security-Token|token)=)[^&\s"']+/gi, '$1[redacted]'],
+  // In a link, also in one that stands inside another or was escaped for JSON.
+  [
+    /((?:[?&]|%3f|%26|\\u0026)(?:X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)|Signature|sig|token)(?:=|%3d|\\u003d))[^&\s"'\\]+/gi,
+    '$1[redacted]',
+  ],
   [/(https?:\/\/[^\s/:@]*:)[^\s/?#"]+@/gi, '$1[redacted]@'],
 ];
+
+/** Fields that hold a secret, whatever it looks like. */
+const SECRET_FIELD =
+  /^(?:webhook_?secret|api_?key|secret_?access_?key|session_?token|password|(?:proxy-)?authorization)$/i;
+
+/** The same for a value out of JSON: its texts, and fields that are named like secrets. All else stays as it is. */
+export function redactValue(value: unknown, redactor: Redactor): unknown {
+  if (typeof value === 'string') return redactor.redact(value);
+  if (isList(value)) return value.map((one) => redactValue(one, redactor));
+  if (!isRecord(value)) return value;
+  const fields = Object.entries(value).map(([name, one]) => {
+    const isSecret = SECRET_FIELD.test(name) && typeof one === 'string';
+    return [redactor.redact(name), isSecret ? REDACTED : redactValue(one, redactor)];
+  });
+  return Object.fromEntries(fields);
+}
 
 /** Secrets that begin alike, such as all those that are made here: thousands cost no more than one. */
 interface Alike {

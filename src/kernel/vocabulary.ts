@@ -107,6 +107,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'envelopes:cancel': 'mails',
   'envelopes:create': 'mails',
   'envelopes:download': 'reads',
+  'envelopes:evidence': 'reads',
   'envelopes:get': 'reads',
   'envelopes:list': 'reads',
   'envelopes:remind': 'mails',

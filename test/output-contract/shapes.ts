@@ -73,6 +73,17 @@ const verified = z.object({
   seal: z.nullable(seal),
   error: z.nullable(z.object(brief)),
 });
+const evidence = z.object({
+  envelopeId: text,
+  status: maybe,
+  dir: text,
+  page: text,
+  papers: z.array(file),
+  missing: z.array(z.object({ what: text, why: text })),
+  webhooks: count,
+  reminders: count,
+  files: z.array(z.object({ path: text, sha256: text })),
+});
 const pin = z.object({ profile: text, baseUrl: text, fingerprint: text, subject: text, since: text });
 const object = z.object({
   key: text,
@@ -402,6 +413,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     ),
   },
   'envelopes:download': { files: lines(file) },
+  'envelopes:evidence': { evidence: value(evidence) },
   'envelopes:get': { ...eachEnvelope, history: value(history, '--history: the envelope, and besides') },
   'envelopes:list': {
     list: value(z.array(envelope)),

@@ -6,26 +6,17 @@ import { Folders } from '../../documents/archive/folders.ts';
 import { Ledger } from '../../documents/archive/ledger.ts';
 import { type NameTemplate, parseNameTemplate } from '../../documents/archive/name-template.ts';
 import type { Bucket } from '../../documents/bucket/bucket.ts';
-import {
-  type FileTarget,
-  fetchFile,
-  sourceOf,
-  untilThere,
-  type Waiting,
-} from '../../documents/download/fetch.ts';
+import { type FileTarget, sourceOf, untilThere, type Waiting } from '../../documents/download/fetch.ts';
 import type { DownloadOptions } from '../../documents/download/file.ts';
 import { targetsOfIds } from '../../documents/download/targets.ts';
 import { streamObject } from '../../documents/download/to-stream.ts';
-import type { JudgedSeal } from '../../documents/seal/judge.ts';
-import type { CheckedSeal } from '../../documents/seal/seal.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
-import { mapAhead } from '../../kernel/streams.ts';
 import { type Progress, startProgress } from '../../output/progress.ts';
 import { Batch } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { durationFlag } from '../flags.ts';
-import type { pinningJudge } from './seals.ts';
+import { fetchJudged } from './fetched.ts';
 import { renderFile } from './view.ts';
 
 /** What both download commands take. */
@@ -184,41 +175,24 @@ async function fetchAll(
   const waiting = waitingOf(flags, context);
   const line = await startProgress(progress, context.terminal, context.json);
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
-  const judged = judgeOf(context);
+  const fetching = { ...options, watch, waiting, concurrency: flags.concurrency };
   try {
-    const work = (target: FileTarget) => fetchFile(bucket, target, { ...options, watch }, waiting);
-    for await (const { result, seal: checked, error } of mapAhead(targets, flags.concurrency, work)) {
+    for await (const { result, seal, problem, error } of fetchJudged(bucket, targets, fetching, context)) {
       progress.done++;
       if (error !== undefined) progress.failed++;
       if (error !== undefined) {
         await batch.report({ json: result, failure: { error } });
         continue;
       }
-      const { seal, problem } = await judged(checked, result.path);
       const text = renderFile(result, context.terminal, seal);
       await batch.report({ json: seal === null ? result : { ...result, seal }, text });
-      if (problem !== null && !context.json) await line.aside(() => context.notice(problem));
+      if (problem !== null && !context.json)
+        await line.aside(() => context.notice(`${result.path}: ${problem.message}`));
     }
   } finally {
     line.stop();
   }
   batch.end(targets.length, 'file');
-}
-
-/** Judges the seals of what was fetched, in the order of the report: the first one may be pinned. */
-function judgeOf(
-  context: Context,
-): (
-  checked: CheckedSeal | null,
-  path: string | null,
-) => Promise<{ seal: JudgedSeal | null; problem: string | null }> {
-  let judge: ReturnType<typeof pinningJudge> | undefined;
-  return async (checked, path) => {
-    if (checked === null) return { seal: null, problem: null };
-    judge ??= import('./seals.ts').then((seals) => seals.pinningJudge(context));
-    const { seal, problem } = await (await judge)(checked);
-    return { seal, problem: problem === null ? null : `${path}: ${problem.message}` };
-  };
 }
 
 function startOf(files: number): Progress {

@@ -35,9 +35,14 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
 export function sealInWords({ state, subject, time, trust, coverage }: JudgedSeal): string {
   if (state === 'unsigned') return 'no seal';
   if (state === 'unreadable') return 'its seal can’t be read';
-  const name = /CN=((?:\\.|[^,\\])*)/.exec(subject ?? '')?.[1]?.replace(/\\(.)/g, '$1') ?? subject ?? '';
+  const name = sealerName(subject ?? '');
   const added = coverage === 'extended' ? ', added to since' : '';
   return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${trust ?? 'unknown'}${added}`;
+}
+
+/** The common name in a subject, or all of it. */
+export function sealerName(subject: string): string {
+  return /CN=((?:\\.|[^,\\])*)/.exec(subject)?.[1]?.replace(/\\(.)/g, '$1') ?? subject;
 }
 
 /** What the bucket says of an object; in a pipe tab-separated: key, bytes, time, ETag, type. */

@@ -1,5 +1,6 @@
 import type { Standout, Summary } from '../../envelopes/summary.ts';
 import { counted, durationInWords } from '../../kernel/duration.ts';
+import { htmlText } from '../../output/html.ts';
 import { exactTime } from '../../output/time.ts';
 
 const COLOURS: Readonly<Record<string, string>> = {
@@ -44,29 +45,17 @@ function chart(statuses: readonly (readonly [string, number])[]): string {
   const rows = statuses.map(([status, count], index) => {
     const y = index * ROW;
     const width = Math.max(2, Math.round((count / most) * 420));
-    return `<text x="0" y="${y + 20}">${escaped(status)}</text><rect x="140" y="${y + 5}" width="${width}" height="20" rx="3" fill="${COLOURS[status] ?? '#7d8590'}"/><text x="${150 + width}" y="${y + 20}">${count}</text>`;
+    return `<text x="0" y="${y + 20}">${htmlText(status)}</text><rect x="140" y="${y + 5}" width="${width}" height="20" rx="3" fill="${COLOURS[status] ?? '#7d8590'}"/><text x="${150 + width}" y="${y + 20}">${count}</text>`;
   });
   const label = statuses.map(([status, count]) => `${status} ${count}`).join(', ');
-  return `<svg role="img" aria-label="${escaped(label)}" viewBox="0 0 640 ${statuses.length * ROW}" width="100%">${rows.join('')}</svg>`;
+  return `<svg role="img" aria-label="${htmlText(label)}" viewBox="0 0 640 ${statuses.length * ROW}" width="100%">${rows.join('')}</svg>`;
 }
 
 function table(title: string, when: string, list: readonly Standout[]): string {
   if (list.length === 0) return '';
   const rows = list.map(
     ({ id, at, waitingFor, subject }) =>
-      `<tr><td>${escaped(id)}</td><td>${escaped(exactTime(at))}</td><td>${escaped(waitingFor.join(', '))}</td><td>${escaped(subject ?? '')}</td></tr>`,
+      `<tr><td>${htmlText(id)}</td><td>${htmlText(exactTime(at))}</td><td>${htmlText(waitingFor.join(', '))}</td><td>${htmlText(subject ?? '')}</td></tr>`,
   );
   return `<h2>${title}</h2><table><tr><th>Envelope</th><th>${when}</th><th>Waits for</th><th>Subject</th></tr>${rows.join('')}</table>`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -57,7 +57,7 @@ export async function targetsOfIds(ids: readonly string[], options: PaperOptions
 
 /** The papers of envelopes as a list shows them. */
 export async function targetsOfEnvelopes(
-  envelopes: AsyncIterable<Envelope>,
+  envelopes: AsyncIterable<Envelope> | Iterable<Envelope>,
   options: PaperOptions,
 ): Promise<FileTarget[]> {
   const seen = new Set<string>();

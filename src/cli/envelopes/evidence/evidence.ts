@@ -1,0 +1,185 @@
+import { setMaxListeners } from 'node:events';
+import { basename, join } from 'node:path';
+import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts';
+import { Folders } from '../../../documents/archive/folders.ts';
+import { keyOf } from '../../../documents/download/papers.ts';
+import { targetsOfEnvelopes } from '../../../documents/download/targets.ts';
+import { EvidenceFolder } from '../../../evidence/folder.ts';
+import { readReminder, readWebhook, receivedWebhooks, sentReminders } from '../../../evidence/sources.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { StorageError } from '../../../kernel/errors.ts';
+import { configDir, stateDir } from '../../../kernel/files/paths.ts';
+import { redactValue } from '../../../kernel/redaction.ts';
+import { PAPERS } from '../../../kernel/vocabulary.ts';
+import { jsonText, writeJson } from '../../../output/json.ts';
+import { safeLine } from '../../../output/text.ts';
+import { readWebhookSecrets } from '../../../profiles/webhook-secrets.ts';
+import type { Context } from '../../context.ts';
+import { waitingOf } from '../../documents/download.ts';
+import { fetchJudged, type JudgedFile } from '../../documents/fetched.ts';
+import { renderFile } from '../../documents/view.ts';
+import { type EvidenceFacts, evidencePage, type PaperFacts } from './page.ts';
+
+export interface EvidenceFlags {
+  dir: string;
+  force: boolean;
+  wait?: number | undefined;
+}
+
+const PAGE = 'evidence.html';
+
+/**
+ * Writes the folder that settles a dispute about an envelope, and says what is in it.
+ * @throws the error of a paper that can't be had or must not be believed, after everything else is written.
+ */
+export async function gatherEvidence(id: string, flags: EvidenceFlags, context: Context): Promise<void> {
+  const { redactor, signal } = context;
+  await learnSecrets(context);
+  const client = await context.client();
+  const first = await client.envelopes.get(id, signal);
+  const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
+  const fetched = () =>
+    context.waiting(`Fetching the papers of ${id}`, () => fetchPapers(first, flags, context));
+  const { papers, missing } = sorted(await fetched(), first);
+  // The service may have named the papers only while they were waited for.
+  const isNamed = PAPERS.every((what) => keyOf(first, what) !== undefined || !papers.some(isHad(what)));
+  const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
+  if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be written down.`);
+  const facts = await writeFolder(folder, sent, { papers, missing }, context);
+  await report(facts, papers, folder, flags.dir, context);
+  complain(papers);
+}
+
+/** All that could stand in an envelope or a webhook and must not get into the folder. */
+async function learnSecrets({ redactor }: Context): Promise<void> {
+  const { ESIGN_WEBHOOK_SECRET, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
+  for (const secret of [ESIGN_WEBHOOK_SECRET, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN]) redactor.add(secret);
+  for (const { secret } of await readWebhookSecrets(configDir())) redactor.add(secret);
+}
+
+async function fetchPapers(
+  envelope: Envelope,
+  flags: EvidenceFlags,
+  context: Context,
+): Promise<JudgedFile[]> {
+  const { dir, force } = flags;
+  const { signal, clock } = context;
+  setMaxListeners(0, signal);
+  const waiting = waitingOf(flags, context);
+  const client = await context.client();
+  const options = { client, papers: PAPERS, template: undefined, waiting };
+  const targets = await targetsOfEnvelopes([envelope], options);
+  const bucket = await context.bucket();
+  const folders = new Folders(dir);
+  const files: JudgedFile[] = [];
+  try {
+    const fetching = { dir, force, signal, clock, folders, waiting, concurrency: targets.length };
+    for await (const file of fetchJudged(bucket, targets, fetching, context)) files.push(file);
+  } finally {
+    await folders.close();
+    bucket.close();
+  }
+  return files;
+}
+
+/** Papers that are there or should be, and why there are no others: an envelope that is not completed has no signed ones. */
+function sorted(files: readonly JudgedFile[], { status }: Envelope) {
+  const isDue = ({ result, error }: JudgedFile) =>
+    error?.code !== 'STORAGE_NOT_READY' || result.what === 'document' || status === 'COMPLETED';
+  const missing = files
+    .filter((file) => !isDue(file))
+    .map(({ result }) => ({ what: result.what ?? '', why: result.error?.message ?? '' }));
+  return { papers: files.filter(isDue), missing };
+}
+
+const isHad = (what: string) => (file: JudgedFile) => file.result.what === what && file.error === undefined;
+
+async function writeFolder(
+  folder: EvidenceFolder,
+  envelope: Envelope,
+  found: { papers: readonly JudgedFile[]; missing: EvidenceFacts['missing'] },
+  context: Context,
+): Promise<EvidenceFacts> {
+  const { redactor } = context;
+  const { baseUrl } = await context.settings();
+  const received = await receivedWebhooks(stateDir(), envelope.id, redactor);
+  const webhooks = await folder.withEarlier('webhooks.jsonl', received, {
+    read: readWebhook,
+    keyOf: ({ deliveryId }) => deliveryId,
+    order: ({ receivedAt, deliveryId }) => `${receivedAt} ${deliveryId}`,
+  });
+  const asked = await sentReminders(stateDir(), baseUrl?.value ?? '', envelope.id);
+  const reminders = await folder.withEarlier('reminders.jsonl', asked, {
+    read: readReminder,
+    keyOf: ({ at, signer }) => `${at} ${signer ?? ''}`,
+    order: ({ at, signer }) => `${at} ${signer ?? ''}`,
+  });
+  const papers = found.papers.map((file) => factsOf(file, context));
+  const facts: EvidenceFacts = { envelope, papers, webhooks, reminders, missing: found.missing };
+  await folder.writeJson('envelope.json', envelope);
+  await folder.writeJson('papers.json', papers);
+  await folder.writeLines('webhooks.jsonl', webhooks);
+  await folder.writeLines('reminders.jsonl', reminders);
+  for (const { name, sha256 } of papers) if (name !== null && sha256 !== null) folder.list(name, sha256);
+  await folder.write(PAGE, evidencePage(facts, folder.files));
+  await folder.close();
+  return facts;
+}
+
+/** A paper as the folder has it: nothing in it depends on the run. */
+function factsOf({ result, seal, problem }: JudgedFile, { redactor }: Context): PaperFacts {
+  const { what, key, path, bytes, sha256, error } = result;
+  const wrong = error ?? problem;
+  return {
+    ...{ what, key, name: path === null ? null : basename(path), bytes, sha256, seal },
+    error: wrong && { code: wrong.code, message: redactor.redact(wrong.message) },
+  };
+}
+
+async function report(
+  { envelope, webhooks, reminders, missing }: EvidenceFacts,
+  papers: readonly JudgedFile[],
+  folder: EvidenceFolder,
+  dir: string,
+  context: Context,
+): Promise<void> {
+  const { terminal, json } = context;
+  const page = join(dir, PAGE);
+  if (json) {
+    const files = [...folder.files].map(([name, sha256]) => ({ path: join(dir, name), sha256 }));
+    const lines = papers.map(({ result, seal, problem }) => ({
+      ...result,
+      seal,
+      error: result.error ?? problem,
+    }));
+    const counts = { webhooks: webhooks.length, reminders: reminders.length };
+    const { id, status } = envelope;
+    return writeJson(
+      { envelopeId: id, status: status ?? null, dir, page, papers: lines, missing, ...counts, files },
+      context.hidingSecrets(),
+    );
+  }
+  if (!terminal.outIsTty) {
+    const lines = [...folder.files].map(([name, sha256]) => `${safeLine(join(dir, name))}\t${sha256}\n`);
+    await terminal.out(lines.join(''));
+  } else {
+    const had = papers.filter(({ error }) => error === undefined);
+    for (const { result, seal } of had) await terminal.out(renderFile(result, terminal, seal));
+    await terminal.out(`${safeLine(page)}\n`);
+  }
+  const told = [counted(webhooks.length, 'webhook'), counted(reminders.length, 'reminder')].join(', ');
+  context.notice(`The evidence of ${envelope.id} is in ${dir}: ${counted(papers.length, 'paper')}, ${told}.`);
+  for (const why of new Set(missing.map((one) => one.why))) context.notice(`Missing: ${why}`);
+}
+
+/** @throws what is wrong with a paper. */
+function complain(papers: readonly JudgedFile[]): void {
+  const failed = papers.find(({ error }) => error !== undefined);
+  if (failed?.error !== undefined) throw failed.error;
+  const wrong = papers.filter(({ problem }) => problem !== null);
+  if (wrong.length === 0) return;
+  const said = wrong.map(({ result, problem }) => `${result.path}: ${problem?.message}`);
+  throw new StorageError('STORAGE_CORRUPT', `A paper must not be believed. ${said.join(' ')}`, {
+    hint: 'The folder says so, too. `esign documents verify DIR` looks again.',
+  });
+}

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { localError } from '../documents/archive/local-error.ts';
+import { MANIFEST_NAME, parseLine, readManifest, updateManifest } from '../documents/archive/manifest.ts';
+import { StorageError, UsageError } from '../kernel/errors.ts';
+import { writeFileAtomic } from '../kernel/files/files.ts';
+import { readRegular } from '../kernel/files/regular-file.ts';
+import { parseJson } from '../kernel/json.ts';
+
+const ENVELOPE = 'envelope.json';
+const idSchema = z.object({ id: z.string() });
+
+export interface FolderOptions {
+  /** Takes nothing over from an earlier run. */
+  force: boolean;
+  /** JSON that is safe to look at. */
+  jsonText: (value: unknown, space?: number) => string;
+}
+
+/** The folder of an envelope's evidence. What is written twice is the same; a file that is the same is not touched. */
+export class EvidenceFolder {
+  readonly #dir: string;
+  readonly #options: FolderOptions;
+  /** What the list of hashes says of files that were there before. */
+  readonly #before: ReadonlyMap<string, string>;
+  readonly #listed = new Map<string, string>();
+
+  private constructor(dir: string, options: FolderOptions, before: ReadonlyMap<string, string>) {
+    this.#dir = dir;
+    this.#options = options;
+    this.#before = before;
+  }
+
+  /**
+   * Opens the folder, which is made when missing.
+   * @throws UsageError when it holds the evidence of another envelope.
+   */
+  static async open(dir: string, envelopeId: string, options: FolderOptions): Promise<EvidenceFolder> {
+    try {
+      await mkdir(dir, { recursive: true });
+      const text = await readRegular(join(dir, ENVELOPE));
+      if (text !== undefined && idIn(text) !== envelopeId) throw ofAnother(dir, idIn(text));
+      const lines = (await readManifest(dir)).map(parseLine).filter((line) => line !== undefined);
+      return new EvidenceFolder(dir, options, new Map(lines.map(({ name, sha256 }) => [name, sha256])));
+    } catch (error) {
+      throw localError(error, dir);
+    }
+  }
+
+  /** Files that the list will name, with their hashes. */
+  get files(): ReadonlyMap<string, string> {
+    return this.#listed;
+  }
+
+  /** Notes a file that is there already. */
+  list(name: string, sha256: string): void {
+    this.#listed.set(name, sha256);
+  }
+
+  /** Writes a file. @throws StorageError STORAGE_LOCAL. */
+  async write(name: string, content: string): Promise<void> {
+    const path = join(this.#dir, name);
+    try {
+      if ((await readRegular(path)) !== content) await writeFileAtomic(path, content);
+    } catch (error) {
+      throw localError(error, path);
+    }
+    this.list(name, digest(content));
+  }
+
+  /** Writes a value as JSON. */
+  async writeJson(name: string, value: unknown): Promise<void> {
+    await this.write(name, `${this.#options.jsonText(value, 2)}\n`);
+  }
+
+  /**
+   * What is known now, and what an earlier run has put into the file that this machine has forgotten since.
+   * @throws StorageError when the file is not as that run has left it: then nobody knows who wrote it.
+   */
+  async withEarlier<T>(
+    name: string,
+    now: readonly T[],
+    {
+      read,
+      keyOf,
+      order,
+    }: { read: (value: unknown) => T | undefined; keyOf: (one: T) => string; order: (one: T) => string },
+  ): Promise<T[]> {
+    const all = new Map<string, T>();
+    for (const value of await this.#linesOf(name, new Set(now.map((one) => this.#options.jsonText(one))))) {
+      const one = read(value);
+      if (one === undefined) throw this.#notOurs(name);
+      all.set(keyOf(one), one);
+    }
+    for (const one of now) all.set(keyOf(one), one);
+    return [...all.values()].sort((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
+  }
+
+  /** Writes a JSON line for each. */
+  async writeLines(name: string, values: readonly unknown[]): Promise<void> {
+    await this.write(name, values.map((value) => `${this.#options.jsonText(value)}\n`).join(''));
+  }
+
+  /** Writes the list of hashes. @throws StorageError STORAGE_LOCAL. */
+  async close(): Promise<void> {
+    try {
+      await updateManifest(this.#dir, this.#listed);
+    } catch (error) {
+      throw localError(error, join(this.#dir, MANIFEST_NAME));
+    }
+  }
+
+  /** A run that was killed has left no list: what is in its file is known again now. */
+  async #linesOf(name: string, known: ReadonlySet<string>): Promise<unknown[]> {
+    const path = join(this.#dir, name);
+    const text = await readRegular(path).catch((error: unknown) => {
+      throw localError(error, path);
+    });
+    if (text === undefined || this.#options.force) return [];
+    const lines = text.split('\n').filter((line) => line !== '');
+    const isOurs = this.#before.get(name) === digest(text) || lines.every((line) => known.has(line));
+    if (!isOurs) throw this.#notOurs(name);
+    return lines.map(parseJson);
+  }
+
+  #notOurs(name: string): StorageError {
+    const path = join(this.#dir, name);
+    return new StorageError('STORAGE_LOCAL', `${path} is not as esign has left it; nothing was changed.`, {
+      hint: 'Give another --dir, or --force to write it anew from what this machine knows.',
+    });
+  }
+}
+
+function idIn(text: string): string | undefined {
+  try {
+    return z.safeParse(idSchema, parseJson(text)).data?.id;
+  } catch {
+    return undefined;
+  }
+}
+
+function ofAnother(dir: string, id: string | undefined): UsageError {
+  const what = id === undefined ? `a file ${ENVELOPE} that is none of esign's` : `the evidence of ${id}`;
+  return new UsageError(`${dir} holds ${what}; nothing was changed.`, { hint: 'Give another --dir.' });
+}
+
+function digest(content: string): string {
+  return createHash('sha256').update(content).digest('hex');
+}

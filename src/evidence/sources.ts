@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { ALL_PENDING, readReminderTimes } from '../envelopes/reminder-times.ts';
+import { type Redactor, redactValue } from '../kernel/redaction.ts';
+import { readEvents } from '../webhooks/journal/event-journal.ts';
+import type { EventRecord } from '../webhooks/journal/record.ts';
+import { shownHeaders } from '../webhooks/receive/headers.ts';
+import { readPayload } from '../webhooks/receive/payload.ts';
+
+const text = z.nullable(z.string());
+
+const webhookSchema = z.object({
+  deliveryId: z.string(),
+  receivedAt: z.string(),
+  event: text,
+  /** When it happened, as the service says in it. */
+  happenedAt: text,
+  status: text,
+  signer: text,
+  /** Its signature was good when it came; false where nobody checked. */
+  verified: z.boolean(),
+  duplicate: z.boolean(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  bytes: z.number(),
+  /** Of the body as it was received. */
+  sha256: z.string(),
+  /** The body as it was received; null where it held a secret. */
+  bodyBase64: text,
+  /** The body without the secret, where it held one. */
+  body: z.unknown(),
+});
+
+/** A webhook as it was received here, with what its signature can be checked by. */
+export type KeptWebhook = z.infer<typeof webhookSchema>;
+
+/** `signer` is null for all who had not signed. */
+const reminderSchema = z.object({ at: z.string(), signer: text });
+
+/** A reminder that was asked for on this machine. */
+export type KeptReminder = z.infer<typeof reminderSchema>;
+
+/** A webhook out of an earlier run's file; undefined for what is none. */
+export function readWebhook(value: unknown): KeptWebhook | undefined {
+  return webhookSchema.safeParse(value).data;
+}
+
+/** The same for a reminder. */
+export function readReminder(value: unknown): KeptReminder | undefined {
+  return reminderSchema.safeParse(value).data;
+}
+
+/** What listeners of this machine took for the envelope, the earliest first. What was refused may be anybody's claim. */
+export async function receivedWebhooks(
+  stateFolder: string,
+  envelopeId: string,
+  redactor: Redactor,
+): Promise<KeptWebhook[]> {
+  const kept: KeptWebhook[] = [];
+  for await (const record of readEvents(join(stateFolder, 'events'), { envelopeId }))
+    if (record.reason === null) kept.push(keptOf(record, redactor));
+  return kept.reverse();
+}
+
+/** The reminders that this machine asked for, of an account (a base URL). */
+export async function sentReminders(
+  stateFolder: string,
+  account: string,
+  envelopeId: string,
+): Promise<KeptReminder[]> {
+  const times = await readReminderTimes(stateFolder, account);
+  return times.allOf(envelopeId).map(({ at, signer }) => ({
+    at: new Date(at).toISOString(),
+    signer: signer === ALL_PENDING ? null : signer,
+  }));
+}
+
+function keptOf(record: EventRecord, redactor: Redactor): KeptWebhook {
+  const { deliveryId, receivedAt, event, status, signer, verified, duplicate, bytes, bodyBase64 } = record;
+  const raw = Buffer.from(bodyBase64, 'base64');
+  const body = withoutSecrets(raw, redactor);
+  const headers = shownHeaders(record.headers).map(([name, value]): [string, string] => [
+    redactor.redact(name),
+    redactor.redact(value),
+  ]);
+  const hidden = (text: string | null) => (text === null ? null : redactor.redact(text));
+  return {
+    ...{ deliveryId, receivedAt, event: hidden(event), happenedAt: hidden(happenedAt(raw)) },
+    ...{ status: hidden(status), signer: hidden(signer), verified, duplicate, headers, bytes },
+    sha256: createHash('sha256').update(raw).digest('hex'),
+    bodyBase64: body === undefined ? bodyBase64 : null,
+    body: body ?? null,
+  };
+}
+
+function happenedAt(raw: Buffer): string | null {
+  return readPayload(raw)?.facts.timestamp ?? null;
+}
+
+/** The body without its secrets; undefined where it has none and can be kept byte for byte. */
+function withoutSecrets(raw: Buffer, redactor: Redactor): unknown {
+  const text = raw.toString('utf8');
+  const hidden = redactor.redact(text);
+  const parsed = readPayload(raw)?.body ?? null;
+  if (parsed === null) return hidden === text ? undefined : hidden;
+  const shown = redactValue(parsed, redactor);
+  return hidden === text && JSON.stringify(shown) === JSON.stringify(parsed) ? undefined : shown;
+}

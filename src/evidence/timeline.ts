@@ -1,0 +1,53 @@
+import type { Envelope } from '../api/schemas.ts';
+import type { KeptReminder, KeptWebhook } from './sources.ts';
+
+/** Something that happened to the envelope, and who says so. */
+export interface Moment {
+  at: string;
+  what: string;
+  who: string | null;
+  /** The envelope as the service sent it, a webhook received here, or what this machine did. */
+  source: 'service' | 'webhook' | 'here';
+  /** For a webhook, whether its signature was good. */
+  verified: boolean | null;
+}
+
+/** What is known of the envelope in the order in which it happened. A webhook stands where the service says it happened. */
+export function timelineOf(
+  envelope: Envelope,
+  webhooks: readonly KeptWebhook[],
+  reminders: readonly KeptReminder[],
+): Moment[] {
+  const moments = [
+    ...movesOf(envelope),
+    ...webhooks.filter(({ duplicate }) => !duplicate).map(momentOf),
+    ...reminders.map(({ at, signer }): Moment => {
+      return { at, what: 'reminder asked for', who: signer ?? 'all who had not signed', ...HERE };
+    }),
+  ];
+  return moments.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
+
+const SERVICE = { source: 'service', verified: null } as const;
+const HERE = { source: 'here', verified: null } as const;
+
+function movesOf({ createdAt, sentAt, completedAt, signers }: Envelope): Moment[] {
+  const moves: Moment[] = [];
+  const add = (at: string | null | undefined, what: string, who: string | null = null) => {
+    if (at && !Number.isNaN(Date.parse(at))) moves.push({ at, what, who, ...SERVICE });
+  };
+  add(createdAt, 'created');
+  add(sentAt, 'sent');
+  for (const { email, name, signedAt, declinedAt, declineReason } of signers ?? []) {
+    const who = email ?? name ?? null;
+    add(signedAt, 'signed', who);
+    add(declinedAt, declineReason ? `declined: ${declineReason}` : 'declined', who);
+  }
+  add(completedAt, 'completed');
+  return moves;
+}
+
+function momentOf({ receivedAt, happenedAt, event, signer, verified }: KeptWebhook): Moment {
+  const at = happenedAt !== null && !Number.isNaN(Date.parse(happenedAt)) ? happenedAt : receivedAt;
+  return { at, what: event ?? 'an event without a name', who: signer, source: 'webhook', verified };
+}

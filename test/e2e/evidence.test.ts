@@ -1,0 +1,227 @@
+import { execFileSync } from 'node:child_process';
+import { createHash, createHmac } from 'node:crypto';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { Home, jsonLines, type LongRunning } from '../support/cli.ts';
+import { needs } from '../support/tools.ts';
+
+const home = new Home();
+const SECRET = 'canarysecret-0123456789abcdef';
+const SUBJECT = 'Lease of <script>alert(1)</script> & "sons"\u202e';
+let apiKey: string;
+let bucketSecret: string;
+let hook: string;
+let listen: LongRunning;
+
+const esign = (words: string) => home.run(words.split(' '));
+const read = (...path: string[]) => readFile(home.path(...path), 'utf8');
+
+beforeAll(async () => {
+  const ready = await home.start('sandbox start --data data --port 0 --json'.split(' ')).object();
+  apiKey = String(ready.apiKey);
+  bucketSecret = String(ready.secretAccessKey);
+  await writeFile(home.path('secret'), SECRET);
+  listen = home.start('listen --port 0 --secret-file secret --json'.split(' '));
+  hook = String((await listen.object()).url);
+});
+afterAll(() => home.close());
+
+async function sent(more: readonly string[] = []): Promise<string> {
+  const words = `envelopes create --template tmpl_nda --signer ada@b.example --webhook-url ${hook} --webhook-secret-file secret --send`;
+  const { id } = await home.object([...words.split(' '), ...more]);
+  await received('envelope.sent');
+  return String(id);
+}
+
+async function received(event: string): Promise<void> {
+  for (;;) if ((await listen.object()).event === event) return;
+}
+
+async function bytesOf(folder: string): Promise<Record<string, string>> {
+  const names = (await readdir(home.path(folder))).sort();
+  const hashes = await Promise.all(
+    names.map(async (name) => {
+      const bytes = await readFile(home.path(folder, name));
+      return [name, createHash('sha256').update(bytes).digest('hex')] as const;
+    }),
+  );
+  return Object.fromEntries(hashes);
+}
+
+describe('the evidence of a completed envelope', () => {
+  let id: string;
+  beforeAll(async () => {
+    id = await sent(['--subject', SUBJECT, '--metadata', 'deal=42']);
+    await esign(`envelopes remind ${id}`);
+    await esign(`sandbox sign ${id}`);
+    await received('envelope.completed');
+    const { code, stderr } = await esign(`envelopes evidence ${id} --dir all`);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('3 papers, 4 webhooks, 1 reminder')]);
+  });
+
+  it('is all in one folder, with the verdicts', async () => {
+    const papers = ['certificate', 'document', 'signed'].map((what) => `${id}.${what}.pdf`);
+    const others = ['envelope.json', 'evidence.html', 'papers.json', 'reminders.jsonl', 'webhooks.jsonl'];
+    expect(Object.keys(await bytesOf('all'))).toEqual(['SHA256SUMS', ...papers, ...others].sort());
+    expect(parseJson(await read('all', 'envelope.json'))).toEqual(await home.json(['envelopes', 'get', id]));
+    expect(parseJson(await read('all', 'papers.json'))).toMatchObject([
+      {
+        what: 'signed',
+        name: `${id}.signed.pdf`,
+        seal: { state: 'intact', coverage: 'whole', trust: 'pinned' },
+      },
+      { what: 'certificate', seal: { state: 'intact', coverage: 'whole' }, error: null },
+      { what: 'document', seal: { state: 'unsigned' }, error: null },
+    ]);
+    expect(jsonLines(await read('all', 'reminders.jsonl'))).toMatchObject([{ signer: null }]);
+  });
+
+  it('holds the webhooks byte for byte, so that whoever has the secret can check their signatures', async () => {
+    const webhooks = jsonLines(await read('all', 'webhooks.jsonl')).filter(isRecord);
+    const events = ['envelope.sent', 'envelope.viewed', 'envelope.signed', 'envelope.completed'];
+    expect(webhooks.map(({ event }) => event)).toEqual(events);
+    for (const { bodyBase64, headers, verified } of webhooks) {
+      const body = Buffer.from(String(bodyBase64), 'base64');
+      const signature = createHmac('sha256', SECRET).update(body).digest('hex');
+      expect(verified).toBe(true);
+      expect(headers).toContainEqual(['X-Service-Signature', signature]);
+    }
+  });
+
+  it('has the same bytes when it is gathered again, here or elsewhere', async () => {
+    const first = await bytesOf('all');
+    const again = await home.object(`envelopes evidence ${id} --dir all`.split(' '));
+    expect(again).toMatchObject({
+      envelopeId: id,
+      status: 'COMPLETED',
+      missing: [],
+      webhooks: 4,
+      reminders: 1,
+    });
+    expect(await bytesOf('all')).toEqual(first);
+    expect((await esign(`envelopes evidence ${id} --dir elsewhere`)).code).toBe(0);
+    expect(await bytesOf('elsewhere')).toEqual(first);
+  });
+
+  it('can be checked by a stranger', needs('sha256sum', 'pdfsig'), async () => {
+    const cwd = home.path('all');
+    execFileSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], { cwd });
+    const said = execFileSync('pdfsig', ['-nocert', `${id}.signed.pdf`], { cwd }).toString();
+    expect(said).toContain('Signature is Valid');
+    expect(said).toContain('Total document signed');
+  });
+
+  it('has a page in which nothing of strangers acts', async () => {
+    const page = await read('all', 'evidence.html');
+    expect(page).toContain(
+      'Lease of &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;sons&quot;&lt;202E&gt;',
+    );
+    expect(page).toContain("default-src 'none'");
+    expect(page).not.toMatch(/<script|\u202e|https?:/);
+    for (const { sha256 } of jsonLines(await read('all', 'webhooks.jsonl')).filter(isRecord))
+      expect(page).toContain(String(sha256));
+  });
+
+  it('keeps the webhooks that this machine has forgotten since', async () => {
+    await cp(home.path('all'), home.path('older'), { recursive: true });
+    const state = { env: { ESIGN_STATE_DIR: home.path('empty-state') } };
+    const later = await home.run(`envelopes evidence ${id} --dir older --json`.split(' '), state);
+    expect(parseJson(later.stdout)).toMatchObject({ webhooks: 4, reminders: 1 });
+  });
+
+  it('is not mixed with what somebody has written into it', async () => {
+    await cp(home.path('all'), home.path('edited'), { recursive: true });
+    const [line = ''] = (await read('all', 'webhooks.jsonl')).split('\n');
+    const forged = `${line.replace(/"deliveryId":"[^"]*"/, '"deliveryId":"dlv_forged"')}\n`;
+    await writeFile(home.path('edited', 'webhooks.jsonl'), forged);
+    const refused = await esign(`envelopes evidence ${id} --dir edited`);
+    expect([refused.code, refused.stderr]).toEqual([
+      9,
+      expect.stringContaining('webhooks.jsonl is not as esign'),
+    ]);
+    expect(await read('edited', 'webhooks.jsonl')).toBe(forged);
+    expect((await esign(`envelopes evidence ${id} --dir edited --force`)).code).toBe(0);
+    expect(await bytesOf('edited')).toEqual(await bytesOf('all'));
+  });
+
+  it('is not written over that of another envelope', async () => {
+    const before = await bytesOf('all');
+    const { code, stderr } = await esign(`envelopes evidence ${await sent()} --dir all`);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`holds the evidence of ${id}`)]);
+    expect(await bytesOf('all')).toEqual(before);
+  });
+
+  it('is written, and says so with 9, when a paper is not what it was', async () => {
+    await cp(home.path('all'), home.path('changed'), { recursive: true });
+    const path = home.path('changed', `${id}.signed.pdf`);
+    await writeFile(path, `${await readFile(path, 'latin1')}\n`, 'latin1');
+    const { code, stderr } = await esign(`envelopes evidence ${id} --dir changed`);
+    expect([code, stderr]).toEqual([9, expect.stringContaining('exists and is different')]);
+    expect(await read('changed', 'evidence.html')).toContain('exists and is different');
+  });
+});
+
+describe('the evidence of an envelope that is not completed', () => {
+  it('holds what there is, says what is missing, and is made whole later', async () => {
+    const id = await sent();
+    const { code, stdout, stderr } = await esign(`envelopes evidence ${id} --dir open`);
+    expect(code).toBe(0);
+    expect(stdout).toContain(join('open', `${id}.document.pdf`));
+    expect(stderr).toContain(`${id} is SENT: it has no signed papers yet.`);
+    expect(await read('open', 'evidence.html')).toContain('it has no signed papers yet');
+    await esign(`sandbox sign ${id}`);
+    await received('envelope.completed');
+    const later = await home.object(`envelopes evidence ${id} --dir open`.split(' '));
+    expect(later).toMatchObject({ status: 'COMPLETED', missing: [], webhooks: 4 });
+  });
+
+  it('says that there will be no signed papers when it was declined', async () => {
+    const id = await sent();
+    await home.run(['sandbox', 'decline', id, '--reason', 'too dear']);
+    const found = await home.object(`envelopes evidence ${id} --dir declined`.split(' '));
+    expect(found).toMatchObject({
+      status: 'DECLINED',
+      missing: [
+        { what: 'signed', why: expect.stringContaining('will have none') as unknown },
+        { what: 'certificate' },
+      ],
+    });
+    expect(await read('declined', 'evidence.html')).toContain('declined: too dear');
+  });
+});
+
+describe('no secret', () => {
+  it('gets into the folder, wherever it stood', async () => {
+    const id = await sent(['--metadata', `key=${apiKey}`, '--metadata', `hook=${SECRET}`]);
+    await esign(`sandbox sign ${id}`);
+    await received('envelope.completed');
+    const key = String((await home.object(['envelopes', 'get', id])).signedDocumentStorageKey);
+    const { url } = await home.object(['documents', 'link', key]);
+    const signature = /X-Amz-Signature=([0-9a-f]+)/.exec(String(url))?.[1] ?? 'none';
+    const note = { url, inner: `https://b.example/?to=${encodeURIComponent(String(url))}`, bucketSecret };
+    const data = { envelopeId: id, status: 'COMPLETED', webhookSecret: SECRET, note };
+    const plain = JSON.stringify({ event: 'envelope.viewed', timestamp: '2026-03-01T10:20:30.000Z', data });
+    // As some languages write JSON.
+    for (const body of [plain, plain.replaceAll('&', String.raw`\u0026`)]) {
+      const headers = {
+        'content-type': 'application/json',
+        'x-service-signature': createHmac('sha256', SECRET).update(body).digest('hex'),
+        authorization: `Bearer ${apiKey}`,
+        cookie: `session=${SECRET}`,
+      };
+      expect((await fetch(hook, { method: 'POST', headers, body })).status).toBe(200);
+    }
+    const env = { ESIGN_WEBHOOK_SECRET: SECRET };
+    const { code } = await home.run(`envelopes evidence ${id} --dir canary`.split(' '), { env });
+    expect(code).toBe(0);
+    const kept = jsonLines(await read('canary', 'webhooks.jsonl')).filter(isRecord);
+    expect(kept.filter(({ bodyBase64 }) => bodyBase64 === null)).toHaveLength(2);
+    const bodies = kept.map(({ bodyBase64 }) => Buffer.from(String(bodyBase64 ?? ''), 'base64').toString());
+    const names = await readdir(home.path('canary'));
+    const texts = await Promise.all(names.map((name) => readFile(home.path('canary', name), 'latin1')));
+    for (const text of [...texts, ...bodies])
+      for (const secret of [apiKey, SECRET, bucketSecret, signature]) expect(text).not.toContain(secret);
+  });
+});
