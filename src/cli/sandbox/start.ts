@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isLoopback } from '../../api/base-url.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { writeJsonLine } from '../../output/json.ts';
@@ -109,7 +110,8 @@ async function announce(
   context: Context,
 ): Promise<void> {
   const { close: _close, control: _control, keys, ...ready } = sandbox;
-  if (!['127.0.0.1', 'localhost', '::1'].includes(facts.host)) {
+  const bound = facts.host.includes(':') ? `[${facts.host}]` : facts.host;
+  if (!isLoopback(new URL(`http://${bound}`))) {
     context.notice(`Bound to ${facts.host}: others on the network can reach this sandbox.`);
   }
   if (context.json)

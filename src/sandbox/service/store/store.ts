@@ -4,6 +4,7 @@ import { privateFolder } from '../../../kernel/files/files.ts';
 import { lockFolder } from './folder-lock.ts';
 import { type Change, type Entry, SERVICE_FORMAT } from './records.ts';
 import { State } from './state.ts';
+import { upgradeJournal } from './upgrade.ts';
 
 /** The state in memory and its journal on disk, under one lock. */
 export class Store {
@@ -32,12 +33,11 @@ export class Store {
         for (const change of state.changes()) yield { changes: [change] };
       };
       const compaction = facts.compactAt === undefined ? { snapshot } : { snapshot, least: facts.compactAt };
-      const journal = await Journal.open(
-        { path: join(dataDir, 'service.jsonl'), format: SERVICE_FORMAT, compaction },
-        ({ changes }) => {
-          for (const change of changes) state.apply(change);
-        },
-      );
+      const path = join(dataDir, 'service.jsonl');
+      await upgradeJournal(path);
+      const journal = await Journal.open({ path, format: SERVICE_FORMAT, compaction }, ({ changes }) => {
+        for (const change of changes) state.apply(change);
+      });
       return new Store(state, journal, release);
     } catch (error) {
       await release();

@@ -1,0 +1,61 @@
+import { copyFile, open } from 'node:fs/promises';
+import { writeLine } from '../../../journal/line.ts';
+import { linesOf } from '../../../journal/lines.ts';
+import { headerOf } from '../../../journal/scan.ts';
+import { codeOf, UsageError } from '../../../kernel/errors.ts';
+import { replaceAtomic } from '../../../kernel/files/files.ts';
+import { parseJson } from '../../../kernel/json.ts';
+import { SERVICE_FORMAT } from './records.ts';
+
+/**
+ * Rewrites a journal of version 0.1, in which a line was a list of changes without a checksum, as one of this version.
+ * The file as it was stays beside it with `.0.1` at the end. Any other file is left alone.
+ * @throws UsageError when a line inside it can't be read; then nothing was changed.
+ */
+export async function upgradeJournal(path: string): Promise<void> {
+  if ((await firstByteOf(path)) !== '[') return;
+  await copyFile(path, `${path}.0.1`);
+  await replaceAtomic(path, (draft) => rewrite(path, draft));
+}
+
+async function rewrite(path: string, draft: string): Promise<void> {
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.appendFile(writeLine(headerOf(SERVICE_FORMAT)));
+    let number = 0;
+    for await (const { bytes } of linesOf(path)) {
+      number += 1;
+      const entry = entryIn(bytes.toString('utf8'));
+      if (entry === undefined)
+        throw new UsageError(`Line ${number} of ${path}, a journal of version 0.1, is damaged.`, {
+          hint: 'Move the file away to start with an empty sandbox; nothing was changed.',
+        });
+      await file.appendFile(writeLine(entry));
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function entryIn(line: string) {
+  try {
+    return SERVICE_FORMAT.read({ changes: parseJson(line) });
+  } catch {
+    return undefined;
+  }
+}
+
+async function firstByteOf(path: string): Promise<string> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, 0);
+      return buffer.toString('latin1', 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
