@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { open, readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
-import { codeOf, UsageError } from '../kernel/errors.ts';
+import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { Journal } from './journal.ts';
 import { type JournalFormat, type Span, scan } from './scan.ts';
@@ -48,6 +48,17 @@ export class DayJournal<T> {
     return { path: journal.path, ...(await journal.append(entry)) };
   }
 
+  /**
+   * Tries whether an entry could be written now, without writing one; goes on after a failure, as `append` does.
+   * @throws JournalError or UsageError when it could not.
+   */
+  async check(): Promise<void> {
+    const journal = await this.#today();
+    // A file that is removed takes entries, and nobody ever finds them.
+    if (journal.hasFailed || !(await isThere(journal.path))) await journal.reopen();
+    await tryDisk(join(dirname(journal.path), `${this.name}.check`));
+  }
+
   async close(): Promise<void> {
     await (await this.#journal)?.close();
   }
@@ -66,6 +77,33 @@ export class DayJournal<T> {
     void before?.then((journal) => journal.close()).catch(() => undefined);
     return opened;
   }
+}
+
+/** As much as a small disk that is nearly full has no room for. */
+const TRIED_BYTES = 4_096;
+
+/** Writes a file as durably as an entry is written, and removes it. */
+async function tryDisk(path: string): Promise<void> {
+  try {
+    const file = await open(path, 'w', 0o600);
+    try {
+      await file.writeFile(Buffer.alloc(TRIED_BYTES));
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw new JournalError(`Can't write the journal in ${dirname(path)}: ${diskReason(error)}.`, { cause: error });
+  } finally {
+    await rm(path, { force: true }).catch(() => undefined);
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    (error: unknown) => codeOf(error) !== 'ENOENT',
+  );
 }
 
 /** The files of each day from a time (ms) on, the days in order. */

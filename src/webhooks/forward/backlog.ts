@@ -5,7 +5,7 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import type { EventRecord } from '../journal/record.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { type ForwardEnd, ForwardLedger, type Owed } from './ledger.ts';
-import { FORWARDED_FOR_MS, Forwarder, type ForwarderOptions } from './queue.ts';
+import { FORWARDED_FOR_MS, Forwarder, type ForwarderOptions, type HeldBack } from './queue.ts';
 import { type Forwardable, shownUrl } from './send.ts';
 
 export function forwardsFolder(): string {
@@ -44,6 +44,16 @@ export class Forwarding {
 
   get pending(): number {
     return this.#forwarder.pending;
+  }
+
+  /** What an address has not taken for longest. */
+  get heldBack(): HeldBack | undefined {
+    return this.#forwarder.heldBack;
+  }
+
+  /** Tries at once what waits for its next try. Returns how many do. */
+  tryNow(): number {
+    return this.#forwarder.tryNow();
   }
 
   /** Looks for what is still owed. @param visit is handed each record since then on the way */

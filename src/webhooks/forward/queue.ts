@@ -30,6 +30,27 @@ const HELD_BYTES = 16 * 1024 * 1024;
 
 interface Waiting extends Owed {
   held: Forwardable | undefined;
+  /** When it was tried first, in ms since the epoch. */
+  triedAt?: number;
+  /** What came of the last try. */
+  error?: string | null;
+}
+
+/** The delivery that an address has not taken for longest. */
+export interface HeldBack {
+  url: string;
+  ms: number;
+  /** What came of its last try; null while the first is under way. */
+  error: string | null;
+  /** How many of its envelope wait behind it. */
+  behind: number;
+}
+
+interface Nap {
+  until: number;
+  bell: Bell;
+  /** It ends early to be tried at once, and not because all ends. */
+  isCalled: boolean;
 }
 
 interface Target {
@@ -48,7 +69,7 @@ export class Forwarder {
   readonly #targets: Map<string, Target>;
   readonly #work = new Set<Promise<void>>();
   readonly #stop = new AbortController();
-  readonly #naps = new Set<{ until: number; bell: Bell }>();
+  readonly #naps = new Set<Nap>();
   #heldBytes = 0;
   #pending = 0;
   #endsAt = Number.POSITIVE_INFINITY;
@@ -68,6 +89,27 @@ export class Forwarder {
   /** How many are not over yet, counted for each address. */
   get pending(): number {
     return this.#pending;
+  }
+
+  /** What waits for longest since it was tried first. */
+  get heldBack(): HeldBack | undefined {
+    const now = this.#options.clock.now();
+    let found: HeldBack | undefined;
+    for (const { url, lines } of this.#targets.values())
+      for (const [first, ...rest] of lines.values()) {
+        const ms = now - (first?.triedAt ?? now);
+        if (ms > (found?.ms ?? 0)) found = { url, ms, error: first?.error ?? null, behind: rest.length };
+      }
+    return found;
+  }
+
+  /** Tries at once what waits for its next try. Returns how many do. */
+  tryNow(): number {
+    for (const nap of this.#naps) {
+      nap.isCalled = true;
+      nap.bell.ring();
+    }
+    return this.#naps.size;
   }
 
   /** Takes over what one address is owed, and returns at once. */
@@ -150,10 +192,12 @@ export class Forwarder {
     behind: () => number,
   ): Promise<ForwardEnd | undefined> {
     if (this.#isStopped()) return undefined;
+    waiting.triedAt ??= this.#options.clock.now();
     const delivery = waiting.held ?? (await fromJournal(waiting));
     // Its day was removed from the journal.
     if (delivery === undefined) return 'expired';
     const result = await this.#send(delivery, target.url, attempt);
+    waiting.error = result.error;
     const end = endAfter(result);
     const nextMs = end === undefined ? this.#next(attempt) : null;
     if (result.error === null || !this.#isStopped())
@@ -182,11 +226,11 @@ export class Forwarder {
     const { clock } = this.#options;
     const until = clock.now() + ms;
     if (until > this.#endsAt || this.#isStopped()) return false;
-    const nap = { until, bell: new Bell(clock) };
+    const nap: Nap = { until, bell: new Bell(clock), isCalled: false };
     this.#naps.add(nap);
     const isCutShort = await nap.bell.wait(ms);
     this.#naps.delete(nap);
-    return !isCutShort && !this.#isStopped();
+    return (!isCutShort || nap.isCalled) && !this.#isStopped();
   }
 }
 

@@ -6,6 +6,7 @@ import { boundedRefusal, type Delivery } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
 import { readPayload } from './payload.ts';
 import { checkSignature } from './signature.ts';
+import { isFromWebPage } from './web-page.ts';
 
 export interface ReceiverOptions {
   host: string;
@@ -126,7 +127,9 @@ async function judge(
   const facts = payload?.facts ?? null;
   const mistrust = options.verify
     ? await signatureRefusal(raw, request, options, facts?.envelopeId ?? null)
-    : webPageRefusal(request);
+    : isFromWebPage(request.headers)
+      ? FROM_WEB_PAGE
+      : null;
   const refusal = mistrust ?? (payload === undefined ? NOT_JSON : null);
   const id = facts?.id ?? '';
   // Only what is accepted is remembered: a forged copy must not make the real one look like a repeat.
@@ -154,6 +157,7 @@ interface Refusal {
   reason: string;
 }
 const NOT_JSON: Refusal = { answer: 400, reason: 'the body is not JSON' };
+const FROM_WEB_PAGE: Refusal = { answer: 403, reason: 'a web page sent it' };
 
 /** Null when the signature is good. */
 async function signatureRefusal(
@@ -168,16 +172,6 @@ async function signatureRefusal(
   if (check.ok) return null;
   const isMismatch = check.failure === 'mismatch';
   return { answer: 401, reason: isMismatch ? explainMismatch(raw, values?.[0] ?? '', known) : check.reason };
-}
-
-/**
- * Refuses what a browser sends for some page: without signatures any page the user opens could make up events. Services
- * send none of these headers.
- */
-function webPageRefusal({ headers }: IncomingMessage): Refusal | null {
-  const site = headers['sec-fetch-site'];
-  if (headers.origin === undefined && (site === undefined || site === 'none')) return null;
-  return { answer: 403, reason: 'a web page sent it' };
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {
