@@ -14,6 +14,7 @@ export default class Listen extends EsignCommand {
     '<%= config.bin %> listen --forward-to http://localhost:3000/webhooks',
     "<%= config.bin %> listen --tunnel 'cloudflared tunnel --url {url}'",
     '<%= config.bin %> listen --inspect',
+    '<%= config.bin %> listen --secret-file webhook.secret --health-port 4243',
     '<%= config.bin %> listen --envelope env_123 --until COMPLETED --timeout 2h --download papers',
     '<%= config.bin %> listen --no-verify --events envelope.completed --json | jq .envelopeId',
   ];
@@ -112,6 +113,12 @@ export default class Listen extends EsignCommand {
       min: 0,
       max: 65_535,
       dependsOn: ['inspect'],
+      helpValue: 'N',
+    }),
+    'health-port': Flags.integer({
+      description: 'answer monitors there: /healthz and /metrics; 0 for any free one',
+      min: 0,
+      max: 65_535,
       helpValue: 'N',
     }),
     verify: Flags.boolean({

@@ -93,7 +93,9 @@ async function tryDisk(path: string): Promise<void> {
       await file.close();
     }
   } catch (error) {
-    throw new JournalError(`Can't write the journal in ${dirname(path)}: ${diskReason(error)}.`, { cause: error });
+    throw new JournalError(`Can't write the journal in ${dirname(path)}: ${diskReason(error)}.`, {
+      cause: error,
+    });
   } finally {
     await rm(path, { force: true }).catch(() => undefined);
   }

@@ -1,65 +1,24 @@
 import { Channel } from '../kernel/channel.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { messageOf } from '../kernel/errors.ts';
-import type { Redactor } from '../kernel/redaction.ts';
 import { Forwarding } from './forward/backlog.ts';
 import { FORWARDED_FOR_MS } from './forward/queue.ts';
-import type { ForwardResult } from './forward/send.ts';
+import { Health } from './health/health.ts';
+import { type HealthServer, startHealthServer } from './health/server.ts';
 import type { Inspector } from './inspector/server.ts';
 import { EventJournal, readEvents } from './journal/event-journal.ts';
 import { type EventRecord, recordOf } from './journal/record.ts';
 import { removeOldDays } from './journal/retention.ts';
+import type { ListenEvent, ListenerOptions, Summary } from './listen-event.ts';
+import { isPortTaken } from './open-port.ts';
 import type { Delivery } from './receive/delivery.ts';
 import { Failures } from './receive/failures.ts';
-import { type Receiver, type ReceiverOptions, startReceiver } from './receive/receiver.ts';
-import { openTunnel, type Tunnel } from './tunnel.ts';
-
-/** How many deliveries came to be what. */
-export interface Summary {
-  received: number;
-  verified: number;
-  refused: number;
-  duplicates: number;
-}
-
-/** What happens to a listener, in the order in which it happens. */
-export type ListenEvent =
-  | { type: 'ready'; url: string; verify: boolean; inspectorUrl: string | undefined }
-  /** It is reachable from outside. */
-  | { type: 'tunnel'; url: string }
-  /** So many are still to be forwarded from an earlier run. */
-  | { type: 'backlog'; pending: number }
-  /** It is in the journal, good or bad, and the sender is told so. */
-  | { type: 'delivery'; delivery: Delivery }
-  | { type: 'forward'; result: ForwardResult }
-  /** So many old days were removed from the journals. */
-  | { type: 'removed'; days: number }
-  | { type: 'warning'; message: string }
-  /** It was stopped, and goes on with what is being forwarded for a while. */
-  | { type: 'draining'; pending: number }
-  /** The last event of all. */
-  | ({ type: 'summary' } & Summary);
-
-export interface ListenerOptions extends Omit<ReceiverOptions, 'seen' | 'onDelivery' | 'onFailure'> {
-  clock: Clock;
-  eventsFolder: string;
-  forwardsFolder: string;
-  /** Only these are told of and forwarded; all are kept. */
-  events: ReadonlySet<string> | undefined;
-  forwardTo: readonly string[];
-  forwardTimeoutMs: number;
-  /** How long to go on forwarding when stopped. */
-  drainMs: number;
-  /** How long a day is kept; for ever when absent. */
-  keepMs: number | undefined;
-  /** The command that makes it reachable from outside. */
-  tunnel: string | undefined;
-  /** Shows deliveries on a page of this machine. */
-  inspect: { port: number; redactor: Redactor } | undefined;
-}
+import { type Receiver, startReceiver } from './receive/receiver.ts';
+import { aborted, keepTunnel } from './tunnel-keeper.ts';
 
 /** Repeats come within a day. */
 const REPEATS_MS = 86_400_000;
+/** How often a port that is taken is tried again. */
+const PORT_AGAIN_MS = 1_000;
 
 /**
  * Receives webhooks until the signal aborts, and yields what happens. A delivery is in the journal before its sender is
@@ -92,8 +51,10 @@ class Listener {
   readonly #journal: EventJournal;
   readonly #forwarding: Forwarding;
   readonly #failures: Failures;
+  readonly #health: Health;
   readonly #count: Summary = { received: 0, verified: 0, refused: 0, duplicates: 0 };
   #inspector: Inspector | undefined;
+  #healthServer: HealthServer | undefined;
 
   constructor(options: ListenerOptions, channel: Channel<ListenEvent>) {
     const { clock, eventsFolder, forwardsFolder, forwardTo, forwardTimeoutMs } = options;
@@ -107,52 +68,87 @@ class Listener {
       timeoutMs: forwardTimeoutMs,
       clock,
       onResult: (result) => {
+        this.#health.forwarded(result);
         this.#inspector?.forwarded(result);
         channel.push({ type: 'forward', result });
       },
       warn: (message) => this.#warn(message),
     });
+    this.#health = new Health({
+      clock,
+      checkJournal: () => this.#journal.check(),
+      forwarding: this.#forwarding,
+      serviceTime: options.health?.serviceTime,
+      askEveryMs: options.health?.askEveryMs,
+    });
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const receiver = await this.#start();
-    this.#announce(receiver.url);
+    const receiver = await this.#start(signal);
+    if (receiver !== undefined) this.#announce(receiver.url);
     const stopping = new AbortController();
-    const tidying = this.#tidy(stopping.signal);
-    let tunnel: Tunnel | undefined;
+    const over = AbortSignal.any([signal, stopping.signal]);
+    const tidying = this.#tidy(over);
+    const tunnel = receiver === undefined ? Promise.resolve() : this.#keepTunnel(receiver.url, over);
     try {
-      tunnel = await this.#openTunnel(receiver.url, signal);
-      await aborted(tunnel === undefined ? signal : AbortSignal.any([signal, tunnel.broken]));
-      if (!signal.aborted) tunnel?.broken.throwIfAborted();
+      await Promise.race([aborted(signal), tunnel.then(() => aborted(signal))]);
     } finally {
       stopping.abort();
-      await receiver.close();
+      this.#health.stopping();
+      await receiver?.close();
       this.#failures.finish();
       await tidying;
       await this.#drain();
-      await tunnel?.close();
+      await tunnel.catch(() => undefined);
+      await this.#healthServer?.close();
       this.#channel.push({ type: 'summary', ...this.#count });
     }
   }
 
-  async #start(): Promise<Receiver> {
+  /** Undefined when it was stopped before it could listen. */
+  async #start(signal: AbortSignal): Promise<Receiver | undefined> {
     try {
       // Before anything is promised to a sender.
       await this.#journal.open();
       const seen = await this.#recall();
       this.#inspector = await this.#inspect();
-      return await startReceiver({
-        ...this.#options,
-        seen,
-        onDelivery: (delivery) => this.#take(delivery),
-        onFailure: (error) => this.#failures.failed(error),
-      });
+      const { health, host } = this.#options;
+      if (health !== undefined)
+        this.#healthServer = await startHealthServer(this.#health, { host, port: health.port });
+      return await this.#receive(seen, signal);
     } catch (error) {
       await this.#forwarding.stop(0);
       await this.#inspector?.close();
+      await this.#healthServer?.close();
       await this.#journal.close();
       throw error;
     }
+  }
+
+  /** A service that somebody watches waits for its port, and says so; anybody else is told at once. */
+  async #receive(seen: string[], signal: AbortSignal): Promise<Receiver | undefined> {
+    const { clock, health } = this.#options;
+    let isTold = false;
+    while (!signal.aborted) {
+      try {
+        const receiver = await startReceiver({
+          ...this.#options,
+          seen,
+          onDelivery: (delivery) => this.#take(delivery),
+          onFailure: (error) => this.#fail(error),
+        });
+        this.#health.port(undefined);
+        return receiver;
+      } catch (error) {
+        if (health === undefined || !isPortTaken(error)) throw error;
+        this.#health.port(messageOf(error));
+        const at = this.#healthServer?.url ?? '';
+        if (!isTold) this.#warn(`${messageOf(error)} It is tried again every second; health is at ${at}.`);
+        isTold = true;
+      }
+      await clock.sleep(PORT_AGAIN_MS, signal).catch(() => undefined);
+    }
+    return undefined;
   }
 
   /** Reads the journal: the ids received lately, the oldest first; and what is still to be forwarded. */
@@ -195,22 +191,29 @@ class Listener {
   #announce(url: string): void {
     const { verify } = this.#options;
     this.#inspector?.listensAt(url);
-    this.#channel.push({ type: 'ready', url, verify, inspectorUrl: this.#inspector?.url });
+    const [inspectorUrl, healthUrl] = [this.#inspector?.url, this.#healthServer?.url];
+    this.#channel.push({ type: 'ready', url, verify, inspectorUrl, healthUrl });
     const { backlog: pending } = this.#forwarding;
     if (pending > 0) this.#channel.push({ type: 'backlog', pending });
     this.#forwarding.start();
+    this.#options.onControls?.({ tryForwardsNow: () => this.#forwarding.tryNow() });
   }
 
-  async #openTunnel(listensAt: string, signal: AbortSignal): Promise<Tunnel | undefined> {
-    const { clock, tunnel: line } = this.#options;
-    if (line === undefined) return undefined;
-    const tunnel = await openTunnel(line, { listensAt, clock, signal }).catch((error: unknown) => {
-      // Stopped before it was there.
-      if (signal.aborted) return undefined;
-      throw error;
+  /** Resolves when the signal aborts, at once where no tunnel is wanted. @throws when it breaks down for good. */
+  async #keepTunnel(listensAt: string, signal: AbortSignal): Promise<void> {
+    const { clock, tunnel: line, health } = this.#options;
+    if (line === undefined) return;
+    await keepTunnel(line, {
+      ...{ listensAt, clock, signal, restarts: health !== undefined },
+      onUp: (url) => {
+        this.#health.tunnelIsUp();
+        this.#channel.push({ type: 'tunnel', url });
+      },
+      onGone: (error, message) => {
+        this.#health.tunnelIsGone(error);
+        this.#warn(message);
+      },
     });
-    if (tunnel !== undefined) this.#channel.push({ type: 'tunnel', url: tunnel.url });
-    return tunnel;
   }
 
   /** Removes what is older than it is to be kept. */
@@ -234,6 +237,7 @@ class Listener {
     const record = recordOf(delivery, isTaken ? this.#forwarding.targets : []);
     const place = await this.#journal.append(record);
     this.#failures.taken();
+    this.#health.taken(delivery);
     this.#count.received++;
     this.#count.verified += Number(verified);
     this.#count.refused += Number(reason !== null);
@@ -242,6 +246,12 @@ class Listener {
     this.#inspector?.received(record, this.#options.clock.now() - Date.parse(receivedAt));
     this.#channel.push({ type: 'delivery', delivery });
     if (isTaken) this.#forwarding.take(delivery, place);
+  }
+
+  /** It was answered 500. */
+  #fail(error: unknown): void {
+    this.#failures.failed(error);
+    this.#health.failed(error);
   }
 
   async #drain(): Promise<void> {
@@ -260,9 +270,4 @@ class Listener {
   #warn(message: string): void {
     this.#channel.push({ type: 'warning', message });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

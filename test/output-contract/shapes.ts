@@ -190,7 +190,13 @@ const drillCheck = z.object({
   finding: maybe,
   notice: z.optional(text),
 });
-const listening = z.object({ type: z.literal('ready'), url: text, verify: z.boolean() });
+const listening = z.object({
+  type: z.literal('ready'),
+  url: text,
+  verify: z.boolean(),
+  inspectorUrl: z.optional(text),
+  healthUrl: z.optional(text),
+});
 const warning = z.object({ type: z.literal('warning'), message: text });
 const received = z.object({
   type: z.literal('summary'),

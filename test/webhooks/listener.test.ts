@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { type ListenEvent, type ListenerOptions, listen } from '../../src/webhooks/listener.ts';
+import type { ListenEvent, ListenerOptions } from '../../src/webhooks/listen-event.ts';
+import { listen } from '../../src/webhooks/listener.ts';
 import { payload, post } from '../support/webhooks.ts';
 
 let folder: string;
@@ -32,6 +33,7 @@ const options = (): ListenerOptions => ({
   keepMs: undefined,
   tunnel: undefined,
   inspect: undefined,
+  health: undefined,
 });
 
 /** All its events; what is done about one may stop it. */

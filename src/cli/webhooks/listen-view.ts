@@ -1,6 +1,6 @@
 import { counted, grouped } from '../../kernel/duration.ts';
 import { jsonText } from '../../output/json.ts';
-import type { ListenEvent, ListenerOptions } from '../../webhooks/listener.ts';
+import type { ListenEvent, ListenerOptions } from '../../webhooks/listen-event.ts';
 import type { Context } from '../context.ts';
 import { deliveryLine, forwardLine, renderDelivery } from './delivery-view.ts';
 
@@ -107,7 +107,7 @@ export class ListenView {
     }
   }
 
-  #ready({ url, verify, inspectorUrl }: Extract<ListenEvent, { type: 'ready' }>): Shown[] {
+  #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): Shown[] {
     const next = this.#startsTunnel
       ? 'Starting the tunnel.'
       : 'Give it as --webhook-url when you create an envelope.';
@@ -116,6 +116,7 @@ export class ListenView {
       ...(inspectorUrl === undefined
         ? []
         : [said(`Inspect at ${inspectorUrl} (the link is a secret of this run).`)]),
+      ...(healthUrl === undefined ? [] : [said(`Health at ${healthUrl}, metrics at /metrics beside it.`)]),
       ...(verify
         ? []
         : [said('Signatures are not checked: anyone who reaches this address can make up events.')]),

@@ -2,11 +2,13 @@ import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { forwardsFolder } from '../../webhooks/forward/backlog.ts';
-import { type ListenerOptions, listen } from '../../webhooks/listener.ts';
+import type { ListenerOptions } from '../../webhooks/listen-event.ts';
+import { listen } from '../../webhooks/listener.ts';
 import type { Context } from '../context.ts';
 import { untilAborted } from '../signals.ts';
 import { eventNames } from './event-flags.ts';
 import { DeliveryActions } from './listen-actions.ts';
+import { listenHealth } from './listen-health.ts';
 import { listenSecrets } from './listen-secrets.ts';
 import { AwaitedEnvelope } from './listen-until.ts';
 import { ListenView } from './listen-view.ts';
@@ -32,6 +34,7 @@ export interface ListenFlags {
   tunnel?: string | undefined;
   inspect?: boolean;
   'inspect-port'?: number | undefined;
+  'health-port'?: number | undefined;
 }
 
 const DEFAULT_DRAIN_MS = 10_000;
@@ -104,6 +107,7 @@ async function listenerOptions(flags: ListenFlags, context: Context): Promise<Li
     drainMs: flags.drain ?? DEFAULT_DRAIN_MS,
     keepMs: flags.keep,
     tunnel: flags.tunnel,
+    health: await listenHealth(flags['health-port'], context),
     inspect: flags.inspect ? { port: flags['inspect-port'] ?? 0, redactor } : undefined,
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
-import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { openPort } from '../open-port.ts';
 import { boundedRefusal, type Delivery } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
 import { readPayload } from './payload.ts';
@@ -54,34 +54,15 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     void handle(request, response, options, seen).catch(() => answer(response, 500));
   });
   server.maxConnections = 2_000;
-  await listen(server, options);
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.port;
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  const origin = await openPort(server, { ...options, flag: '--port', what: 'listen' });
   return {
-    url: `http://${host}:${port}${options.path}`,
+    url: `${origin}${options.path}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
-}
-
-function listen(server: Server, options: ReceiverOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      const taken = codeOf(error) === 'EADDRINUSE';
-      const why = taken ? 'the port is taken' : error.message;
-      reject(
-        new UsageError(`Can't listen on ${options.host}:${options.port}: ${why}.`, {
-          cause: error,
-          hint: taken ? 'Give another one with --port, or --port 0 for any free one.' : undefined,
-        }),
-      );
-    });
-    server.listen(options.port, options.host, resolve);
-  });
 }
 
 async function handle(

@@ -1,0 +1,15 @@
+import { connectionsTo } from './dispatcher.ts';
+
+const TIMEOUT_MS = 5_000;
+
+/** What asks a service for its time: without a key, and whatever it then answers. Undefined when it does not tell. */
+export function timeAsker(baseUrl: string): (signal: AbortSignal) => Promise<number | undefined> {
+  const { origin, pathname: path } = new URL(baseUrl);
+  const { dispatcher } = connectionsTo(new URL(baseUrl), TIMEOUT_MS);
+  return async (signal) => {
+    const { headers, body } = await dispatcher.request({ origin, path, method: 'HEAD', signal });
+    await body.dump();
+    const time = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
+    return Number.isNaN(time) ? undefined : time;
+  };
+}

@@ -1,0 +1,145 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { durationInWords } from '../../kernel/duration.ts';
+import { messageOf } from '../../kernel/errors.ts';
+import type { HeldBack } from '../forward/queue.ts';
+import { type ForwardResult, shownUrl } from '../forward/send.ts';
+import type { Delivery } from '../receive/delivery.ts';
+import { ClockWatch, type ServiceTime } from './clock-watch.ts';
+import { DiskWatch } from './disk-watch.ts';
+import type { Reason } from './reason.ts';
+import { SignatureWatch } from './signature-watch.ts';
+
+export interface HealthOptions {
+  clock: Clock;
+  /** Rejects when the journal could not be written. */
+  checkJournal: () => Promise<void>;
+  forwarding: { readonly heldBack: HeldBack | undefined; readonly pending: number };
+  /** What the service's clock shows, where the service is known. */
+  serviceTime?: ServiceTime | undefined;
+  /** How often it is asked while nothing looks wrong. */
+  askEveryMs?: number | undefined;
+  /** ms from any point on, that no setting of the clock moves. */
+  elapsed?: (() => number) | undefined;
+}
+
+/** What has happened so far, for a monitor. */
+export interface Counts {
+  verified: number;
+  unverified: number;
+  refused: number;
+  duplicates: number;
+  /** Answered 500. */
+  failed: number;
+  forwarded: number;
+  forwardsFailed: number;
+  tunnelRestarts: number;
+}
+
+const HELD_BACK_MS = 30_000;
+const ASK_EVERY_MS = 300_000;
+
+/** Told of what happens to a listener, it says whether that does its work, and why not. */
+export class Health {
+  readonly startedAt: number;
+  readonly counts: Counts = {
+    ...{ verified: 0, unverified: 0, refused: 0, duplicates: 0, failed: 0 },
+    ...{ forwarded: 0, forwardsFailed: 0, tunnelRestarts: 0 },
+  };
+  readonly #forwarding: HealthOptions['forwarding'];
+  readonly #disk: DiskWatch;
+  readonly #signatures: SignatureWatch;
+  readonly #clocks: ClockWatch;
+  /** What is known without looking, until it is taken back. */
+  readonly #standing = new Map<Reason['code'], string>();
+
+  constructor(options: HealthOptions) {
+    const { clock, checkJournal, forwarding, serviceTime, elapsed, askEveryMs } = options;
+    this.startedAt = clock.now();
+    this.#forwarding = forwarding;
+    this.#disk = new DiskWatch(clock, checkJournal);
+    this.#signatures = new SignatureWatch(clock);
+    this.#clocks = new ClockWatch({
+      clock,
+      elapsed: elapsed ?? (() => performance.now()),
+      serviceTime,
+      askEveryMs: askEveryMs ?? ASK_EVERY_MS,
+    });
+  }
+
+  /** A delivery is in the journal. */
+  taken(delivery: Delivery): void {
+    this.#disk.taken();
+    this.#signatures.take(delivery);
+    this.#clocks.take(delivery);
+    if (delivery.reason !== null) this.counts.refused++;
+    else if (delivery.verified) this.counts.verified++;
+    else this.counts.unverified++;
+    this.counts.duplicates += Number(delivery.duplicate);
+  }
+
+  /** A delivery was answered 500. */
+  failed(error: unknown): void {
+    this.#disk.failed(error);
+    this.counts.failed++;
+  }
+
+  forwarded({ error }: Pick<ForwardResult, 'error'>): void {
+    if (error === null) this.counts.forwarded++;
+    else this.counts.forwardsFailed++;
+  }
+
+  tunnelIsGone(error: unknown): void {
+    this.#standing.set('tunnel', messageOf(error));
+    this.counts.tunnelRestarts++;
+  }
+
+  tunnelIsUp(): void {
+    this.#standing.delete('tunnel');
+  }
+
+  /** It can't listen where it should. @param message undefined when it can again */
+  port(message: string | undefined): void {
+    if (message === undefined) this.#standing.delete('port');
+    else this.#standing.set('port', message);
+  }
+
+  stopping(): void {
+    this.#standing.set('stopping', 'It was told to stop.');
+    this.#clocks.stop();
+  }
+
+  /** When the last good delivery came, in ms since the epoch. */
+  get verifiedAt(): number | undefined {
+    return this.#signatures.verifiedAt;
+  }
+
+  get pending(): number {
+    return this.#forwarding.pending;
+  }
+
+  /** How long a forward is held back, in ms; 0 when none is. */
+  get heldBackMs(): number {
+    return this.#forwarding.heldBack?.ms ?? 0;
+  }
+
+  /** Empty when all is well. */
+  async reasons(): Promise<Reason[]> {
+    const looked: [Reason['code'], string | undefined][] = [
+      ['journal', await this.#disk.trouble()],
+      ['forward', heldBackFor(this.#forwarding.heldBack)],
+      ['signature', this.#signatures.trouble()],
+      ['clock', this.#clocks.trouble()],
+    ];
+    return [...this.#standing, ...looked].flatMap(([code, message]) =>
+      message === undefined ? [] : [{ code, message }],
+    );
+  }
+}
+
+function heldBackFor(held: HeldBack | undefined): string | undefined {
+  if (held === undefined || held.ms <= HELD_BACK_MS) return undefined;
+  const { url, ms, error, behind } = held;
+  const why = error === null ? '' : ` (${error})`;
+  const rest = behind === 0 ? '' : `; ${behind} of its envelope ${behind === 1 ? 'waits' : 'wait'} behind it`;
+  return `A forward to ${shownUrl(url)} is held back for ${durationInWords(ms)}${why}${rest}.`;
+}

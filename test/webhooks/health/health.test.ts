@@ -1,0 +1,292 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/kernel/clock.ts';
+import type { HeldBack } from '../../../src/webhooks/forward/queue.ts';
+import { Health } from '../../../src/webhooks/health/health.ts';
+import { metricsText } from '../../../src/webhooks/health/metrics.ts';
+import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
+
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
+
+/** A clock that is moved by hand; what sleeps on it wakes only when it is told to stop. */
+class HandClock implements Clock {
+  time = Date.UTC(2026, 0, 2, 3, 4, 5);
+  /** How far it is off. */
+  skew = 0;
+  now = () => this.time + this.skew;
+  /** How long the machine has slept. */
+  slept = 0;
+  elapsed = () => this.time - this.slept;
+  sleep = (_ms: number, signal?: AbortSignal) =>
+    new Promise<void>((_, reject) => {
+      signal?.addEventListener('abort', () => reject(new Error('stopped')), { once: true });
+    });
+}
+
+interface World {
+  clock: HandClock;
+  health: Health;
+  held: HeldBack | undefined;
+  disk: Error | undefined;
+  asked: number;
+}
+
+function world(knowsService = false): World {
+  const clock = new HandClock();
+  const found: World = {
+    clock,
+    held: undefined,
+    disk: undefined,
+    asked: 0,
+    health: new Health({
+      clock,
+      elapsed: clock.elapsed,
+      checkJournal: () => (found.disk === undefined ? Promise.resolve() : Promise.reject(found.disk)),
+      forwarding: {
+        get heldBack() {
+          return found.held;
+        },
+        pending: 0,
+      },
+      serviceTime: knowsService
+        ? () => {
+            found.asked++;
+            return Promise.resolve(clock.time);
+          }
+        : undefined,
+    }),
+  };
+  return found;
+}
+
+/** A delivery of something that happened so long ago. */
+function delivery(clock: HandClock, ageMs: number, kind: 'good' | 'forged' | 'noise' = 'good'): Delivery {
+  const isGood = kind === 'good';
+  const timestamp = new Date(clock.time - ageMs).toISOString();
+  const facts = {
+    id: 'evt_1',
+    event: 'envelope.sent',
+    timestamp,
+    envelopeId: 'env_1',
+    status: null,
+    signer: null,
+  };
+  return {
+    ...{
+      deliveryId: 'dlv_1',
+      id: 'evt_1',
+      receivedAt: timestamp,
+      raw: Buffer.alloc(0),
+      bytes: 0,
+      headers: [],
+      body: null,
+    },
+    ...{ verified: isGood, duplicate: false, reason: isGood ? null : 'the signature does not match' },
+    ...{ answer: isGood ? 200 : 401, facts: kind === 'noise' ? null : facts },
+  };
+}
+
+const codes = async ({ health }: World) => (await health.reasons()).map(({ code }) => code);
+/** What came is settled: an answer of the service, too. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** What happens in a day: so often, in seconds, at which of them, and what. None of it is a fault. */
+const DAY: readonly (readonly [every: number, at: number, what: (one: World, hour: number) => void])[] = [
+  [
+    600,
+    0,
+    // Nobody signs at night.
+    ({ clock, health }, hour) => {
+      if (hour >= 8) health.taken(delivery(clock, 2 * SECOND));
+    },
+  ],
+  [
+    7_200,
+    1_000,
+    // After an outage of the service what it has kept comes at once.
+    ({ clock, health }) => {
+      for (let n = 1; n < 50; n++) health.taken(delivery(clock, n * MINUTE));
+    },
+  ],
+  [14_400, 50, ({ clock, health }) => health.taken(delivery(clock, 0, 'forged'))],
+  [300, 70, ({ clock, health }) => health.taken(delivery(clock, 0, 'noise'))],
+  [
+    3_600,
+    0,
+    ({ clock }, hour) => {
+      clock.skew = ((hour % 5) - 2) * 10 * SECOND;
+    },
+  ],
+  [
+    3_600,
+    10,
+    // An application that restarts takes a delivery at the fourth try.
+    (one) => {
+      one.held = { url: 'http://localhost/', ms: 20 * SECOND, error: 'ECONNREFUSED', behind: 0 };
+    },
+  ],
+  [
+    3_600,
+    30,
+    (one) => {
+      one.held = undefined;
+    },
+  ],
+  [
+    28_800,
+    40,
+    // A lid is closed for half an hour.
+    ({ clock }) => {
+      clock.time += 30 * MINUTE;
+      clock.slept += 30 * MINUTE;
+    },
+  ],
+];
+
+describe('the health of a listener', () => {
+  it.each([false, true])(
+    'is never red over a day without a fault; it knows the service: %s',
+    async (knows) => {
+      const one = world(knows);
+      const { clock, health } = one;
+      health.taken(delivery(clock, 0));
+      const reds: unknown[] = [];
+      for (let second = 0; second < 24 * 3_600; second += 10) {
+        clock.time += 10 * SECOND;
+        for (const [every, at, what] of DAY) if (second % every === at) what(one, Math.floor(second / 3_600));
+        reds.push(...(await health.reasons()));
+        await settled();
+      }
+      expect(reds).toEqual([]);
+      // Late ones make it ask, and it is not asked all the time.
+      expect(one.asked).toBeLessThan(knows ? 400 : 1);
+    },
+  );
+
+  it('is red while the disk takes nothing, and while a delivery could not be taken', async () => {
+    const one = world();
+    one.disk = new Error('the disk is full');
+    expect(await one.health.reasons()).toEqual([{ code: 'journal', message: 'the disk is full' }]);
+    one.disk = undefined;
+    one.clock.time += 3 * SECOND;
+    expect(await codes(one)).toEqual([]);
+    one.health.failed(new Error('the disk is full'));
+    expect(await codes(one)).toEqual(['journal']);
+    one.health.taken(delivery(one.clock, 0));
+    expect(await codes(one)).toEqual([]);
+  });
+
+  it('is red when the disk hangs', async () => {
+    const clock = new HandClock();
+    clock.sleep = () => Promise.resolve();
+    const checkJournal = () => new Promise<void>(() => undefined);
+    const health = new Health({ clock, checkJournal, forwarding: { heldBack: undefined, pending: 0 } });
+    expect(await health.reasons()).toEqual([]);
+    clock.time += 7 * SECOND;
+    expect(await health.reasons()).toMatchObject([
+      { code: 'journal', message: 'The disk of the journal has not answered for 7 seconds.' },
+    ]);
+  });
+
+  it('is red when a forward is held back for over 30 s, and says by what', async () => {
+    const one = world();
+    one.held = {
+      url: 'http://localhost:3000/hooks?key=x',
+      ms: 30 * SECOND,
+      error: 'answered 500',
+      behind: 2,
+    };
+    expect(await codes(one)).toEqual([]);
+    one.held.ms = 41 * SECOND;
+    const message =
+      'A forward to http://localhost:3000/hooks is held back for 41 seconds (answered 500); 2 of its envelope wait behind it.';
+    expect(await one.health.reasons()).toEqual([{ code: 'forward', message }]);
+  });
+
+  it('is red when nothing can be verified: from the first on, or from three in a row on', async () => {
+    const one = world();
+    one.clock.time += 5 * MINUTE;
+    one.health.taken(delivery(one.clock, 0, 'forged'));
+    const message =
+      'Nothing was verified for 5 minutes, and 1 delivery was refused: the signature does not match.';
+    expect(await one.health.reasons()).toEqual([{ code: 'signature', message }]);
+    one.health.taken(delivery(one.clock, 0));
+    expect(await codes(one)).toEqual([]);
+    const seen: string[][] = [];
+    for (let n = 0; n < 3; n++) {
+      one.health.taken(delivery(one.clock, 0, 'forged'));
+      seen.push(await codes(one));
+    }
+    expect(seen).toEqual([[], [], ['signature']]);
+    one.clock.time += HOUR + MINUTE;
+    expect(await codes(one)).toEqual([]);
+  });
+
+  it.each([-HOUR, HOUR])(
+    'is red when its clock is off by %s ms against the service, until it is set',
+    async (skew) => {
+      const one = world(true);
+      expect(await codes(one)).toEqual([]);
+      await settled();
+      one.clock.skew = skew;
+      one.clock.time += 6 * SECOND;
+      await one.health.reasons();
+      await settled();
+      const where = skew > 0 ? 'ahead of' : 'behind';
+      expect(await one.health.reasons()).toEqual([
+        { code: 'clock', message: `The clock of this machine is 1 hour ${where} the service's.` },
+      ]);
+      one.clock.skew = 0;
+      expect(await codes(one)).toEqual([]);
+    },
+  );
+
+  it('knows without asking that nothing comes from the future', async () => {
+    const one = world();
+    one.clock.skew = -10 * MINUTE;
+    one.health.taken(delivery(one.clock, 0));
+    expect(await one.health.reasons()).toMatchObject([
+      { code: 'clock', message: "The clock of this machine is 10 minutes behind the service's." },
+    ]);
+    // One that comes late by any clock takes nothing back.
+    one.health.taken(delivery(one.clock, HOUR));
+    expect(await codes(one)).toEqual(['clock']);
+    one.clock.skew = 0;
+    expect(await codes(one)).toEqual([]);
+  });
+
+  it('asks when a delivery seems late, and claims nothing by what it heard before the machine slept', async () => {
+    const one = world(true);
+    await one.health.reasons();
+    await settled();
+    one.health.taken(delivery(one.clock, HOUR));
+    one.clock.time += 6 * SECOND;
+    expect(await codes(one)).toEqual([]);
+    await settled();
+    one.clock.time += HOUR;
+    one.clock.slept += HOUR - 6 * SECOND;
+    expect(await codes(one)).toEqual([]);
+    await settled();
+    expect([one.asked, await codes(one)]).toEqual([3, []]);
+  });
+
+  it('is told to Prometheus', async () => {
+    const one = world();
+    one.health.taken(delivery(one.clock, 0));
+    one.health.failed(new Error('full'));
+    one.health.forwarded({ error: 'answered 500' });
+    const text = metricsText(one.health, await one.health.reasons());
+    for (const line of [
+      'esign_listen_healthy 0',
+      'esign_listen_unhealthy{reason="journal"} 1',
+      'esign_listen_unhealthy{reason="clock"} 0',
+      'esign_listen_deliveries_total{result="verified"} 1',
+      'esign_listen_forwards_total{result="failed"} 1',
+      '# TYPE esign_listen_failed_total counter',
+      `esign_listen_last_verified_time_seconds ${one.clock.time / 1_000}`,
+    ])
+      expect(text.split('\n')).toContain(line);
+    for (const line of text.trimEnd().split('\n'))
+      expect(line).toMatch(/^(?:# (?:HELP|TYPE) esign_\w+ .+|esign_\w+(?:\{\w+="\w+"\})? [\d.e+]+)$/);
+    expect(text.endsWith('\n')).toBe(true);
+  });
+});
