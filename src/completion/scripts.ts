@@ -7,19 +7,21 @@ import type { Shell } from './shells.ts';
 
 const bash = `# bash completion for esign
 _esign() {
-  local line first=1
+  local line first=1 kind=
   COMPREPLY=()
   while IFS= read -r line; do
     if [[ $first == 1 ]]; then
       first=0
       case $line in
-        :files) compopt -o default 2>/dev/null ;;
-        :dirs) compopt -o dirnames 2>/dev/null ;;
+        :files) compopt -o default 2>/dev/null || kind=-f ;;
+        :dirs) compopt -o dirnames 2>/dev/null || kind=-d ;;
       esac
     else
       COMPREPLY+=("$line")
     fi
   done < <(esign __complete bash "=\${COMP_WORDS[COMP_CWORD]}" "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null </dev/null)
+  # The bash of macOS, 3.2, has no compopt.
+  [[ -n $kind ]] && while IFS= read -r line; do COMPREPLY+=("$(printf %q "$line")"); done < <(compgen $kind -- "\${COMP_WORDS[COMP_CWORD]}")
 }
 complete -F _esign esign
 `;
@@ -94,7 +96,9 @@ const INSTALL: Readonly<Record<Shell, string>> = {
   bash: `echo 'eval "$(esign autocomplete bash)"' >> ~/.bashrc`,
   zsh: `echo 'eval "$(esign autocomplete zsh)"' >> ~/.zshrc`,
   fish: 'esign autocomplete fish > ~/.config/fish/completions/esign.fish',
-  powershell: 'esign autocomplete powershell >> $PROFILE',
+  // The folder of a new user's profile is not there, and `>>` of Windows PowerShell writes UTF-16.
+  powershell:
+    'New-Item -Force -ItemType Directory (Split-Path $PROFILE) | Out-Null; esign autocomplete powershell | Out-File -Append -Encoding utf8 $PROFILE',
 };
 
 /** The line that makes a shell complete esign from its next start on. */

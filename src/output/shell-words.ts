@@ -39,7 +39,9 @@ function posixEscape(character: string, isSpecial: boolean): string {
 function powerShellEscape(character: string, isSpecial: boolean): string {
   if (isSpecial) return `\`${character}`;
   if (character === '\n') return '`n';
-  return `\`u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  // `u{…} is not known to Windows PowerShell 5.1.
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `$([char]::ConvertFromUtf32(0x${hex(code, 1)}))` : `$([char]0x${hex(code, 4)})`;
 }
 
 function hex(code: number, digits: number): string {

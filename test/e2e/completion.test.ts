@@ -247,6 +247,17 @@ for (const { name, args, setUp } of SHELLS)
       await screen.shows('<envelopes><create><--message-file><only one.txt>');
     });
 
+    it.skipIf(name !== 'bash')('files in the bash of macOS, which has no compopt', async () => {
+      await writeFile(home.path('only one.txt'), '');
+      const line = 'esign envelopes create --message-file onl';
+      const found = await home.shell(
+        `enable -n compopt; source ./completion.bash; COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=(${line}) COMP_CWORD=4
+         _esign; printf '%s\n' "\${COMPREPLY[@]}"`,
+        env,
+      );
+      expect(found).toMatchObject({ stdout: 'only\\ one.txt\n', stderr: '' });
+    });
+
     it('also as the value of a flag, and inside quotes', async () => {
       screen.type('esign envelopes create --template=a1\t\r');
       await screen.shows('<envelopes><create><--template=a1 $(touch pwned)>');

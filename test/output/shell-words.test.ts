@@ -38,6 +38,8 @@ describe('a word of a command line', () => {
   it.each([
     ["It's", `'It''s'`],
     ['a\n$b', '"a`n`$b"'],
+    ['red\u001b[31m', '"red$([char]0x001b)[31m"'],
+    ['\u{E0041}', '"$([char]::ConvertFromUtf32(0xe0041))"'],
   ])('%j is %s in PowerShell', (word, quoted) => {
     expect(shellWord(word, 'win32')).toBe(quoted);
   });
