@@ -1,8 +1,9 @@
-import { appendFile, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/bulk/entries.ts';
 import { filesOf, openRun, readRun, standingOf } from '../../src/bulk/runs.ts';
 import { JournalError, ServiceError, StoppedError, UnknownOutcomeError } from '../../src/kernel/errors.ts';
+import { isPrivate } from '../support/private.ts';
 import { Runs } from './rig.ts';
 
 let runs: Runs;
@@ -42,7 +43,7 @@ describe('a run', () => {
     const id = await runs.begin(3, 'draft');
     const files = filesOf(runs.root, id);
     expect(await readFile(files.plan, 'utf8')).toContain('s1@example.com');
-    expect((await stat(files.plan)).mode & 0o077).toBe(0);
+    expect(isPrivate(files.plan)).toBe(true);
     await runs.work(id);
     await expect(readFile(files.plan)).rejects.toThrow('ENOENT');
     expect(await readFile(files.journal, 'utf8')).not.toContain('@example.com');

@@ -1,4 +1,4 @@
-import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Journal } from '../../src/journal/journal.ts';
 import { type JournalReading, scan } from '../../src/journal/scan.ts';
 import { isRecord } from '../../src/kernel/json.ts';
+import { isPrivate } from '../support/private.ts';
 
 interface Entry {
   n: number;
@@ -58,7 +59,7 @@ describe('a journal', () => {
     await journal.close();
     expect(replayed).toEqual(some(3));
     expect(await entriesOf(one)).toEqual([...some(3), { n: 3, text: 'last' }]);
-    expect((await stat(one.path)).mode & 0o777).toBe(0o600);
+    expect(isPrivate(one.path)).toBe(true);
     for (const line of (await readFile(one.path, 'utf8')).trimEnd().split('\n'))
       expect(isRecord(JSON.parse(line))).toBe(true);
   });

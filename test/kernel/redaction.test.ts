@@ -105,7 +105,10 @@ describe('what has the shape of a secret', () => {
     ['"https://b/k?x-amz-security-token=abc"', '"https://b/k?x-amz-security-token=[redacted]"'],
     ['https://b/k?x=1&X-Goog-Signature=ab&y', 'https://b/k?x=1&X-Goog-Signature=[redacted]&y'],
     ['https://b/k?sig=ab%2F&y', 'https://b/k?sig=[redacted]&y'],
-    [String.raw`"?a=1\u0026X-Amz-Signature=ab\u0026y"`, String.raw`"?a=1\u0026X-Amz-Signature=[redacted]\u0026y"`],
+    [
+      String.raw`"?a=1\u0026X-Amz-Signature=ab\u0026y"`,
+      String.raw`"?a=1\u0026X-Amz-Signature=[redacted]\u0026y"`,
+    ],
     ['to=https%3A%2F%2Fb%3FX-Amz-Signature%3Dab', 'to=https%3A%2F%2Fb%3FX-Amz-Signature%3D[redacted]'],
     ["'/inspect?token=abc' twice", "'/inspect?token=[redacted]' twice"],
     ['http://user:passw0rd@proxy:8080', 'http://user:[redacted]@proxy:8080'],

@@ -6,6 +6,7 @@ import { UsageError } from '../../src/kernel/errors.ts';
 import { addProfile, applyChanges, checkName, removeProfile } from '../../src/profiles/edit.ts';
 import { readProfiles, storePath, updateProfiles } from '../../src/profiles/store.ts';
 import { newWebhookSecret } from '../../src/profiles/webhook-secrets.ts';
+import { isPrivate } from '../support/private.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -30,8 +31,8 @@ describe('the profile store', () => {
       current: 'acme',
       profiles: { acme: profile, other: profile },
     });
-    expect((await stat(storePath(folder))).mode & 0o777).toBe(0o600);
-    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect(isPrivate(storePath(folder))).toBe(true);
+    expect(isPrivate(folder)).toBe(true);
   });
 
   it('loses none of many changes at once', async () => {

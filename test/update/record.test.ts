@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import {
   recordPath,
   writeRecord,
 } from '../../src/update/record.ts';
+import { isPrivate } from '../support/private.ts';
 
 describe('versions', () => {
   it.each([
@@ -54,7 +55,7 @@ describe('the record', () => {
     writeRecord(path, record);
     expect(readRecord(path)).toEqual(record);
     expect(await readFile(path, 'utf8')).toBe('{"askedAt":1,"latest":"1.2.3"}');
-    if (process.platform !== 'win32') expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(isPrivate(path)).toBe(true);
   });
 
   it.each(['', 'null', '[]', '{"askedAt":"1","latest":7}', '{"latest":"1.2.3-x"}'])(

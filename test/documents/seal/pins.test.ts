@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import {
   pinnedFor,
   readPins,
 } from '../../../src/documents/seal/pins.ts';
+import { isPrivate } from '../../support/private.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -30,7 +31,7 @@ describe('pinned seals', () => {
     expect(pinnedFor(await readPins(folder), origin)).toEqual(['aa']);
     expect(pinnedFor(await acceptPin(folder, pin('bb')), origin)).toEqual(['aa', 'bb']);
     expect(pinnedFor(await forgetPins(folder, origin, 'AA'), origin)).toEqual(['bb']);
-    expect((await stat(join(folder, 'seals.json'))).mode & 0o777).toBe(0o600);
+    expect(isPrivate(join(folder, 'seals.json'))).toBe(true);
   });
 
   it('of one profile or address say nothing of another', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replaceFile, writeFileAtomic } from '../../../src/kernel/files/files.ts';
 import { makeFolder } from '../../../src/kernel/files/folder.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { isPrivate } from '../../support/private.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -20,8 +21,7 @@ describe('replaceFile', () => {
     replaceFile(path, 'two');
     expect(readFileSync(path, 'utf8')).toBe('two');
     expect(readdirSync(join(folder, 'new'))).toEqual(['file']);
-    if (process.platform === 'win32') return;
-    expect([statSync(path).mode & 0o777, statSync(join(folder, 'new')).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect([isPrivate(path), isPrivate(join(folder, 'new'))]).toEqual([true, true]);
   });
 
   it('leaves nothing beside a file that it could not replace', () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPaper } from '../../../src/sandbox/papers/pdf/paper.ts';
 import { sealPaper } from '../../../src/sandbox/papers/seal.ts';
 import { type SealKey, sealKeyOf } from '../../../src/sandbox/papers/seal-key.ts';
+import { isPrivate } from '../../support/private.ts';
 import { needs } from '../../support/tools.ts';
 
 const run = promisify(execFile);
@@ -80,7 +81,7 @@ describe('the seal of a signed paper', () => {
   it('has a private key that a restart takes up again, and a certificate for fifty years', async () => {
     const again = await sealKeyOf(folder);
     expect(Buffer.from(again.certificate).equals(Buffer.from(key.certificate))).toBe(true);
-    expect((await stat(join(folder, 'seal-key.json'))).mode & 0o777).toBe(0o600);
+    expect(isPrivate(join(folder, 'seal-key.json'))).toBe(true);
     const { validTo, subject } = new X509Certificate(key.certificate);
     expect(validTo).toContain('2070');
     expect(subject).toContain('not for production');

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,6 +8,7 @@ import { build } from 'esbuild';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { PaperMaker } from '../../../src/sandbox/model.ts';
 import { Store } from '../../../src/sandbox/service/store/store.ts';
+import { isPrivate } from '../../support/private.ts';
 import { startReceiver } from './receiver.ts';
 import { DAY, deliveriesOf, listIn, mailsOf, plainPapers, type Rig, startRig, tempFolder } from './rig.ts';
 
@@ -87,7 +88,7 @@ test('The key is kept in a 0600 file, and the journal holds only its hash', asyn
   const rig = await startRig();
   const path = join(rig.dataDir, 'api-key');
   expect((await readFile(path, 'utf8')).trim()).toBe(rig.service.apiKey);
-  if (process.platform !== 'win32') expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(isPrivate(path)).toBe(true);
   expect(await readFile(join(rig.dataDir, 'service.jsonl'), 'utf8')).not.toContain(rig.service.apiKey);
 });
 
