@@ -161,7 +161,7 @@ module.exports = {
       name: 'sandbox-has-one-door',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/sandbox/' },
-      to: { path: '^src/sandbox/', pathNot: '^src/sandbox/index.ts$' },
+      to: { path: '^src/sandbox/', pathNot: '^src/sandbox/(index|embed(-model)?).ts$' },
     },
     {
       name: 'one-http-layer',

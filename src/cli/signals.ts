@@ -110,6 +110,11 @@ export function watchSignals(ending: Ending = OWN): Signals {
   };
 }
 
+/** The signal that a run was asked to stop by; undefined while it was not. */
+export function stoppedBy({ reason }: AbortSignal): NodeJS.Signals | undefined {
+  return reason instanceof Interrupted ? reason.signal : undefined;
+}
+
 /**
  * Resolves when the signal aborts; with ESIGN_STOP_WITH_STDIN also when stdin ends, so that a server
  * started by another program never outlives it.

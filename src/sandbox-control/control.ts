@@ -17,6 +17,19 @@ const choiceSchema = z.looseObject({
 const choicesSchema = z.looseObject({ data: z.array(choiceSchema) });
 const faultsSchema = z.looseObject({ data: z.record(z.string(), z.unknown()) });
 
+const mailSchema = z.looseObject({
+  id: z.string(),
+  at: z.string(),
+  kind: z.string(),
+  envelopeId: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  link: z.nullable(z.string()),
+});
+const mailsSchema = z.looseObject({ data: z.array(mailSchema) });
+/** A mail that the service would have sent; `link` is its signing page. */
+export type SandboxMail = z.infer<typeof mailSchema>;
+
 const seededSchema = z.object({
   templates: z.number(),
   organisations: z.number(),
@@ -52,6 +65,11 @@ export interface SandboxControl {
   /** Moves the sandbox's clock on; its new time, ISO 8601. */
   advance(ms: number, signal?: AbortSignal): Promise<string>;
   deliveries(envelopeId: string | undefined, signal?: AbortSignal): Promise<Record<string, unknown>[]>;
+  /** The mails sent so far; where there is none, one is waited for as long as the sandbox takes it (60 s). */
+  mails(
+    filter: { to?: string | undefined; envelopeId?: string | undefined; waitMs?: number | undefined },
+    signal?: AbortSignal,
+  ): Promise<SandboxMail[]>;
   /** Puts a seed in, its PDFs in base64. */
   seed(seed: Record<string, unknown>, signal?: AbortSignal): Promise<SeedResult>;
   reset(signal?: AbortSignal): Promise<void>;
@@ -104,6 +122,15 @@ export function sandboxControl(send: SendRequest): SandboxControl {
       const query = envelopeId === undefined ? {} : { envelopeId };
       const reply = await ask(send, { method: 'GET', path: '/deliveries', query, signal });
       return readAs(deliveriesSchema, reply, 'a list of deliveries', 200).data;
+    },
+    async mails({ to, envelopeId, waitMs }, signal) {
+      const query = {
+        ...(to === undefined ? {} : { to }),
+        ...(envelopeId === undefined ? {} : { envelopeId }),
+        ...(waitMs === undefined ? {} : { waitMs: String(waitMs) }),
+      };
+      const reply = await ask(send, { method: 'GET', path: '/mails', query, signal });
+      return readAs(mailsSchema, reply, 'a list of mails', 200).data;
     },
     async seed(seed, signal) {
       return readAs(seedReplySchema, await post('/seed', seed, signal), 'the result of a seed', 200).data;

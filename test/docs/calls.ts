@@ -3,7 +3,9 @@ import { flagNamed, type Line, readLine } from '../../src/completion/line.ts';
 
 /** What is wrong with a call in a page or a help text, by the manifest: no such command, no such flag. */
 export function problemOf(tree: CommandTree, call: string): string {
-  const words = call.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
+  const all: readonly string[] = call.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
+  // What follows is another program's.
+  const words = all.includes('--') ? all.slice(0, all.indexOf('--')) : all;
   if (words[0]?.startsWith('-') || words[0] === '…') return '';
   const line = readLine(tree, words);
   if (line.command === undefined) return line.path === '' ? `no command: ${call}` : '';

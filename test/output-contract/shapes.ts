@@ -314,6 +314,17 @@ const seeded = z.object({
   envelopes: count,
   keys: z.array(seededKey),
 });
+const sandboxMail = z.object({
+  id: text,
+  at: text,
+  kind: text,
+  envelopeId: text,
+  signerId: maybe,
+  to: text,
+  subject: text,
+  text,
+  link: maybe,
+});
 const sandbox = z.object({
   type: z.literal('ready'),
   baseUrl: text,
@@ -455,6 +466,8 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
       z.object({ settings: z.record(z.string(), z.unknown()), hits: z.record(z.string(), z.unknown()) }),
     ),
   },
+  'sandbox:exec': { command: value(z.unknown(), 'whatever the command prints') },
+  'sandbox:mails': { list: value(z.array(sandboxMail)) },
   'sandbox:reset': { done: value(z.object({ reset: z.literal(true) })) },
   'sandbox:seed': { result: value(seeded) },
   'sandbox:sign': { envelope: value(envelope) },

@@ -9,11 +9,25 @@ const VERBS: Readonly<Record<string, string>> = { ls: 'list', show: 'get' };
 /** The command line in our words: `help WORDS`, `version`, `-v`, `envelopes ls`, `templates show`. */
 export function inOurWords(argv: readonly string[], { commands }: Pick<Installation, 'commands'>): string[] {
   const [first = '', second = '', ...rest] = argv;
+  if (first === 'sandbox' && second === 'exec') return [first, second, ...separated(rest)];
   if (first === 'help') return [...argv.slice(1), '--help'];
   if (argv.length === 1 && (first === 'version' || first === '-v')) return ['--version'];
   const ours = VERBS[second];
   const isOurs = (verb: string) => Object.hasOwn(commands, `${first} ${verb}`);
   return ours !== undefined && !isOurs(second) && isOurs(ours) ? [first, ours, ...rest] : [...argv];
+}
+
+/** Flags of `sandbox exec` that take a word of their own. */
+const EXEC_VALUES = new Set(['--seed', '--profile', '-p', '--base-url', '--timeout']);
+
+/** With `--` before the command that is to be run: what follows it is its own, also a `--json` or `--help`. */
+function separated(words: readonly string[]): string[] {
+  let at = 0;
+  while (at < words.length && words[at] !== '--' && words[at]?.startsWith('-'))
+    at += EXEC_VALUES.has(words[at] ?? '') ? 2 : 1;
+  return at >= words.length || words[at] === '--'
+    ? [...words]
+    : [...words.slice(0, at), '--', ...words.slice(at)];
 }
 
 const TOPICS: Readonly<Record<string, string>> = {

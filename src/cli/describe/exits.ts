@@ -9,7 +9,7 @@ const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EX
 const OFFLINE = new Set([
   ...['autocomplete', 'schema', 'bulk:export', 'bulk:list', 'bulk:show', 'bulk:template'],
   ...['documents:pins', 'documents:verify', 'events:list', 'events:secret', 'events:show', 'events:verify'],
-  ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use'],
+  ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use', 'sandbox:exec'],
 ]);
 
 /** The codes that only some commands have. */
@@ -24,7 +24,7 @@ const OWN: Readonly<Record<number, readonly string[]>> = {
     ...['bulk:create', 'bulk:resume', 'events:gaps', 'events:replay', 'listen'],
   ],
   [EXIT.endedOtherwise]: ['envelopes:watch', 'listen'],
-  [EXIT.waitTimeout]: ['envelopes:watch', 'listen'],
+  [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
 };
 
 /** The exit codes that a command may end with, and what each means. */

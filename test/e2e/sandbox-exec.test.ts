@@ -1,0 +1,167 @@
+import { readdirSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { COMMAND, Home, linesOf, reportedError } from '../support/cli.ts';
+
+const NAMES = [
+  ...['AWS_ACCESS_KEY_ID', 'AWS_ENDPOINT_URL_S3', 'AWS_REGION', 'AWS_SECRET_ACCESS_KEY'],
+  ...['ESIGN_API_KEY', 'ESIGN_BASE_URL', 'ESIGN_BUCKET', 'ESIGN_SANDBOX_URL'],
+];
+const ESIGN = COMMAND.map((word) => `'${word}'`).join(' ');
+
+describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
+  const home = new Home();
+  const env = { TMPDIR: home.path('tmp') };
+  beforeAll(() => mkdir(env.TMPDIR));
+  afterAll(() => home.close());
+  const exec = (words: readonly string[], more: Record<string, string> = {}) =>
+    home.run(['sandbox', 'exec', ...words], { env: { ...env, ...more } });
+  const left = () => readdirSync(env.TMPDIR);
+
+  it('gives the command the address, the key and the bucket, and nothing of the caller', async () => {
+    const foreign = {
+      ...{ ESIGN_PROFILE: 'acme', ESIGN_BUCKET_ENDPOINT: 'http://x', ESIGN_WEBHOOK_SECRET: 'secret' },
+      ...{ AWS_PROFILE: 'acme', AWS_SESSION_TOKEN: 'token', AWS_ENDPOINT_URL: 'http://x', OTHER: 'kept' },
+    };
+    const script = 'console.log(JSON.stringify(process.env))';
+    const { stdout, code } = await exec(['--', 'node', '-e', script], foreign);
+    const printed = parseJson(stdout);
+    const seen = isRecord(printed)
+      ? Object.entries(printed).map(([name, value]) => [name, String(value)] as const)
+      : [];
+    const kept = ['ESIGN_CONFIG_DIR', 'ESIGN_NO_UPDATE_NOTICE', 'ESIGN_STATE_DIR'];
+    const names = seen
+      .map(([name]) => name)
+      .filter((name) => /^(AWS|ESIGN)_/.test(name) && !kept.includes(name));
+    expect([code, names.sort()]).toEqual([0, NAMES]);
+    const values = Object.fromEntries(seen);
+    expect(values.OTHER).toBe('kept');
+    expect(values.ESIGN_BASE_URL).toBe(`${values.ESIGN_SANDBOX_URL}/api/v1`);
+    expect(left()).toEqual([]);
+  });
+
+  it('lets commands work in it: from the envelope to its papers', async () => {
+    const script = `
+      id=$(${ESIGN} envelopes create --template tmpl_nda --signer 'Ada <ada@example.com>' --send -q)
+      ${ESIGN} sandbox mails --to ada@example.com --wait 5s --fields link
+      ${ESIGN} sandbox sign "$id" -q >/dev/null
+      ${ESIGN} envelopes download "$id" --dir papers
+      curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $ESIGN_API_KEY" "$ESIGN_SANDBOX_URL/__sandbox/"`;
+    const { stdout, stderr, code } = await exec(['sh', '-ec', script]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sign\/\w+\n/);
+    expect(readdirSync(home.path('papers'))).toHaveLength(3);
+    expect(left()).toEqual([]);
+  });
+
+  it('begins with a seed, and names a mistake in one', async () => {
+    await writeFile(home.path('seed.yaml'), 'envelopes:\n  - id: env_1\n    status: COMPLETED\n');
+    const script = `${ESIGN} envelopes list -q`;
+    expect((await exec(['--seed', 'seed.yaml', 'sh', '-c', script])).stdout).toBe('env_1\n');
+    await writeFile(home.path('seed.yaml'), 'envelopes:\n  - id: env_1\n    status: DONE\n');
+    const { code, stderr } = await exec(['--seed', 'seed.yaml', 'true']);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/seed\.yaml can't be used: line 3, envelopes\.0\.status/),
+    ]);
+    expect(left()).toEqual([]);
+  });
+
+  it.each([
+    [['sh', '-c', 'exit 7'], 7],
+    [['--', 'sh', '-c', 'exit 0'], 0],
+    [['sh', '-c', 'kill -9 $$'], 137],
+    [
+      [
+        'node',
+        '-e',
+        'process.exit(process.argv.join() === [process.execPath, "-", "--help", "--json", "-", "--"].join() ? 5 : 6)',
+        '--',
+        '-',
+        '--help',
+        '--json',
+        '-',
+        '--',
+      ],
+      5,
+    ],
+  ])('ends with the code of the command: %j', async (words, code) => {
+    expect((await exec(words)).code).toBe(code);
+    expect(left()).toEqual([]);
+  });
+
+  it('ends by the signal that ended the command', async () => {
+    expect(await exec(['sh', '-c', 'kill -TERM $$'])).toMatchObject({ code: null, signal: 'SIGTERM' });
+  });
+
+  it('says when there is no such command', async () => {
+    const finished = await exec(['--json', 'no-such-program']);
+    expect(finished.code).toBe(2);
+    expect(reportedError(finished).message).toMatch(/^Can't run no-such-program/);
+    expect(left()).toEqual([]);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'passes %s on, waits for the command, and stops by it, too',
+    async (signal) => {
+      const script = `trap 'echo told > told; exit 0' TERM INT; echo $$; while :; do sleep 0.1; done`;
+      const running = home.start(['sandbox', 'exec', 'sh', '-c', script], { env });
+      await running.line();
+      expect(await running.stop(signal)).toEqual({ code: null, signal });
+      expect(await readFile(home.path('told'), 'utf8')).toBe('told\n');
+      expect(left()).toEqual([]);
+    },
+  );
+
+  it('leaves nothing behind after kill -9 of the command, what that had started included', async () => {
+    const running = home.start(['sandbox', 'exec', 'sh', '-c', 'sleep 1000 & echo $$ $!; wait'], { env });
+    const [child = 0, grandchild = 0] = (await running.line()).split(' ').map(Number);
+    expect(left()).toHaveLength(1);
+    process.kill(child, 'SIGKILL');
+    expect(await running.ended).toEqual({ code: 137, signal: null });
+    expect(left()).toEqual([]);
+    for (let nth = 0; nth < 50 && isAlive(grandchild); nth++) await setTimeout(100);
+    expect(isAlive(grandchild)).toBe(false);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('sandbox mails', () => {
+  const home = new Home();
+  afterAll(() => home.close());
+
+  it('lists mails with their link, waits for one, and ends with 124 when none comes', async () => {
+    await home.sandbox();
+    const waiting = home.json(['sandbox', 'mails', '--to', 'Bob@example.com', '--wait', '30s']);
+    const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--send', '-q'];
+    const { stdout } = await home.run([
+      ...words,
+      '--signer',
+      'Ada <ada@example.com>',
+      '--signer',
+      'Bob <bob@example.com>',
+    ]);
+    const link: unknown = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/sign\/\w+$/);
+    expect(await waiting).toMatchObject([{ to: 'bob@example.com', kind: 'request', link }]);
+    expect(await home.json(['sandbox', 'mails', '--envelope', stdout.trim()])).toHaveLength(2);
+    expect(linesOf((await home.run(['sandbox', 'mails', '-q'])).stdout)).toHaveLength(2);
+    const none = await home.run(['sandbox', 'mails', '--to', 'eve@example.com', '--wait', '1s', '--json']);
+    expect([none.code, reportedError(none)]).toEqual([
+      124,
+      expect.objectContaining({
+        code: 'WAIT_TIMEOUT',
+        message: 'No mail to eve@example.com came within 1 second.',
+      }),
+    ]);
+    expect(await home.json(['sandbox', 'mails', '--to', 'eve@example.com'])).toEqual([]);
+  });
+});
