@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -176,10 +177,11 @@ test('Damage inside the journal is reported with path and line, and nothing is c
       `Line 2 of the journal ${path} is damaged.`,
       [header, lines[0]?.replace('NDA', 'NDB'), ...lines.slice(1)],
     ],
-    // What an earlier version wrote.
+    [`The journal ${path} can't be used: its first line is damaged or it is another file.`, ['{"a":1}']],
+    // What version 0.1 wrote is taken over, but not with a line missing.
     [
-      `The journal ${path} can't be used: its first line is damaged or it is another file.`,
-      [`[{"kind":"org","value":"org_1"}]`],
+      `Line 2 of the journal ${path} is damaged.`,
+      ['[{"kind":"org","value":"org_1"}]', '[{"kind":"key"}]', '[]'],
     ],
   ] as const;
   for (const [message, text] of damaged) {
@@ -189,6 +191,7 @@ test('Damage inside the journal is reported with path and line, and nothing is c
       message: `${message} It was left as it is.`,
     });
     expect(await readFile(path, 'utf8')).toBe(`${text.join('\n')}\n`);
+    expect(existsSync(`${path}.0.1`)).toBe(false);
   }
   await writeFile(path, good);
   await startRig({ dataDir: first.dataDir });

@@ -14,8 +14,10 @@ import { SERVICE_FORMAT } from './records.ts';
  */
 export async function upgradeJournal(path: string): Promise<void> {
   if ((await firstByteOf(path)) !== '[') return;
-  await copyFile(path, `${path}.0.1`);
-  await replaceAtomic(path, (draft) => rewrite(path, draft));
+  await replaceAtomic(path, async (draft) => {
+    await rewrite(path, draft);
+    await copyFile(path, `${path}.0.1`);
+  });
 }
 
 async function rewrite(path: string, draft: string): Promise<void> {
@@ -27,8 +29,8 @@ async function rewrite(path: string, draft: string): Promise<void> {
       number += 1;
       const entry = entryIn(bytes.toString('utf8'));
       if (entry === undefined)
-        throw new UsageError(`Line ${number} of ${path}, a journal of version 0.1, is damaged.`, {
-          hint: 'Move the file away to start with an empty sandbox; nothing was changed.',
+        throw new UsageError(`Line ${number} of the journal ${path} is damaged. It was left as it is.`, {
+          hint: 'Version 0.1 of esign wrote it. Move the file away to start with an empty sandbox.',
         });
       await file.appendFile(writeLine(entry));
     }
