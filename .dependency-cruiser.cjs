@@ -20,7 +20,7 @@ const arrows = {
   doctor: ['profiles'],
   evidence: ['documents', 'envelopes', 'webhooks'],
 };
-// The topics of src/cli/; boot, input and prompts beside them are for all. Papers are fetched when an envelope is completed, and for its evidence; waiting for one there is a watch.
+// The topics of src/cli/; boot, input and prompts beside them are for all. Papers are fetched when an envelope is completed, and for its evidence; waiting for one there is a watch; an assistant asks about both.
 const topics = [
   'api',
   'autocomplete',
@@ -30,12 +30,17 @@ const topics = [
   'doctor',
   'documents',
   'envelopes',
+  'mcp',
   'profiles',
   'sandbox',
   'templates',
   'webhooks',
 ];
-const topicArrows = { envelopes: ['documents'], webhooks: ['documents', 'envelopes'] };
+const topicArrows = {
+  envelopes: ['documents'],
+  mcp: ['documents', 'envelopes'],
+  webhooks: ['documents', 'envelopes'],
+};
 // What the bundle carries: no package is installed with esign-cli (docs/packaging.md). Others are tools.
 const bundled = [
   '@aws-sdk/client-s3',
@@ -43,6 +48,7 @@ const bundled = [
   '@hono/node-server',
   '@inquirer/prompts',
   '@libpdf/core',
+  '@modelcontextprotocol/server',
   '@oclif/core',
   'asn1js',
   'bidi-js',

@@ -88,28 +88,32 @@ export const missingRolesFlag = Flags.boolean({
 
 /** A length of time: 90s, 15m, 2h, 7d. In ms. */
 export const durationFlag = Flags.custom<number, { least?: number }>({
-  parse: (text, _context, options) => {
-    const ms = parseDuration(text);
-    if (ms !== undefined && ms >= (options.least ?? 0)) return Promise.resolve(ms);
-    const why = ms === undefined ? 'is not a length of time' : 'is too short';
-    throw new UsageError(`--${options.name} "${text}" ${why}.`, {
-      hint: 'Write it like 90s, 15m, 2h or 7d.',
-    });
-  },
+  parse: (text, _context, { name, least }) => Promise.resolve(lengthOf(text, `--${name}`, least)),
 });
+
+/** The same where a value comes from elsewhere: `name` says which it is. */
+export function lengthOf(text: string, name: string, least = 0): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms >= least) return ms;
+  const why = ms === undefined ? 'is not a length of time' : 'is too short';
+  throw new UsageError(`${name} "${text}" ${why}.`, { hint: 'Write it like 90s, 15m, 2h or 7d.' });
+}
 
 /** A point in time in the past: 7d (ago), 2026-11-01, 2026-11-01T10:00:00Z. */
 export const sinceFlag = Flags.custom<Moment>({
-  parse: (text, _context, options) => {
-    const ago = /^\d+$/.test(text) ? undefined : parseDuration(text);
-    if (ago !== undefined) return Promise.resolve((now: number) => now - ago);
-    const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-    if (!Number.isNaN(at)) return Promise.resolve(() => at);
-    throw new UsageError(`--${options.name} "${text}" is neither a length of time nor a date.`, {
-      hint: 'Write it like 7d, 2026-11-01 or 2026-11-01T10:00:00Z.',
-    });
-  },
+  parse: (text, _context, { name }) => Promise.resolve(momentOf(text, `--${name}`)),
 });
+
+/** The same where a value comes from elsewhere: `name` says which it is. */
+export function momentOf(text: string, name: string): Moment {
+  const ago = /^\d+$/.test(text) ? undefined : parseDuration(text);
+  if (ago !== undefined) return (now) => now - ago;
+  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(at)) return () => at;
+  throw new UsageError(`${name} "${text}" is neither a length of time nor a date.`, {
+    hint: 'Write it like 7d, 2026-11-01 or 2026-11-01T10:00:00Z.',
+  });
+}
 
 const STATUS_ALIASES: Readonly<Record<string, string>> = {
   CANCELED: 'CANCELLED',

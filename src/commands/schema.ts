@@ -7,6 +7,7 @@ export default class Schema extends EsignCommand {
   static override examples = [
     '<%= config.bin %> schema envelopes get',
     '<%= config.bin %> schema envelopes list > list.schema.json',
+    '<%= config.bin %> schema envelopes watch | jq ".anyOf[].description"',
   ];
   static override strict = false;
   static override args = {

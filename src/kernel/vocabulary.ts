@@ -123,6 +123,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'events:trigger': 'writes',
   'events:verify': 'local',
   listen: 'writes',
+  mcp: 'mails',
   'profiles:add': 'local',
   'profiles:edit': 'local',
   'profiles:list': 'local',

@@ -107,6 +107,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('envelopes:list', 'fields', ['--fields', 'id,signers.0.email,nope']);
     await run('envelopes:summary', 'summary', []);
     await run('envelopes:download', 'files', [id]);
+    await run('envelopes:evidence', 'evidence', [id, '--dir', 'evidence']);
     await run('documents:verify', 'files', []);
     await run('documents:pins', 'list', ['--accept', 'ab'.repeat(32), '--dry-run']);
     const { signedDocumentStorageKey } = await home.object(['envelopes', 'get', id]);
@@ -116,7 +117,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('documents:link', 'one', [key]);
     await run('documents:link', 'several', [key, 'nope'], 10);
     await run('documents:download', 'files', [key, 'nope', '--dir', 'papers', '--wait', '0s'], 10);
-  });
+  }, 120_000);
 
   it('webhooks', async () => {
     await draft('--send', '--webhook-url', url, '--webhook-secret-file', 'secret');
@@ -129,6 +130,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('envelopes:get', 'history', [of, '--history']);
     await run('events:replay', 'forwards', [id, '--to', url]);
     await run('events:trigger', 'forwards', ['completed', '--to', url, '--secret-file', 'secret']);
+    await run('events:drill', 'checks', ['--to', url, '--secret-file', 'secret']);
     await run('events:secret', 'secret', []);
     await writeFile(home.path('body.json'), '{}');
     const signature = createHmac('sha256', SECRET).update('{}').digest('hex');
@@ -167,6 +169,8 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('autocomplete', 'script', ['bash']);
     await run('sandbox:choices', 'list', []);
     await run('schema', 'schema', ['envelopes', 'get']);
+    const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
+    await check('mcp', 'messages', (await home.run(['mcp', '--json'], { input })).stdout);
     await run('sandbox:faults', 'faults', []);
     await run('sandbox:advance', 'now', ['2h']);
     await run('demo', 'end', ['--dir', 'demo']);

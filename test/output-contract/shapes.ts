@@ -451,6 +451,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   listen: {
     lines: lines(z.union([listening, delivery, forward, warning, tunnel, backlog, removed, received])),
   },
+  mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'the protocol alone') },
   'profiles:add': { profile: value(profile) },
   'profiles:edit': { profile: value(profile) },
   'profiles:list': { list: value(z.array(profile)) },

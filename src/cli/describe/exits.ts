@@ -16,12 +16,12 @@ const OFFLINE = new Set([
 const OWN: Readonly<Record<number, readonly string[]>> = {
   [EXIT.storage]: [
     ...['documents:download', 'documents:head', 'documents:link', 'documents:verify', 'doctor', 'demo'],
-    ...['envelopes:download', 'events:verify', 'listen'],
+    ...['envelopes:download', 'envelopes:evidence', 'events:verify', 'listen'],
   ],
   [EXIT.partial]: [
     ...['envelopes:get', 'envelopes:send', 'envelopes:cancel', 'envelopes:remind', 'envelopes:download'],
     ...['envelopes:watch', 'documents:download', 'documents:head', 'documents:link'],
-    ...['bulk:create', 'bulk:resume', 'events:gaps', 'events:replay', 'listen'],
+    ...['bulk:create', 'bulk:resume', 'events:drill', 'events:gaps', 'events:replay', 'listen'],
   ],
   [EXIT.endedOtherwise]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],

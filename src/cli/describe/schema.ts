@@ -15,7 +15,7 @@ function inOnePiece(
   root: string,
   defs: Record<string, unknown>,
 ): Record<string, unknown> {
-  const entries = Object.entries(schema).map(([key, value]) =>
+  const entries = Object.entries(schema).map(([key, value]): [string, unknown] =>
     key === '$ref' && typeof value === 'string'
       ? [key, pointerTo(value, root, defs)]
       : [key, partOf(value, root, defs)],

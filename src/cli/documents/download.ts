@@ -5,7 +5,6 @@ import { refuseCollisions } from '../../documents/archive/file-names.ts';
 import { Folders } from '../../documents/archive/folders.ts';
 import { Ledger } from '../../documents/archive/ledger.ts';
 import { type NameTemplate, parseNameTemplate } from '../../documents/archive/name-template.ts';
-import type { Bucket } from '../../documents/bucket/bucket.ts';
 import { type FileTarget, sourceOf, untilThere, type Waiting } from '../../documents/download/fetch.ts';
 import type { DownloadOptions } from '../../documents/download/file.ts';
 import { targetsOfIds } from '../../documents/download/targets.ts';
@@ -16,7 +15,7 @@ import { type Progress, startProgress } from '../../output/progress.ts';
 import { Batch } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { durationFlag } from '../flags.ts';
-import { fetchJudged } from './fetched.ts';
+import { fetchJudged, type JudgedFile } from './fetched.ts';
 import { renderFile } from './view.ts';
 
 /** What both download commands take. */
@@ -97,71 +96,8 @@ export async function downloadAll(
       hint: 'Use --dir, or --what with one kind.',
     });
   }
-  refuseCollisions(
-    targets.flatMap((target) =>
-      target.fileName === null ? [] : [{ fileName: target.fileName, source: sourceOf(target) }],
-    ),
-  );
-  // What is gone on with for minutes has to stay small; in a shorter run it would cost more time than it saves memory.
-  if (targets.length > MANY) preferLowMemory();
-  // Each file under way listens for the stop.
-  setMaxListeners(0, context.signal);
-  const bucket = await context.bucket();
-  try {
-    const [only] = targets;
-    if (flags.output === '-' && only) return await toStdout(bucket, only, flags, context);
-    await toFiles(bucket, targets, flags, context);
-  } finally {
-    bucket.close();
-  }
-}
-
-async function toStdout(
-  bucket: Bucket,
-  target: FileTarget,
-  flags: DownloadFlagValues,
-  context: Context,
-): Promise<void> {
-  const wanted = await target.locate();
-  const write = (chunk: Uint8Array) => context.terminal.out(chunk);
-  const { signal, clock } = context;
-  await untilThere(() => streamObject(bucket, wanted, write, { signal, clock }), waitingOf(flags, context));
-}
-
-async function toFiles(
-  bucket: Bucket,
-  targets: readonly FileTarget[],
-  flags: DownloadFlagValues,
-  context: Context,
-): Promise<void> {
-  const { output } = flags;
-  const dir = output === undefined ? flags.dir : dirname(output);
-  const folders = new Folders(dir);
-  const { signal, clock } = context;
-  const common = { dir, force: flags.force, signal, clock, folders };
-  try {
-    if (output !== undefined) {
-      const named = targets.map((target) => ({ ...target, fileName: basename(output) }));
-      return await fetchAll(bucket, named, common, flags, context);
-    }
-    const ledger = await Ledger.open(dir, folders);
-    try {
-      await fetchAll(bucket, targets, { ...common, ledger }, flags, context);
-    } finally {
-      await ledger.flush();
-    }
-  } finally {
-    await folders.close();
-  }
-}
-
-async function fetchAll(
-  bucket: Bucket,
-  targets: readonly FileTarget[],
-  options: DownloadOptions,
-  flags: DownloadFlagValues,
-  context: Context,
-): Promise<void> {
+  const [only] = targets;
+  if (flags.output === '-' && only) return toStdout(only, flags, context);
   const progress = startOf(targets.length);
   const watch = {
     expect: (bytes: number) => {
@@ -172,12 +108,10 @@ async function fetchAll(
       progress.bytes += bytes;
     },
   };
-  const waiting = waitingOf(flags, context);
   const line = await startProgress(progress, context.terminal, context.json);
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
-  const fetching = { ...options, watch, waiting, concurrency: flags.concurrency };
   try {
-    for await (const { result, seal, problem, error } of fetchJudged(bucket, targets, fetching, context)) {
+    for await (const { result, seal, problem, error } of fetchInto(targets, flags, context, watch)) {
       progress.done++;
       if (error !== undefined) progress.failed++;
       if (error !== undefined) {
@@ -193,6 +127,56 @@ async function fetchAll(
     line.stop();
   }
   batch.end(targets.length, 'file');
+}
+
+async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: Context): Promise<void> {
+  const bucket = await context.bucket();
+  try {
+    const wanted = await target.locate();
+    const write = (chunk: Uint8Array) => context.terminal.out(chunk);
+    const { signal, clock } = context;
+    await untilThere(() => streamObject(bucket, wanted, write, { signal, clock }), waitingOf(flags, context));
+  } finally {
+    bucket.close();
+  }
+}
+
+/** Fetches the files into their folder and lists their hashes there; what became of each, in the order given. */
+export async function* fetchInto(
+  targets: readonly FileTarget[],
+  flags: DownloadFlagValues,
+  context: Context,
+  watch?: DownloadOptions['watch'],
+): AsyncGenerator<JudgedFile, void, undefined> {
+  refuseCollisions(
+    targets.flatMap((target) =>
+      target.fileName === null ? [] : [{ fileName: target.fileName, source: sourceOf(target) }],
+    ),
+  );
+  // What is gone on with for minutes has to stay small; in a shorter run it would cost more time than it saves memory.
+  if (targets.length > MANY) preferLowMemory();
+  // Each file under way listens for the stop.
+  setMaxListeners(0, context.signal);
+  const { output, force, concurrency } = flags;
+  const { signal, clock } = context;
+  const dir = output === undefined ? flags.dir : dirname(output);
+  const named =
+    output === undefined ? targets : targets.map((one) => ({ ...one, fileName: basename(output) }));
+  const bucket = await context.bucket();
+  const folders = new Folders(dir);
+  try {
+    const ledger = output === undefined ? await Ledger.open(dir, folders) : undefined;
+    const waiting = waitingOf(flags, context);
+    const options = { dir, force, signal, clock, folders, ledger, watch, waiting, concurrency };
+    try {
+      yield* fetchJudged(bucket, named, options, context);
+    } finally {
+      await ledger?.flush();
+    }
+  } finally {
+    bucket.close();
+    await folders.close();
+  }
 }
 
 function startOf(files: number): Progress {

@@ -8,16 +8,16 @@ import { EvidenceFolder } from '../../../evidence/folder.ts';
 import { readReminder, readWebhook, receivedWebhooks, sentReminders } from '../../../evidence/sources.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { StorageError } from '../../../kernel/errors.ts';
-import { configDir, stateDir } from '../../../kernel/files/paths.ts';
+import { stateDir } from '../../../kernel/files/paths.ts';
 import { redactValue } from '../../../kernel/redaction.ts';
 import { PAPERS } from '../../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
-import { readWebhookSecrets } from '../../../profiles/webhook-secrets.ts';
 import type { Context } from '../../context.ts';
 import { waitingOf } from '../../documents/download.ts';
 import { fetchJudged, type JudgedFile } from '../../documents/fetched.ts';
 import { renderFile } from '../../documents/view.ts';
+import { learnSecrets } from '../../known-secrets.ts';
 import { type EvidenceFacts, evidencePage, type PaperFacts } from './page.ts';
 
 export interface EvidenceFlags {
@@ -48,13 +48,6 @@ export async function gatherEvidence(id: string, flags: EvidenceFlags, context: 
   const facts = await writeFolder(folder, sent, { papers, missing }, context);
   await report(facts, papers, folder, flags.dir, context);
   complain(papers);
-}
-
-/** All that could stand in an envelope or a webhook and must not get into the folder. */
-async function learnSecrets({ redactor }: Context): Promise<void> {
-  const { ESIGN_WEBHOOK_SECRET, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
-  for (const secret of [ESIGN_WEBHOOK_SECRET, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN]) redactor.add(secret);
-  for (const { secret } of await readWebhookSecrets(configDir())) redactor.add(secret);
 }
 
 async function fetchPapers(

@@ -1,0 +1,120 @@
+import * as z from 'zod';
+import type { Envelope } from '../../api/schemas.ts';
+import { parseSigner } from '../../envelopes/signer-mailbox.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
+import type { Context } from '../context.ts';
+import { lengthOf } from '../flags.ts';
+import { Confirmations, callOf } from './confirmations.ts';
+import { type Plan, planCancel, planCreate, planRemind, planSend } from './plans.ts';
+import { type Tool, tool } from './tool.ts';
+
+const DEFAULT_GAP = '24h';
+
+const id = z.string().min(1).describe('envelope id');
+const allowMissingRoles = z.boolean().optional().describe('only when the person says so');
+const confirming = {
+  dryRun: z.boolean().optional().describe('true: only tell what would happen'),
+  confirmation: z.string().optional().describe('what the dry run gave'),
+};
+const FIRST =
+  'Call it with dryRun: true first, show the person what would happen, and only after their yes repeat the same arguments with its confirmation.';
+
+/** What changes something, each only as its dry run has shown it. Confirmations last as long as this does. */
+export function writeTools(context: Context): Tool[] {
+  const confirmations = new Confirmations<Envelope>(() => performance.now());
+  const write = <Wanted extends z.ZodObject>(facts: WriteFacts<Wanted>) =>
+    writeTool(facts, confirmations, context);
+  return [
+    write({
+      name: 'create',
+      description:
+        'Create an envelope from a template: a draft, or with `send` mailed to its signers at once.',
+      wanted: z.strictObject({
+        template: z.string().min(1).describe('template id'),
+        signers: z
+          .array(z.string())
+          .min(1)
+          .max(LIMITS.signers)
+          .describe("each like 'Ada Lovelace <a@b.c>;role=Tenant;order=1'"),
+        send: z.boolean().optional(),
+        subject: z.string().optional(),
+        message: z.string().optional(),
+        metadata: z.record(z.string(), z.string()).optional(),
+        expiresInDays: z.int().min(1).max(3650).optional(),
+        signingOrder: z.enum(SIGNING_ORDERS).optional(),
+        allowMissingRoles,
+        requestId: z.string().min(1).optional().describe('the same one never creates twice'),
+      }),
+      plan: ({ template, signers, allowMissingRoles: allow, requestId, ...more }) => {
+        const wanted = {
+          ...more,
+          templateId: template,
+          signers: signers.map((one) => parseSigner(one).signer),
+        };
+        return planCreate(wanted, { requestId, allowMissingRoles: allow ?? false }, context);
+      },
+    }),
+    write({
+      name: 'send',
+      description: 'Send a draft: its signers are mailed.',
+      wanted: z.strictObject({ id, allowMissingRoles }),
+      plan: (wanted) => planSend(wanted.id, wanted.allowMissingRoles ?? false, context),
+    }),
+    write({
+      name: 'remind',
+      description: 'Mail a reminder to those who have not signed.',
+      wanted: z.strictObject({
+        id,
+        signer: z.string().min(1).optional().describe('id or address of the one to remind'),
+        minGap: z.string().optional().describe(`nobody twice within; default ${DEFAULT_GAP}`),
+      }),
+      plan: ({ minGap, signer, ...wanted }) =>
+        planRemind({ ...wanted, signer, gapMs: lengthOf(minGap ?? DEFAULT_GAP, 'minGap') }, context),
+    }),
+    write({
+      name: 'cancel',
+      description: 'Cancel an envelope for good: its signers are told.',
+      destroys: true,
+      wanted: z.strictObject({ id, reason: z.string().optional().describe('for the record') }),
+      plan: (wanted) => planCancel(wanted.id, wanted.reason, context),
+    }),
+  ];
+}
+
+interface WriteFacts<Wanted extends z.ZodObject> {
+  name: string;
+  description: string;
+  destroys?: true;
+  wanted: Wanted;
+  plan: (wanted: z.infer<Wanted>) => Promise<Plan>;
+}
+
+/** A tool that does what its dry run has shown, with the value that it gave, once. */
+function writeTool<Wanted extends z.ZodObject>(
+  facts: WriteFacts<Wanted>,
+  confirmations: Confirmations<Envelope>,
+  context: Context,
+): Tool {
+  const { name, description, destroys = false, wanted, plan } = facts;
+  const input: z.ZodObject = wanted.extend(confirming);
+  return tool(
+    {
+      name,
+      description: `${description} ${FIRST}`,
+      input,
+      hints: { readOnlyHint: false, destructiveHint: destroys, idempotentHint: false, openWorldHint: true },
+      run: async ({ dryRun, confirmation, ...rest }) => {
+        const call = callOf(name, rest);
+        if (dryRun === true) {
+          const { would, act } = await plan(wanted.parse(rest));
+          return { dryRun, data: would, confirmation: confirmations.give(call, act) };
+        }
+        if (typeof confirmation !== 'string')
+          throw new UsageError('There is no confirmation: nothing was done.', { hint: FIRST });
+        return { data: await confirmations.take(confirmation, call)() };
+      },
+    },
+    context,
+  );
+}
