@@ -9,13 +9,19 @@ const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = {
 
 /** Takes what is typed, so that the terminal does not write it into what is drawn there. What stops or suspends still does. */
 export class TypedKeys {
+  readonly #onKey: (key: string) => void;
   #taken = false;
+
+  /** @param onKey is told of each other key */
+  constructor(onKey: (key: string) => void = () => undefined) {
+    this.#onKey = onKey;
+  }
 
   take(): void {
     if (this.#taken || !isatty(0)) return;
     this.#taken = true;
     process.stdin.setRawMode(true);
-    process.stdin.on('data', heed).resume();
+    process.stdin.on('data', this.#heed).resume();
     // Waiting for keys is nothing to stay for.
     process.stdin.unref();
   }
@@ -23,14 +29,15 @@ export class TypedKeys {
   giveBack(): void {
     if (!this.#taken) return;
     this.#taken = false;
-    process.stdin.off('data', heed).pause();
+    process.stdin.off('data', this.#heed).pause();
     process.stdin.setRawMode(false);
   }
-}
 
-function heed(typed: Uint8Array | string): void {
-  for (const key of String(typed)) {
-    const signal = SIGNALS[key];
-    if (signal !== undefined) process.kill(process.pid, signal);
-  }
+  readonly #heed = (typed: Uint8Array | string) => {
+    for (const key of String(typed)) {
+      const signal = SIGNALS[key];
+      if (signal !== undefined) process.kill(process.pid, signal);
+      else this.#onKey(key);
+    }
+  };
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Redactor } from '../kernel/redaction.ts';
 import type { ForwardResult } from './forward/send.ts';
 import type { ServiceTime } from './health/clock-watch.ts';
+import type { Inspector } from './inspector/server.ts';
 import type { Delivery } from './receive/delivery.ts';
 import type { ReceiverOptions } from './receive/receiver.ts';
 
@@ -51,10 +52,18 @@ export interface ListenerOptions extends Omit<ReceiverOptions, 'seen' | 'onDeliv
   keepMs: number | undefined;
   /** The command that makes it reachable from outside. */
   tunnel: string | undefined;
-  /** Shows deliveries on a page of this machine. */
-  inspect: { port: number; redactor: Redactor } | undefined;
+  /** Shows deliveries on a page of this machine, from the start or when it is asked for. */
+  inspect: { port: number; redactor: Redactor; isOpen: boolean } | undefined;
   /** Answers monitors on this port, and outlives what can be mended: a tunnel that breaks down, a port that is taken. */
   health: { port: number; serviceTime: ServiceTime | undefined; askEveryMs: number | undefined } | undefined;
-  /** Called with what tries at once whatever waits to be forwarded again, and tells how many that are. */
-  onControls?: (controls: { tryForwardsNow: () => number }) => void;
+  /** Handed over when it is ready. */
+  onControls?: ((controls: ListenControls) => void) | undefined;
+}
+
+/** What a person may have a listener do while it runs. */
+export interface ListenControls {
+  /** Tries at once what waits to be forwarded again, and tells how many that are. */
+  tryForwardsNow(): number;
+  /** Undefined where no inspector is wanted. */
+  openInspector(): Promise<Pick<Inspector, 'url' | 'ticketUrl'> | undefined>;
 }

@@ -111,7 +111,7 @@ class Listener {
       // Before anything is promised to a sender.
       await this.#journal.open();
       const seen = await this.#recall();
-      this.#inspector = await this.#inspect();
+      if (this.#options.inspect?.isOpen) this.#inspector = await this.#inspect();
       const { health, host } = this.#options;
       if (health !== undefined)
         this.#healthServer = await startHealthServer(this.#health, { host, port: health.port });
@@ -180,6 +180,12 @@ class Listener {
     });
   }
 
+  async #openInspector(listensAt: string): Promise<Inspector | undefined> {
+    this.#inspector ??= await this.#inspect();
+    this.#inspector?.listensAt(listensAt);
+    return this.#inspector;
+  }
+
   /** What is told of today's deliveries, the latest first. */
   async *#today(): AsyncGenerator<EventRecord, void, undefined> {
     const { clock, eventsFolder } = this.#options;
@@ -196,7 +202,14 @@ class Listener {
     const { backlog: pending } = this.#forwarding;
     if (pending > 0) this.#channel.push({ type: 'backlog', pending });
     this.#forwarding.start();
-    this.#options.onControls?.({ tryForwardsNow: () => this.#forwarding.tryNow() });
+    let opening: Promise<Inspector | undefined> | undefined;
+    this.#options.onControls?.({
+      tryForwardsNow: () => this.#forwarding.tryNow(),
+      openInspector: () => {
+        opening ??= this.#openInspector(url);
+        return opening;
+      },
+    });
   }
 
   /** Resolves when the signal aborts, at once where no tunnel is wanted. @throws when it breaks down for good. */

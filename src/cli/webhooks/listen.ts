@@ -2,13 +2,14 @@ import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { forwardsFolder } from '../../webhooks/forward/backlog.ts';
-import type { ListenerOptions } from '../../webhooks/listen-event.ts';
+import type { ListenControls, ListenerOptions } from '../../webhooks/listen-event.ts';
 import { listen } from '../../webhooks/listener.ts';
 import type { Context } from '../context.ts';
 import { untilAborted } from '../signals.ts';
 import { eventNames } from './event-flags.ts';
 import { DeliveryActions } from './listen-actions.ts';
 import { listenHealth } from './listen-health.ts';
+import { ListenKeys } from './listen-keys.ts';
 import { listenSecrets } from './listen-secrets.ts';
 import { AwaitedEnvelope } from './listen-until.ts';
 import { ListenView } from './listen-view.ts';
@@ -43,7 +44,13 @@ const DEFAULT_FORWARD_TIMEOUT_MS = 30_000;
 /** Receives webhooks until a signal comes, or until the awaited envelope has got there; shows what happens. */
 export async function listenUntilStopped(flags: ListenFlags, context: Context): Promise<void> {
   preferLowMemory();
-  const options = await listenerOptions(flags, context);
+  const forwards = flags['forward-to'] !== undefined;
+  const keys = new ListenKeys(context, { forwards });
+  let controls: ListenControls | undefined;
+  const onControls = (given: ListenControls) => {
+    controls = given;
+  };
+  const options = { ...(await listenerOptions(flags, context, keys.areWanted)), onControls };
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
   const view = new ListenView(context, options);
@@ -59,6 +66,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
       if (event.type === 'ready') {
         end = awaited === undefined ? untilAborted(signal) : untilReached(awaited, actions, signal);
         end.finally(() => over.abort()).catch(() => undefined);
+        keys.take(controls, warn);
       }
       if (event.type === 'delivery' && event.delivery.reason === null) {
         awaited?.heard(event.delivery.facts);
@@ -67,6 +75,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
     }
   } finally {
     over.abort();
+    keys.giveBack();
     await view.written();
   }
   await end;
@@ -84,7 +93,11 @@ async function untilReached(
   if (status === 'COMPLETED') await actions.download(awaited.id);
 }
 
-async function listenerOptions(flags: ListenFlags, context: Context): Promise<ListenerOptions> {
+async function listenerOptions(
+  flags: ListenFlags,
+  context: Context,
+  hasKeys: boolean,
+): Promise<ListenerOptions> {
   const { host, port, path, verify } = flags;
   if (!path.startsWith('/'))
     throw new UsageError(`--path "${path}" must start with a slash.`, {
@@ -108,7 +121,10 @@ async function listenerOptions(flags: ListenFlags, context: Context): Promise<Li
     keepMs: flags.keep,
     tunnel: flags.tunnel,
     health: await listenHealth(flags['health-port'], context),
-    inspect: flags.inspect ? { port: flags['inspect-port'] ?? 0, redactor } : undefined,
+    inspect:
+      flags.inspect || hasKeys
+        ? { port: flags['inspect-port'] ?? 0, redactor, isOpen: flags.inspect ?? false }
+        : undefined,
   };
 }
 

@@ -26,6 +26,8 @@ export interface Inspected {
 interface Parts extends Inspected {
   board: Board;
   token: string;
+  /** Each lets in once. */
+  tickets: Set<string>;
   /** Known once the receiver has started. */
   place: { listensAt: string };
   /** Aborts when the inspector closes. */
@@ -41,6 +43,12 @@ const RECONNECT_MS = 1_000;
 export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   const { board, redactor, targets } = parts;
   const app = new Hono<InspectorEnv>();
+  app.get('/open/:ticket', (c, next) => {
+    if (!parts.tickets.delete(c.req.param('ticket'))) return next();
+    c.header('Cache-Control', 'no-store');
+    c.header('Referrer-Policy', 'no-referrer');
+    return Promise.resolve(c.redirect(`/${parts.token}/`));
+  });
   app.use('*', linkHoldersOnly(parts.token));
   app.get('/:token', (c) => c.redirect(`/${parts.token}/`, 308));
   app.get('/:token/', (c) => asset(c, 'index.html'));

@@ -17,6 +17,8 @@ export interface InspectorOptions extends Inspected {
 export interface Inspector {
   /** The link with its token: whoever has it sees everything. */
   url: string;
+  /** A link that leads there once, within a moment: it may stand in a list of processes. */
+  ticketUrl(): string;
   /** Where webhooks are received. */
   listensAt(url: string): void;
   /** A delivery that is in the journal, and how long its sender waited. */
@@ -28,6 +30,8 @@ export interface Inspector {
 /** How many of the earlier ones are shown. */
 const EARLIER = 500;
 const LOOPBACK = '127.0.0.1';
+/** How long a browser may take to come. */
+const TICKET_MS = 30_000;
 
 /**
  * Opens the page on which deliveries are seen as they arrive: on loopback alone, for whoever has the link.
@@ -39,7 +43,8 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
   const token = randomBytes(24).toString('base64url');
   const closing = new AbortController();
   const place = { listensAt: '' };
-  const app = inspectorApp({ ...options, board, token, place, closing: closing.signal });
+  const tickets = new Set<string>();
+  const app = inspectorApp({ ...options, board, token, tickets, place, closing: closing.signal });
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   await listen(server, options.port);
@@ -47,6 +52,12 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
   const port = typeof address === 'object' && address !== null ? address.port : options.port;
   return {
     url: `http://${LOOPBACK}:${port}/${token}/`,
+    ticketUrl: () => {
+      const ticket = randomBytes(24).toString('base64url');
+      tickets.add(ticket);
+      setTimeout(() => tickets.delete(ticket), TICKET_MS).unref();
+      return `http://${LOOPBACK}:${port}/open/${ticket}`;
+    },
     listensAt: (url) => {
       place.listensAt = url;
     },

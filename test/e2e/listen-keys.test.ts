@@ -1,0 +1,88 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMAND, Home } from '../support/cli.ts';
+import { openScreen, type Screen } from '../support/pty.ts';
+import { payload, post } from '../support/webhooks.ts';
+
+const home = new Home();
+let status = 500;
+const app = createServer((request, response) => {
+  request.resume().on('end', () => response.writeHead(status).end());
+});
+let appUrl: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => {
+    app.listen(0, '127.0.0.1', resolve);
+  });
+  const address = app.address();
+  appUrl = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/app`;
+  // Stands for a browser: notes where it is sent.
+  await writeFile(home.path('browser'), '#!/bin/sh\necho "$1" > "$0.opened"\n', { mode: 0o755 });
+});
+afterAll(async () => {
+  app.close();
+  await home.close();
+});
+
+function listen(...more: string[]): Screen {
+  const [file, ...before] = COMMAND;
+  const args = ['listen', '--port', '0', '--no-verify', '--drain', '1s', ...more];
+  const env = { ...home.env, BROWSER: home.path('browser') };
+  return openScreen(file, [...before, ...args], { env, columns: 200 });
+}
+
+async function address(screen: Screen): Promise<string> {
+  await screen.shows('Keys: ');
+  return /Listening at (\S+)\./.exec(screen.text())?.[1] ?? '';
+}
+
+describe.skipIf(process.platform === 'win32')('keys of listen on a terminal', () => {
+  it('r tries held-back forwards at once; Ctrl-C stops as ever', async () => {
+    const screen = listen('--forward-to', appUrl);
+    const url = await address(screen);
+    await screen.shows('Keys: r tries held-back forwards at once, o opens the inspector.');
+    screen.type('r');
+    await screen.shows('No forward is held back.');
+    expect(await post(url, payload('env_held'))).toBe(200);
+    await screen.shows('try 3, again in 5 s');
+    status = 200;
+    screen.type('r');
+    await screen.shows('1 forward is tried at once.');
+    await screen.shows('try 4');
+    expect(screen.text()).toMatch(/200 in \d+ ms, try 4/);
+    expect(screen.text()).not.toContain('again in 15 s');
+    screen.type('\u0003');
+    await screen.ended;
+    expect(screen.text()).toContain('Stopped. 1 received');
+  });
+
+  it('o opens the inspector, started with the first press, by a link that works once and is not its own', async () => {
+    const screen = listen();
+    const url = await address(screen);
+    expect(screen.text()).not.toContain('r tries');
+    expect(await post(url, payload('env_before'))).toBe(200);
+    screen.type('o');
+    await screen.shows('The inspector is opened: http://127.0.0.1:');
+    const token = /opened: (http\S+)/.exec(screen.text())?.[1] ?? '';
+    let opened = '';
+    while (opened === '') opened = await readFile(home.path('browser.opened'), 'utf8').catch(() => '');
+    expect(opened).not.toContain(new URL(token).pathname);
+    const first = await fetch(opened.trim(), { redirect: 'manual' });
+    expect([first.status, new URL(first.headers.get('location') ?? '', token).href]).toEqual([302, token]);
+    expect((await fetch(opened.trim(), { redirect: 'manual' })).status).toBe(403);
+    expect((await fetch(token)).status).toBe(200);
+    screen.type('\u0003');
+    await screen.ended;
+  });
+
+  it('are nobody’s in the background, where asking for them would stop it', async () => {
+    const [file = '', ...before] = COMMAND.map((word) => `'${word}'`);
+    const line = `set -m; ${[file, ...before].join(' ')} listen --port 0 --no-verify & read -rn 1; jobs; kill %1; wait; echo over`;
+    const screen = openScreen('bash', ['--norc', '-c', line], { env: home.env, columns: 200 });
+    await screen.shows('Listening at ');
+    screen.type('x');
+    await screen.shows('over');
+    expect(screen.text()).not.toMatch(/Keys: |Stopped\s+/);
+  });
+});
