@@ -261,6 +261,13 @@ describe('the user erred: 2, and nothing was sent', () => {
   });
 });
 
+it('a missing argument is told without advice of oclif that does not hold here', async () => {
+  const { stderr } = await home.run`sandbox sign`;
+  expect(stderr).toBe(
+    'Error: The argument envelope is missing: envelope to sign\nSee `esign sandbox sign --help`.\n',
+  );
+});
+
 describe('secrets', () => {
   it('appear in no output, not even with --debug', async () => {
     await writeFile(home.path('hook.secret'), 'canary-webhook-secret-0123');

@@ -27,7 +27,7 @@ export function translate(error: unknown, config: Config | undefined, argv: read
   const flags = flagsOf(error);
   if (flags !== undefined) return unknownFlag(flags, config, id, help);
   // oclif appends its own pointer to the help, and lists what it knows of each flag.
-  const [sentence = ''] = messageOf(error).split(/\n(?:See more help|USAGE)/);
+  const [sentence = ''] = messageOf(error).split(/\n(?:See more help|USAGE|\nNote: --)/);
   return new UsageError(tidy(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });
 }
 
