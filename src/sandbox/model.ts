@@ -217,6 +217,30 @@ export interface CertificateInput {
 }
 
 /** The drawing of papers, handed to the service so that it knows no PDF library. */
+/** What somebody may have done to a sealed paper; docs/sandbox.md describes each. */
+export const TAMPERINGS = [
+  ...[
+    'changedText',
+    'changedSignature',
+    'changedCertificate',
+    'changedAttributes',
+    'cutShort',
+    'appendedBytes',
+  ],
+  ...['replacedPage', 'addedNote', 'addedAppearance', 'newCatalog', 'fakeValidationData', 'droppedSignature'],
+  ...[
+    'emptiedField',
+    'wrappedSignature',
+    'shiftedByteRange',
+    'emptyByteRange',
+    'noByteRange',
+    'repeatedByteRange',
+  ],
+  ...['emptyContents', 'zeroContents', 'nullContents', 'trailingBytes', 'foreignSignature'],
+  ...['otherSeal', 'strippedSeal'],
+] as const;
+export type Tampering = (typeof TAMPERINGS)[number];
+
 export interface PaperMaker {
   /** Whether a template can be made from a file. */
   inspect(file: Uint8Array): Promise<Inspection>;
@@ -224,6 +248,8 @@ export interface PaperMaker {
   document(template: TemplateRecord, upload?: Uint8Array): Promise<Uint8Array>;
   signed(input: SignedInput): Promise<Uint8Array>;
   certificate(input: CertificateInput): Promise<Uint8Array>;
+  /** A sealed paper after somebody was at it; one without a seal stays as it is. */
+  tampered(paper: Uint8Array, how: Tampering): Promise<Uint8Array>;
   /** The templates every new sandbox starts with. */
   templates(): TemplateRecord[];
 }

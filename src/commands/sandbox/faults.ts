@@ -5,12 +5,13 @@ import { readJsonObject } from '../../cli/input/files.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class SandboxFaults extends EsignCommand {
-  static override summary = 'Make the sandbox misbehave: lost replies, 500s, cut bodies, odd webhooks.';
+  static override summary = 'Make the sandbox misbehave: lost replies, 500s, odd webhooks, tampered papers.';
   static override description =
     'Reads the faults as a JSON object from a file or stdin (-) and replaces those in force; without an argument shows them. docs/sandbox.md lists them.';
   static override examples = [
     '<%= config.bin %> sandbox faults',
     'echo \'{"lostReply":{"rate":0.2,"match":"POST /esign/envelopes$"}}\' | <%= config.bin %> sandbox faults -',
+    'echo \'{"tamperedPaper":{"how":"replacedPage"}}\' | <%= config.bin %> sandbox faults -',
     '<%= config.bin %> sandbox faults faults.json',
     '<%= config.bin %> sandbox faults --clear',
   ];

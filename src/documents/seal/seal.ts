@@ -68,7 +68,8 @@ export async function checkSeal(path: string): Promise<CheckedSeal> {
   try {
     return await check(bytes);
   } catch (error) {
-    return unreadable(reasonOf(error), await holdsSignature(bytes));
+    const isSigned = error instanceof UnreadableSignatureError || (await holdsSignature(bytes));
+    return unreadable(reasonOf(error), isSigned);
   } finally {
     bytes.close();
   }

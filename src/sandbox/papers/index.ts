@@ -33,6 +33,10 @@ export function createPaperMaker(options: { sealFolder?: string } = {}): PaperMa
       const { drawCertificate } = await import('./certificate.ts');
       return sealed(await drawCertificate(input), input.envelope);
     },
+    async tampered(paper, how) {
+      const { tampered } = await import('./tampering/families.ts');
+      return tampered(paper, how);
+    },
     templates: () => BUILT_IN.map(({ record }) => structuredClone(record)),
   };
 }

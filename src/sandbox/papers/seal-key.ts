@@ -31,13 +31,19 @@ export async function sealKeyOf(folder: string): Promise<SealKey> {
   const path = join(folder, 'seal-key.json');
   const kept = await readKept(path);
   if (kept !== undefined) return kept;
-  const made = await makeKey();
+  const made = await make();
   const file = {
     privateKey: made.pkcs8.toString('base64'),
     certificate: Buffer.from(made.certificate).toString('base64'),
   };
   await writeFileAtomic(path, JSON.stringify(file), 0o600);
   return { privateKey: await importKey(made.pkcs8), certificate: made.certificate };
+}
+
+/** A key that nobody keeps. */
+export async function makeSealKey(): Promise<SealKey> {
+  const { pkcs8, certificate } = await make();
+  return { privateKey: await importKey(pkcs8), certificate };
 }
 
 async function readKept(path: string): Promise<SealKey | undefined> {
@@ -59,7 +65,7 @@ function importKey(pkcs8: Buffer): Promise<webcrypto.CryptoKey> {
   return webcrypto.subtle.importKey('pkcs8', pkcs8, ALGORITHM, false, ['sign']);
 }
 
-async function makeKey(): Promise<{ pkcs8: Buffer; certificate: Uint8Array }> {
+async function make(): Promise<{ pkcs8: Buffer; certificate: Uint8Array }> {
   const pair = await promisify(generateKeyPair)('rsa', { modulusLength: 2_048 });
   const pkcs8 = pair.privateKey.export({ type: 'pkcs8', format: 'der' });
   const spki = pair.publicKey.export({ type: 'spki', format: 'der' });

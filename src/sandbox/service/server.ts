@@ -29,6 +29,7 @@ import { ResetLock } from './engine/reset-lock.ts';
 import { DelayedObjects } from './faults/delayed-objects.ts';
 import { answerWithFaults } from './faults/fault-responses.ts';
 import { Faults } from './faults/faults.ts';
+import { tamperedObjects } from './faults/tampered-objects.ts';
 import type { ReadSeed } from './seed/schema.ts';
 import { Seeder } from './seed/seeder.ts';
 import { openDefaultKey, type RandomId } from './store/keys.ts';
@@ -89,7 +90,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
   const trouble = new Trouble(options.clock, options.tell ?? (() => undefined));
-  const objects = new DelayedObjects(options.objects, faults, options.clock);
+  const bucket = tamperedObjects(options.objects, faults, options.papers);
+  const objects = new DelayedObjects(bucket, faults, options.clock);
   const store = await Store.open(options.dataDir);
   const clock = new SandboxClock(options.clock);
   // A request without a Host header gets the API's error shape, too, not the empty reply of node.

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSeal } from '../../../src/documents/seal/seal.ts';
 import { createPaper } from '../../../src/sandbox/papers/pdf/paper.ts';
+import { flipped, partsOf, updated } from '../../../src/sandbox/papers/tampering/bytes.ts';
 import { needs } from '../../support/tools.ts';
-import { flipped, partsOf, updated } from './tampering.ts';
 
 const ROOM = 12_000;
 const KEYS = {

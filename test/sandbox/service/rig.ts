@@ -133,6 +133,7 @@ export const plainPapers: PaperMaker = {
     ),
   certificate: ({ envelope, documentSha256, signedSha256 }) =>
     pdf(`certificate ${envelope.id} ${documentSha256} ${signedSha256}`),
+  tampered: (paper) => Promise.resolve(paper),
 };
 
 export interface Reply {

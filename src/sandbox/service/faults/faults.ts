@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { UsageError } from '../../../kernel/errors.ts';
 import { EVENTS, type EventName, PAPERS } from '../../../kernel/vocabulary.ts';
+import { TAMPERINGS, type Tampering } from '../../model.ts';
 import { checked } from '../base/validation.ts';
 
 const chance = {
@@ -58,6 +59,10 @@ const settingsSchema = z.strictObject({
       path: ['ms'],
       error: 'Give ms, reads or both; then whichever comes first',
     })
+    .optional(),
+  /** A sealed paper lies in the bucket as somebody else has left it. */
+  tamperedPaper: z
+    .strictObject({ ...chance, how: z.enum(TAMPERINGS), match: z.enum(PAPERS).optional() })
     .optional(),
   webhooks: z
     .strictObject({
@@ -185,6 +190,13 @@ export class Faults {
     const fault = this.#settings.missingObject;
     if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return null;
     return this.#strikes('missingObject', fault) ? { ms: fault.ms, reads: fault.reads } : null;
+  }
+
+  /** What was done to a sealed paper before it came into the bucket; null for nothing. */
+  forPaper(key: string): Tampering | null {
+    const fault = this.#settings.tamperedPaper;
+    if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return null;
+    return this.#strikes('tamperedPaper', fault) ? fault.how : null;
   }
 
   #strikesEvent(name: 'drop' | 'duplicate' | 'reorder' | 'delay' | 'badSignature', event: EventName) {

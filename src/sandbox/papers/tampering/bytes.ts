@@ -76,3 +76,13 @@ export function updated(pdf: Buffer, objects: Readonly<Record<number, string>>, 
   text += `xref\n${entries.join('')}trailer\n<< /Size ${newSize} /Root ${root} /Prev ${startxref} ${trailer} >>\n`;
   return Buffer.concat([pdf, Buffer.from(`${text}startxref\n${at}\n%%EOF\n`, 'latin1')]);
 }
+
+/** What stands last under the number of an object. */
+export function objectText(pdf: Buffer, number: number): string {
+  const text = pdf.toString('latin1');
+  const found = [...text.matchAll(new RegExp(`(?<=\\n)${number} 0 obj\\s([\\s\\S]*?)endobj`, 'g'))].at(
+    -1,
+  )?.[1];
+  if (found === undefined) throw new Error(`The paper has no object ${number} that stands by itself.`);
+  return found.trim();
+}
