@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { REQUEST_ID_KEY } from '../envelopes/settle.ts';
-import { ROW_KEY, RUN_KEY } from './rows/row.ts';
+import { ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 
 /** Clocks differ: an envelope "created" up to this long before our request may still be ours. */
 const CLOCK_SLACK_MS = 10 * 60_000;
@@ -48,9 +48,4 @@ export async function* envelopesWithRequestIds(
     const requestId = envelope.metadata?.[REQUEST_ID_KEY];
     if (typeof requestId === 'string') yield { requestId, envelope };
   }
-}
-
-/** True for an envelope that was cancelled before anybody was mailed: it stands for nothing. */
-export function isVoid(envelope: Envelope): boolean {
-  return envelope.status === 'CANCELLED' && !envelope.sentAt;
 }

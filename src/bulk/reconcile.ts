@@ -1,7 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
 import { isAmbiguous, isOutage } from '../kernel/errors.ts';
-import { LIMITS } from '../kernel/vocabulary.ts';
-import { envelopesOfRun, envelopesWithRequestIds, isVoid, type Sighting } from './lookup.ts';
+import { isVoid, LIMITS } from '../kernel/vocabulary.ts';
+import { envelopesOfRun, envelopesWithRequestIds, type Sighting } from './lookup.ts';
 import { readPlan } from './plan.ts';
 import type { Session } from './session.ts';
 

@@ -3,8 +3,8 @@ import type { Envelope } from '../api/schemas.ts';
 import { createBody } from '../envelopes/create.ts';
 import { settleAction } from '../envelopes/settle.ts';
 import { EsignError, isAmbiguous, NetworkError, ServiceError } from '../kernel/errors.ts';
-import { isVoid } from './lookup.ts';
-import { type BulkRow, ROW_KEY, RUN_KEY } from './rows/row.ts';
+import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
+import type { BulkRow } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';
 import type { Session } from './session.ts';
 

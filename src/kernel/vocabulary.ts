@@ -28,6 +28,17 @@ export function isTerminal(status: string): boolean {
 /** Statuses in which somebody is asked to sign. */
 export const IN_FLIGHT = ['SENT', 'IN_PROGRESS'] as const satisfies readonly EnvelopeStatus[];
 
+/** True for an envelope that was cancelled before anybody was mailed: it stands for nothing. */
+export function isVoid({
+  status,
+  sentAt,
+}: {
+  status?: string | null | undefined;
+  sentAt?: string | null | undefined;
+}): boolean {
+  return status === 'CANCELLED' && !sentAt;
+}
+
 /** True when somebody is asked to sign, and the time runs. */
 export function isInFlight(status: string | null | undefined): boolean {
   return IN_FLIGHT.some((one) => one === status);
@@ -78,6 +89,12 @@ export const LIMITS = {
 export const PAPERS = ['signed', 'certificate', 'document'] as const;
 export type Paper = (typeof PAPERS)[number];
 
+/** Metadata by which a bulk run finds its envelopes again. */
+export const RUN_KEY = 'esignRun';
+export const ROW_KEY = 'esignRow';
+/** Metadata of an envelope that was made in place of another: that one's id. */
+export const REPLACES_KEY = 'replaces';
+
 /** Events: header that carries the lowercase hex HMAC-SHA256 of the raw payload. */
 export const SIGNATURE_HEADER = 'X-Service-Signature';
 
@@ -111,6 +128,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'envelopes:get': 'reads',
   'envelopes:list': 'reads',
   'envelopes:remind': 'mails',
+  'envelopes:replace': 'mails',
   'envelopes:send': 'mails',
   'envelopes:summary': 'reads',
   'envelopes:watch': 'reads',

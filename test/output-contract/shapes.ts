@@ -437,6 +437,22 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     fields: value(z.array(z.record(z.string(), z.unknown())), '--fields'),
   },
   'envelopes:remind': actionOnEach,
+  'envelopes:replace': {
+    replaced: value(z.object({ old: envelope, new: envelope })),
+    dryRun: value(
+      z.object({
+        dryRun: z.literal(true),
+        action: z.literal('replace'),
+        id: text,
+        steps: z.array(z.enum(['make', 'cancel', 'send'])),
+        envelopes: count,
+        old: envelope,
+        new: z.nullable(envelope),
+        body: z.record(z.string(), z.unknown()),
+      }),
+      '--dry-run; envelopes: how many of the quota it takes',
+    ),
+  },
   'envelopes:send': actionOnEach,
   'envelopes:summary': { summary: value(summary) },
   'envelopes:watch': { changes: lines(change) },

@@ -77,7 +77,8 @@ function failsAtOnce(fault: string, request: IncomingMessage, response: ServerRe
   return true;
 }
 
-async function forward(request: IncomingMessage, target: string) {
+/** Asks the service behind for what was asked. */
+export async function forward(request: IncomingMessage, target: string) {
   const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
   const body = await buffer(request);
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && body.length > 0;

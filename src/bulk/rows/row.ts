@@ -4,7 +4,7 @@ import { isEmailAddress, type NewSigner } from '../../envelopes/signer-mailbox.t
 import { counted } from '../../kernel/duration.ts';
 import { isList, isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/nearest.ts';
-import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
+import { LIMITS, ROW_KEY, RUN_KEY, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** A row that may be sent as it is. */
@@ -17,9 +17,7 @@ export interface BulkRow {
   envelope: NewEnvelope;
 }
 
-/** Metadata by which a run finds its envelopes again. */
-export const RUN_KEY = 'esignRun';
-export const ROW_KEY = 'esignRow';
+/** What a run writes into the metadata itself. */
 const RESERVED = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY];
 
 const FIELDS = [

@@ -5,6 +5,7 @@ import { readIds } from '../input/ids.ts';
 import { forEachId } from './each.ts';
 import { Histories } from './history.ts';
 import { envelopeList } from './list-view.ts';
+import { successorOf } from './replace/successor.ts';
 import { renderEnvelope } from './view.ts';
 
 export interface GetFlags extends ListFormat {
@@ -21,14 +22,21 @@ export async function getEnvelopes(
   const ids = await readIds(words, 'envelope id');
   const client = await context.client();
   const history = flags.history ? new Histories(ids.ids) : undefined;
+  const isWhole = !flags.csv && !flags.quiet && flags.fields === undefined;
+  const successors = new Map<string, Envelope>();
   const act = async (id: string) => {
     const envelope = await client.envelopes.get(id, signal);
+    if (!context.json && isWhole) {
+      const made = await successorOf(envelope, { client, looks: !ids.stream }, context);
+      if (made) successors.set(id, made);
+    }
     return { envelope: (await history?.addedTo(envelope)) ?? envelope };
   };
-  const whole = (envelope: Envelope) =>
-    `${renderEnvelope(envelope, terminal, context.now())}${history?.render(envelope, context) ?? ''}`;
-  if (!flags.csv && !flags.quiet && flags.fields === undefined)
-    return forEachId({ ids, act, show: whole }, context);
+  const whole = (envelope: Envelope) => {
+    const text = renderEnvelope(envelope, terminal, context.now(), successors.get(envelope.id));
+    return `${text}${history?.render(envelope, context) ?? ''}`;
+  };
+  if (isWhole) return forEachId({ ids, act, show: whole }, context);
   const rows: Envelope[] = [];
   const keep = (envelope: Envelope) => {
     rows.push(envelope);

@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import { replacedBy } from '../../envelopes/replace/find.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
@@ -10,7 +11,13 @@ import { exactTime, relativeTime } from '../../output/time.ts';
 import { endOf, nameOf } from './list-view.ts';
 
 /** One envelope in words: where it stands, who did what, which files there are. */
-export function renderEnvelope(envelope: Envelope, terminal: Terminal, now: number): string {
+export function renderEnvelope(
+  envelope: Envelope,
+  terminal: Terminal,
+  now: number,
+  /** The one that was made in its place. */
+  successor?: Envelope,
+): string {
   const status = envelope.status ?? 'unknown';
   const colour = statusColour(status);
   const title = safeLine(envelope.subject || envelope.templateName || '');
@@ -18,11 +25,11 @@ export function renderEnvelope(envelope: Envelope, terminal: Terminal, now: numb
   const head = `${terminal.style('bold', safeLine(envelope.id))}  ${shown}`;
   const parts = [
     `${behind(head, title && ` ${title}`, terminal).trimEnd()}\n${standingLine(envelope, terminal, now)}`,
-    renderPairs(facts(envelope, now), terminal, '  '),
+    renderPairs([...facts(envelope, now), ...replacing(envelope, successor)], terminal, '  '),
     signersBlock(envelope, terminal, now),
     section('Files', files(envelope), terminal),
     section('Metadata', metadata(envelope), terminal),
-    nextSteps(envelope, terminal),
+    nextSteps(successor ?? envelope, terminal),
   ];
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -77,6 +84,8 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
   SENT: ['remind', 'watch', 'cancel'],
   IN_PROGRESS: ['remind', 'watch', 'cancel'],
   COMPLETED: ['download'],
+  EXPIRED: ['replace'],
+  DECLINED: ['replace'],
 };
 
 /** The commands that make sense now. */
@@ -84,6 +93,18 @@ function nextSteps(envelope: Envelope, terminal: Terminal): string {
   const commands = NEXT[envelope.status ?? ''] ?? [];
   if (!terminal.outIsTty || commands.length === 0) return '';
   return `${commands.map((one) => terminal.style('dim', `esign envelopes ${one} ${safeLine(envelope.id)}`)).join('\n')}\n`;
+}
+
+/** Which it stands in the place of, and which in its. */
+function replacing(envelope: Envelope, successor: Envelope | undefined): [string, string][] {
+  const old = replacedBy(envelope);
+  const label = isTerminal(envelope.status ?? '') ? 'Replaced by' : 'To be replaced by';
+  return [
+    ...(old === undefined ? [] : [['Replaces', safeLine(old)] satisfies [string, string]]),
+    ...(successor === undefined
+      ? []
+      : [[label, safeLine(`${successor.id} (${successor.status ?? 'unknown'})`)] satisfies [string, string]]),
+  ];
 }
 
 function facts(envelope: Envelope, now: number): [string, string][] {

@@ -1,3 +1,4 @@
+import { readQuietly } from '../../envelopes/settle.ts';
 import type { Wakeup } from '../../envelopes/watch/wakeups.ts';
 import { type WatchEvent, watchEnvelopes } from '../../envelopes/watch/watch.ts';
 import { Bell } from '../../kernel/bell.ts';
@@ -5,6 +6,7 @@ import { Channel } from '../../kernel/channel.ts';
 import { EndedOtherwiseError, sentenceOf } from '../../kernel/errors.ts';
 import type { EventFacts } from '../../webhooks/receive/payload.ts';
 import type { Context } from '../context.ts';
+import { followSuccessor, successorOf } from '../envelopes/replace/successor.ts';
 import { deadlineAfter, WATCH_PACE, WATCH_PACING } from '../envelopes/watch/limits.ts';
 
 /** How long the last deliveries of an envelope may take once the service says that it is over. */
@@ -68,10 +70,13 @@ export class AwaitedEnvelope {
   }
 
   /** @throws EndedOtherwiseError when this is not where it was to get. */
-  check(status: string): void {
+  async check(status: string): Promise<void> {
     if (this.#until.includes(status)) return;
+    const client = await this.#context.client(WATCH_PACING);
+    const envelope = await readQuietly(client, this.id, this.#context.signal);
+    const made = envelope && (await successorOf(envelope, { client, looks: true }, this.#context));
     throw new EndedOtherwiseError(`${this.id} is ${status}, not ${this.#until.join(' or ')}.`, {
-      hint: `See why: \`esign envelopes get ${this.id}\`.`,
+      hint: made ? followSuccessor(this.id, made) : `See why: \`esign envelopes get ${this.id}\`.`,
     });
   }
 

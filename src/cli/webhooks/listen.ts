@@ -89,7 +89,7 @@ async function untilReached(
 ): Promise<void> {
   const status = await awaited.reached(signal);
   await actions.done();
-  awaited.check(status);
+  await awaited.check(status);
   if (status === 'COMPLETED') await actions.download(awaited.id);
 }
 

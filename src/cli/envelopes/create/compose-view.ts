@@ -57,7 +57,10 @@ function withoutSecrets(preview: Preview, redact: (text: string) => string): Pre
   const { envelope, account, remarks, options } = preview;
   const { signers, subject, message, metadata, webhookUrl } = envelope;
   const hidden = (text: string | undefined) => (text === undefined ? undefined : redact(text));
-  const told = Object.entries(metadata ?? {}).map(([key, value]) => [redact(key), redact(plain(value))]);
+  const told = Object.entries(metadata ?? {}).map(([key, value]): [string, string] => [
+    redact(key),
+    redact(plain(value)),
+  ]);
   return {
     ...preview,
     envelope: {

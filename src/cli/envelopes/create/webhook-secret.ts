@@ -1,4 +1,6 @@
+import type { Envelope } from '../../../api/schemas.ts';
 import type { Created, NewEnvelope } from '../../../envelopes/create.ts';
+import { REQUEST_ID_KEY } from '../../../envelopes/settle.ts';
 import { configDir } from '../../../kernel/files/paths.ts';
 import {
   keepWebhookSecret,
@@ -9,24 +11,47 @@ import type { Context } from '../../context.ts';
 
 /**
  * Creates an envelope that has a webhook URL and no secret with a secret of its own, which is kept on this machine so
- * that `listen` can verify its deliveries; the service never gives it back. A rerun takes the same one.
+ * that `listen` can verify its deliveries; the service never gives it back. A rerun takes the same one, and one that is made
+ * in the place of another envelope the secret of that one (`inherited`).
  */
 export async function withOwnSecret(
   wanted: NewEnvelope,
   requestId: string,
   context: Context,
   create: (wanted: NewEnvelope) => Promise<Created>,
+  inherited?: string,
 ): Promise<Created> {
   if (wanted.webhookUrl === undefined || wanted.webhookSecret !== undefined) return create(wanted);
   const baseUrl = (await context.settings()).baseUrl?.value ?? '';
   const isOurs = (one: { requestId: string; baseUrl: string }) =>
     one.requestId === requestId && one.baseUrl === baseUrl;
   const earlier = (await readWebhookSecrets(configDir())).find(isOurs);
-  const secret = earlier?.secret ?? newWebhookSecret();
+  const secret = earlier?.secret ?? inherited ?? newWebhookSecret();
   context.redactor.add(secret);
   const entry = { baseUrl, requestId, secret, createdAt: context.clock.now() };
   await keepWebhookSecret(configDir(), entry);
   const created = await create({ ...wanted, webhookSecret: secret });
   await keepWebhookSecret(configDir(), { ...entry, envelopeId: created.envelope.id });
   return created;
+}
+
+/** The secret that signs the deliveries of an envelope, where it was made here. */
+export async function keptSecretOf(envelopeId: string, context: Context): Promise<string | undefined> {
+  const baseUrl = (await context.settings()).baseUrl?.value ?? '';
+  const secrets = await readWebhookSecrets(configDir());
+  const kept = secrets.find((one) => one.envelopeId === envelopeId && one.baseUrl === baseUrl);
+  context.redactor.add(kept?.secret);
+  return kept?.secret;
+}
+
+/** Binds the secret that was made for an envelope to it, where an earlier run ended before that. */
+export async function bindSecret({ id, webhookUrl, metadata }: Envelope, context: Context): Promise<void> {
+  const requestId = metadata?.[REQUEST_ID_KEY];
+  if (!webhookUrl || typeof requestId !== 'string') return;
+  const baseUrl = (await context.settings()).baseUrl?.value ?? '';
+  const secrets = await readWebhookSecrets(configDir());
+  const open = secrets.find(
+    (one) => one.requestId === requestId && one.baseUrl === baseUrl && !one.envelopeId,
+  );
+  if (open) await keepWebhookSecret(configDir(), { ...open, envelopeId: id });
 }

@@ -1,3 +1,5 @@
+import type { Client } from '../../../api/client.ts';
+import type { Envelope } from '../../../api/schemas.ts';
 import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
 import { type Change, isOver, type WatchEvent, watchEnvelopes } from '../../../envelopes/watch/watch.ts';
 import { counted } from '../../../kernel/duration.ts';
@@ -12,6 +14,7 @@ import { eventsDir } from '../../../kernel/files/paths.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
 import type { Context } from '../../context.ts';
 import { readIds } from '../../input/ids.ts';
+import { followSuccessor, successorOf } from '../replace/successor.ts';
 import { openShow, type WatchShow } from './display.ts';
 import { Notifier, ReachedCommand } from './hooks.ts';
 import { deadlineAfter, WATCH_PACE, WATCH_PACING } from './limits.ts';
@@ -47,7 +50,7 @@ export async function watchToTheEnd(
   ]);
   const show = await openShow({ ids, until, title: titleOf(ids, flags) }, context);
   const over = new AbortController();
-  const watching = new Watching(show, { until, single: ids.length === 1 }, flags, context);
+  const watching = new Watching(show, { until, single: ids.length === 1, client }, flags, context);
   try {
     const events = watchEnvelopes(client, ids, {
       until,
@@ -64,7 +67,7 @@ export async function watchToTheEnd(
     await watching.finish();
     await show.close();
   }
-  watching.judge();
+  await watching.judge();
 }
 
 /** The envelopes that a listener on this machine hears of. */
@@ -94,7 +97,9 @@ class Watching {
   readonly #command: ReachedCommand | undefined;
   readonly #notifier: Notifier | undefined;
   readonly #last = new Map<string, string>();
-  readonly #otherwise: { id: string; status: string }[] = [];
+  readonly #otherwise: { id: string; status: string; envelope: Envelope }[] = [];
+  readonly #client: Client;
+  readonly #context: Context;
   readonly #gone: Error[] = [];
   readonly #single: boolean;
   #count = 0;
@@ -102,13 +107,15 @@ class Watching {
 
   constructor(
     show: WatchShow,
-    wanted: { until: readonly string[]; single: boolean },
+    wanted: { until: readonly string[]; single: boolean; client: Client },
     flags: WatchFlags,
     context: Context,
   ) {
     this.#show = show;
     this.#until = wanted.until;
     this.#single = wanted.single;
+    this.#client = wanted.client;
+    this.#context = context;
     const { signal, terminal } = context;
     const options = { signal, showsOutput: terminal.outIsTty && !context.json };
     if (flags.exec !== undefined)
@@ -147,7 +154,18 @@ class Watching {
     this.#last.delete(id);
     this.#notifier?.ended(change);
     if (this.#until.includes(to)) this.#command?.reached(change);
-    else this.#otherwise.push({ id, status: to });
+    else this.#otherwise.push({ id, status: to, envelope: change.envelope });
+  }
+
+  /** What stands in the place of those that ended otherwise; undefined where nothing is known of any. */
+  async #successors(): Promise<string | undefined> {
+    const means = { client: this.#client, looks: this.#single };
+    const lines: string[] = [];
+    for (const { id, envelope } of this.#otherwise.slice(0, NAMED)) {
+      const made = await successorOf(envelope, means, this.#context);
+      if (made) lines.push(followSuccessor(id, made));
+    }
+    return lines.length > 0 ? lines.join('\n') : undefined;
   }
 
   /** Waits for the commands that run. */
@@ -156,11 +174,12 @@ class Watching {
     if (this.#command) this.#commands = await this.#command.finish();
   }
 
-  judge(): void {
+  async judge(): Promise<void> {
     const count = this.#count;
     const { failed, runs } = this.#commands;
     const [first] = this.#otherwise;
-    if (first !== undefined) throw endedOtherwise(this.#otherwise, first.id, this.#until);
+    if (first !== undefined)
+      throw endedOtherwise(this.#otherwise, this.#until, (await this.#successors()) ?? seeWhy(first.id));
     const [gone] = this.#gone;
     if (gone !== undefined && this.#gone.length === count) throw gone;
     if (gone !== undefined)
@@ -172,17 +191,19 @@ class Watching {
   }
 }
 
+function seeWhy(id: string): string {
+  return `See why: \`esign envelopes get ${id}\`.`;
+}
+
 function endedOtherwise(
   ended: readonly { id: string; status: string }[],
-  first: string,
   until: readonly string[],
+  hint: string,
 ): EndedOtherwiseError {
   const list = ended.slice(0, NAMED).map(({ id, status }) => `${id} is ${status}`);
   const more = ended.length > NAMED ? `, and ${counted(ended.length - NAMED, 'other')}` : '';
   return new EndedOtherwiseError(
     `Ended in another status than ${until.join(' or ')}: ${list.join(', ')}${more}.`,
-    {
-      hint: `See why: \`esign envelopes get ${first}\`.`,
-    },
+    { hint },
   );
 }

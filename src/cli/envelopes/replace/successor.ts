@@ -1,0 +1,37 @@
+import type { Client } from '../../../api/client.ts';
+import type { Envelope } from '../../../api/schemas.ts';
+import { findReplacement, replacedBy } from '../../../envelopes/replace/find.ts';
+import { readMemory } from '../../../envelopes/replace/memory.ts';
+import { readQuietly } from '../../../envelopes/settle.ts';
+import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
+import type { Context } from '../../context.ts';
+import { replacementsFolder } from './folder.ts';
+
+/** Newer envelopes than these are looked through for one that this machine does not remember. */
+const LATEST = 300;
+
+/**
+ * The envelope that was made in the place of this one: as this machine remembers it or, where `looks` allows some requests
+ * more and it has ended, by the latest envelopes. Only a help: what fails tells nothing.
+ */
+export async function successorOf(
+  envelope: Envelope,
+  { client, looks }: { client: Client; looks: boolean },
+  context: Context,
+): Promise<Envelope | undefined> {
+  const { signal } = context;
+  const account = (await context.settings()).baseUrl?.value ?? '';
+  const memory = await readMemory(replacementsFolder(), account, envelope.id).catch(() => undefined);
+  if (memory?.madeId !== undefined) {
+    const made = await readQuietly(client, memory.madeId, signal);
+    if (made && replacedBy(made) === envelope.id && !isVoid(made)) return made;
+  }
+  const { status } = envelope;
+  if (!looks || !isTerminal(status ?? '') || status === 'COMPLETED') return undefined;
+  return findReplacement(client, envelope, { latest: LATEST, signal }).catch(() => undefined);
+}
+
+/** What to do about an envelope that ended since another stands in its place. */
+export function followSuccessor(id: string, { id: other, status }: Envelope): string {
+  return `${id} was replaced by ${other}, which is ${status ?? 'unknown'}. Follow that one: \`esign envelopes watch ${other}\`.`;
+}

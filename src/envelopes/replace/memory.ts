@@ -1,0 +1,147 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { Journal } from '../../journal/journal.ts';
+import { scan } from '../../journal/scan.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { shortDigest } from '../../kernel/digest.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { privateFolder } from '../../kernel/files/files.ts';
+import { isLocked, lockFile } from '../../kernel/files/lock.ts';
+
+const at = z.number();
+const entrySchema = z.discriminatedUnion('type', [
+  /** Written before the new one is asked for. */
+  z.object({ type: z.literal('asked'), at, account: z.string(), old: z.string(), requestId: z.string() }),
+  /** It surely was not made. */
+  z.object({ type: z.literal('refused'), at }),
+  z.object({ type: z.literal('made'), at, id: z.string() }),
+  z.object({ type: z.literal('cancelled'), at }),
+  z.object({ type: z.literal('sent'), at }),
+]);
+type Entry = z.infer<typeof entrySchema>;
+
+const FORMAT = {
+  kind: 'replacement',
+  version: 1,
+  read: (value: unknown) => {
+    const entry = entrySchema.safeParse(value);
+    return entry.success ? entry.data : undefined;
+  },
+};
+
+const KEPT_MS = 30 * 86_400_000;
+/** How long another process that replaces the same envelope is waited for, in ms. */
+const PATIENCE_MS = 60_000;
+
+/** How far replacing an envelope has got, as this machine remembers it. */
+export interface Remembered {
+  /** The new one's. */
+  requestId?: string;
+  /** When it was asked for (ms since the epoch) while no answer is known. */
+  askedAt?: number;
+  /** The new one. */
+  madeId?: string;
+}
+
+/** What is remembered of replacing one envelope, while no other process does. */
+export interface ReplaceMemory {
+  readonly known: Remembered;
+  /** On disk when it resolves. */
+  asked(requestId: string): Promise<void>;
+  note(
+    entry: { type: 'refused' } | { type: 'made'; id: string } | { type: 'cancelled' } | { type: 'sent' },
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
+function fileFor(folder: string, account: string, old: string): string {
+  return join(folder, `${shortDigest(`${account}\n${old}`)}.jsonl`);
+}
+
+/**
+ * Opens the memory of replacing `old` of an account (a base URL), and forgets what is older than 30 days. Another process
+ * that does the same is waited for.
+ * @throws UsageError when that takes too long, or the folder can't be written.
+ */
+export async function openMemory(
+  folder: string,
+  account: string,
+  old: string,
+  clock: Clock,
+): Promise<ReplaceMemory> {
+  const path = fileFor(folder, account, old);
+  const release = await takeTurn(folder, `${path}.lock`, old, clock);
+  try {
+    await forgetOld(folder, clock.now());
+    const known: Remembered = {};
+    const journal = await Journal.open<Entry>({ path, format: FORMAT, damaged: 'skip' }, (entry) =>
+      apply(known, entry),
+    );
+    const append = async (entry: Entry) => {
+      await journal.append(entry);
+      apply(known, entry);
+    };
+    return {
+      known,
+      asked: (requestId) => append({ type: 'asked', at: clock.now(), account, old, requestId }),
+      note: (entry) => append({ ...entry, at: clock.now() }),
+      async close() {
+        await journal.close();
+        // Of an id that is none, or one that was only looked at, nothing is kept.
+        if (known.requestId === undefined && known.madeId === undefined) await rm(path, { force: true });
+        await release();
+      },
+    };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** The same, only to be read, also while another process writes it. */
+export async function readMemory(folder: string, account: string, old: string): Promise<Remembered> {
+  const known: Remembered = {};
+  const reading = { path: fileFor(folder, account, old), format: FORMAT, damaged: 'skip' } as const;
+  await scan<Entry>(reading, (entry) => apply(known, entry));
+  return known;
+}
+
+function apply(known: Remembered, entry: Entry): void {
+  if (entry.type === 'asked')
+    Object.assign(known, { requestId: entry.requestId, askedAt: entry.at, madeId: undefined });
+  else if (entry.type === 'made') Object.assign(known, { madeId: entry.id, askedAt: undefined });
+  else if (entry.type === 'refused') delete known.askedAt;
+}
+
+async function takeTurn(
+  folder: string,
+  path: string,
+  old: string,
+  clock: Clock,
+): Promise<() => Promise<void>> {
+  const busy = (pid: string) =>
+    new UsageError(`Another esign (process ${pid}) is replacing ${old}.`, {
+      hint: 'Run this again when it is done.',
+    });
+  try {
+    await privateFolder(folder);
+    return await lockFile(path, busy, { waitMs: PATIENCE_MS, clock });
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`What is done can't be written to ${folder}: ${diskReason(error)}.`, {
+      cause: error,
+      hint: 'Without that nothing is sent. Make room, or set ESIGN_STATE_DIR to a folder that can be written.',
+    });
+  }
+}
+
+async function forgetOld(folder: string, now: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (!name.endsWith('.jsonl') || (await isLocked(`${path}.lock`))) continue;
+    const file = await stat(path).catch(() => undefined);
+    if (file !== undefined && now - file.mtimeMs > KEPT_MS) await rm(path, { force: true });
+  }
+}

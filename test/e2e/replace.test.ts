@@ -1,0 +1,389 @@
+import { readdir, rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { COMMAND, Home, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
+import { type Gate, startGate } from '../support/gate.ts';
+import { openScreen } from '../support/pty.ts';
+
+/* A wrong signer is put right: draft of the new one, cancel the old one, send the new one, and whatever ends it goes on. */
+const home = new Home();
+let sandbox: Sandbox;
+let gate: Gate;
+let env: Record<string, string>;
+beforeAll(async () => {
+  sandbox = await home.sandbox();
+  gate = await startGate(new URL(sandbox.baseUrl).origin);
+  env = { ESIGN_BASE_URL: `${gate.origin}/api/v1`, ESIGN_API_KEY: sandbox.apiKey };
+});
+afterAll(async () => {
+  await gate.close();
+  await home.close();
+});
+
+const RIGHT = 'adda@example.com=Ada Lovelace <ada@example.com>';
+const signers = [
+  '--signer',
+  'Ada <adda@example.com>;role=Tenant',
+  '--signer',
+  'Bo <bo@example.com>;role=Landlord',
+];
+const lease = async (...more: string[]) =>
+  String((await home.object(['envelopes', 'create', '--template', 'tmpl_lease', ...signers, ...more])).id);
+const get = (id: unknown) => home.object`envelopes get ${String(id)}`;
+const replaced = async (...args: string[]) => {
+  const done = await home.object(['envelopes', 'replace', ...args]);
+  if (!isRecord(done.old) || !isRecord(done.new)) throw new Error('no old and new');
+  return { old: done.old, made: done.new };
+};
+const emails = (envelope: Record<string, unknown>) =>
+  isList(envelope.signers) ? envelope.signers.filter(isRecord).map(({ email }) => email) : [];
+
+/** The envelopes that were made in the place of this one. */
+async function madeFor(id: string) {
+  const all = await home.json`envelopes list --all`;
+  const rows = isList(all) ? all.filter(isRecord) : [];
+  return rows.filter(({ metadata }) => isRecord(metadata) && metadata.replaces === id);
+}
+
+async function requestsTo(id: unknown): Promise<unknown[]> {
+  const headers = { authorization: `Bearer ${sandbox.apiKey}` };
+  const url = `${new URL(sandbox.baseUrl).origin}/__sandbox/mails?envelopeId=${String(id)}`;
+  const body = parseJson(await (await fetch(url, { headers })).text());
+  const mails = isRecord(body) && isList(body.data) ? body.data.filter(isRecord) : [];
+  return mails.filter(({ kind }) => kind === 'request').map(({ to }) => to);
+}
+
+describe('envelopes replace', () => {
+  it('makes the new one as the old one was but for the change, cancels the old one, and sends the new one', async () => {
+    const webhook = ['--webhook-url', 'http://127.0.0.1:9/hook'];
+    const about = [
+      '--subject',
+      'Lease 5',
+      '--message',
+      'Please sign',
+      '--metadata',
+      'deal=4711',
+      '--expires-in-days',
+      '12',
+    ];
+    const id = await lease('--send', '--signing-order', 'sequential', ...about, ...webhook);
+    const run = await home.run([
+      'envelopes',
+      'replace',
+      id,
+      '--signer',
+      RIGHT,
+      '--reason',
+      'wrong address',
+      '--json',
+    ]);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    const { old, new: made } = Object(parseJson(run.stdout));
+    expect(old).toEqual(await get(id));
+    expect(made).toEqual(await get(made.id));
+    expect([old.status, made.status]).toEqual(['CANCELLED', 'SENT']);
+    expect(made).toMatchObject({
+      templateId: 'tmpl_lease',
+      subject: 'Lease 5',
+      message: 'Please sign',
+      signingOrder: 'SEQUENTIAL',
+      webhookUrl: 'http://127.0.0.1:9/hook',
+      metadata: { deal: '4711', replaces: id },
+      signers: [
+        { email: 'ada@example.com', name: 'Ada Lovelace', role: 'Tenant', order: 1 },
+        { email: 'bo@example.com', name: 'Bo', role: 'Landlord', order: 2 },
+      ],
+    });
+    expect(Date.parse(made.expiresAt) - Date.parse(made.createdAt)).toBe(12 * 86_400_000);
+    expect(await requestsTo(made.id)).toEqual(['ada@example.com']);
+  });
+
+  it('adds, takes out and renames; an address alone keeps the name and says so', async () => {
+    const id = await lease('--send');
+    const { made } = await replaced(
+      id,
+      '--remove-signer',
+      'bo@example.com',
+      '--add-signer',
+      'Cy <cy@example.com>;role=Landlord',
+      '--subject',
+      'New',
+    );
+    expect([emails(made), made.subject]).toEqual([['adda@example.com', 'cy@example.com'], 'New']);
+    const again =
+      await home.run`envelopes replace ${String(made.id)} --signer adda@example.com=ada@example.com`;
+    expect(again.stderr).toContain('ada@example.com signs as Ada, the name that stood there');
+    expect(again.stdout).toMatch(new RegExp(`^${String(made.id)}\tCANCELLED\tenv_\\w+\tSENT\n$`));
+  });
+
+  it('--draft makes the new one and leaves the old one alone; without it the same command goes on', async () => {
+    const id = await lease('--send');
+    const first = await replaced(id, '--signer', RIGHT, '--draft');
+    expect([first.old.status, first.made.status]).toEqual(['SENT', 'DRAFT']);
+    expect(await replaced(id, '--signer', RIGHT, '--draft')).toEqual(first);
+    const then = await replaced(id, '--signer', RIGHT);
+    expect([then.old.status, then.made.status, then.made.id]).toEqual(['CANCELLED', 'SENT', first.made.id]);
+    const last = await home.run(['envelopes', 'replace', id, '--signer', RIGHT, '--json']);
+    expect([last.code, last.stderr]).toEqual([0, expect.stringContaining('nothing was done')]);
+    expect(await madeFor(id)).toHaveLength(1);
+    expect(await requestsTo(first.made.id)).toEqual(['ada@example.com', 'bo@example.com']);
+  });
+
+  it('goes on and finds what it made without its memory', async () => {
+    const id = await lease('--send');
+    const first = await replaced(id, '--signer', RIGHT, '--draft');
+    await rm(home.path('state', 'replacements'), { recursive: true });
+    const then = await replaced(id, '--signer', RIGHT);
+    expect(then.made.id).toBe(first.made.id);
+    await rm(home.path('state', 'replacements'), { recursive: true });
+    expect((await replaced(id, '--signer', RIGHT)).made.id).toBe(first.made.id);
+  });
+
+  it.each([
+    ['CANCELLED', (id: string) => home.run`envelopes cancel ${id}`],
+    ['DECLINED', (id: string) => home.run`sandbox decline ${id} --reason no`],
+    ['EXPIRED', () => home.run`sandbox advance 31d`],
+  ])('sends one that is %s again without cancelling', async (status, end) => {
+    const id = await lease('--send');
+    await end(id);
+    const { old, made } = await replaced(id);
+    expect([old.status, made.status, emails(made)]).toEqual([
+      status,
+      'SENT',
+      ['adda@example.com', 'bo@example.com'],
+    ]);
+  });
+
+  it('refuses what everybody has signed, and names who has signed already', async () => {
+    const id = await lease('--send');
+    await home.run`sandbox sign ${id} --signer bo@example.com`;
+    const refused = await home.run(['envelopes', 'replace', id, '--signer', RIGHT, '--json']);
+    expect([refused.code, reportedError(refused)]).toMatchObject([
+      5,
+      { code: 'INVALID_STATE', message: expect.stringContaining('Bo has signed') as unknown },
+    ]);
+    expect(reportedError(refused).hint).toContain('--even-if-signed');
+    expect([(await get(id)).status, await madeFor(id)]).toEqual(['IN_PROGRESS', []]);
+    const meant = await replaced(id, '--signer', RIGHT, '--even-if-signed');
+    expect([meant.old.status, meant.made.status]).toEqual(['CANCELLED', 'SENT']);
+    await home.run`sandbox sign ${String(meant.made.id)} --all`;
+    const whole = await home.run([
+      'envelopes',
+      'replace',
+      String(meant.made.id),
+      '--even-if-signed',
+      '--json',
+    ]);
+    expect([whole.code, reportedError(whole).message]).toEqual([5, expect.stringContaining('COMPLETED')]);
+  });
+
+  it('refuses other changes once it was replaced, and names the one that is there', async () => {
+    const id = await lease('--send');
+    const first = await home.run(['envelopes', 'replace', id, '--signer', RIGHT]);
+    expect(first.stderr).toBe('This takes one more envelope of the monthly quota.\n');
+    const { made } = await replaced(id, '--signer', RIGHT);
+    const other = await home.run([
+      'envelopes',
+      'replace',
+      id,
+      '--signer',
+      'adda@example.com=Eve <eve@example.com>',
+      '--json',
+    ]);
+    expect([other.code, reportedError(other).hint]).toEqual([
+      5,
+      expect.stringContaining(`esign envelopes replace ${String(made.id)}`),
+    ]);
+    expect(await madeFor(id)).toHaveLength(1);
+  });
+
+  it.each([
+    ['who is no signer', ['--signer', 'eve@example.com=ada@example.com'], 'eve@example.com is not a signer'],
+    ['what is no pair', ['--signer', 'ada@example.com'], 'OLD=MAILBOX'],
+    ['an address that is none', ['--signer', 'adda@example.com=ada'], 'not an email address'],
+    [
+      'nobody left',
+      ['--remove-signer', 'adda@example.com', '--remove-signer', 'bo@example.com'],
+      'Nobody would be left',
+    ],
+    ['a role without a signer', ['--remove-signer', 'bo@example.com'], 'Nobody signs as Landlord'],
+  ])('ends with 2 and does nothing: %s', async (_, args, text) => {
+    const id = await lease('--send');
+    const run = await home.run(['envelopes', 'replace', id, ...args, '--json']);
+    const error = reportedError(run);
+    expect([run.code, `${String(error.message)} ${String(error.hint)}`]).toEqual([
+      2,
+      expect.stringContaining(text),
+    ]);
+    expect([(await get(id)).status, await madeFor(id)]).toEqual(['SENT', []]);
+  });
+
+  it('names a wrong id, and keeps nothing of it', async () => {
+    const run = await home.run`envelopes replace env_none --json`;
+    expect([run.code, reportedError(run).message]).toEqual([4, expect.stringContaining('env_none')]);
+    const kept = await readdir(home.path('state', 'replacements'));
+    expect(kept.filter((name) => name.endsWith('.lock'))).toEqual([]);
+  });
+
+  it('--dry-run says what it would do and cost, and does nothing', async () => {
+    const id = await lease('--send');
+    const told = await home.run(['envelopes', 'replace', id, '--signer', RIGHT, '--dry-run']);
+    expect(told.stdout).toContain('takes one more envelope of the monthly quota');
+    expect(told.stdout).toContain('+ Ada Lovelace <ada@example.com>, Tenant');
+    const shown = await home.object(['envelopes', 'replace', id, '--signer', RIGHT, '--dry-run']);
+    expect(shown).toMatchObject({
+      dryRun: true,
+      action: 'replace',
+      id,
+      steps: ['make', 'cancel', 'send'],
+      envelopes: 1,
+    });
+    expect([(await get(id)).status, await madeFor(id)]).toEqual(['SENT', []]);
+  });
+
+  it('on a terminal shows what will be done and asks', async () => {
+    const id = await lease('--send');
+    const [file, ...before] = COMMAND;
+    const args = ['envelopes', 'replace', id, '--signer', RIGHT];
+    const open = () => openScreen(file, [...before, ...args], { env: home.env, columns: 100 });
+    const no = open();
+    await no.shows(`Replace ${id}?`);
+    expect(no.text()).toContain('takes one more envelope of the monthly quota');
+    no.type('\r');
+    expect((await no.ended).code).toBe(2);
+    expect((await get(id)).status).toBe('SENT');
+    const yes = open();
+    await yes.shows(`Replace ${id}?`);
+    yes.type('y\r');
+    expect((await yes.ended).code).toBe(0);
+    expect(yes.text()).toContain(`Replaced ${id} (CANCELLED) by env_`);
+  });
+});
+
+describe('what was replaced', () => {
+  it('names the new one, also without the memory, and the new one names it', async () => {
+    const id = await lease('--send');
+    const { made } = await replaced(id, '--signer', RIGHT);
+    const shown = async () => (await home.run`envelopes get ${id}`).stdout;
+    expect(await shown()).toMatch(new RegExp(`Replaced by +${String(made.id)} \\(SENT\\)`));
+    expect((await home.run`envelopes get ${String(made.id)}`).stdout).toMatch(new RegExp(`Replaces +${id}`));
+    await rm(home.path('state', 'replacements'), { recursive: true });
+    expect(await shown()).toContain(`${String(made.id)} (SENT)`);
+  });
+
+  it('sends who watches it, or listens for it, to the new one', async () => {
+    const id = await lease('--send');
+    const watching = home.start`envelopes watch ${id} --interval 1s`;
+    await watching.line();
+    const { made } = await replaced(id, '--signer', RIGHT);
+    expect((await watching.ended).code).toBe(11);
+    const follow = `${id} was replaced by ${String(made.id)}, which is SENT.`;
+    expect((await watching.stderr).replaceAll('\n', ' ')).toContain(follow);
+    const listening = home.start`listen --port 0 --no-verify --envelope ${id}`;
+    expect((await listening.ended).code).toBe(11);
+    expect((await listening.stderr).replaceAll('\n', ' ')).toContain(follow);
+  });
+});
+
+describe('the webhook secret', () => {
+  it('of the old one is the new one, where it is kept here', async () => {
+    const id = await lease('--send', '--webhook-url', 'http://127.0.0.1:9/hook');
+    const { made } = await replaced(id, '--signer', RIGHT);
+    const kept = parseJson(await home.shell('cat config/webhook-secrets.json').then(({ stdout }) => stdout));
+    const secrets = isRecord(kept) && isList(kept.secrets) ? kept.secrets.filter(isRecord) : [];
+    const secretOf = (envelope: unknown) => secrets.find(({ envelopeId }) => envelopeId === envelope)?.secret;
+    expect([typeof secretOf(id), secretOf(made.id)]).toEqual(['string', secretOf(id)]);
+  });
+});
+
+describe('whatever ends it', () => {
+  /** Of the run: look at the old one, look for a new one, template, make; look again, cancel; send. */
+  const POINTS = [1, 2, 3, 4, 5, 6, 7].flatMap((number) => [
+    [number, 'request'] as const,
+    [number, 'answer'] as const,
+  ]);
+
+  it('kill -9 at each request and each answer: the same command ends the job', {
+    timeout: 180_000,
+  }, async () => {
+    for (const [number, what] of POINTS) {
+      const id = await lease('--send');
+      const args = ['envelopes', 'replace', id, '--signer', RIGHT, '--json'];
+      const reached = gate.hold(number, what);
+      const running = home.start(args, { env });
+      await Promise.race([
+        reached,
+        running.ended.then(({ code }) => Promise.reject(new Error(`ended with ${code} before ${number}`))),
+      ]);
+      running.child.kill('SIGKILL');
+      await running.ended;
+      gate.open();
+      const [between] = await Promise.all([get(id)]);
+      const drafts = await madeFor(id);
+      expect(
+        drafts.filter(({ status }) => status === 'SENT').length + Number(between.status === 'SENT'),
+      ).toBeLessThanOrEqual(1);
+      if (between.status === 'CANCELLED') expect(drafts).toHaveLength(1);
+      const again = await home.run(args, { env });
+      expect([number, what, again.code, again.stderr]).toEqual([number, what, 0, expect.any(String)]);
+      const [made, ...others] = await madeFor(id);
+      expect([(await get(id)).status, made?.status, others]).toEqual(['CANCELLED', 'SENT', []]);
+      expect(await requestsTo(made?.id)).toEqual(['ada@example.com', 'bo@example.com']);
+    }
+  });
+
+  it('Ctrl-C after the cancelling says what is there and the command that goes on', async () => {
+    const id = await lease('--send');
+    const reached = gate.hold(6, 'answer');
+    const running = home.start(['envelopes', 'replace', id, '--signer', RIGHT, '--json'], { env });
+    await reached;
+    running.child.kill('SIGTERM');
+    expect((await running.ended).signal).toBe('SIGTERM');
+    gate.open();
+    const [made] = await madeFor(id);
+    const { error } = Object(parseJson(linesOf(await running.stderr).at(-1) ?? ''));
+    expect(error).toMatchObject({ code: 'INTERRUPTED', exitCode: 143 });
+    expect(error.message).toBe(`Stopped: ${String(made?.id)} is a draft, and ${id} is cancelled.`);
+    const [, command = ''] = /`(esign .*?)`/.exec(String(error.hint)) ?? [];
+    expect((await home.shell(command, env)).code).toBe(0);
+    expect([(await madeFor(id)).map(({ status }) => status), (await get(id)).status]).toEqual([
+      ['SENT'],
+      'CANCELLED',
+    ]);
+  });
+
+  it('pressed again says the request id and the command at once', async () => {
+    const id = await lease('--send');
+    const reached = gate.hold(4, 'answer');
+    const running = home.start(['envelopes', 'replace', id, '--signer', RIGHT, '--json'], { env });
+    await reached;
+    running.child.kill('SIGTERM');
+    await sleep(650);
+    running.child.kill('SIGTERM');
+    await running.ended;
+    gate.open();
+    const [made] = await madeFor(id);
+    const { error } = Object(parseJson(linesOf(await running.stderr).at(-1) ?? ''));
+    expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    expect(error.message).toContain(isRecord(made?.metadata) ? made.metadata.esignRequestId : '?');
+    const [, command = ''] = /`(esign .*?)`/.exec(String(error.hint)) ?? [];
+    expect((await home.shell(command, env)).code).toBe(0);
+    expect((await madeFor(id)).map(({ status }) => status)).toEqual(['SENT']);
+  });
+
+  it('two at once make one', async () => {
+    const id = await lease('--send');
+    const args = ['envelopes', 'replace', id, '--signer', RIGHT, '--json'];
+    const runs = await Promise.all([home.run(args), home.run(args), home.run(args)]);
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const [made, ...others] = await madeFor(id);
+    expect(others).toEqual([]);
+    expect(runs.map(({ stdout }) => Object(parseJson(stdout)).new.id)).toEqual([
+      made?.id,
+      made?.id,
+      made?.id,
+    ]);
+    expect(await requestsTo(made?.id)).toEqual(['ada@example.com', 'bo@example.com']);
+  });
+});

@@ -1,0 +1,214 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type Client, createClient } from '../../src/api/client.ts';
+import type { Envelope } from '../../src/api/schemas.ts';
+import { newRequestId } from '../../src/envelopes/create.ts';
+import { replacedBy } from '../../src/envelopes/replace/find.ts';
+import { openMemory, type ReplaceMemory } from '../../src/envelopes/replace/memory.ts';
+import { carryOut, planReplacement, type Replaced, type Wish } from '../../src/envelopes/replace/replace.ts';
+import { NetworkError } from '../../src/kernel/errors.ts';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { controlUrl, type SandboxControl, sandboxControl } from '../../src/sandbox-control/control.ts';
+import { fakeClock } from './clock.ts';
+import { seeded } from './faulty-proxy.ts';
+
+/** The process was killed: no code of ours gets to say anything. */
+export class Killed extends Error {
+  override readonly name = 'Killed';
+}
+
+export interface Rig {
+  sandbox: Sandbox;
+  client: Client;
+  control: SandboxControl;
+  folder: string;
+  close(): Promise<void>;
+}
+
+/** The real service, a client without retries and with a clock that never waits, and a folder for memories. */
+export async function startRig(choices: Record<string, string> = {}): Promise<Rig> {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-replace-'));
+  const rateLimit = { requests: 10_000_000, seconds: 900 };
+  const dataDir = join(folder, 'data');
+  const sandbox = await startSandbox({ dataDir, host: '127.0.0.1', port: 0, rateLimit, choices });
+  const options = { apiKey: sandbox.apiKey, timeoutMs: 20_000, userAgent: 'esign-test', retries: 0 };
+  const client = createClient({ ...options, baseUrl: sandbox.baseUrl, clock: fakeClock() });
+  const control = sandboxControl(
+    createClient({ ...options, baseUrl: controlUrl(sandbox.baseUrl), clock: fakeClock() }).send,
+  );
+  const close = async () => {
+    await sandbox.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { sandbox, client, control, folder, close };
+}
+
+export const KINDS = ['SENT', 'IN_PROGRESS', 'DRAFT', 'DECLINED', 'CANCELLED', 'EXPIRED'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** An envelope in this status, with a wrong address in it. */
+export async function wrongOne({ client, control }: Rig, kind: Kind): Promise<Envelope> {
+  const { id } = await client.envelopes.create({
+    templateId: 'tmpl_lease',
+    signers: [
+      { email: 'adda@example.com', name: 'Ada Lovelace', role: 'Tenant' },
+      { email: 'bo@example.com', name: 'Bo', role: 'Landlord' },
+    ],
+    subject: 'Lease 5',
+    metadata: { deal: '4711', esignRequestId: newRequestId(), esignRun: 'run-1', esignRow: 1 },
+    ...(kind === 'DRAFT' ? {} : { sendImmediately: true }),
+  });
+  if (kind === 'IN_PROGRESS') await control.sign(id, { signer: 'bo@example.com' });
+  if (kind === 'DECLINED') await control.decline(id, { signer: 'bo@example.com', reason: 'wrong text' });
+  if (kind === 'CANCELLED') await client.envelopes.cancel(id);
+  if (kind === 'EXPIRED') await control.advance(31 * 86_400_000);
+  return client.envelopes.get(id);
+}
+
+export const wishFor = (id: string, more: Partial<Wish> = {}): Wish => ({
+  id,
+  changes: { signers: ['adda@example.com=ada@example.com'] },
+  draft: false,
+  evenIfSigned: true,
+  ...more,
+});
+
+/** One run of the command: with its memory opened and closed. */
+export async function replaceOnce(
+  { client, folder }: Pick<Rig, 'client' | 'folder'>,
+  wish: Wish,
+  around: (memory: ReplaceMemory) => ReplaceMemory = (memory) => memory,
+): Promise<Replaced> {
+  const memory = await openMemory(join(folder, 'memory'), 'x', wish.id, client.clock);
+  try {
+    const plan = await planReplacement(client, wish, memory.known);
+    const { askedAt, requestId: known } = memory.known;
+    const requestId = (askedAt === undefined ? undefined : known) ?? newRequestId();
+    const doing = carryOut(plan, wish, { client, memory: around(memory), requestId });
+    for (;;) {
+      const next = await doing.next();
+      if (next.done) return next.value;
+    }
+  } finally {
+    await memory.close();
+  }
+}
+
+/** Those that were made in place of an envelope. */
+export async function madeFor({ client }: Pick<Rig, 'client'>, old: Envelope): Promise<Envelope[]> {
+  const found: Envelope[] = [];
+  const since = Date.parse(old.createdAt ?? '');
+  for await (const one of client.envelopes.recent(() => since))
+    if (replacedBy(one) === old.id) found.push(one);
+  return found;
+}
+
+const IN_FLIGHT = ['SENT', 'IN_PROGRESS'];
+
+/** Never are both sent; and where the old one is gone, a new one is there at least as a draft. */
+export async function expectOneAtMost(rig: Pick<Rig, 'client'>, old: Envelope): Promise<void> {
+  const [now, made] = [await rig.client.envelopes.get(old.id), await madeFor(rig, old)];
+  const sent = [now, ...made].filter(({ status }) => IN_FLIGHT.includes(status ?? ''));
+  expect(sent.length).toBeLessThanOrEqual(1);
+  expect(made.length).toBeLessThanOrEqual(1);
+  const wasLive = ['DRAFT', ...IN_FLIGHT].includes(old.status ?? '');
+  if (wasLive && now.status === 'CANCELLED') expect(made).toHaveLength(1);
+}
+
+/** The requests to sign that went out for an envelope, per address. */
+export async function askedBy(
+  { sandbox }: Pick<Rig, 'sandbox'>,
+  id: string,
+): Promise<Record<string, number>> {
+  const { origin } = new URL(sandbox.baseUrl);
+  const headers = { authorization: `Bearer ${sandbox.apiKey}` };
+  const reply = await fetch(`${origin}/__sandbox/mails?envelopeId=${id}`, { headers });
+  const body = parseJson(await reply.text());
+  const asked: Record<string, number> = {};
+  for (const mail of isRecord(body) && isList(body.data) ? body.data : [])
+    if (isRecord(mail) && mail.kind === 'request') asked[String(mail.to)] = (asked[String(mail.to)] ?? 0) + 1;
+  return asked;
+}
+
+/** What can happen to a request or an entry of the journal. */
+function fate(random: () => number): 'well' | 'killed before' | 'killed after' | 'lost' | 'never came' {
+  const at = random();
+  if (at < 0.12) return 'killed before';
+  if (at < 0.24) return 'killed after';
+  if (at < 0.34) return 'lost';
+  return at < 0.4 ? 'never came' : 'well';
+}
+
+const lost = () => new NetworkError('NETWORK', 'the reply was lost', { maybeReceived: true });
+
+/** The client of a process that is killed, and a network that loses, wherever the seed says. */
+export function unreliable(client: Client, random: () => number): Client {
+  const at = async <T>(work: () => Promise<T>): Promise<T> => {
+    const what = fate(random);
+    if (what === 'killed before') throw new Killed();
+    if (what === 'never came') throw lost();
+    const value = await work();
+    if (what === 'killed after') throw new Killed();
+    if (what === 'lost') throw lost();
+    return value;
+  };
+  const { envelopes } = client;
+  return {
+    ...client,
+    envelopes: {
+      ...envelopes,
+      get: (id, signal) => at(() => envelopes.get(id, signal)),
+      create: (body, signal) => at(() => envelopes.create(body, signal)),
+      send: (id, signal) => at(() => envelopes.send(id, signal)),
+      cancel: (id, reason, signal) => at(() => envelopes.cancel(id, reason, signal)),
+    },
+  };
+}
+
+/** The journal of such a process: an entry may be missing, or be its last act. */
+export function unreliableMemory(memory: ReplaceMemory, random: () => number): ReplaceMemory {
+  const at = async (work: () => Promise<void>) => {
+    const what = fate(random);
+    if (what === 'killed before') throw new Killed();
+    await work();
+    if (what === 'killed after') throw new Killed();
+  };
+  return {
+    ...memory,
+    asked: (requestId) => at(() => memory.asked(requestId)),
+    note: (entry) => at(() => memory.note(entry)),
+  };
+}
+
+/** Replaces one envelope through everything that the seed lets happen, and checks what is there after each try. */
+export async function replaceThroughFaults(rig: Rig, seed: number): Promise<{ tries: number }> {
+  const random = seeded(seed);
+  const kind = KINDS[Math.floor(random() * KINDS.length)] ?? 'SENT';
+  const old = await wrongOne(rig, kind);
+  const forgets = random() < 0.2;
+  for (let tries = 1; ; tries++) {
+    const isLast = tries > 8;
+    const client = isLast ? rig.client : unreliable(rig.client, random);
+    const wish = wishFor(old.id, { draft: !isLast && random() < 0.1 });
+    // Sometimes the memory is lost with the machine.
+    const folder = forgets ? join(rig.folder, `memory-${seed}-${tries}`) : rig.folder;
+    const around = (memory: ReplaceMemory) => (isLast ? memory : unreliableMemory(memory, random));
+    const done = await replaceOnce({ client, folder }, wish, around).catch((error: unknown) => {
+      if (isLast || !(error instanceof Killed || error instanceof Error)) throw error;
+    });
+    await expectOneAtMost(rig, old);
+    if (done === undefined || wish.draft) continue;
+    const made = await rig.client.envelopes.get(done.new.id);
+    expect([done.old.status, made.status, replacedBy(made)]).toEqual([
+      kind === 'DECLINED' || kind === 'EXPIRED' ? kind : 'CANCELLED',
+      'SENT',
+      old.id,
+    ]);
+    expect(await madeFor(rig, old)).toHaveLength(1);
+    expect(await askedBy(rig, made.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
+    return { tries };
+  }
+}
