@@ -169,7 +169,7 @@ describe('envelopes create on a terminal', () => {
   it('takes a paste without bracketed paste as one text, too: its lines answer no further question', async () => {
     // Nearly all terminals mark a paste; the console of Linux does not.
     const screen = open(['envelopes', 'create', '--template', 'tmpl_intake'], { ...home.env, TERM: 'linux' });
-    await answer(screen, '? DoctorContext:', 'Zoe <zoe@example.com>\r');
+    await answer(screen, '? Patient:', 'Zoe <zoe@example.com>\r');
     await answer(screen, '? Subject', 'one\rtwo\r\rthree');
     await screen.shows('(optional): one two three');
     expect(screen.text()).not.toContain('Message');

@@ -75,7 +75,7 @@ describe('signed.pdf', needsReader, () => {
 
   it('fills in what a required field lacks: name, initials, day of signature', async () => {
     const of = template('tmpl_intake');
-    const pdf = await signedPaper(of, [signer(1, { role: 'DoctorContext', name: 'Grace Brewster Hopper' })]);
+    const pdf = await signedPaper(of, [signer(1, { role: 'Patient', name: 'Grace Brewster Hopper' })]);
     const inField = (id: string): string =>
       textIn(
         pdf,
@@ -93,7 +93,7 @@ describe('signed.pdf', needsReader, () => {
     const zigzag = [0, 0, 250, 1000, 500, 0, 750, 1000, 1000, 0];
     const drawings = { intake_signature: [zigzag, [500, 500]], intake_initials: [zigzag] };
     const values = { intake_signature: '', intake_initials: '' };
-    const patient = signer(1, { role: 'DoctorContext', values, drawings });
+    const patient = signer(1, { role: 'Patient', values, drawings });
     const pdf = await signedPaper(of, [patient]);
     for (const id of ['intake_signature', 'intake_initials']) {
       const field = of.fields.find(({ fieldId }) => fieldId === id);
@@ -113,8 +113,8 @@ describe('signed.pdf', needsReader, () => {
   it('puts drawings of signers without fields of their own on the appended page', async () => {
     const of = template('tmpl_intake');
     const drawings = { intake_signature: [[0, 0, 400, 300]], intake_initials: [[0, 0, 100, 100]] };
-    const other = signer(2, { role: 'DoctorContext', drawings });
-    const pdf = await signedPaper(of, [signer(1, { role: 'DoctorContext' }), other]);
+    const other = signer(2, { role: 'Patient', drawings });
+    const pdf = await signedPaper(of, [signer(1, { role: 'Patient' }), other]);
     expect([...(await strokesIn(pdf, 1)), ...(await strokesIn(pdf, 2))]).toEqual([]);
     expect(await strokesIn(pdf, 3)).toHaveLength(4);
     expect(pagesOf(pdf, '-layout')[2]).toContain('Initials');
@@ -123,7 +123,7 @@ describe('signed.pdf', needsReader, () => {
   it('draws a tick only where the box was ticked', async () => {
     const of = template('tmpl_intake');
     const paper = (value: string): Promise<Uint8Array> =>
-      signedPaper(of, [signer(1, { role: 'DoctorContext', values: { intake_smoker: value } })]);
+      signedPaper(of, [signer(1, { role: 'Patient', values: { intake_smoker: value } })]);
     const [ticked, open, absent] = [await paper('true'), await paper('false'), await paper('')];
     expect(Buffer.compare(open, absent)).toBe(0);
     expect(ticked.length).toBeGreaterThan(open.length);
@@ -201,7 +201,7 @@ describe('signed.pdf', needsReader, () => {
     const of = template('tmpl_intake');
     const words = Array.from({ length: 714 }, (_, index) => `w${String(index).padStart(5, '0')}`);
     const values = { intake_reason: words.join(' '), intake_phone: words.join('') };
-    const pdf = await signedPaper(of, [signer(1, { role: 'DoctorContext', values })]);
+    const pdf = await signedPaper(of, [signer(1, { role: 'Patient', values })]);
     const pages = pagesOf(pdf);
     expect(pages.length).toBeGreaterThan(of.pageCount);
     expect(pages[0]).toContain('in full on an appended page');
@@ -218,9 +218,7 @@ describe('signed.pdf', needsReader, () => {
     const values = Object.fromEntries(
       of.fields.map(({ fieldId, type }) => [fieldId, type === 'CHECKBOX' ? '' : 'Wide '.repeat(60)]),
     );
-    const pdf = await signedPaper(of, [
-      signer(1, { role: 'DoctorContext', name: 'Wide '.repeat(60), values }),
-    ]);
+    const pdf = await signedPaper(of, [signer(1, { role: 'Patient', name: 'Wide '.repeat(60), values })]);
     const outside = { page: 1, x: 531.5, y: 60, width: 64, height: 700 };
     expect(textIn(pdf, outside)).toBe('');
     for (const field of of.fields.filter(({ type }) => type === 'TEXT')) {
@@ -245,11 +243,11 @@ describe('signed.pdf', needsReader, () => {
       const values = Object.fromEntries(of.fields.map(({ fieldId }) => [fieldId, value]));
       const pdf = await signedPaper(
         of,
-        [signer(1, { role: 'DoctorContext', name: value, signatureId: value, values })],
+        [signer(1, { role: 'Patient', name: value, signatureId: value, values })],
         { subject: value },
       );
       expect(Number(infoOf(pdf).get('Pages'))).toBeGreaterThanOrEqual(2);
-      expect(textOf(pdf)).toContain('DoctorContext intake form');
+      expect(textOf(pdf)).toContain('Patient intake form');
     }
   });
 

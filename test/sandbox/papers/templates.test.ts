@@ -10,7 +10,7 @@ describe('built-in templates', () => {
       ['tmpl_nda', 'Confidentiality undertaking', 2, ['Signer']],
       ['tmpl_lease', 'Residential lease', 4, ['Landlord', 'Tenant']],
       ['tmpl_employment', 'Employment offer', 3, ['Employee', 'Manager', 'HR']],
-      ['tmpl_intake', 'DoctorContext intake form', 2, ['DoctorContext']],
+      ['tmpl_intake', 'Patient intake form', 2, ['Patient']],
     ]);
     expect(template('tmpl_employment').description).toContain('SEQUENTIAL');
   });
