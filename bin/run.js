@@ -32,9 +32,9 @@ function run(argv) {
 
 /** The version, and a page of help for a pipe, which the build has written already. */
 function readyAnswer(argv) {
-  if (/^(--version|-V)$/.test(argv.join(' '))) {
+  if (/^(--version|-V|-v|version)$/.test(argv.join(' '))) {
     const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    return `${name}/${version} ${process.platform}-${process.arch} node-${process.version}\n`;
+    return `${name}/${version} ${process.platform}-${process.arch} node-${process.version} ${installedBy()}\n`;
   }
   const words = argv.filter((word) => word !== '--help' && word !== '-h');
   const plain = words.every((word) => /^[a-z-]+$/.test(word) && !word.startsWith('-'));
@@ -43,6 +43,16 @@ function readyAnswer(argv) {
   if (process.platform === 'win32' || process.env.FORCE_COLOR || process.env.OCLIF_COLUMNS) return undefined;
   const page = join(root, 'dist/help', `${words.join(' ') || 'esign'}.txt`);
   return existsSync(page) ? readFileSync(page, 'utf8') : undefined;
+}
+
+/** Who brought it here, and so who upgrades it. */
+function installedBy() {
+  const path = process.execPath.replaceAll('\\', '/');
+  if (!require('node:sea').isSea())
+    return /\/node_modules\/[^/]+$/.test(root.replaceAll('\\', '/')) ? 'npm' : 'source';
+  if (path.includes('/Cellar/')) return 'homebrew';
+  if (/\/WinGet\//i.test(path)) return 'winget';
+  return existsSync('/var/lib/dpkg/info/esign.list') && path === '/usr/bin/esign' ? 'deb' : 'executable';
 }
 
 /** `| head -1` has all it wants. */

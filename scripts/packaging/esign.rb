@@ -1,4 +1,4 @@
-# The formula for Homebrew, filled in by scripts/formula.js. Untested: no Homebrew was at hand.
+# The formula for Homebrew, filled in by scripts/manifest.js. Untested: no Homebrew was at hand.
 class Esign < Formula
   desc "Command-line for electronic signatures"
   homepage "@HOMEPAGE@"

@@ -10,8 +10,6 @@ describe('words of other tools', () => {
   it.each([
     ['help', '--help'],
     ['help envelopes send', 'envelopes send --help'],
-    ['version', '--version'],
-    ['-v', '--version'],
     ['envelopes ls --all', 'envelopes list --all'],
     ['templates show tmpl_1', 'templates get tmpl_1'],
     // What there is stays what it is.

@@ -25,7 +25,7 @@ describe('help and version', () => {
     expect(await said('help envelopes send')).toBe(await said('envelopes send --help'));
     expect(await said('help')).toBe(await said('--help'));
     const version = await said('--version');
-    expect(version).toMatch(/^esign-cli\/\d/);
+    expect(version).toMatch(/^esign-cli\/\d\S* \S+ node-v\S+ (npm|source|executable)\n$/);
     expect([await said('version'), await said('-v')]).toEqual([version, version]);
   });
 });

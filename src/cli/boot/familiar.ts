@@ -6,12 +6,11 @@ import type { Installation } from './installation.ts';
 /** Verbs of other tools that mean one of ours, where ours is not a command already. */
 const VERBS: Readonly<Record<string, string>> = { ls: 'list', show: 'get' };
 
-/** The command line in our words: `help WORDS`, `version`, `-v`, `envelopes ls`, `templates show`. */
+/** The command line in our words: `help WORDS`, `envelopes ls`, `templates show`. */
 export function inOurWords(argv: readonly string[], { commands }: Pick<Installation, 'commands'>): string[] {
   const [first = '', second = '', ...rest] = argv;
   if (first === 'sandbox' && second === 'exec') return [first, second, ...separated(rest)];
   if (first === 'help') return [...argv.slice(1), '--help'];
-  if (argv.length === 1 && (first === 'version' || first === '-v')) return ['--version'];
   const ours = VERBS[second];
   const isOurs = (verb: string) => Object.hasOwn(commands, `${first} ${verb}`);
   return ours !== undefined && !isOurs(second) && isOurs(ours) ? [first, ours, ...rest] : [...argv];

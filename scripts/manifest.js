@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Prints the Homebrew formula of a release: node scripts/formula.js HOMEPAGE DOWNLOADS SHA256SUMS, where DOWNLOADS is the
-// address that the files of the release lie under and SHA256SUMS the file of that name.
-const [homepage, downloads, sums] = process.argv.slice(2);
+// Prints what a package manager reads of a release: node scripts/manifest.js TEMPLATE HOMEPAGE DOWNLOADS SHA256SUMS, where
+// TEMPLATE is esign.rb or winget.yaml of scripts/packaging, DOWNLOADS the address that the files of the release lie under
+// and SHA256SUMS the file of that name.
+const [template, homepage, downloads, sums] = process.argv.slice(2);
 if (sums === undefined) {
-  process.stderr.write('Usage: node scripts/formula.js HOMEPAGE DOWNLOADS SHA256SUMS\n');
+  process.stderr.write('Usage: node scripts/manifest.js TEMPLATE HOMEPAGE DOWNLOADS SHA256SUMS\n');
   process.exit(2);
 }
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'));
@@ -15,7 +16,7 @@ const hashes = new Map(
     .map((line) => line.split(/ [ *]/))
     .map(([hash, file]) => [file, hash]),
 );
-const formula = readFileSync(join(import.meta.dirname, 'packaging/esign.rb'), 'utf8')
+const manifest = readFileSync(join(import.meta.dirname, 'packaging', template), 'utf8')
   .replaceAll('@HOMEPAGE@', homepage)
   .replaceAll('@DOWNLOADS@', downloads)
   .replaceAll('@VERSION@', version)
@@ -24,4 +25,4 @@ const formula = readFileSync(join(import.meta.dirname, 'packaging/esign.rb'), 'u
     if (hash === undefined) throw new Error(`${sums} has no line for ${file}`);
     return hash;
   });
-process.stdout.write(formula);
+process.stdout.write(manifest);
