@@ -153,6 +153,15 @@ describe('with --allow-write', () => {
     expect(await mails()).toBe(before + 1);
   });
 
+  it('a signer may be an object, too', async () => {
+    const args = { template: 'tmpl_nda', signers: [{ email: 'a@b.c', name: 'A; "B" <c>', role: 'Signer' }] };
+    const [, would] = await rehearsed('create', args);
+    expect(would).toMatchObject({ envelope: { signers: args.signers } });
+    expect(
+      (await writer.call('create', { ...args, signers: [{ email: 'nobody' }], dryRun: true })).isError,
+    ).toBe(true);
+  });
+
   it('a draft mails nobody, and says so', async () => {
     const [, would] = await rehearsed('create', { template: 'tmpl_nda', signers });
     expect(would).toMatchObject({ action: 'create a draft', effect: 'writes' });

@@ -113,3 +113,19 @@ describe('undici without HTTP/2, forms and the half of node:http', () => {
     expect(server.seen.map((request) => request.body)).toEqual([body]);
   });
 });
+
+describe('the Model Context Protocol without ajv', () => {
+  it('lists tools, takes what fits them, and refuses what does not', async () => {
+    const call = (id: number, given: string) =>
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"verify","arguments":${given}}}\n`;
+    const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n';
+    const input = `${list}${call(2, '{"paths":["nowhere"]}')}${call(3, '{"paths":7}')}`;
+    const { code, stdout } = await home.run(['mcp'], { input });
+    const answers = stdout.split('\n').sort();
+    expect([code, answers.length]).toEqual([0, 4]);
+    expect(stdout).not.toContain('left out of the bundle');
+    expect(stdout).toMatch(/"inputSchema"/);
+    expect(stdout).toMatch(/Can't read nowhere/);
+    expect(stdout).toMatch(/"id":3|Invalid/);
+  });
+});

@@ -65,5 +65,5 @@ function sorted(value: unknown): unknown {
   if (isList(value)) return value.map(sorted);
   if (!isRecord(value)) return value;
   const names = Object.keys(value).filter((name) => value[name] !== undefined);
-  return names.sort().map((name) => [name, sorted(value[name])]);
+  return Object.fromEntries(names.sort().map((name): [string, unknown] => [name, sorted(value[name])]));
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Envelope } from '../../api/schemas.ts';
-import { parseSigner } from '../../envelopes/signer-mailbox.ts';
+import { type NewSigner, parseSigner, signerText } from '../../envelopes/signer-mailbox.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import type { Context } from '../context.ts';
@@ -12,6 +12,15 @@ import { type Tool, tool } from './tool.ts';
 const DEFAULT_GAP = '24h';
 
 const id = z.string().min(1).describe('envelope id');
+const signer = z.union([
+  z.string().describe('Ada Lovelace <a@b.c>;role=Tenant;order=1'),
+  z.strictObject({
+    email: z.string(),
+    name: z.string().optional(),
+    role: z.string().optional(),
+    order: z.int().min(1).optional(),
+  }),
+]);
 const allowMissingRoles = z.boolean().optional().describe('only when the person says so');
 const confirming = {
   dryRun: z.boolean().optional().describe('true: only tell what would happen'),
@@ -32,11 +41,7 @@ export function writeTools(context: Context): Tool[] {
         'Create an envelope from a template: a draft, or with `send` mailed to its signers at once.',
       wanted: z.strictObject({
         template: z.string().min(1).describe('template id'),
-        signers: z
-          .array(z.string())
-          .min(1)
-          .max(LIMITS.signers)
-          .describe("each like 'Ada Lovelace <a@b.c>;role=Tenant;order=1'"),
+        signers: z.array(signer).min(1).max(LIMITS.signers),
         send: z.boolean().optional(),
         subject: z.string().optional(),
         message: z.string().optional(),
@@ -50,7 +55,7 @@ export function writeTools(context: Context): Tool[] {
         const wanted = {
           ...more,
           templateId: template,
-          signers: signers.map((one) => parseSigner(one).signer),
+          signers: signers.map(signerOf),
         };
         return planCreate(wanted, { requestId, allowMissingRoles: allow ?? false }, context);
       },
@@ -80,6 +85,13 @@ export function writeTools(context: Context): Tool[] {
       plan: (wanted) => planCancel(wanted.id, wanted.reason, context),
     }),
   ];
+}
+
+/** A mailbox is read as --signer is, and an object as a line of --signers-file. */
+function signerOf(given: z.infer<typeof signer>): NewSigner {
+  if (typeof given === 'string') return parseSigner(given).signer;
+  const { email, name = email, role, order } = given;
+  return parseSigner(signerText({ email, name, ...(role && { role }), ...(order && { order }) })).signer;
 }
 
 interface WriteFacts<Wanted extends z.ZodObject> {
