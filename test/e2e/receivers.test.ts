@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { EVENTS } from '../../src/kernel/vocabulary.ts';
+import { drillChecks } from '../../src/webhooks/drill/checks.ts';
+import { drill } from '../../src/webhooks/drill/drill.ts';
+import { snippetsOf } from '../docs/page.ts';
+import { needs } from '../support/tools.ts';
+
+/* Each application of docs/receivers.md, as the page has it, does everything right. */
+const PAGE = join(import.meta.dirname, '../../docs/receivers.md');
+const APPLICATIONS = [
+  ['js', 'node receiver.mjs', []],
+  ['python', 'python3 receiver.py', ['python3']],
+  ['go', 'go run receiver.go', ['go']],
+  ['php', 'php -S 127.0.0.1:PORT receiver.php', ['php']],
+] as const;
+const secret = randomBytes(16).toString('hex');
+
+let folder: string;
+let child: ChildProcess | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-receiver-'));
+});
+afterEach(async () => {
+  // With all that it has started.
+  if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+async function answers(port: number): Promise<void> {
+  for (const end = Date.now() + 150_000; Date.now() < end; await systemClock.sleep(100)) {
+    const socket = connect(port, '127.0.0.1');
+    const isThere = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isThere) return;
+  }
+  throw new Error('it never listened');
+}
+
+/** Starts the page's application in this language; where it listens. */
+async function start(language: string, command: string): Promise<string> {
+  const [snippet] = snippetsOf(PAGE, await readFile(PAGE, 'utf8')).filter((one) => one.language === language);
+  const file = /\b(receiver\.\w+):/.exec(snippet?.text ?? '')?.[1] ?? '';
+  await writeFile(join(folder, file), snippet?.text ?? '');
+  const port = await freePort();
+  const [program = '', ...args] = command.replace('PORT', String(port)).split(' ');
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: folder, GOFLAGS: '-mod=mod' },
+    ...{ WEBHOOK_SECRET: secret, PORT: String(port), PHP_CLI_SERVER_WORKERS: '4' },
+  };
+  child = spawn(program, args, { cwd: folder, env, stdio: 'ignore', detached: true });
+  await answers(port);
+  return `http://127.0.0.1:${port}/webhooks`;
+}
+
+/** How many deliveries are good and not the same. */
+function distinct(): number {
+  const good = drillChecks({ secret, events: EVENTS, now: 0 }).filter(({ wants }) => wants === 'taken');
+  return good.flatMap(({ name, requests }) => (name === 'repeated' ? [] : requests)).length;
+}
+
+describe.skipIf(process.platform === 'win32')('the receiver on the page', () => {
+  for (const [language, command, tools] of APPLICATIONS)
+    it(`does everything right: ${language}`, { ...needs(...tools), timeout: 180_000 }, async () => {
+      const url = await start(language, command);
+      const { signal } = new AbortController();
+      const results = [];
+      const run = drill({ url, secret, events: EVENTS, clock: systemClock, signal });
+      for await (const one of run) results.push(one);
+      expect(results.filter(({ ok, notice }) => !ok || notice !== undefined)).toEqual([]);
+      expect(await readdir(join(folder, 'inbox'))).toHaveLength(distinct());
+    });
+});
