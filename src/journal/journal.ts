@@ -116,6 +116,29 @@ export class Journal<T> {
     return this.#reopening;
   }
 
+  /**
+   * Puts a copy of another journal of the same format in the place of this one, whole or not at all. What is appended
+   * meanwhile comes behind it.
+   */
+  async replace(by: string): Promise<void> {
+    while (this.#compacting !== undefined) await this.#compacting;
+    await this.#alone(async () => {
+      if (this.#failure) throw this.#failure;
+      const draft = await Draft.at(this.#draftPath);
+      try {
+        await draft.copy(by, 0, (await stat(by)).size);
+        await draft.sync();
+        await draft.close();
+        await this.#replaceFile(draft.size);
+        this.#compactAt = this.#nextCompaction(draft.size);
+      } catch (error) {
+        await draft.close().catch(() => undefined);
+        await rm(this.#draftPath, { force: true });
+        throw notWritable(this.path, error);
+      }
+    });
+  }
+
   /** Writes what waits and closes the file, for good. */
   async close(): Promise<void> {
     this.#isClosing = true;
@@ -221,6 +244,8 @@ export class Journal<T> {
   #compactIfGrown(): void {
     const { compaction } = this.#options;
     if (compaction === undefined || this.#size <= this.#compactAt || this.#failure || this.#isClosing) return;
+    // Somebody is about to replace the whole file.
+    if (this.#held > 0) return;
     this.#compacting ??= this.#compact(compaction)
       .catch(async () => {
         // Nothing is lost: the file goes on as it was, and a later attempt may find room.

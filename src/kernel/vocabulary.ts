@@ -158,6 +158,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'sandbox:reset': 'deletes',
   'sandbox:seed': 'local',
   'sandbox:sign': 'local',
+  'sandbox:snapshot': 'deletes',
   'sandbox:start': 'local',
   'sandbox:view': 'local',
   schema: 'local',

@@ -17,6 +17,12 @@ const choiceSchema = z.looseObject({
 const choicesSchema = z.looseObject({ data: z.array(choiceSchema) });
 const faultsSchema = z.looseObject({ data: z.record(z.string(), z.unknown()) });
 
+const snapshotSchema = z.looseObject({ name: z.string(), createdAt: z.string(), envelopes: z.number() });
+const snapshotReplySchema = z.looseObject({ data: snapshotSchema });
+const snapshotsSchema = z.looseObject({ data: z.array(snapshotSchema) });
+/** A kept state of the sandbox. */
+export type SandboxSnapshot = z.infer<typeof snapshotSchema>;
+
 const mailSchema = z.looseObject({
   id: z.string(),
   at: z.string(),
@@ -72,6 +78,12 @@ export interface SandboxControl {
   ): Promise<SandboxMail[]>;
   /** Puts a seed in, its PDFs in base64. */
   seed(seed: Record<string, unknown>, signal?: AbortSignal): Promise<SeedResult>;
+  /** Keeps the present state under a name. */
+  saveSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot>;
+  /** Goes back to a kept state. */
+  restoreSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot>;
+  snapshots(signal?: AbortSignal): Promise<SandboxSnapshot[]>;
+  removeSnapshot(name: string, signal?: AbortSignal): Promise<void>;
   reset(signal?: AbortSignal): Promise<void>;
   /** How the sandbox reads the points the API document leaves open; changed by what `wanted` names. */
   choices(wanted: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<SandboxChoice[]>;
@@ -134,6 +146,21 @@ export function sandboxControl(send: SendRequest): SandboxControl {
     },
     async seed(seed, signal) {
       return readAs(seedReplySchema, await post('/seed', seed, signal), 'the result of a seed', 200).data;
+    },
+    async saveSnapshot(name, signal) {
+      const reply = await post('/snapshots', { name }, signal);
+      return readAs(snapshotReplySchema, reply, 'a snapshot', 201).data;
+    },
+    async restoreSnapshot(name, signal) {
+      const reply = await post(`/snapshots/${encodeURIComponent(name)}/restore`, {}, signal);
+      return readAs(snapshotReplySchema, reply, 'a snapshot', 200).data;
+    },
+    async snapshots(signal) {
+      const reply = await ask(send, { method: 'GET', path: '/snapshots', signal });
+      return readAs(snapshotsSchema, reply, 'a list of snapshots', 200).data;
+    },
+    async removeSnapshot(name, signal) {
+      await ask(send, { method: 'DELETE', path: `/snapshots/${encodeURIComponent(name)}`, signal });
     },
     async reset(signal) {
       await post('/reset', {}, signal);

@@ -204,6 +204,10 @@ export interface RunningSandbox {
   deliveries(filter?: { envelope?: string | undefined }): Promise<SandboxDelivery[]>;
   /** Puts more into it; what has the same id is replaced. A `reset` goes back to the seed of the start. */
   seed(seed: SandboxSeed | string): Promise<SeedResult>;
+  /** Keeps the present state, papers and clock included; its name. One of the same name is replaced. */
+  snapshot(name?: string): Promise<string>;
+  /** Goes back to a kept state: that of the name, or the latest. */
+  restore(name?: string): Promise<void>;
   /** As it was at the start. */
   reset(): Promise<void>;
   /** Stops it. What was kept in a temporary folder is gone then. */

@@ -81,7 +81,7 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
 
 type Actions = Pick<
   RunningSandbox,
-  'sign' | 'view' | 'decline' | 'advance' | 'mails' | 'deliveries' | 'seed' | 'reset'
+  'sign' | 'view' | 'decline' | 'advance' | 'mails' | 'deliveries' | 'seed' | 'snapshot' | 'restore' | 'reset'
 >;
 
 function actionsOf(control: ControlPlane): Actions {
@@ -110,6 +110,10 @@ function actionsOf(control: ControlPlane): Actions {
       } catch (error) {
         throw error instanceof ApiError && error.details ? seed.mistakes(error.details) : error;
       }
+    },
+    snapshot: async (name) => (await control.saveSnapshot(name)).name,
+    async restore(name) {
+      await control.restoreSnapshot(name);
     },
     reset: () => control.reset(),
   };

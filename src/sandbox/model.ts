@@ -193,6 +193,9 @@ export interface ObjectWriter {
   get(key: string): Promise<Uint8Array | null>;
   /** Takes away what was put here and replaced by nobody since: all of it, or the keys named. */
   clear(keys?: readonly string[]): Promise<void>;
+  /** Keeps what was put here, and not by others, in a folder; and brings exactly that back. What others put stays. */
+  save(folder: string): Promise<void>;
+  restore(folder: string): Promise<void>;
   /**
    * Tells of each read by others that finds nothing at a key, and waits before that is answered: true says that there is
    * something now.

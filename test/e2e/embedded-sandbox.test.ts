@@ -10,6 +10,7 @@ import { program } from './program.ts';
 /* `esign-cli/sandbox` of the package under test, by its name, in a process that knows nothing of the tests. */
 
 const START = `
+  import { createHash } from 'node:crypto';
   import { startSandbox } from 'esign-cli/sandbox';
   const create = async ({ baseUrl, apiKey }, more = {}) => {
     const headers = { authorization: 'Bearer ' + apiKey, 'content-type': 'application/json' };
@@ -100,6 +101,39 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     );
     const none = { code: 'WAIT_TIMEOUT', message: 'No mail to x@example.com came within 0.03 s.' };
     expect(seen).toEqual([true, 'request', 200, none, ['ada@example.com', 'bob@example.com'], []]);
+  });
+
+  it('goes back to a snapshot, papers included, also after a restart', async () => {
+    const seen = await told(
+      `const dataDir = process.env.TMPDIR + '/kept';
+       let sandbox = await startSandbox({ dataDir });
+       const signed = async (id) => {
+         const reply = await fetch(sandbox.dashboardUrl + 'envelopes/' + id + '/signed.pdf');
+         return reply.status + ' ' + createHash('sha256').update(Buffer.from(await reply.arrayBuffer())).digest('hex');
+       };
+       const { id } = await create(sandbox);
+       await sandbox.sign(id, { all: true });
+       const before = await signed(id);
+       const first = await sandbox.snapshot();
+       await sandbox.reset();
+       const gone = await signed(id);
+       await sandbox.restore(first);
+       const after = await signed(id);
+       const two = await create(sandbox);
+       await sandbox.snapshot('second');
+       await sandbox.sign(two.id, { all: true });
+       await sandbox.close();
+       sandbox = await startSandbox({ dataDir });
+       const late = await signed(two.id);
+       await sandbox.restore();
+       const open = await signed(two.id);
+       const still = await signed(id);
+       const missing = await sandbox.restore('nothing').catch(({ code }) => code);
+       await sandbox.close();
+       return [before === after, before === still, gone.slice(0, 3), late.slice(0, 3), open.slice(0, 3), missing];`,
+    );
+    expect(seen).toEqual([true, true, '404', '200', '404', 'NOT_FOUND']);
+    await rm(join(temporary, 'kept'), { recursive: true });
   });
 
   it('has a clock, a quota and a rate limit of its own', async () => {

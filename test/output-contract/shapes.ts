@@ -314,6 +314,7 @@ const seeded = z.object({
   envelopes: count,
   keys: z.array(seededKey),
 });
+const snapshot = { name: text, createdAt: text, envelopes: count };
 const sandboxMail = z.object({
   id: text,
   at: text,
@@ -488,6 +489,11 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'sandbox:reset': { done: value(z.object({ reset: z.literal(true) })) },
   'sandbox:seed': { result: value(seeded) },
   'sandbox:sign': { envelope: value(envelope) },
+  'sandbox:snapshot': {
+    snapshot: value(z.object(snapshot), 'save, load'),
+    list: value(z.array(z.object(snapshot)), 'list'),
+    removed: value(z.object({ name: text, removed: z.literal(true) }), 'remove'),
+  },
   'sandbox:start': { ready: lines(sandbox, 'one line, as soon as it is ready') },
   'sandbox:view': { envelope: value(envelope) },
   schema: { schema: value(z.looseObject({ $schema: text, title: text })) },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { copyFileSync, linkSync, rmSync, statSync } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../kernel/errors.ts';
 import { syncFolder } from '../../kernel/files/files.ts';
@@ -152,6 +152,38 @@ export class ObjectStore {
     await syncFolder(this.folderOf(bucket));
   }
 
+  /** Keeps what the service wrote in a folder. An object's file never changes, so that a second name for it is enough. */
+  async saveOfService(bucket: string, folder: string): Promise<void> {
+    const objects = [...this.index(bucket).from('')].filter(({ byService }) => byService);
+    for (const [at, { key }] of objects.entries()) {
+      if (at % REMOVED_AT_ONCE === REMOVED_AT_ONCE - 1) await setImmediate();
+      const path = this.#pathOf(bucket, key);
+      linkOrCopy(path, join(folder, basename(path)));
+    }
+  }
+
+  /** Brings back what `saveOfService` kept in a folder, and takes away what the service wrote since. What others put stays. */
+  async restoreOfService(bucket: string, folder: string): Promise<void> {
+    const index = this.index(bucket);
+    const kept = new Set(await readdir(folder));
+    for (const { key, byService } of [...index.from('')]) {
+      const path = this.#pathOf(bucket, key);
+      const name = basename(path);
+      if (byService && kept.has(name) && isSameFile(path, join(folder, name))) kept.delete(name);
+      else if (byService) {
+        rmSync(path, { force: true });
+        index.delete(key);
+      } else kept.delete(name);
+    }
+    for (const [at, name] of [...kept].entries()) {
+      if (at % REMOVED_AT_ONCE === REMOVED_AT_ONCE - 1) await setImmediate();
+      const path = join(this.#folder, bucket, name);
+      linkOrCopy(join(folder, name), path);
+      index.set(readObjectFactsAtOnce(path));
+    }
+    await syncFolder(this.folderOf(bucket));
+  }
+
   /** Who wants to know of reads that found nothing. */
   onMiss(listener: MissListener): void {
     this.#missListeners.push(listener);
@@ -181,6 +213,20 @@ export class ObjectStore {
   #pathOf(bucket: string, key: string): string {
     return join(this.#folder, bucket, createHash('sha256').update(key).digest('hex'));
   }
+}
+
+/** Some file systems know one name for a file only. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
+}
+
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [statSync(one), statSync(other)];
+  return a.ino === b.ino && a.dev === b.dev && a.ino !== 0;
 }
 
 function checkKey(key: string): void {

@@ -102,6 +102,8 @@ function objectWriter(store: ObjectStore, bucket: string): ObjectWriter {
       }
     },
     clear: (keys) => store.clearOfService(bucket, keys),
+    save: (folder) => store.saveOfService(bucket, folder),
+    restore: (folder) => store.restoreOfService(bucket, folder),
     onMiss: (listener) =>
       store.onMiss((missed, key) => (missed === bucket ? listener(key) : Promise.resolve(false))),
   };

@@ -33,6 +33,7 @@ import { tamperedObjects } from './faults/tampered-objects.ts';
 import type { ReadSeed } from './seed/schema.ts';
 import { Seeder } from './seed/seeder.ts';
 import { openDefaultKey, type RandomId } from './store/keys.ts';
+import { Snapshots } from './store/snapshots.ts';
 import { Store } from './store/store.ts';
 import { Uploads } from './store/uploads.ts';
 import { WebhookSender } from './webhooks/sender.ts';
@@ -135,7 +136,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const templates = new TemplateService({ ...common, uploads });
     const seeder = new Seeder({ store, clock, papers, uploads, apiKey, origin });
     const parts = { ...common, engine, rates, origin };
-    const control = new ControlPlane({ ...parts, apiKey, seeder, owedPapers, seed });
+    const snapshots = new Snapshots(join(options.dataDir, 'snapshots'), { objects, uploads });
+    const control = new ControlPlane({ ...parts, apiKey, seeder, owedPapers, seed, snapshots });
     const { host } = options;
     const app = webApp({ ...parts, templates, control, closing: closing.signal, host, objects: owedPapers });
     attach(server, trouble, (request, env) =>

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -101,6 +101,16 @@ export class MemoryObjects implements ObjectWriter {
   }
   clear(keys: readonly string[] = [...this.stored.keys()]): Promise<void> {
     for (const key of keys) this.stored.delete(key);
+    return Promise.resolve();
+  }
+  readonly #saved = new Map<string, Map<string, Uint8Array>>();
+  save(folder: string): Promise<void> {
+    this.#saved.set(basename(dirname(folder)).replace(/^\./, ''), new Map(this.stored));
+    return Promise.resolve();
+  }
+  restore(folder: string): Promise<void> {
+    this.stored.clear();
+    for (const [key, body] of this.#saved.get(basename(dirname(folder))) ?? []) this.stored.set(key, body);
     return Promise.resolve();
   }
   onMiss(listener: (key: string) => Promise<boolean>): void {

@@ -95,6 +95,7 @@ export const bodies = {
     signer: filled('signer', 254).optional(),
     reason: text(2000).optional(),
   }),
+  snapshot: z.strictObject({ name: filled('name', 64).optional() }),
   advance: z.strictObject({ ms: wholeNumber(1, LONGEST_ADVANCE_MS) }),
   /** Authentication 6; `orgId` makes or joins a second organisation. */
   createKey: z.strictObject({

@@ -5,7 +5,7 @@ import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts'
 import type { RateWindow } from '../api/rate-window.ts';
 import { deliveryView, envelopeView, mailView } from '../api/representation.ts';
 import type { Choices } from '../base/choices.ts';
-import { invalidBody } from '../base/errors.ts';
+import { invalidBody, notFound } from '../base/errors.ts';
 import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
 import type { Engine, Visitor } from '../engine/engine.ts';
 import type { EnteredValues } from '../engine/fields.ts';
@@ -15,7 +15,8 @@ import type { ResetLock } from '../engine/reset-lock.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { ReadSeed } from '../seed/schema.ts';
 import type { Seeder } from '../seed/seeder.ts';
-import { hashOf } from '../store/keys.ts';
+import { hashOf, type RandomId } from '../store/keys.ts';
+import { SNAPSHOT_NAME, type SnapshotInfo, type Snapshots } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ControlPlaneOptions {
@@ -33,6 +34,8 @@ export interface ControlPlaneOptions {
   /** Base of the links in mails. */
   origin: () => string;
   seeder: Seeder;
+  snapshots: Snapshots;
+  randomId: RandomId;
   owedPapers: OwedPapers;
   /** What the sandbox was started with. */
   seed: ReadSeed | undefined;
@@ -119,6 +122,41 @@ export class ControlPlane {
     rates.clear();
     choices.restore();
     faults.restore();
+  }
+
+  /** Keeps the present state under a name, in the place of an earlier one. */
+  async saveSnapshot(name = `snapshot-${this.#options.randomId(5)}`): Promise<SnapshotInfo> {
+    const { snapshots, store, resets, realClock } = this.#options;
+    if (!SNAPSHOT_NAME.test(name))
+      throw invalidBody({ name: ['Must be letters, digits, _, - and ., at most 64'] });
+    return resets.exclusive(async () => {
+      await store.settled();
+      const changes = [...store.state.changes()];
+      const info = { name, createdAt: isoTime(realClock.now()), envelopes: store.state.envelopes.size };
+      await snapshots.save(info, changes);
+      return info;
+    });
+  }
+
+  /** Goes back to a kept state, its clock included; choices and faults stay. Without a name: to the latest. */
+  async restoreSnapshot(name?: string): Promise<SnapshotInfo> {
+    const { snapshots, engine, rates, owedPapers } = this.#options;
+    const info = name === undefined ? (await snapshots.list()).at(-1) : await snapshots.info(name);
+    if (info === undefined) throw notFound('Snapshot');
+    await engine.replace(await snapshots.state(info.name), async () => {
+      owedPapers.forget();
+      await snapshots.restoreFiles(info.name);
+    });
+    rates.clear();
+    return info;
+  }
+
+  snapshots(): Promise<SnapshotInfo[]> {
+    return this.#options.snapshots.list();
+  }
+
+  removeSnapshot(name: string): Promise<void> {
+    return this.#options.snapshots.remove(name);
   }
 
   async deliveries(envelopeId: string | undefined) {

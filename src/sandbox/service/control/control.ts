@@ -41,6 +41,7 @@ export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
   app.get('/', (c) => reply(c, options.control.status()));
   signerRoutes(app, options);
   clockRoutes(app, options);
+  snapshotRoutes(app, options);
   recordRoutes(app, options);
   keyRoutes(app, options);
   settingRoutes(app, options);
@@ -78,6 +79,21 @@ function clockRoutes(app: Hono<ServiceEnv>, { control }: ControlOptions): void {
   app.post('/reset', async (c) => {
     await control.reset();
     return reply(c, control.status());
+  });
+}
+
+function snapshotRoutes(app: Hono<ServiceEnv>, { control }: ControlOptions): void {
+  app.get('/snapshots', async (c) => reply(c, { data: await control.snapshots() }));
+  app.post('/snapshots', async (c) => {
+    const { name } = parseBody(bodies.snapshot, await readJson(c.env.incoming));
+    return reply(c, { data: await control.saveSnapshot(name) }, 201);
+  });
+  app.post('/snapshots/:name/restore', async (c) =>
+    reply(c, { data: await control.restoreSnapshot(c.req.param('name')) }),
+  );
+  app.delete('/snapshots/:name', async (c) => {
+    await control.removeSnapshot(c.req.param('name'));
+    return c.body(null, 204);
   });
 }
 

@@ -9,6 +9,7 @@ import { Turns } from '../base/turns.ts';
 import type { CreateBody } from '../base/validation.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { Change } from '../store/records.ts';
+import type { KeptState } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import { draftEnvelope } from './draft.ts';
@@ -213,6 +214,23 @@ export class Engine {
       await this.#reset(keptKeyHash);
       await refill();
       this.#setAlarm();
+    });
+  }
+
+  /** Puts another state in the place of this one; `bringBack` does so with the files. */
+  replace({ changes, journal }: KeptState, bringBack: () => Promise<void>): Promise<void> {
+    const { resets, store, sender, clock } = this.#options;
+    return resets.exclusive(async () => {
+      sender.clear();
+      await store.settled();
+      try {
+        await store.replace(changes, journal);
+        clock.offsetMs = this.#state.clockOffsetMs;
+        await bringBack();
+      } finally {
+        sender.resume();
+        this.#setAlarm(true);
+      }
     });
   }
 

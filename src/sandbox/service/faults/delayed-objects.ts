@@ -62,6 +62,20 @@ export class DelayedObjects implements ObjectWriter {
     await this.#objects.clear(keys);
   }
 
+  save(folder: string): Promise<void> {
+    return this.#objects.save(folder);
+  }
+
+  /** What has not come yet never will. */
+  async restore(folder: string): Promise<void> {
+    for (const [key, { come, arrival }] of this.#late) {
+      this.#late.delete(key);
+      come.abort();
+      await arrival;
+    }
+    await this.#objects.restore(folder);
+  }
+
   onMiss(listener: (key: string) => Promise<boolean>): void {
     this.#objects.onMiss(listener);
   }

@@ -11,6 +11,8 @@ export function tamperedObjects(objects: ObjectWriter, faults: Faults, papers: P
     },
     get: (key) => objects.get(key),
     clear: (keys) => objects.clear(keys),
+    save: (folder) => objects.save(folder),
+    restore: (folder) => objects.restore(folder),
     onMiss: (listener) => objects.onMiss(listener),
   };
 }

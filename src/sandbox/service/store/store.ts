@@ -61,6 +61,17 @@ export class Store {
     this.#journal.note({ changes: [change] });
   }
 
+  /**
+   * Puts another state in the place of the present one, on disk first: `journal` is a file that says the same.
+   * @throws as `commit` does.
+   */
+  async replace(changes: readonly Change[], journal: string): Promise<void> {
+    if (this.#journal.hasFailed) await this.#journal.reopen();
+    await this.#journal.replace(journal);
+    this.state.apply({ kind: 'reset', value: null });
+    for (const change of changes) this.state.apply(change);
+  }
+
   /** Tells of each committed change, once it is in memory, until the returned function is called. */
   watch(watcher: (change: Change) => void): () => void {
     this.#watchers.add(watcher);

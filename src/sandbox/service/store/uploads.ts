@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../../../kernel/errors.ts';
 import { privateFolder, syncFolder, writeFileAtomic } from '../../../kernel/files/files.ts';
@@ -33,12 +33,29 @@ export class Uploads {
     await this.#remove((file) => file.endsWith('.pdf'));
   }
 
+  /** Copies all of them into a folder. */
+  async save(folder: string): Promise<void> {
+    for (const file of await this.#files()) await copyFile(join(this.#folder, file), join(folder, file));
+  }
+
+  /** Brings back what `save` put into a folder, and nothing else. */
+  async restore(folder: string): Promise<void> {
+    await this.clear();
+    const files = await readdir(folder);
+    if (files.length > 0) await privateFolder(this.#folder);
+    for (const file of files) await copyFile(join(folder, file), join(this.#folder, file));
+  }
+
   async #remove(isMeant: (file: string) => boolean): Promise<void> {
-    const files = await readdir(this.#folder).catch((error: unknown) => {
+    for (const file of (await this.#files()).filter(isMeant))
+      await rm(join(this.#folder, file), { force: true });
+  }
+
+  #files(): Promise<string[]> {
+    return readdir(this.#folder).catch((error: unknown) => {
       if (codeOf(error) === 'ENOENT') return [];
       throw error;
     });
-    for (const file of files.filter(isMeant)) await rm(join(this.#folder, file), { force: true });
   }
 
   #path(templateId: string): string {

@@ -1,0 +1,116 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startReceiver } from './receiver.ts';
+import {
+  DAY,
+  deliveriesOf,
+  errorIn,
+  listIn,
+  literal,
+  MemoryObjects,
+  mailsOf,
+  type Rig,
+  startRig,
+  tempFolder,
+} from './rig.ts';
+
+const save = async (rig: Rig, name: string) => (await rig.control('POST', '/snapshots', { name })).status;
+const load = async (rig: Rig, name: string) =>
+  (await rig.control('POST', `/snapshots/${name}/restore`)).status;
+const idsOf = async (rig: Rig, key?: string) =>
+  listIn(await rig.api('GET', '/esign/envelopes', undefined, key)).data.map(({ id }) => id);
+
+test('A snapshot brings back envelopes, mails, keys, papers and the clock', async () => {
+  const rig = await startRig({ choices: literal });
+  const kept = await rig.create({ sendImmediately: true });
+  await rig.act(kept.id, 'sign', { all: true });
+  const { key } = await rig.makeKey({});
+  const before = [await rig.get(kept.id), await mailsOf(rig, kept.id), [...rig.objects.stored.keys()].sort()];
+  expect(await save(rig, 'before')).toBe(201);
+  const later = await rig.create();
+  await rig.control('POST', '/clock/advance', { ms: 40 * DAY });
+  const { key: gone } = await rig.makeKey({});
+  expect(await load(rig, 'before')).toBe(200);
+  expect([
+    await rig.get(kept.id),
+    await mailsOf(rig, kept.id),
+    [...rig.objects.stored.keys()].sort(),
+  ]).toEqual(before);
+  expect(errorIn(await rig.api('GET', `/esign/envelopes/${later.id}`)).is).toBe('404 NOT_FOUND');
+  expect(await idsOf(rig, key)).toEqual([kept.id]);
+  expect((await rig.api('GET', '/esign/envelopes', undefined, gone)).status).toBe(401);
+  expect((await rig.control('GET', '/')).body).toMatchObject({ clockOffsetMs: 0 });
+  // Life goes on from there.
+  expect((await rig.create({ sendImmediately: true })).status).toBe('SENT');
+});
+
+test('It outlives a reset, and what it brings back outlives a restart', async () => {
+  const rig = await startRig({ choices: literal });
+  const { id } = await rig.create({ sendImmediately: true });
+  await save(rig, 'one');
+  await rig.control('POST', '/reset');
+  expect(await idsOf(rig)).toEqual([]);
+  await load(rig, 'one');
+  const other = await rig.create();
+  await rig.service.close();
+  const again = await startRig({ choices: literal, dataDir: rig.dataDir, objects: rig.objects });
+  expect((await idsOf(again)).sort()).toEqual([id, other.id].sort());
+  // Read from the disk this time.
+  await load(again, 'one');
+  expect(await idsOf(again)).toEqual([id]);
+  expect((await again.act(id, 'sign')).status).toBe('IN_PROGRESS');
+});
+
+test('A webhook that was pending is sent again, and what is under way belongs to nobody', async () => {
+  let status = 500;
+  const receiver = await startReceiver(() => status);
+  const rig = await startRig({ choices: literal });
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await rig.control('POST', '/clock/advance', { ms: 1 });
+  await save(rig, 'pending');
+  status = 200;
+  await rig.control('POST', '/clock/advance', { ms: DAY });
+  expect((await deliveriesOf(rig, id))[0]?.state).toBe('delivered');
+  await load(rig, 'pending');
+  expect((await deliveriesOf(rig, id))[0]?.state).toBe('pending');
+  await rig.control('POST', '/clock/advance', { ms: DAY });
+  expect((await deliveriesOf(rig, id))[0]?.state).toBe('delivered');
+});
+
+test('Snapshots are listed, replaced and removed; a name that is none is refused', async () => {
+  const rig = await startRig({ choices: literal, objects: new MemoryObjects() });
+  for (const name of ['a', 'b']) await save(rig, name);
+  await rig.create();
+  await save(rig, 'a');
+  expect(await rig.service.control.snapshots()).toMatchObject([
+    { name: 'b', envelopes: 0 },
+    { name: 'a', envelopes: 1 },
+  ]);
+  expect((await rig.control('DELETE', '/snapshots/a')).status).toBe(204);
+  expect(await readdir(join(rig.dataDir, 'snapshots'))).toEqual(['b']);
+  for (const [method, path] of [
+    ['DELETE', '/snapshots/a'],
+    ['POST', '/snapshots/a/restore'],
+    ['POST', '/snapshots/..%2f..%2fx/restore'],
+  ] as const)
+    expect(errorIn(await rig.control(method, path)).is).toBe('404 NOT_FOUND');
+  for (const name of ['', '../x', '.x', 'a/b', 'x'.repeat(65)])
+    expect([name, await save(rig, name)]).toEqual([name, 400]);
+});
+
+test('A journal is replaced while requests go on, and none of them is lost', async () => {
+  const dataDir = await tempFolder();
+  const rig = await startRig({ choices: literal, dataDir });
+  await rig.create();
+  await save(rig, 'few');
+  const creating = Array.from({ length: 30 }, () => rig.create());
+  for (let nth = 0; nth < 5; nth++) await load(rig, 'few');
+  await Promise.allSettled(creating);
+  await load(rig, 'few');
+  const after = [(await rig.create()).id, ...(await idsOf(rig))];
+  await rig.service.close();
+  const again = await startRig({ choices: literal, dataDir, objects: rig.objects });
+  expect((await idsOf(again)).length).toBe(2);
+  expect(after).toEqual(expect.arrayContaining(await idsOf(again)));
+});
