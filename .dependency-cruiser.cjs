@@ -5,6 +5,7 @@ const capabilities = [
   'demo',
   'doctor',
   'documents',
+  'envelope-index',
   'envelopes',
   'evidence',
   'profiles',
@@ -14,10 +15,12 @@ const capabilities = [
   'webhooks',
 ];
 // Arrows between capabilities, by name: sending in bulk is sending, and names roles of templates; the doctor looks at the settings a command
-// would use; evidence is what the papers, the webhooks and the reminders of an envelope say.
+// would use; evidence is what the papers, the webhooks and the reminders of an envelope say; the index
+// answers the selections of envelopes.
 const arrows = {
   bulk: ['envelopes', 'templates'],
   doctor: ['profiles'],
+  'envelope-index': ['envelopes'],
   evidence: ['documents', 'envelopes', 'webhooks'],
 };
 // The topics of src/cli/; boot, input and prompts beside them are for all. Papers are fetched when an envelope is completed, and for its evidence; waiting for one there is a watch; an assistant asks about both.

@@ -18,6 +18,12 @@ export interface CreateEnvelopeBody {
   sendImmediately?: boolean;
 }
 
+export interface EnvelopePage {
+  items: Envelope[];
+  totalPages: number | undefined;
+  total?: number | undefined;
+}
+
 export interface EnvelopesApi {
   /** Envelopes, page by page; the service filters by one status at most. Items may lack signers and metadata. */
   list(options?: {
@@ -26,11 +32,11 @@ export interface EnvelopesApi {
     signal?: AbortSignal | undefined;
     onTotal?: ((total: number) => void) | undefined;
   }): AsyncGenerator<Envelope, void, undefined>;
-  /** One page of 100, and how many there are where the service says so. */
+  /** One page of 100, and how many pages and envelopes there are where the service says so. */
   page(
     page: number,
     options?: { status?: string | undefined; signal?: AbortSignal | undefined },
-  ): Promise<{ items: Envelope[]; totalPages: number | undefined }>;
+  ): Promise<EnvelopePage>;
   /**
    * Those created at `since` (ms, by the service's clock) or later; where the list has an order, without reading the rest
    * of it. It is asked for once a reply has told the service's time.
@@ -86,7 +92,8 @@ export function envelopesApi(send: SendRequest, findMeant?: FindMeant): Envelope
     async page(number, { status, signal } = {}) {
       const query = status === undefined ? {} : { query: { status } };
       const page = await readPage(send, { path: '/esign/envelopes', ...query, signal }, number);
-      return { items: page.items.map((item) => readItem(item, page.status)), totalPages: page.totalPages };
+      const { status: code, totalPages, total } = page;
+      return { items: page.items.map((item) => readItem(item, code)), totalPages, total };
     },
     recent: (since, signal) => walkRecent(send, { path: '/esign/envelopes', signal }, readItem, since),
     get: (id, signal) => aboutOne(id, () => one({ method: 'GET', path: pathOf(id), signal })),

@@ -62,6 +62,7 @@ const POLL_MS = 25;
  */
 export class RateWindow {
   readonly #options: RateWindowOptions;
+  #pace: { reserve: number; maxWaitMs: number };
   #unlimited = false;
   #probe: Promise<void> | undefined;
   #probed: (() => void) | undefined;
@@ -70,6 +71,24 @@ export class RateWindow {
 
   constructor(options: RateWindowOptions) {
     this.#options = options;
+    this.#pace = options;
+  }
+
+  /**
+   * While this work goes on, at least so much of the window is left for others, and a new window is waited for so long
+   * unless nothing is to be waited for.
+   */
+  async sparing<T>(pace: { reserve: number; maxWaitMs: number }, work: () => Promise<T>): Promise<T> {
+    const before = this.#pace;
+    this.#pace = {
+      reserve: Math.max(before.reserve, pace.reserve),
+      maxWaitMs: before.maxWaitMs === 0 ? 0 : Math.max(before.maxWaitMs, pace.maxWaitMs),
+    };
+    try {
+      return await work();
+    } finally {
+      this.#pace = before;
+    }
   }
 
   /** What is known of the present window; undefined before the first reply and without rate-limit headers. */
@@ -157,7 +176,7 @@ export class RateWindow {
   }
 
   #spendable(standing: Standing): number {
-    return Math.max(1, Math.floor(standing.limit * (1 - this.#options.reserve)));
+    return Math.max(1, Math.floor(standing.limit * (1 - this.#pace.reserve)));
   }
 
   #startProbe(): string {
@@ -175,7 +194,8 @@ export class RateWindow {
   }
 
   async #waitFor(resetAt: number, signal?: AbortSignal): Promise<void> {
-    const { clock, maxWaitMs, onWait } = this.#options;
+    const { clock, onWait } = this.#options;
+    const { maxWaitMs } = this.#pace;
     const ms = Math.max(0, resetAt + this.#margin - clock.now());
     if (ms > maxWaitMs + this.#margin) throw usedUp(resetAt);
     if (this.#pause === undefined) {

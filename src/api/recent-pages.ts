@@ -4,7 +4,7 @@ import { type Page, type PageRequest, readPage, walkPages } from './pages.ts';
 /** Fewer items in a row may be in order by chance. */
 const SAMPLE = 10;
 
-type Order = 'newest-first' | 'oldest-first' | 'unknown';
+export type Order = 'newest-first' | 'oldest-first' | 'unknown';
 
 /**
  * The items of a list that were created at `since` (ms) or later, without reading the rest of a long list where its order
@@ -55,7 +55,8 @@ async function* fromTheEnd<T extends { createdAt?: string | null | undefined }>(
   yield* items(after);
 }
 
-function orderOf(items: readonly { createdAt?: string | null | undefined }[]): Order {
+/** How a list is ordered, as far as one page of it shows. */
+export function orderOf(items: readonly { createdAt?: string | null | undefined }[]): Order {
   const times = items.map((item) => Date.parse(item.createdAt ?? ''));
   if (times.length < SAMPLE || times.some(Number.isNaN)) return 'unknown';
   const steps = times.slice(1).map((time, index) => time - (times[index] ?? time));

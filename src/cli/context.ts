@@ -4,6 +4,7 @@ import { ServiceClock } from '../api/service-clock.ts';
 import type { FindMeant } from '../api/subject.ts';
 import { noting } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
+import type { EnvelopeIndex } from '../envelope-index/envelope-index.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
@@ -18,7 +19,7 @@ import { requireConnection, resolveSettings, type Settings } from '../profiles/r
 import { readProfiles } from '../profiles/store.ts';
 import { controlUrl, type SandboxControl, sandboxControl } from '../sandbox-control/control.ts';
 import { noted, redactor, signals } from './boot/process.ts';
-import { meantIn, scopeOf } from './boot/recents.ts';
+import { indexScopeOf, meantIn, scopeOf } from './boot/recents.ts';
 import { type Traced, traceText } from './boot/trace.ts';
 
 export interface ContextFlags {
@@ -132,7 +133,19 @@ export class Context {
       windowFolder,
       findMeant: meantIn(() => this.client(), noted),
     });
-    return noting(client, noted.recents);
+    const scope = indexScopeOf(settings);
+    const { observed } = await import('../api/observed.ts');
+    if (scope === undefined) return observed(client, [noting(noted.recents)]);
+    const { openIndex } = await import('../envelope-index/envelope-index.ts');
+    const opened = openIndex(stateDir(), scope, client, noting(noted.recents));
+    noted.index = opened.index;
+    return opened.client;
+  }
+
+  /** What is known of the service's envelopes; undefined where nothing is kept of them. */
+  async index(): Promise<EnvelopeIndex | undefined> {
+    await this.client();
+    return noted.index;
   }
 
   /** The profile's bucket; whoever opens it closes it. */

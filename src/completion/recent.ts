@@ -1,5 +1,4 @@
-import type { Client } from '../api/client.ts';
-import type { Envelope, Template } from '../api/schemas.ts';
+import type { Observer } from '../api/observed.ts';
 
 /** Something that can be completed by its id, and what tells it from others. */
 export interface Recent {
@@ -24,48 +23,15 @@ export function createRecents(): Recents {
   return { envelopes: new Map(), templates: new Map() };
 }
 
-/** The client, with what it reads noted in passing. */
-export function noting(client: Client, recents: Recents): Client {
-  const envelope = (seen: Envelope) =>
-    note(recents.envelopes, {
-      id: seen.id,
-      label: seen.subject ?? seen.templateName ?? '',
-      status: seen.status ?? undefined,
-    });
-  const template = (seen: Template) => note(recents.templates, { id: seen.id, label: seen.name ?? '' });
-  const { envelopes, templates } = client;
+/** Notes in passing what a client reads. */
+export function noting(recents: Recents): Observer {
   return {
-    ...client,
-    envelopes: {
-      ...envelopes,
-      list: (options) => each(envelopes.list(options), envelope),
-      get: (id, signal) => envelopes.get(id, signal).then(told(envelope)),
-      create: (body, signal) => envelopes.create(body, signal).then(told(envelope)),
-    },
-    templates: {
-      list: (options) => each(templates.list(options), template),
-      get: (id, signal) => templates.get(id, signal).then(told(template)),
-    },
+    envelope: ({ id, subject, templateName, status }) =>
+      note(recents.envelopes, { id, label: subject ?? templateName ?? '', status: status ?? undefined }),
+    template: ({ id, name }) => note(recents.templates, { id, label: name ?? '' }),
   };
 }
 
 function note(known: Map<string, Recent>, one: Recent): void {
   if (known.size < RECENT_LIMIT || known.has(one.id)) known.set(one.id, one);
-}
-
-function told<T>(tell: (item: T) => void): (item: T) => T {
-  return (item) => {
-    tell(item);
-    return item;
-  };
-}
-
-async function* each<T>(
-  items: AsyncIterable<T>,
-  tell: (item: T) => void,
-): AsyncGenerator<T, void, undefined> {
-  for await (const item of items) {
-    tell(item);
-    yield item;
-  }
 }

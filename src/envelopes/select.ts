@@ -80,6 +80,12 @@ export function soughtPart({ signer, search }: Selection): (one: Signer) => stri
     partOf(one, (text) => words.some((word) => hasWord(text, word)));
 }
 
+/** All conditions, asked of a whole envelope. */
+export function selectionFilter(wanted: Selection, now: number): (envelope: Envelope) => boolean {
+  const [fitsFacts, fitsPeople] = [factsFilter(wanted, now), peopleFilter(wanted)];
+  return (envelope) => fitsFacts(envelope) && fitsPeople(envelope);
+}
+
 /** The filters that the item of a list answers. */
 function factsFilter(wanted: Selection, now: number): (envelope: Envelope) => boolean {
   const { statuses, templateId: template } = wanted;

@@ -45,11 +45,11 @@ export class Draft {
       slice.push(line);
       length += line.length;
       if (length < SLICE) continue;
-      await this.#append(Buffer.from(slice.join('')));
+      await this.append(Buffer.from(slice.join('')));
       slice = [];
       length = 0;
     }
-    await this.#append(Buffer.from(slice.join('')));
+    await this.append(Buffer.from(slice.join('')));
   }
 
   /** Appends the bytes of another file from an offset up to another one. */
@@ -59,7 +59,7 @@ export class Draft {
       for (let at = from; at < to; ) {
         const { bytesRead, buffer } = await source.read(Buffer.alloc(Math.min(SLICE, to - at)), 0, null, at);
         if (bytesRead === 0) throw new Error(`${path} became shorter`);
-        await this.#append(buffer.subarray(0, bytesRead));
+        await this.append(buffer.subarray(0, bytesRead));
         at += bytesRead;
       }
     } finally {
@@ -76,7 +76,8 @@ export class Draft {
     return this.#file.close();
   }
 
-  async #append(bytes: Buffer): Promise<void> {
+  /** Appends bytes as they are. */
+  async append(bytes: Buffer): Promise<void> {
     await this.#file.appendFile(bytes);
     this.#size += bytes.length;
     this.#unsynced += bytes.length;

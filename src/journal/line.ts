@@ -15,9 +15,18 @@ export function writeLine(entry: unknown): string {
 
 /** The entry of a line without its line break, or undefined when a byte of it is not as written. */
 export function readLine(line: Buffer): unknown {
+  return isAsWritten(line) ? readTo(line, line.length - TAIL_LENGTH) : undefined;
+}
+
+/** True when every byte of a line without its line break is as it was written. */
+export function isAsWritten(line: Buffer): boolean {
   const end = line.length - TAIL_LENGTH;
   const crc = end < 0 ? undefined : TAIL.exec(line.toString('latin1', end))?.[1];
-  if (crc === undefined || hex(crc32('}', crc32(line.subarray(0, end)))) !== crc) return undefined;
+  return crc !== undefined && hex(crc32('}', crc32(line.subarray(0, end)))) === crc;
+}
+
+/** The members of a line that stand before a place in it, where a comma is. */
+export function readTo(line: Buffer, end: number): unknown {
   try {
     return parseJson(`${line.toString('utf8', 0, end)}}`);
   } catch {

@@ -60,3 +60,12 @@ export function listed(words: readonly string[]): string {
   const last = words.at(-1) ?? '';
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
 }
+
+/** `14s`, `2:05 min`, `1:02 h`. */
+export function clockText(seconds: number): string {
+  const whole = Math.round(seconds);
+  const two = (value: number) => String(value).padStart(2, '0');
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)}:${two(whole % 60)} min`;
+  return `${Math.floor(whole / 3_600)}:${two(Math.floor((whole % 3_600) / 60))} h`;
+}

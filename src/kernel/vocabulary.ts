@@ -140,6 +140,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'events:show': 'local',
   'events:trigger': 'writes',
   'events:verify': 'local',
+  find: 'reads',
   listen: 'writes',
   mcp: 'mails',
   'profiles:add': 'local',

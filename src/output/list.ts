@@ -17,8 +17,8 @@ export interface ListView<T> {
   /** Columns of the table on a terminal, the most telling first; the same when absent. */
   shown?: readonly Column<T>[];
   id(item: T): string;
-  /** Said on a terminal's stderr when there is nothing, and where to go from there. */
-  empty: string;
+  /** Said on a terminal's stderr when there is nothing, and where to go from there; nothing when absent. */
+  empty?: string | undefined;
 }
 
 /**
@@ -132,13 +132,13 @@ async function writeCsv<T>(
 async function writeTable<T>(
   items: AsyncIterable<T> | Iterable<T>,
   columns: readonly Column<T>[],
-  empty: string,
+  empty: string | undefined,
   terminal: Terminal,
 ): Promise<void> {
   const rows: T[] = [];
   for await (const item of items) rows.push(item);
-  if (rows.length === 0) say(empty, terminal);
-  else await terminal.out(renderTable(rows, columns, terminal));
+  if (rows.length === 0 && empty !== undefined) say(empty, terminal);
+  if (rows.length > 0) await terminal.out(renderTable(rows, columns, terminal));
 }
 
 function say(text: string, terminal: Terminal): void {

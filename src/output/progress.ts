@@ -1,4 +1,4 @@
-import { counted, grouped } from '../kernel/duration.ts';
+import { clockText, counted, grouped } from '../kernel/duration.ts';
 import { bytesInWords } from './bytes.ts';
 import { type Spinner, startSpinner } from './spinner.ts';
 import type { Terminal } from './terminal.ts';
@@ -38,15 +38,6 @@ function bytesLeft({ files, done, begun, expected, bytes }: Progress): number {
   const notBegun = Math.max(0, files - Math.max(begun, done));
   const usual = begun === 0 ? 0 : expected / begun;
   return Math.max(0, expected - bytes) + notBegun * usual;
-}
-
-/** `14s`, `2:05 min`, `1:02 h`. */
-function clockText(seconds: number): string {
-  const whole = Math.round(seconds);
-  const two = (value: number) => String(value).padStart(2, '0');
-  if (whole < 60) return `${whole}s`;
-  if (whole < 3_600) return `${Math.floor(whole / 60)}:${two(whole % 60)} min`;
-  return `${Math.floor(whole / 3_600)}:${two(Math.floor((whole % 3_600) / 60))} h`;
 }
 
 const REDRAW_MS = 200;

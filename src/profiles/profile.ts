@@ -22,6 +22,8 @@ const profileSchema = z.looseObject({
   insecureHttp: z.optional(z.boolean()),
   /** Of a sandbox that ends with its folder: nothing is learned from it. */
   ephemeral: z.optional(z.boolean()),
+  /** False: nothing is kept of its envelopes on this machine. */
+  index: z.optional(z.boolean()),
   storage: z.optional(storageSchema),
 });
 export type Profile = z.infer<typeof profileSchema>;

@@ -44,8 +44,8 @@ const TOPICS: Readonly<Record<string, string>> = {
 const TRIED: Readonly<Record<string, string>> = {
   list: 'envelopes list',
   ls: 'envelopes list',
-  find: 'envelopes list --search TEXT',
-  search: 'envelopes list --search TEXT',
+  find: 'find TEXT',
+  search: 'find TEXT',
   get: 'envelopes get ID',
   show: 'envelopes get ID',
   view: 'envelopes get ID',

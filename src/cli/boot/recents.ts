@@ -2,6 +2,8 @@ import type { Client } from '../../api/client.ts';
 import type { FindMeant } from '../../api/subject.ts';
 import type { Scope } from '../../completion/cache.ts';
 import type { Recents } from '../../completion/recent.ts';
+import type { EnvelopeIndex } from '../../envelope-index/envelope-index.ts';
+import type { IndexScope } from '../../envelope-index/index-file.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Settings } from '../../profiles/resolve.ts';
 
@@ -15,6 +17,14 @@ export function scopeOf({ baseUrl, profileName, apiKey }: Settings): Scope | und
 export interface Noted {
   recents: Recents;
   scope: Scope | undefined;
+  /** What is known of the service's envelopes; undefined where none is kept. */
+  index: EnvelopeIndex | undefined;
+}
+
+/** Whose index of envelopes a run keeps; undefined where none is wanted. */
+export function indexScopeOf(settings: Settings, env = process.env): IndexScope | undefined {
+  if (settings.profile?.index === false || env.ESIGN_NO_INDEX) return undefined;
+  return scopeOf(settings);
 }
 
 /** What is asked when an id does not exist; what it needs is loaded only then. */
@@ -34,8 +44,9 @@ export function meantIn(client: () => Promise<Client>, { scope }: Noted): FindMe
   };
 }
 
-/** Keeps what the run has seen for completing it later. A cache that can't be written is no one's trouble. */
-export async function keepNoted({ recents, scope }: Noted): Promise<void> {
+/** Keeps what the run has seen. A cache or an index that can't be written is no one's trouble. */
+export async function keepNoted({ recents, scope, index }: Noted): Promise<void> {
+  await index?.settle().catch(() => undefined);
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
   try {
     const { cacheFile, keepRecents } = await import('../../completion/cache.ts');

@@ -82,7 +82,8 @@ function overBy(envelope: Envelope, who: string, now: number): string {
   return [relativeTime(endOf(envelope), now), by].filter((part) => part !== '').join(', ');
 }
 
-function inOrder({ signers, signingOrder }: Envelope): Signer[] {
+/** The signers in the order in which they sign. */
+export function inOrder({ signers, signingOrder }: Envelope): Signer[] {
   if (signingOrder !== 'SEQUENTIAL') return signers ?? [];
   return (signers ?? []).toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
 }
@@ -111,7 +112,7 @@ const FILTERS: readonly (readonly [keyof Selection, string])[] = [
 ];
 
 /** What is said when there is nothing, and what to try. */
-function nothingFits(selection: Selection): string {
+export function nothingFits(selection: Selection): string {
   const { search, signer } = selection;
   const others = FILTERS.filter(([key]) => selection[key] !== undefined).map(([, flag]) => flag);
   const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;

@@ -11,6 +11,7 @@ import { type ListFormat, writeList } from '../../output/list.ts';
 import type { Context } from '../context.ts';
 import { limited } from '../input/limit.ts';
 import { envelopeList } from './list-view.ts';
+import { searchEnvelopes } from './search.ts';
 
 export interface ListFlags extends ListFormat {
   limit?: number | undefined;
@@ -20,25 +21,51 @@ export interface ListFlags extends ListFormat {
 
 /** `envelopes list`: those that fit, sorted if asked for, so many of them, in the wanted form. */
 export async function listEnvelopes(selection: Selection, flags: ListFlags, context: Context): Promise<void> {
-  const client = await context.client();
-  const { signal } = context;
-  let total: number | undefined;
-  const found = selectEnvelopes(client, selection, {
-    pageSize: limited.pageSize(flags, isUnfiltered(selection) && flags.sort === undefined),
-    onTotal: (known) => {
-      total = known;
-    },
-    signal,
-  });
-  const sorted = flags.sort === undefined ? found : sorting(found, flags.sort, context);
-  const taken = limited.take(sorted, flags, context, () => total);
+  const found = isSearch(selection)
+    ? await searched(selection, flags, context)
+    : await listed(selection, flags, context);
+  const sorted = flags.sort === undefined ? found.envelopes : sorting(found.envelopes, flags.sort, context);
+  const taken = limited.take(sorted, flags, context, found.total);
   const needsSigners = !flags.quiet && !context.json && (flags.fields?.includes('signers') ?? true);
+  const shown = needsSigners ? withSigners(await context.client(), taken, context.signal) : taken;
   await writeList<Envelope>(
-    needsSigners ? withSigners(client, taken, signal) : taken,
+    shown,
     envelopeList(() => context.now(), selection),
     flags,
     context.terminal,
   );
+  if (found.hasMore()) limited.notice(flags, context, found.total());
+}
+
+interface Found {
+  envelopes: AsyncIterable<Envelope>;
+  /** How many there are in all, where that is known by then. */
+  total: () => number | undefined;
+  /** Whether there are others, which are not even looked at. */
+  hasMore: () => boolean;
+}
+
+/** Who is asked for, or what: the index answers that. */
+function isSearch({ signer, search }: Selection): boolean {
+  return signer !== undefined || search !== undefined;
+}
+
+async function searched(selection: Selection, flags: ListFlags, context: Context): Promise<Found> {
+  // What is sorted here is looked at whole.
+  const limit = flags.sort === undefined ? limited.most(flags) : undefined;
+  return searchEnvelopes(selection, { limit }, context);
+}
+
+async function listed(selection: Selection, flags: ListFlags, context: Context): Promise<Found> {
+  let total: number | undefined;
+  const envelopes = selectEnvelopes(await context.client(), selection, {
+    pageSize: limited.pageSize(flags, isUnfiltered(selection) && flags.sort === undefined),
+    onTotal: (known) => {
+      total = known;
+    },
+    signal: context.signal,
+  });
+  return { envelopes, total: () => total, hasMore: () => false };
 }
 
 /** All of them in the order of a field; that none of them has it is said. */

@@ -43,7 +43,8 @@ function standingLine(envelope: Envelope, terminal: Terminal, now: number): stri
   return sentence === '' ? '' : `${indented(safeLine(sentence), 0, terminal)}\n`;
 }
 
-function standing(envelope: Envelope, now: number): string {
+/** Where an envelope stands, in a sentence; empty for a status that is not known here. */
+export function standing(envelope: Envelope, now: number): string {
   const { status, signers = [], sentAt, expiresAt, completedAt } = envelope;
   const people = signers ?? [];
   const done = people.filter((one) => one.status === 'SIGNED').length;

@@ -23,15 +23,23 @@ export const limited = {
     context: Context,
     total: () => number | undefined = () => undefined,
   ): AsyncIterable<T> {
-    if (flags.all) return items;
-    const limit = flags.limit ?? DEFAULT_LIMIT;
-    const isChosen = flags.limit !== undefined;
-    return takeFirst(items, limit, () => {
-      if (isChosen || flags.quiet || context.json) return;
-      const all = total();
-      const shown = all === undefined ? `the first ${limit}; there are more` : `${limit} of ${grouped(all)}`;
-      context.notice(`Showing ${shown}. Use --all, or -L for another number.`);
-    });
+    const most = limited.most(flags);
+    return most === undefined ? items : takeFirst(items, most, () => limited.notice(flags, context, total()));
+  },
+
+  /** So many at most; undefined for all of them. */
+  most(flags: LimitFlags): number | undefined {
+    return flags.all ? undefined : (flags.limit ?? DEFAULT_LIMIT);
+  },
+
+  /** Says that there are more than are shown. */
+  notice(flags: LimitFlags, context: Context, total: number | undefined): void {
+    if (flags.limit !== undefined || flags.quiet || context.json) return;
+    const shown =
+      total === undefined
+        ? `the first ${DEFAULT_LIMIT}; there are more`
+        : `${DEFAULT_LIMIT} of ${grouped(total)}`;
+    context.notice(`Showing ${shown}. Use --all, or -L for another number.`);
   },
 
   /** A page just large enough to see whether there is more; whole pages when items are filtered here. */

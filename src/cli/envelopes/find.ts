@@ -1,0 +1,77 @@
+import type { Envelope } from '../../api/schemas.ts';
+import type { Answer } from '../../envelope-index/answer.ts';
+import type { Selection } from '../../envelopes/select.ts';
+import { durationInWords } from '../../kernel/duration.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { wordsOf } from '../../kernel/words.ts';
+import { type ListFormat, writeList } from '../../output/list.ts';
+import type { Context } from '../context.ts';
+import { limited } from '../input/limit.ts';
+import { renderHits } from './find-view.ts';
+import { envelopeList } from './list-view.ts';
+import { searchEnvelopes } from './search.ts';
+import { renderEnvelope } from './view.ts';
+
+export interface FindFlags extends ListFormat {
+  status?: string[] | undefined;
+  limit?: number | undefined;
+  all: boolean;
+  cached: boolean;
+}
+
+/** `find`: every envelope in which each of the words begins one, told in words on a terminal. */
+export async function findEnvelopes(
+  given: readonly string[],
+  flags: FindFlags,
+  context: Context,
+): Promise<void> {
+  const search = given.join(' ');
+  if (wordsOf(search).length === 0)
+    throw new UsageError('There is nothing to look for.', {
+      hint: 'Give a name, an address, a subject or a number: `esign find lukasz`.',
+    });
+  const selection = { search, statuses: flags.status };
+  const limit = limited.most(flags);
+  const answer = await searchEnvelopes(selection, { limit, cached: flags.cached }, context);
+  let count = 0;
+  async function* counted() {
+    for await (const one of answer.envelopes) {
+      count++;
+      yield one;
+    }
+  }
+  const { empty, ...view } = envelopeList(() => context.now(), selection);
+  if (isTold(flags, context)) await tell(counted(), answer, selection, context);
+  else await writeList(counted(), view, flags, context.terminal);
+  if (flags.cached) context.notice(ageOf(answer));
+  // Also to a program: an empty list may mean that the words were wrong.
+  if (count === 0 && !flags.quiet) context.notice(empty ?? '');
+  if (answer.hasMore()) limited.notice(flags, context, answer.total());
+}
+
+/** In words to a person at a terminal; whoever asks for columns, ids or JSON gets those. */
+function isTold({ csv, quiet, fields }: FindFlags, { terminal, json }: Context): boolean {
+  return terminal.outIsTty && !json && !csv && !quiet && fields === undefined;
+}
+
+async function tell(
+  envelopes: AsyncIterable<Envelope>,
+  answer: Answer,
+  selection: Selection,
+  context: Context,
+): Promise<void> {
+  const { terminal } = context;
+  const found: Envelope[] = [];
+  for await (const one of envelopes) found.push(one);
+  const [only] = found;
+  if (only !== undefined && found.length === 1 && !answer.hasMore())
+    return terminal.out(renderEnvelope(only, terminal, context.now()));
+  await terminal.out(renderHits(found, selection, terminal, context.now()));
+}
+
+function ageOf({ knownAt }: Answer): string {
+  if (knownAt === undefined)
+    return 'Only what was read in passing is known here yet. Without --cached every envelope is looked at.';
+  const age = Math.max(0, Date.now() - knownAt);
+  return `As it was known ${durationInWords(age)} ago, or when it was last read since. Leave out --cached to ask the service.`;
+}

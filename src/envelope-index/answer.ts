@@ -1,0 +1,169 @@
+import type { Envelope } from '../api/schemas.ts';
+import { type Selection, selectionFilter } from '../envelopes/select.ts';
+import { mapInOrder } from '../kernel/streams.ts';
+import { folded, wordsOf } from '../kernel/words.ts';
+import type { EnvelopeIndex, RefreshOptions } from './envelope-index.ts';
+import type { OpenIndexFile } from './index-file.ts';
+import { type Known, type Question } from './snapshot.ts';
+
+export interface AnswerOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
+  /** So many at most. */
+  limit?: number | undefined;
+  /** From what is known alone, however old. */
+  cached?: boolean | undefined;
+  /** The service's time. */
+  now: () => number;
+}
+
+/** The envelopes that fit, the newest first, and what is known of them all. */
+export interface Answer {
+  envelopes: AsyncGenerator<Envelope, void, undefined>;
+  /** How many fit in all, the limit aside; undefined where only looking at each would tell. Ask when all were taken. */
+  total(): number | undefined;
+  /** True when there may be more than the limit allowed. */
+  hasMore(): boolean;
+  /** When all envelopes were known the last time, in ms; undefined: never. */
+  knownAt: number | undefined;
+}
+
+const CONCURRENCY = 8;
+
+/**
+ * What the index answers to a selection. Unless `cached`, every envelope that can still change is asked for again before it
+ * is handed over, and no more of them than are wanted.
+ * @throws IndexUnusable
+ */
+export async function answerFrom(
+  index: EnvelopeIndex,
+  selection: Selection,
+  options: AnswerOptions,
+): Promise<Answer> {
+  const { cached, signal, onProgress } = options;
+  const askedAt = Date.now();
+  const question = questionOf(selection);
+  const couldFit = couldFitNow(selection, options.now);
+  const { snapshot, unsure } = cached
+    ? { snapshot: await index.known(question), unsure: new Set<string>() }
+    : await index.refreshed(question, { signal, onProgress, mayAnswer: couldFit });
+  const hits = [...snapshot.known.values()].filter((one) => one.hit && couldFit(one)).sort(newestFirst);
+  const answering = new Answering(index, hits, { askedAt, unsure }, selection, options);
+  return {
+    envelopes: answering.envelopes(),
+    total: () => answering.total(),
+    hasMore: () => answering.hasMore(),
+    knownAt: snapshot.completeness?.complete,
+  };
+}
+
+/** What the lines of the index are searched for: no envelope that fits lacks it. */
+function questionOf({ search, signer, templateId }: Selection): Question {
+  return {
+    words: search === undefined ? [] : wordsOf(search),
+    part: signer === undefined ? undefined : folded(signer),
+    template: templateId === undefined ? undefined : folded(templateId),
+  };
+}
+
+/** The states that an envelope may have come to since it was in this one. */
+const NEXT: Readonly<Record<string, readonly string[]>> = {
+  COMPLETED: [],
+  CANCELLED: [],
+  EXPIRED: [],
+  DECLINED: ['CANCELLED'],
+  IN_PROGRESS: ['COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
+  SENT: ['IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
+};
+
+/** By what never changes and by where it stood: whether an envelope may fit now. */
+function couldFitNow({ statuses, createdAfter, createdBefore }: Selection, now: () => number) {
+  return ({ status, created, touched }: Known): boolean => {
+    const time = now();
+    if (createdAfter !== undefined && created < createdAfter(time)) return false;
+    if (createdBefore !== undefined && created > createdBefore(time)) return false;
+    if (statuses === undefined || touched || statuses.includes(status)) return true;
+    const next = NEXT[status];
+    return next === undefined || next.some((one) => statuses.includes(one));
+  };
+}
+
+/** By id where the times are equal, so that the order is the same each time. */
+function newestFirst(a: Known, b: Known): number {
+  return (b.created || 0) - (a.created || 0) || (a.id < b.id ? 1 : -1);
+}
+
+/** When the question came, and what the service's list does not show. */
+interface Asked {
+  askedAt: number;
+  unsure: ReadonlySet<string>;
+}
+
+class Answering {
+  readonly #index: EnvelopeIndex;
+  readonly #hits: readonly Known[];
+  readonly #asked: Asked;
+  readonly #selection: Selection;
+  readonly #options: AnswerOptions;
+  #shown = 0;
+  /** How many of the hits were looked at. */
+  #looked = 0;
+
+  constructor(
+    index: EnvelopeIndex,
+    hits: readonly Known[],
+    asked: Asked,
+    selection: Selection,
+    options: AnswerOptions,
+  ) {
+    this.#index = index;
+    this.#hits = hits;
+    this.#asked = asked;
+    this.#selection = selection;
+    this.#options = options;
+  }
+
+  hasMore(): boolean {
+    return this.#looked < this.#hits.length;
+  }
+
+  total(): number | undefined {
+    if (!this.hasMore()) return this.#shown;
+    const { search: _, ...rest } = this.#selection;
+    const isByWords = Object.values(rest).every((value) => value === undefined);
+    return isByWords ? this.#hits.length - (this.#looked - this.#shown) : undefined;
+  }
+
+  async *envelopes(): AsyncGenerator<Envelope, void, undefined> {
+    const { limit = Number.POSITIVE_INFINITY, now } = this.#options;
+    if (this.#hits.length === 0) return;
+    const file = this.#index.file.open();
+    try {
+      while (this.hasMore() && this.#shown < limit) {
+        // No more are asked for than are wanted.
+        const some = this.#hits.slice(this.#looked, this.#looked + limit - this.#shown);
+        for await (const one of mapInOrder(some, CONCURRENCY, (hit) => this.#look(hit, file))) {
+          this.#looked++;
+          if (one === undefined || !selectionFilter(this.#selection, now())(one)) continue;
+          this.#shown++;
+          yield one;
+        }
+      }
+    } finally {
+      file.close();
+    }
+  }
+
+  /** The envelope as it is now, or as it was known; undefined when there is none any more. */
+  async #look(hit: Known, file: OpenIndexFile): Promise<Envelope | undefined> {
+    const known = file.envelope(hit);
+    if (this.#options.cached) return known && hit.touched ? { ...known, status: hit.status } : known;
+    if (known !== undefined && this.#isAsItStands(hit)) return known;
+    return this.#index.now(hit.id, this.#options.signal);
+  }
+
+  /** True when the service would say nothing else: it can't change any more, or it was read after the question came. */
+  #isAsItStands(hit: Known): boolean {
+    const { askedAt, unsure } = this.#asked;
+    if (unsure.has(hit.id) || hit.touched) return false;
+    return hit.known === 'final' || (hit.known === 'whole' && hit.seen >= askedAt);
+  }
+}

@@ -1,0 +1,232 @@
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { open, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Envelope, envelopeSchema, matches } from '../api/schemas.ts';
+import { Draft } from '../journal/compaction.ts';
+import { readLine, writeLine } from '../journal/line.ts';
+import { eachLine } from '../journal/lines.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { shortDigest } from '../kernel/digest.ts';
+import { codeOf } from '../kernel/errors.ts';
+import { replaceAtomic } from '../kernel/files/files.ts';
+import { makeFolder } from '../kernel/files/folder.ts';
+import { lockFile } from '../kernel/files/lock.ts';
+import { isRecord } from '../kernel/json.ts';
+import type { Entry, Remark } from './entry.ts';
+import { type Known, type Question, Snapshot } from './snapshot.ts';
+
+/** Whose envelopes an index knows. What one key sees is never shown to another. */
+export interface IndexScope {
+  baseUrl: string;
+  profile: string | undefined;
+  /** The key, or where it comes from. */
+  apiKey: string;
+}
+
+/** The first line: a file of another version is made anew. */
+const HEADER = { journal: 'envelope-index', version: 1 };
+/** A file is made only with its first line in it. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND;
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+/** Worth writing anew: so many bytes that no longer count, and as many as those that do. */
+const LEAST_WASTE = 4 * 1024 * 1024;
+/** Whenever the file has grown by so much, it is looked whether that is so. */
+const LOOK_EVERY = 32 * 1024 * 1024;
+/** Lines that are copied at a time. */
+const AT_ONCE = 200;
+/** Another process may build the index; as long as it lives it is waited for. */
+const BUILD_MS = 24 * 3_600_000;
+
+/**
+ * The file of an index: lines with checksums, only ever appended to, by any number of processes at once. Nothing in it is
+ * lost when it is: all of it can be read from the service again. So a line that is not as it was written counts as absent.
+ */
+export class IndexFile {
+  readonly path: string;
+
+  /** The name is a checksum: no address, profile or key stands in it. */
+  constructor(stateDir: string, { baseUrl, profile, apiKey }: IndexScope) {
+    const name = shortDigest(JSON.stringify([baseUrl, profile ?? null, apiKey]));
+    this.path = join(stateDir, 'index', `${name}.jsonl`);
+  }
+
+  /** Appends lines, and returns how many bytes those are. A process that is killed meanwhile leaves at most a torn one. */
+  append(entries: readonly (Entry | Remark)[]): number {
+    if (entries.length === 0) return 0;
+    // A line that was torn ends here and takes none of these with it.
+    const text = `\n${entries.map(writeLine).join('')}`;
+    try {
+      this.#write(APPEND, text);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+      makeFolder(dirname(this.path), 0o700);
+      this.#create();
+      this.#write(APPEND, text);
+    }
+    return Buffer.byteLength(text);
+  }
+
+  /** True each time the file has grown enough to look whether it should be written anew. */
+  async hasGrown(by: number): Promise<boolean> {
+    const size = (await stat(this.path).catch(() => undefined))?.size ?? 0;
+    return Math.floor(size / LOOK_EVERY) > Math.floor((size - by) / LOOK_EVERY);
+  }
+
+  /** What the file says; with a snapshot of before, only what came since is read. No file says nothing. */
+  async read(question?: Question, before?: Snapshot): Promise<Snapshot> {
+    const identity = await this.#identity();
+    const goesOn = before !== undefined && before.file === identity;
+    const snapshot = goesOn ? before : new Snapshot(question);
+    if (identity === undefined) return snapshot;
+    if (snapshot.size === 0 && !(await this.#hasHeader())) {
+      // Of another version, or no index: it is made anew.
+      await this.clear();
+      return snapshot;
+    }
+    snapshot.file = identity;
+    let start = snapshot.size;
+    await eachLine(this.path, start, ({ bytes, end }) => {
+      if (start > 0) snapshot.take(bytes, start, end);
+      else snapshot.size = end;
+      start = end;
+    });
+    return snapshot;
+  }
+
+  /** The file for reading envelopes out of it. */
+  open(): OpenIndexFile {
+    return new OpenIndexFile(openSync(this.path, 'r'));
+  }
+
+  /** Writes the file anew where much of it no longer counts, the newest envelopes last; false when it stays as it is. */
+  async tidy(snapshot: Snapshot, always = false): Promise<boolean> {
+    const live = snapshot.live;
+    const waste = snapshot.size - live;
+    if (!always && snapshot.damaged === 0 && waste < Math.max(LEAST_WASTE, live)) return false;
+    const all = [...snapshot.known.values()].sort(oldestFirst);
+    const source = openSync(this.path, 'r');
+    try {
+      await replaceAtomic(this.path, (draft) => writeAll(draft, source, all, snapshot));
+    } finally {
+      closeSync(source);
+    }
+    return true;
+  }
+
+  /** Takes the file away, and says how many bytes it had. */
+  async clear(): Promise<number> {
+    const size = (await stat(this.path).catch(() => undefined))?.size ?? 0;
+    await rm(this.path, { force: true });
+    return size;
+  }
+
+  /** Work that only one process does at a time. `onWait` is told when another one is at it. */
+  async alone<T>(work: () => Promise<T>, signal?: AbortSignal, onWait?: () => void): Promise<T> {
+    makeFolder(dirname(this.path), 0o700);
+    let waits = false;
+    const clock = {
+      ...systemClock,
+      sleep: (ms: number) => {
+        if (!waits) onWait?.();
+        waits = true;
+        return systemClock.sleep(ms, signal);
+      },
+    };
+    const taken = () => new Error('another process builds the index');
+    const release = await lockFile(`${this.path}.lock`, taken, { waitMs: BUILD_MS, clock });
+    try {
+      return await work();
+    } finally {
+      await release();
+    }
+  }
+
+  async #identity(): Promise<string | undefined> {
+    const facts = await stat(this.path).catch(() => undefined);
+    return facts && `${facts.ino} ${facts.birthtimeMs}`;
+  }
+
+  async #hasHeader(): Promise<boolean> {
+    const expected = writeLine(HEADER);
+    const file = await open(this.path, 'r');
+    try {
+      const { buffer } = await file.read(Buffer.alloc(expected.length), 0, expected.length, 0);
+      return buffer.toString() === expected;
+    } finally {
+      await file.close();
+    }
+  }
+
+  #create(): void {
+    try {
+      this.#write(CREATE, writeLine(HEADER));
+    } catch (error) {
+      // Another process was first.
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
+
+  #write(mode: number, text: string): void {
+    const file = openSync(this.path, mode, 0o600);
+    try {
+      writeSync(file, text);
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+/** A file of an index that is read at places. */
+export class OpenIndexFile {
+  readonly #file: number;
+
+  constructor(file: number) {
+    this.#file = file;
+  }
+
+  /** The envelope as it was read; undefined where its line is not there any more, since the file was written anew. */
+  envelope(one: Known): Envelope | undefined {
+    if (one.end === 0) return undefined;
+    const value = readLine(lineAt(this.#file, one).subarray(0, -1));
+    return isRecord(value) && matches(envelopeSchema, value.envelope) ? value.envelope : undefined;
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
+
+const oldestFirst = (a: Known, b: Known) => (a.created || 0) - (b.created || 0) || a.seen - b.seen;
+
+async function writeAll(
+  draft: string,
+  source: number,
+  all: readonly Known[],
+  snapshot: Snapshot,
+): Promise<void> {
+  const file = await Draft.at(draft);
+  try {
+    await file.write([HEADER]);
+    for (let at = 0; at < all.length; at += AT_ONCE) {
+      const lines = all.slice(at, at + AT_ONCE).flatMap((one) => linesOf(one, source));
+      await file.append(Buffer.concat(lines));
+    }
+    if (snapshot.completeness) await file.write([snapshot.completeness]);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The line of an envelope as it was written, and that something happened since. */
+function linesOf(one: Known, source: number): Buffer[] {
+  const { id, touched, status, seen, end } = one;
+  return [
+    ...(end > 0 ? [lineAt(source, one)] : []),
+    ...(touched ? [Buffer.from(writeLine({ touched: id, status, seen }))] : []),
+  ];
+}
+
+function lineAt(file: number, { start, end }: Known): Buffer {
+  const bytes = Buffer.allocUnsafe(end - start);
+  return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start));
+}

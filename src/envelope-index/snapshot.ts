@@ -1,0 +1,142 @@
+import { isAsWritten, readTo } from '../journal/line.ts';
+import { isRecord } from '../kernel/json.ts';
+import { hasWords } from '../kernel/words.ts';
+import { BETWEEN_TEXTS, type Completeness, type EntryHead, isHead, isRemark, type Remark } from './entry.ts';
+
+/** What is looked for, folded. The file answers it roughly: every envelope that fits is a hit, and a few others. */
+export interface Question {
+  /** Every one begins a word of the envelope. */
+  words?: readonly string[] | undefined;
+  /** Stands somewhere in it. */
+  part?: string | undefined;
+  /** The template's id or name. */
+  template?: string | undefined;
+}
+
+/** One envelope as the index knows it. */
+export interface Known extends Omit<EntryHead, 'created'> {
+  /** In ms; NaN where the service did not say. */
+  created: number;
+  /** Where its line stands in the file; an envelope that only a webhook named has none. */
+  start: number;
+  end: number;
+  /** Something happened to it since it was read. */
+  touched: boolean;
+  /** Whether it answers the question that the file was read for. */
+  hit: boolean;
+  /** Whether it can't, whatever else there is to know of it. */
+  excluded: boolean;
+}
+
+/** True where words may be in it that the index does not know. */
+export function isPartly({ known }: Known): boolean {
+  return known === 'part';
+}
+
+const TEXTS = ',"texts":';
+const ENVELOPE = ',"envelope":';
+
+/** Everything that a file of the index says, with its lines applied in their order. The envelopes themselves stay in the file. */
+export class Snapshot {
+  readonly known = new Map<string, Known>();
+  /** Lines that are not as they were written; they count for nothing. */
+  damaged = 0;
+  /** Bytes up to the end of the last line that was read. */
+  size = 0;
+  /** Which file that was: another one may take its place. */
+  file: string | undefined;
+  /** When every envelope of the service was known the last time; undefined: never. */
+  completeness: Completeness | undefined;
+  readonly #words: readonly string[];
+  /** Bytes without which a line can't be an answer. */
+  readonly #needles: readonly Buffer[];
+  /** The same, of what even a list shows. */
+  readonly #template: readonly Buffer[];
+
+  constructor({ words = [], part, template }: Question = {}) {
+    this.#words = words;
+    this.#needles = [...words, ...given(part)].map(bytesOf);
+    this.#template = given(template).map(bytesOf);
+  }
+
+  /** Takes one line, in the order of the file. */
+  take(line: Buffer, start: number, end: number): void {
+    this.size = end;
+    if (line.length === 0) return;
+    if (!isAsWritten(line)) {
+      this.damaged++;
+      return;
+    }
+    const texts = line.indexOf(TEXTS);
+    const value = readTo(line, texts < 0 ? line.lastIndexOf(',"crc":') : texts);
+    if (isHead(value)) this.#enter(value, line, { start, end });
+    else if (isRemark(value)) this.#apply(value);
+  }
+
+  /** Bytes of the lines that still count. */
+  get live(): number {
+    let bytes = 0;
+    for (const { start, end } of this.known.values()) bytes += end - start;
+    return bytes;
+  }
+
+  #enter(head: EntryHead, line: Buffer, { start, end }: { start: number; end: number }): void {
+    const before = this.known.get(head.id);
+    // A line that was written late tells less than what was read since.
+    if (before !== undefined && before.seen > head.seen) return;
+    const created = Date.parse(head.created);
+    if (before && head.known === 'part' && !isPartly(before) && Object.is(before.created, created)) {
+      before.touched ||= before.status !== head.status;
+      before.status = head.status;
+      return;
+    }
+    const texts = line.subarray(0, line.indexOf(ENVELOPE));
+    const excluded = !this.#template.every((needle) => texts.includes(needle));
+    const hit = !excluded && this.#answers(texts, line);
+    this.known.set(head.id, { ...head, created, start, end, touched: false, hit, excluded });
+  }
+
+  #apply(remark: Remark): void {
+    if ('complete' in remark) {
+      const { complete, upTo, extra } = remark;
+      this.completeness = { complete, upTo, extra };
+    } else if ('gone' in remark) {
+      this.known.delete(remark.gone);
+    } else this.#touch(remark.touched, remark.status, remark.seen);
+  }
+
+  #touch(id: string, status: string, seen: number): void {
+    const before = this.known.get(id);
+    if (before?.known === 'final') return;
+    if (before) Object.assign(before, { status, touched: true });
+    else this.known.set(id, { ...UNREAD, id, status, seen });
+  }
+
+  #answers(head: Buffer, line: Buffer): boolean {
+    if (!this.#needles.every((needle) => head.includes(needle))) return false;
+    if (this.#words.length === 0) return true;
+    const value = readTo(line, head.length);
+    const texts = isRecord(value) && typeof value.texts === 'string' ? value.texts : '';
+    return hasWords(texts.split(BETWEEN_TEXTS), this.#words);
+  }
+}
+
+/** What a webhook named and nobody has read yet. */
+const UNREAD = {
+  created: Number.NaN,
+  known: 'part',
+  start: 0,
+  end: 0,
+  touched: true,
+  hit: false,
+  excluded: false,
+} as const;
+
+function given(text: string | undefined): string[] {
+  return text === undefined ? [] : [text];
+}
+
+/** A text as it stands in a line of JSON. */
+function bytesOf(text: string): Buffer {
+  return Buffer.from(JSON.stringify(text).slice(1, -1));
+}

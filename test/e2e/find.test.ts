@@ -1,0 +1,125 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/kernel/json.ts';
+import { COMMAND, Home, linesOf } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
+
+/* Somebody is on the phone. */
+const home = new Home();
+const ROWS = [
+  'signer1_email,signer1_name,signer2_email,signer2_name,subject,meta.deal',
+  'lr@example.com,Łukasz Řehoř,ada@example.org,Ada Lovelace,Contract 1377,D-1',
+  'lr@example.com,Łukasz Řehoř,bo@example.org,Bo,Contract 1378,D-2',
+  'zoe@example.com,Zoë,bo@example.org,Bo,Contract 1379,D-3',
+  '',
+].join('\n');
+/** The ids in the order of the file. */
+let ids: string[] = [];
+
+beforeAll(async () => {
+  await home.sandbox();
+  await writeFile(home.path('rows.csv'), ROWS);
+  const create = ['bulk', 'create', home.path('rows.csv'), '--template', 'tmpl_nda', '--send', '--yes'];
+  expect((await home.run(create)).code).toBe(0);
+  const listed = await home.json(['envelopes', 'list', '--sort', 'subject']);
+  ids = (listed as { id: string }[]).map(({ id }) => id);
+});
+afterAll(() => home.close());
+
+const find = (...words: string[]) => home.run(['find', ...words]);
+const foundBy = async (...words: string[]) => linesOf((await find(...words, '-q')).stdout).sort();
+const some = (...which: number[]) => which.map((one) => ids[one] ?? '').sort();
+/** The requests that a command makes. */
+async function requestsOf(...args: string[]) {
+  const { stderr } = await home.run([...args, '--debug']);
+  return stderr.split('\n').filter((line) => /\bGET http/.test(line)).length;
+}
+function open(...args: string[]) {
+  const [file, ...before] = COMMAND;
+  return openScreen(file, [...before, ...args], { env: { ...home.env }, rows: 40 });
+}
+
+describe('find', () => {
+  it.each<[string[], number[]]>([
+    [['lukasz'], [0, 1]],
+    [['REHOR', '1377'], [0]],
+    [['example.org', 'bo'], [1, 2]],
+    [['d-3'], [2]],
+    [['ukasz'], []],
+  ])('%j', async (words, which) => {
+    expect(await foundBy(...words)).toEqual(some(...which));
+    expect(await foundBy('--status', 'DRAFT', ...words)).toEqual([]);
+  });
+
+  it('prints what lists print', async () => {
+    const all = await home.json(['find', 'contract']);
+    const same = await home.json(['envelopes', 'list']);
+    expect(all).toEqual(same);
+    const csv = await find('1379', '--csv', '--fields', 'id,signers.0.email');
+    expect(csv.stdout).toBe(`id,signers.0.email\n${ids[2]},zoe@example.com\n`);
+    expect((await find('1379')).stdout).toMatch(new RegExp(`^${ids[2]}\tSENT\t`));
+  });
+
+  it('finds nothing: 0, an empty list, and a sentence that says what to try', async () => {
+    const { code, stdout, stderr } = await find('nobody', '--json');
+    expect([code, parseJson(stdout)]).toEqual([0, []]);
+    expect(stderr).toMatch(/^No envelope has words that begin with "nobody" .* try fewer words/);
+    expect(linesOf(stderr)).toHaveLength(1);
+    expect((await find(' ')).code).toBe(2);
+  });
+
+  it('tells a person each hit in words, and a single one whole', async () => {
+    const several = open('find', 'lukasz');
+    expect((await several.ended).code).toBe(0);
+    const [first = '', second = ''] = several.visible();
+    expect(first).toMatch(/^Contract 137[78] +env_\w+$/);
+    expect(second).toMatch(/^ {2}Waits for Łukasz Řehoř and .* \(not opened\), sent .*, ends in/);
+    const one = open('find', 'lukasz', '1377');
+    await one.ended;
+    expect(one.text()).toContain('Signers  0 of 2 signed');
+    expect(one.text()).toContain(`esign envelopes remind ${ids[0]}`);
+  });
+
+  it('says how many there are', async () => {
+    expect((await find('contract', '-L', '1')).stderr).toBe('');
+    const { stderr } = await home.run(['envelopes', 'list', '--signer', 'rehor', '--limit', '1']);
+    expect(stderr).toBe('');
+  });
+});
+
+describe('an answer', () => {
+  it('is never older than the question, unless --cached says how old it is', async () => {
+    await home.run(['sandbox', 'sign', ids[2] ?? '', '--all']);
+    const cached = await find('1379', '--cached', '--fields', 'status');
+    expect(cached.stdout).toBe('SENT\n');
+    expect(cached.stderr).toMatch(/^As it was known .* ago/);
+    expect((await find('1379', '--fields', 'status')).stdout).toBe('COMPLETED\n');
+    // What can change no more is not asked for again: the list alone is looked at.
+    expect(await requestsOf('find', '1379')).toBe(1);
+    expect(await requestsOf('envelopes', 'list', '--signer', 'zoe@')).toBe(1);
+    // Those that can are on the page that was just read.
+    expect(await requestsOf('find', 'lukasz')).toBe(1);
+    await home.run(['sandbox', 'choices', 'list-items=summary']);
+    expect(await requestsOf('find', 'lukasz')).toBe(3);
+    expect(await requestsOf('find', 'lukasz', '--cached')).toBe(0);
+  });
+
+  it('does not believe a damaged index', async () => {
+    const folder = join(home.env.ESIGN_STATE_DIR ?? '', 'index');
+    const [name = ''] = await readdir(folder);
+    const bytes = await readFile(join(folder, name));
+    for (let at = 100; at < bytes.length; at += 400) bytes[at] = 0x7f;
+    await writeFile(join(folder, name), bytes);
+    expect(await foundBy('contract')).toEqual(some(0, 1, 2));
+    expect(await requestsOf('find', '1379')).toBe(1);
+  });
+
+  it('knows an envelope that this run made, and one that was cancelled', async () => {
+    const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Nina <nina@example.com>', '-q'];
+    const id = (await home.run([...words, '--allow-missing-roles'])).stdout.trim();
+    expect(await foundBy('nina')).toEqual([id]);
+    await home.run(['envelopes', 'cancel', id, '--yes']);
+    expect((await find('nina', '--fields', 'status')).stdout).toBe('CANCELLED\n');
+  });
+});

@@ -1,0 +1,158 @@
+import { type Client, createClient } from '../../src/api/client.ts';
+import type { Envelope } from '../../src/api/schemas.ts';
+import { answerFrom } from '../../src/envelope-index/answer.ts';
+import { openIndex } from '../../src/envelope-index/envelope-index.ts';
+import { type Selection, selectionFilter } from '../../src/envelopes/select.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { json, startServer, type TestServer } from '../support/server.ts';
+
+/** How a service may read what the API document leaves open. */
+export interface Reading {
+  order: 'newest-first' | 'oldest-first' | 'none';
+  items: 'whole' | 'summary';
+  /** Whether lists tell how many there are. */
+  counts: boolean;
+}
+
+const START = Date.UTC(2026, 0, 1);
+const MINUTE = 60_000;
+
+/** A service with envelopes that a test makes and moves as it likes, behind a real socket. */
+export class ModelService {
+  readonly envelopes = new Map<string, Envelope>();
+  readonly reading: Reading;
+  readonly #server: TestServer;
+  /** The service's clock: a minute passes with each new envelope. */
+  #time = START;
+  #made = 0;
+
+  private constructor(server: TestServer, reading: Reading) {
+    this.#server = server;
+    this.reading = reading;
+  }
+
+  static async start(reading: Partial<Reading> = {}): Promise<ModelService> {
+    const server = await startServer((request, response) => {
+      const date = { date: new Date(service.#time).toUTCString() };
+      const [id] = request.path.split('/esign/envelopes/').slice(1);
+      if (id === undefined) return json(response, 200, service.#page(request.query), date);
+      const one = service.envelopes.get(id);
+      if (one) return json(response, 200, { data: one }, date);
+      return json(response, 404, { error: { code: 'NOT_FOUND', message: 'no such envelope' } }, date);
+    });
+    const service = new ModelService(server, {
+      order: 'newest-first',
+      items: 'whole',
+      counts: true,
+      ...reading,
+    });
+    return service;
+  }
+
+  /** Requests until now. */
+  get requests(): number {
+    return this.#server.seen.length;
+  }
+
+  client(): Client {
+    return createClient({
+      baseUrl: `${this.#server.origin}/api/v1`,
+      apiKey: 'sk_test_0123456789',
+      timeoutMs: 5_000,
+      userAgent: 'esign-test',
+      clock: systemClock,
+    });
+  }
+
+  /** A new envelope, made by somebody else. */
+  make(facts: Partial<Envelope> = {}): Envelope {
+    const n = this.#made++;
+    this.#time += MINUTE;
+    const envelope: Envelope = {
+      id: `env_${n}`,
+      status: 'SENT',
+      subject: `Contract ${1_000 + n}`,
+      templateId: 'tmpl_lease',
+      templateName: 'Lease',
+      metadata: { deal: `D-${n}` },
+      signers: [{ id: `s_${n}`, name: `Ada No${n}`, email: `ada${n}@example.com`, status: 'SENT' }],
+      createdAt: new Date(this.#time).toISOString(),
+      expiresAt: new Date(this.#time + 30 * 86_400_000).toISOString(),
+      completedAt: null,
+      signedDocumentStorageKey: null,
+      certificateStorageKey: null,
+      ...facts,
+    };
+    this.envelopes.set(envelope.id, envelope);
+    return envelope;
+  }
+
+  move(id: string, status: string): void {
+    const one = this.envelopes.get(id);
+    if (one === undefined) return;
+    const isDone = status === 'COMPLETED';
+    const keys = isDone
+      ? { signedDocumentStorageKey: 'signed.pdf', certificateStorageKey: 'certificate.pdf' }
+      : {};
+    const signers = one.signers?.map((signer) => (isDone ? { ...signer, status: 'SIGNED' } : signer));
+    const completedAt = isDone ? new Date(this.#time).toISOString() : null;
+    this.envelopes.set(id, { ...one, ...keys, signers, status, completedAt });
+  }
+
+  /** What a search over all that the service has finds: ids and states, the newest first. */
+  truth(selection: Selection): string[] {
+    return [...this.envelopes.values()]
+      .filter(selectionFilter(selection, Date.now()))
+      .sort((a, b) => Date.parse(b.createdAt ?? '') - Date.parse(a.createdAt ?? ''))
+      .map(told);
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  #page(query: URLSearchParams): unknown {
+    const [page, status] = [Number(query.get('page')), query.get('status')];
+    const all = [...this.envelopes.values()].filter((one) => status === null || one.status === status);
+    const { order, items, counts } = this.reading;
+    if (order === 'newest-first') all.reverse();
+    if (order === 'none') all.sort((a, b) => scrambled(a.id) - scrambled(b.id));
+    const data = all.slice((page - 1) * 100, page * 100);
+    const total = all.length;
+    return {
+      data: items === 'whole' ? data : data.map(({ signers: _, metadata: __, ...item }) => item),
+      meta: counts ? { pagination: { page, total, totalPages: Math.ceil(total / 100) } } : {},
+    };
+  }
+}
+
+function scrambled(id: string): number {
+  return (Number(id.slice(4)) * 7_919) % 104_729;
+}
+
+/** An envelope as an answer is compared by it. */
+export function told({ id, status, signers }: Envelope): string {
+  return `${id} ${status ?? ''} ${signers?.map((one) => one.status).join(',') ?? '-'}`;
+}
+
+/** One run of the program: the index of the folder is opened, asked, and closed. */
+export async function ask(
+  service: ModelService,
+  folder: string,
+  selection: Selection,
+  options: { limit?: number; cached?: boolean } = {},
+): Promise<{ answers: string[]; requests: number; total: number | undefined }> {
+  const { index } = indexOf(service, folder);
+  const before = service.requests;
+  const answer = await answerFrom(index, selection, { ...options, now: () => Date.now() });
+  const answers: string[] = [];
+  for await (const one of answer.envelopes) answers.push(told(one));
+  await index.settle();
+  return { answers, requests: service.requests - before, total: answer.total() };
+}
+
+/** The index of a folder, and the client that feeds it. */
+export function indexOf(service: ModelService, folder: string) {
+  const scope = { baseUrl: 'http://127.0.0.1/api/v1', profile: 'acme', apiKey: 'sk_test_0123456789' };
+  return openIndex(folder, scope, service.client());
+}
