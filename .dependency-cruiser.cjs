@@ -24,6 +24,7 @@ const arrows = {
   evidence: ['documents', 'envelopes', 'webhooks'],
 };
 // The topics of src/cli/; boot, input and prompts beside them are for all. Papers are fetched when an envelope is completed, and for its evidence; waiting for one there is a watch; an assistant asks about both.
+// An index shows its progress where searches do.
 const topics = [
   'api',
   'autocomplete',
@@ -33,6 +34,7 @@ const topics = [
   'doctor',
   'documents',
   'envelopes',
+  'index',
   'mcp',
   'profiles',
   'sandbox',
@@ -41,6 +43,7 @@ const topics = [
 ];
 const topicArrows = {
   envelopes: ['documents'],
+  index: ['envelopes'],
   mcp: ['documents', 'envelopes'],
   webhooks: ['documents', 'envelopes'],
 };

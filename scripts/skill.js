@@ -77,7 +77,7 @@ esign envelopes list --status SENT,IN_PROGRESS --json --all
 Has Maria signed? Words begin a word of a name, an address, a subject or metadata.
 
 \`\`\`sh
-esign envelopes list --search maria --json --all
+esign find maria --json --all
 \`\`\`
 
 Send a contract: see the templates and their roles, show what would be sent, and only after a yes send it. The request id makes

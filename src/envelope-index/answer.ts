@@ -4,7 +4,7 @@ import { mapInOrder } from '../kernel/streams.ts';
 import { folded, wordsOf } from '../kernel/words.ts';
 import type { EnvelopeIndex, RefreshOptions } from './envelope-index.ts';
 import type { OpenIndexFile } from './index-file.ts';
-import { type Known, type Question } from './snapshot.ts';
+import type { Known, Question } from './snapshot.ts';
 
 export interface AnswerOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
   /** So many at most. */

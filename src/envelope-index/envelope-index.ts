@@ -5,7 +5,7 @@ import { ServiceError } from '../kernel/errors.ts';
 import { mapAhead } from '../kernel/streams.ts';
 import { Feed } from './feed.ts';
 import { IndexFile, type IndexScope } from './index-file.ts';
-import { isPartly, type Known, type Question, type Snapshot } from './snapshot.ts';
+import { canChange, isPartly, type Known, type Question, type Snapshot } from './snapshot.ts';
 import { walkNew } from './walk.ts';
 
 /** How far the index is in reading what it does not know. */
@@ -88,6 +88,15 @@ export class EnvelopeIndex {
     return this.file.alone(() => this.#sparing(work), signal, waits);
   }
 
+  /** Everything as it is now: what is new, and each envelope that can still change. */
+  async refreshAll(options: RefreshOptions = {}): Promise<void> {
+    const askedAt = Date.now();
+    const { snapshot } = await this.refreshed({}, options);
+    const old = [...snapshot.known.values()].filter((one) => canChange(one) && one.seen < askedAt);
+    await this.#readEach(old, options);
+    this.#feed.flush();
+  }
+
   /** The envelope as it is now; undefined when the service has it no more. */
   async now(id: string, signal?: AbortSignal): Promise<Envelope | undefined> {
     try {
@@ -124,6 +133,7 @@ export class EnvelopeIndex {
     const missing = this.#missing(snapshot, options);
     await this.#readEach(missing, options);
     if (missing.length > 0) snapshot = await this.#readOn(question, snapshot);
+    if (wasNew) await this.file.removeUnused();
     if (await this.file.tidy(snapshot, wasNew)) snapshot = await this.file.read(question);
     return { snapshot, unsure };
   }

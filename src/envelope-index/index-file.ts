@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
-import { open, rm, stat } from 'node:fs/promises';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Envelope, envelopeSchema, matches } from '../api/schemas.ts';
 import { Draft } from '../journal/compaction.ts';
@@ -32,6 +32,8 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 const LEAST_WASTE = 4 * 1024 * 1024;
 /** Whenever the file has grown by so much, it is looked whether that is so. */
 const LOOK_EVERY = 32 * 1024 * 1024;
+/** An index that nobody fed for so long is of a key or an address that is gone. */
+const UNUSED_MS = 90 * 86_400_000;
 /** Lines that are copied at a time. */
 const AT_ONCE = 200;
 /** Another process may build the index; as long as it lives it is waited for. */
@@ -43,11 +45,13 @@ const BUILD_MS = 24 * 3_600_000;
  */
 export class IndexFile {
   readonly path: string;
+  readonly #stateDir: string;
 
   /** The name is a checksum: no address, profile or key stands in it. */
   constructor(stateDir: string, { baseUrl, profile, apiKey }: IndexScope) {
-    const name = shortDigest(JSON.stringify([baseUrl, profile ?? null, apiKey]));
-    this.path = join(stateDir, 'index', `${name}.jsonl`);
+    const name = shortDigest(JSON.stringify([baseUrl, apiKey]));
+    this.#stateDir = stateDir;
+    this.path = join(folderIn(stateDir), `${prefixOf(profile)}${name}.jsonl`);
   }
 
   /** Appends lines, and returns how many bytes those are. A process that is killed meanwhile leaves at most a torn one. */
@@ -113,11 +117,16 @@ export class IndexFile {
     return true;
   }
 
-  /** Takes the file away, and says how many bytes it had. */
-  async clear(): Promise<number> {
-    const size = (await stat(this.path).catch(() => undefined))?.size ?? 0;
-    await rm(this.path, { force: true });
-    return size;
+  /** Takes away the indexes beside this one that nobody uses any more. */
+  async removeUnused(): Promise<void> {
+    for (const { path, usedAt } of await indexFiles(this.#stateDir, 'all')) {
+      if (Date.now() - usedAt > UNUSED_MS) await rm(path, { force: true });
+    }
+  }
+
+  /** Takes the file away. */
+  clear(): Promise<void> {
+    return rm(this.path, { force: true });
   }
 
   /** Work that only one process does at a time. `onWait` is told when another one is at it. */
@@ -174,6 +183,36 @@ export class IndexFile {
       closeSync(file);
     }
   }
+}
+
+function folderIn(stateDir: string): string {
+  return join(stateDir, 'index');
+}
+
+function prefixOf(profile: string | undefined): string {
+  return `${shortDigest(profile ?? '')}-`;
+}
+
+/** The files of all indexes, or of those of one profile: it has another one for each key and address. */
+export async function indexFiles(
+  stateDir: string,
+  of: { profile: string | undefined } | 'all',
+): Promise<{ path: string; bytes: number; usedAt: number }[]> {
+  const folder = folderIn(stateDir);
+  const prefix = of === 'all' ? '' : prefixOf(of.profile);
+  const names = await readdir(folder).catch(() => []);
+  const files: { path: string; bytes: number; usedAt: number }[] = [];
+  for (const name of names.filter((one) => one.startsWith(prefix) && one.endsWith('.jsonl'))) {
+    const path = join(folder, name);
+    const facts = await stat(path).catch(() => undefined);
+    if (facts) files.push({ path, bytes: facts.size, usedAt: facts.mtimeMs });
+  }
+  return files;
+}
+
+/** Takes away the indexes of a profile that goes, or keeps none any more. */
+export async function removeIndexesOf(stateDir: string, profile: string): Promise<void> {
+  for (const { path } of await indexFiles(stateDir, { profile })) await rm(path, { force: true });
 }
 
 /** A file of an index that is read at places. */

@@ -28,6 +28,11 @@ export interface Known extends Omit<EntryHead, 'created'> {
   excluded: boolean;
 }
 
+/** True where only the service can say how it stands now. */
+export function canChange({ known, touched }: Known): boolean {
+  return known !== 'final' || touched;
+}
+
 /** True where words may be in it that the index does not know. */
 export function isPartly({ known }: Known): boolean {
   return known === 'part';

@@ -10,6 +10,8 @@ export interface ProfileChanges {
   apiKeyCommand?: string | undefined;
   apiKeyKeychain?: string | undefined;
   insecureHttp?: boolean | undefined;
+  /** Whether an index is kept of its envelopes. */
+  index?: boolean | undefined;
   bucket?: string | undefined;
   region?: string | undefined;
   endpoint?: string | undefined;
@@ -44,6 +46,8 @@ export function applyChanges(profile: Profile | undefined, changes: ProfileChang
   const next: Profile = { ...profile, baseUrl: normalizeBaseUrl(baseUrl, { insecureHttp }) };
   if (insecureHttp) next.insecureHttp = true;
   else delete next.insecureHttp;
+  if (changes.index === false) next.index = false;
+  else if (changes.index) delete next.index;
   for (const place of KEY_PLACES) {
     const value = changes[place];
     if (value !== undefined) setKey(next, place, value);

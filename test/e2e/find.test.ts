@@ -22,8 +22,7 @@ beforeAll(async () => {
   await writeFile(home.path('rows.csv'), ROWS);
   const create = ['bulk', 'create', home.path('rows.csv'), '--template', 'tmpl_nda', '--send', '--yes'];
   expect((await home.run(create)).code).toBe(0);
-  const listed = await home.json(['envelopes', 'list', '--sort', 'subject']);
-  ids = (listed as { id: string }[]).map(({ id }) => id);
+  ids = linesOf((await home.run`envelopes list --sort subject -q`).stdout);
 });
 afterAll(() => home.close());
 
@@ -44,7 +43,10 @@ describe('find', () => {
   it.each<[string[], number[]]>([
     [['lukasz'], [0, 1]],
     [['REHOR', '1377'], [0]],
-    [['example.org', 'bo'], [1, 2]],
+    [
+      ['example.org', 'bo'],
+      [1, 2],
+    ],
     [['d-3'], [2]],
     [['ukasz'], []],
   ])('%j', async (words, which) => {
@@ -116,7 +118,15 @@ describe('an answer', () => {
   });
 
   it('knows an envelope that this run made, and one that was cancelled', async () => {
-    const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Nina <nina@example.com>', '-q'];
+    const words = [
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_nda',
+      '--signer',
+      'Nina <nina@example.com>',
+      '-q',
+    ];
     const id = (await home.run([...words, '--allow-missing-roles'])).stdout.trim();
     expect(await foundBy('nina')).toEqual([id]);
     await home.run(['envelopes', 'cancel', id, '--yes']);

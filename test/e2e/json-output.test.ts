@@ -105,6 +105,10 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('envelopes:get', 'several', [id, other, 'nope'], 10);
     await run('envelopes:list', 'list', []);
     await run('envelopes:list', 'fields', ['--fields', 'id,signers.0.email,nope']);
+    await run('find', 'list', ['ada']);
+    await run('index:refresh', 'index', []);
+    await run('index:show', 'index', []);
+    await run('index:clear', 'result', ['--dry-run']);
     await run('envelopes:summary', 'summary', []);
     await run('envelopes:download', 'files', [id]);
     await run('envelopes:evidence', 'evidence', [id, '--dir', 'evidence']);

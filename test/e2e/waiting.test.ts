@@ -76,7 +76,7 @@ describe('a slow service', () => {
 
   it('is one wait over many pages, though each of them is quick', async () => {
     delayMs = 250;
-    const screen = open(['envelopes', 'list', '--search', 'nothing fits this', '--all']);
+    const screen = open(['envelopes', 'list', '--template', 'tmpl_other', '--all']);
     await screen.shows(`Waiting for ${host()}`);
     await screen.ended;
     expect(screen.text()).not.toContain('Waiting for');

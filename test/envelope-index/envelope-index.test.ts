@@ -128,6 +128,8 @@ async function happen({ service, folder }: World, step: Step): Promise<void> {
       break;
     case 'reset':
       service.envelopes.clear();
+      break;
+    case 'ask':
   }
   await index.settle();
 }

@@ -190,6 +190,19 @@ const drillCheck = z.object({
   finding: maybe,
   notice: z.optional(text),
 });
+const index = z.union([
+  z.object({ kept: z.literal(false) }),
+  z.object({
+    kept: z.literal(true),
+    file: text,
+    envelopes: count,
+    canChange: count,
+    unread: count,
+    bytes: count,
+    damagedLines: count,
+    completeAt: maybe,
+  }),
+]);
 const listening = z.object({
   type: z.literal('ready'),
   url: text,
@@ -249,6 +262,7 @@ const profile = z.object({
   apiKey: maybe,
   apiKeyCommand: maybe,
   apiKeyIn: z.nullable(z.enum(['file', 'command', 'keychain'])),
+  index: z.boolean(),
   storage: z.nullable(storage),
 });
 const sourced = z.object({ value: text, source: text });
@@ -465,6 +479,10 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'events:show': { event: value(event) },
   'events:trigger': { forwards: lines(forward) },
   'events:verify': { good: value(z.object({ verified: z.literal(true) })) },
+  find: { list: value(z.array(envelope)) },
+  'index:clear': { result: value(z.object({ dryRun: z.boolean(), files: z.array(text), bytes: count })) },
+  'index:refresh': { index: value(index) },
+  'index:show': { index: value(index) },
   listen: {
     lines: lines(z.union([listening, delivery, forward, warning, tunnel, backlog, removed, received])),
   },

@@ -30,6 +30,10 @@ export const profileFlags = {
     exclusive: ['api-key-command'],
   }),
   'insecure-http': Flags.boolean({ description: 'accept a plain http base URL on another machine' }),
+  index: Flags.boolean({
+    description: 'keep on this machine what is known of its envelopes, for `find` (default)',
+    allowNo: true,
+  }),
   bucket: Flags.string({
     description: 'bucket the signed documents are in',
     helpGroup: 'STORAGE',
@@ -74,6 +78,7 @@ interface ProfileFlagValues {
   'api-key-file'?: string | undefined;
   'api-key-command'?: string | undefined;
   'insecure-http'?: boolean;
+  index?: boolean | undefined;
   bucket?: string | undefined;
   region?: string | undefined;
   endpoint?: string | undefined;
@@ -97,6 +102,7 @@ export async function readProfileChanges(
   return {
     baseUrl: flags['base-url'],
     insecureHttp: flags['insecure-http'],
+    index: flags.index,
     apiKeyCommand: flags['api-key-command'],
     apiKey: await readKey(flags, options.needsKey, context),
     bucket: flags.bucket,

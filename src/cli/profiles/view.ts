@@ -22,6 +22,7 @@ export function publicProfile({ name, current, profile }: NamedProfile) {
     apiKey: profile.apiKey === undefined ? null : maskKey(profile.apiKey),
     apiKeyCommand: profile.apiKeyCommand ?? null,
     apiKeyIn: placeOf(profile),
+    index: profile.index !== false,
     storage: publicStorage(profile.storage),
   };
 }

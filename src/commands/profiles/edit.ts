@@ -4,7 +4,8 @@ import { EsignCommand } from '../../cli/command.ts';
 import { checkKey } from '../../cli/profiles/check-key.ts';
 import { notePlace, profileFlags, readProfileChanges } from '../../cli/profiles/flags.ts';
 import { renderProfile, writeProfile } from '../../cli/profiles/view.ts';
-import { configDir } from '../../kernel/files/paths.ts';
+import { removeIndexesOf } from '../../envelope-index/index-file.ts';
+import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
 import { forgetKey, placeKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
@@ -47,6 +48,7 @@ export default class ProfilesEdit extends EsignCommand {
       await forgetKey(after, before);
       throw error;
     });
+    if (after.index === false) await removeIndexesOf(stateDir(), args.name);
     if (!(await forgetKey(before, after))) context.notice('The earlier key is still in the keychain.');
     const shown = { name: args.name, current: store.current === args.name, profile: after };
     await writeProfile(shown, context, () => renderProfile(shown, context.terminal));

@@ -4,7 +4,8 @@ import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { writeProfile } from '../../cli/profiles/view.ts';
-import { configDir } from '../../kernel/files/paths.ts';
+import { removeIndexesOf } from '../../envelope-index/index-file.ts';
+import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { removeProfile } from '../../profiles/edit.ts';
 import { forgetKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
@@ -32,6 +33,7 @@ export default class ProfilesRemove extends EsignCommand {
       context,
     );
     const store = await updateProfiles(configDir(), (profiles) => removeProfile(profiles, args.name));
+    await removeIndexesOf(stateDir(), args.name);
     if (!(await forgetKey(profile, undefined)))
       context.notice('The key is still in the keychain, which did not answer.');
     const next = store.current === undefined ? ' Choose another with `esign profiles use NAME`.' : '';

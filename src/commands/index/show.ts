@@ -1,0 +1,12 @@
+import { EsignCommand } from '../../cli/command.ts';
+import { showIndex } from '../../cli/index/index-files.ts';
+
+export default class IndexShow extends EsignCommand {
+  static override summary = 'Show what is known here of the envelopes, where it is kept and how old it is.';
+  static override examples = ['<%= config.bin %> index show', '<%= config.bin %> index show --json'];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(IndexShow);
+    await showIndex(this.context(flags));
+  }
+}
