@@ -16,9 +16,10 @@ const capabilities = [
 ];
 // Arrows between capabilities, by name: sending in bulk is sending, and names roles of templates; the doctor looks at the settings a command
 // would use; evidence is what the papers, the webhooks and the reminders of an envelope say; the index
-// answers the selections of envelopes.
+// answers the selections of envelopes, and completion is fed as it is.
 const arrows = {
   bulk: ['envelopes', 'templates'],
+  completion: ['envelope-index'],
   doctor: ['profiles'],
   'envelope-index': ['envelopes'],
   evidence: ['documents', 'envelopes', 'webhooks'],

@@ -134,7 +134,7 @@ export class Context {
       findMeant: meantIn(() => this.client(), noted),
     });
     const scope = indexScopeOf(settings);
-    const { observed } = await import('../api/observed.ts');
+    const { observed } = await import('../envelope-index/observed.ts');
     if (scope === undefined) return observed(client, [noting(noted.recents)]);
     const { openIndex } = await import('../envelope-index/envelope-index.ts');
     const opened = openIndex(stateDir(), scope, client, noting(noted.recents));

@@ -1,4 +1,4 @@
-import type { Observer } from '../api/observed.ts';
+import type { Observer } from '../envelope-index/observed.ts';
 
 /** Something that can be completed by its id, and what tells it from others. */
 export interface Recent {

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { type Observer, observed } from '../api/observed.ts';
+import { type Observer, observed } from './observed.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { ServiceError } from '../kernel/errors.ts';
 import { mapAhead } from '../kernel/streams.ts';

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Observer } from '../api/observed.ts';
+import type { Observer } from './observed.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Entry, entryOf, type Remark } from './entry.ts';
 import type { IndexFile } from './index-file.ts';

@@ -172,7 +172,7 @@ describe('the file of an index', () => {
     service.make();
     await ask(service, folder, { search: 'ada' });
     const path = await file(folder);
-    expect(path).toMatch(/\/index\/[0-9a-f]{16}\.jsonl$/);
+    expect(path).toMatch(/\/index\/[0-9a-f]{16}-[0-9a-f]{16}\.jsonl$/);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, 'index'))).mode & 0o777).toBe(0o700);
   });

@@ -1,5 +1,5 @@
-import type { Client } from './client.ts';
-import type { Envelope, Template } from './schemas.ts';
+import type { Client } from '../api/client.ts';
+import type { Envelope, Template } from '../api/schemas.ts';
 
 /** Told of all that a client reads, in passing. `alone`: the service was asked for this one envelope. */
 export interface Observer {
