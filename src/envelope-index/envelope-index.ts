@@ -1,10 +1,10 @@
 import type { Client } from '../api/client.ts';
-import { type Observer, observed } from './observed.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { ServiceError } from '../kernel/errors.ts';
 import { mapAhead } from '../kernel/streams.ts';
 import { Feed } from './feed.ts';
 import { IndexFile, type IndexScope } from './index-file.ts';
+import { type Observer, observed } from './observed.ts';
 import { canChange, isPartly, type Known, type Question, type Snapshot } from './snapshot.ts';
 import { walkNew } from './walk.ts';
 

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
-import type { Observer } from './observed.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Entry, entryOf, type Remark } from './entry.ts';
 import type { IndexFile } from './index-file.ts';
+import type { Observer } from './observed.ts';
 
 /** So many are written at a time; a process that is killed loses no more. */
 const BATCH = 50;

@@ -29,7 +29,7 @@ describe('a command that does not exist', () => {
     ['list', 'envelopes list'],
     ['env list', 'envelopes list'],
     ['template lst', 'templates list'],
-    ['envelopes find', 'envelopes list --search TEXT'],
+    ['envelopes find', 'find TEXT'],
     ['login', 'profiles add NAME --base-url URL'],
     ['whoami', 'profiles show'],
     ['status', 'envelopes summary'],
