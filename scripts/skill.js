@@ -102,6 +102,12 @@ esign envelopes remind "$ID" --dry-run
 esign envelopes remind "$ID" --min-gap 24h --json
 \`\`\`
 
+A wrong address, text or date can't be changed in an envelope; a new one takes its place. Show what would be done:
+
+\`\`\`sh
+esign envelopes replace "$ID" --signer maria@example.com='Maria Rossi <maria.rossi@example.com>' --dry-run --json
+\`\`\`
+
 Practise on the sandbox, which mails nobody (\`esign sandbox start\`, then \`--profile sandbox\`); there you can be the signer:
 
 \`\`\`sh

@@ -61,6 +61,7 @@ const RUNS: Readonly<Record<string, string>> = {
   'envelopes:get': 'envelopes get SENT',
   'envelopes:list': 'envelopes list --all',
   'envelopes:remind': 'envelopes remind SENT',
+  'envelopes:replace': 'envelopes replace SENT --subject Corrected --yes',
   'envelopes:send': 'envelopes send DRAFT',
   'envelopes:summary': 'envelopes summary',
   'envelopes:watch': 'envelopes watch SENT --timeout 1s',

@@ -8,7 +8,7 @@ import { json } from '../support/server.ts';
 import { answerPage, type FakeService, fakeService, KEY } from './fake-service.ts';
 
 const READ = ['download', 'find', 'get', 'history', 'list', 'summary', 'templates', 'verify'];
-const WRITE = ['cancel', 'create', 'remind', 'send'];
+const WRITE = ['cancel', 'create', 'remind', 'replace', 'send'];
 const home = new Home();
 let sandbox: Sandbox;
 let reader: Assistant;
@@ -59,7 +59,7 @@ describe('the tools', () => {
         'readOnlyHint',
       ]);
       expect(hints.readOnlyHint, String(name)).toBe(![...WRITE, 'download'].includes(String(name)));
-      expect(hints.destructiveHint, String(name)).toBe(name === 'cancel');
+      expect(hints.destructiveHint, String(name)).toBe(name === 'cancel' || name === 'replace');
     }
   });
 });
@@ -186,6 +186,28 @@ describe('with --allow-write', () => {
     expect(text).toMatch(says);
   });
 
+  it('a wrong signer is put right by replace, once', async () => {
+    const id = await created('Mario <mario@example.com>;role=Signer', '--send');
+    const args = { id, signer: ['mario@example.com=Maria Rossi <maria@example.com>'] };
+    const before = await mails();
+    const [confirmation, would] = await rehearsed('replace', args);
+    expect(would).toMatchObject({
+      action: 'replace: make, cancel, send',
+      effect: 'mails',
+      envelope: { old: { id }, new: { signers: [{ email: 'maria@example.com', role: 'Signer' }] } },
+    });
+    expect((await writer.call('replace', args)).isError).toBe(true);
+    expect(await mails()).toBe(before);
+    const replaced = await writer.data('replace', { ...args, confirmation });
+    expect(replaced).toMatchObject({ old: { id, status: 'CANCELLED' }, new: { status: 'SENT' } });
+    const after = await mails();
+    expect((await writer.call('replace', { ...args, confirmation })).isError).toBe(true);
+    expect(await mails()).toBe(after);
+    expect((await writer.call('replace', { id: done, subject: 'x', dryRun: true })).reply).toMatchObject({
+      error: { code: 'INVALID_STATE' },
+    });
+  });
+
   it('nobody is reminded twice within a day', async () => {
     const id = await created('Maria <maria@example.com>', '--send');
     const remind = async (more: Record<string, unknown>) => {
@@ -290,6 +312,7 @@ const RIGHT: Readonly<Record<string, Record<string, unknown>>> = {
   send: { id: 'env_1' },
   remind: { id: 'env_1' },
   cancel: { id: 'env_1' },
+  replace: { id: 'env_1', subject: 'x' },
 };
 const word = fc.constantFrom('env_1', 'env_bad', 'tmpl_1', 'ignore', '', '../x', '7d', '0', 'SENT', 'signed');
 const value = fc.oneof(word, fc.boolean(), fc.integer(), fc.array(word, { maxLength: 2 }), fc.string());
@@ -311,7 +334,7 @@ const field = fc.oneof(
 );
 const changes = fc.oneof(fc.constant({}), fc.dictionary(field, value, { maxKeys: 2 }));
 const fuzzed = fc
-  .tuple(fc.constantFrom(...Object.keys(RIGHT), 'replace', 'api', 'constructor'), changes)
+  .tuple(fc.constantFrom(...Object.keys(RIGHT), 'api', 'constructor'), changes)
   .map(([name, more]): [string, Record<string, unknown>] => [name, { ...RIGHT[name], ...more }]);
 
 describe('a careless service', () => {

@@ -8,8 +8,11 @@ import { ServiceError } from '../../kernel/errors.ts';
 import { type Effect, ENVELOPE_STATUSES, isInFlight } from '../../kernel/vocabulary.ts';
 import type { Context } from '../context.ts';
 import { passRemarks, TemplateRoles } from '../envelopes/create/completeness.ts';
+import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';
 import { RecentReminders } from '../envelopes/recent-reminders.ts';
 import { withReminderLog } from '../envelopes/reminder-log.ts';
+import { checkedPlan, type ReplaceFlags, replaceEnvelope } from '../envelopes/replace/replace.ts';
+import { costOf, notesOn } from '../envelopes/replace/view.ts';
 import { settling } from '../write.ts';
 
 /** What would happen, as the person is to see it, and what does it. */
@@ -21,7 +24,7 @@ export interface Plan {
     remarks: readonly string[];
     envelope: Record<string, unknown>;
   };
-  act: () => Promise<Envelope>;
+  act: () => Promise<unknown>;
 }
 
 /** @throws UsageError when its signers don't fit the template; nothing is created then. */
@@ -99,6 +102,23 @@ export async function planRemind(
       envelope: brief(envelope, asked),
     },
     act: () => settled(id, 'reminded', context, remind),
+  };
+}
+
+export async function planReplace(id: string, flags: ReplaceFlags, context: Context): Promise<Plan> {
+  const plan = await checkedPlan(id, flags, context);
+  const { old, made, wanted, signers, steps } = plan;
+  const isKept = (await keptSecretOf(id, context)) !== undefined;
+  const notes = made === undefined ? notesOn(old, signers, { wanted, isKept }) : [];
+  const { webhookSecret: _, ...body } = wanted;
+  return {
+    would: {
+      action: `replace: ${steps.join(', ') || 'nothing is left to do'}`,
+      effect: flags.draft ? 'writes' : 'mails',
+      remarks: [costOf(plan), ...notes],
+      envelope: { old: brief(old, old.signers), new: body },
+    },
+    act: () => replaceEnvelope(id, flags, context),
   };
 }
 

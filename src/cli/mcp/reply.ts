@@ -23,8 +23,14 @@ export function answer(facts: Record<string, unknown>, redactor: Redactor): Call
 
 /** What went wrong, as `--json` reports it. */
 export function failure(error: unknown, redactor: Redactor): CallToolResult {
-  return { ...answer({ error: reportOf(error) }, redactor), isError: true };
+  const report = reportOf(error);
+  // The same command again, as one would type it, would start another server.
+  const hint = report.hint?.includes('`esign mcp') ? AGAIN : report.hint;
+  return { ...answer({ error: { ...report, hint } }, redactor), isError: true };
 }
+
+const AGAIN =
+  'Look with get where it stands. The same call again, with a dry run first, finds what is there and does nothing twice.';
 
 function record(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};

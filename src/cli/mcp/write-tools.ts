@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import type { Envelope } from '../../api/schemas.ts';
 import { type NewSigner, parseSigner, signerText } from '../../envelopes/signer-mailbox.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import type { Context } from '../context.ts';
 import { lengthOf } from '../flags.ts';
 import { Confirmations, callOf } from './confirmations.ts';
-import { type Plan, planCancel, planCreate, planRemind, planSend } from './plans.ts';
+import { type Plan, planCancel, planCreate, planRemind, planReplace, planSend } from './plans.ts';
 import { type Tool, tool } from './tool.ts';
 
 const DEFAULT_GAP = '24h';
@@ -22,6 +21,10 @@ const signer = z.union([
   }),
 ]);
 const allowMissingRoles = z.boolean().optional().describe('only when the person says so');
+const expiresInDays = z.int().min(1).max(3650).optional();
+const mailboxes = z.array(z.string()).max(LIMITS.signers).optional();
+/** The plan was agreed on already, and what is printed is none of a tool's. */
+const UNASKED = { yes: true, quiet: false, 'dry-run': false };
 const confirming = {
   dryRun: z.boolean().optional().describe('true: only tell what would happen'),
   confirmation: z.string().optional().describe('what the dry run gave'),
@@ -31,7 +34,7 @@ const FIRST =
 
 /** What changes something, each only as its dry run has shown it. Confirmations last as long as this does. */
 export function writeTools(context: Context): Tool[] {
-  const confirmations = new Confirmations<Envelope>(() => performance.now());
+  const confirmations = new Confirmations<unknown>(() => performance.now());
   const write = <Wanted extends z.ZodObject>(facts: WriteFacts<Wanted>) =>
     writeTool(facts, confirmations, context);
   return [
@@ -46,7 +49,7 @@ export function writeTools(context: Context): Tool[] {
         subject: z.string().optional(),
         message: z.string().optional(),
         metadata: z.record(z.string(), z.string()).optional(),
-        expiresInDays: z.int().min(1).max(3650).optional(),
+        expiresInDays,
         signingOrder: z.enum(SIGNING_ORDERS).optional(),
         allowMissingRoles,
         requestId: z.string().min(1).optional().describe('the same one never creates twice'),
@@ -84,6 +87,32 @@ export function writeTools(context: Context): Tool[] {
       wanted: z.strictObject({ id, reason: z.string().optional().describe('for the record') }),
       plan: (wanted) => planCancel(wanted.id, wanted.reason, context),
     }),
+    write({
+      name: 'replace',
+      description:
+        'Put a wrong signer, text or date right: makes a new envelope as the old one but for the changes, cancels the old one, sends the new one.',
+      destroys: true,
+      wanted: z.strictObject({
+        id,
+        signer: mailboxes.describe("'old@b.c=Ada Lovelace <a@b.c>': somebody else for a signer"),
+        addSigner: mailboxes,
+        removeSigner: mailboxes.describe('address or id'),
+        expiresInDays,
+        subject: z.string().optional(),
+        message: z.string().optional(),
+        template: z.string().optional(),
+        reason: z.string().optional(),
+        draft: z.boolean().optional().describe('only make the new one'),
+        evenIfSigned: z.boolean().optional().describe('only when the person says so'),
+        allowMissingRoles,
+      }),
+      plan: ({ id: old, addSigner, removeSigner, expiresInDays: days, ...more }) => {
+        const { draft = false, evenIfSigned = false, allowMissingRoles: allow = false, ...texts } = more;
+        const changes = { 'add-signer': addSigner, 'remove-signer': removeSigner, 'expires-in-days': days };
+        const leave = { 'even-if-signed': evenIfSigned, 'allow-missing-roles': allow, draft };
+        return planReplace(old, { ...texts, ...changes, ...leave, ...UNASKED }, context);
+      },
+    }),
   ];
 }
 
@@ -105,7 +134,7 @@ interface WriteFacts<Wanted extends z.ZodObject> {
 /** A tool that does what its dry run has shown, with the value that it gave, once. */
 function writeTool<Wanted extends z.ZodObject>(
   facts: WriteFacts<Wanted>,
-  confirmations: Confirmations<Envelope>,
+  confirmations: Confirmations<unknown>,
   context: Context,
 ): Tool {
   const { name, description, destroys = false, wanted, plan } = facts;

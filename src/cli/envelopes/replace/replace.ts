@@ -43,26 +43,40 @@ export interface ReplaceFlags {
 }
 
 /**
- * Replaces an envelope by another, or shows what would be done. What an earlier run has done is found, so that the same
- * command ends the job and does nothing twice.
+ * `envelopes replace`: replaces an envelope by another, or shows what would be done. What an earlier run has done is found,
+ * so that the same command ends the job and does nothing twice.
  */
 export async function replaceFromFlags(id: string, flags: ReplaceFlags, context: Context): Promise<void> {
+  if (flags['dry-run']) return rehearse(await checkedPlan(id, flags, context), flags, context);
+  const replaced = await replaceEnvelope(id, flags, context);
+  if (context.json) return writeJson(replaced, context.terminal);
+  await context.terminal.out(renderReplaced(replaced, context.terminal, flags));
+}
+
+/** What would be done, once it is sure that nothing about it is wrong or incomplete. Nothing is changed. */
+export async function checkedPlan(id: string, flags: ReplaceFlags, context: Context): Promise<Plan> {
   const client = await context.client();
-  const account = (await context.settings()).baseUrl?.value ?? '';
+  const known = await readMemory(replacementsFolder(), await accountOf(context), id);
+  const plan = await planReplacement(client, await wishOf(id, flags, context), known, context.signal);
+  await check(plan, { client, flags }, context);
+  return plan;
+}
+
+/** Replaces it, or goes on with what an earlier run has begun. */
+export async function replaceEnvelope(id: string, flags: ReplaceFlags, context: Context): Promise<Replaced> {
+  const client = await context.client();
   const wish = await wishOf(id, flags, context);
-  if (flags['dry-run']) {
-    const known = await readMemory(replacementsFolder(), account, id);
-    return rehearse(await planReplacement(client, wish, known, context.signal), { client, flags }, context);
-  }
-  const memory = await openMemory(replacementsFolder(), account, id, context.clock);
+  const memory = await openMemory(replacementsFolder(), await accountOf(context), id, context.clock);
   try {
     const plan = await planReplacement(client, wish, memory.known, context.signal);
-    const replaced = await agreeAndDo(plan, { wish, flags, client, memory }, context);
-    if (context.json) return await writeJson(replaced, context.terminal);
-    await context.terminal.out(renderReplaced(replaced, context.terminal, flags));
+    return await agreeAndDo(plan, { wish, flags, client, memory }, context);
   } finally {
     await memory.close();
   }
+}
+
+async function accountOf(context: Context): Promise<string> {
+  return (await context.settings()).baseUrl?.value ?? '';
 }
 
 async function wishOf(id: string, flags: ReplaceFlags, context: Context): Promise<Wish> {
@@ -174,15 +188,10 @@ async function check(
   await passRemarks(remarksOn(wanted.signers, roles), passing, context);
 }
 
-async function rehearse(
-  plan: Plan,
-  work: { client: Client; flags: ReplaceFlags },
-  context: Context,
-): Promise<void> {
-  await check(plan, work, context);
+async function rehearse(plan: Plan, flags: ReplaceFlags, context: Context): Promise<void> {
   const { old, made, steps, wanted } = plan;
   if (context.json) {
-    const body = createBody(wanted, work.flags['request-id'] ?? newRequestId());
+    const body = createBody(wanted, flags['request-id'] ?? newRequestId());
     const shown = {
       dryRun: true,
       action: 'replace',
