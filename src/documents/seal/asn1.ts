@@ -17,16 +17,22 @@ export class Element {
 
   /** Reads one element from the beginning of the bytes. @throws UnreadableSignatureError. */
   static read(bytes: Buffer): Element {
-    if (!isExact(bytes)) throw unreadable('its CMS can’t be read');
+    return Element.readFirst(bytes).element;
+  }
+
+  /** The same, and how many of the bytes it takes. */
+  static readFirst(bytes: Buffer): { element: Element; length: number } {
+    const found = definite(bytes, 0, bytes.length, 0);
+    if (found === undefined) throw unreadable('its CMS can’t be read');
     let block: Block | undefined;
     try {
-      const { offset, result } = fromBER(bytes);
+      const { offset, result } = fromBER(found.der);
       if (offset > 0) block = result;
     } catch {
       // Hostile bytes make the reader throw errors of any kind; each means the same.
     }
     if (block === undefined || block.error !== '') throw unreadable('its CMS can’t be read');
-    return new Element(block);
+    return { element: new Element(block), length: found.to };
   }
 
   /** Tag, length and value as they came. */
@@ -39,6 +45,12 @@ export class Element {
   get parts(): Element[] {
     const value: unknown = 'value' in this.#block.valueBlock ? this.#block.valueBlock.value : undefined;
     return Array.isArray(value) ? value.filter(isBlock).map((block) => new Element(block)) : [];
+  }
+
+  /** The value, where its tag is the expected one. @throws UnreadableSignatureError. */
+  as(kind: keyof typeof TAGS): Element {
+    if (this.raw[0] !== TAGS[kind]) throw unreadable('its CMS is not what it has to be');
+    return this;
   }
 
   /** The number of a context-specific tag such as [0]; undefined for a universal one. */
@@ -79,44 +91,71 @@ export class Element {
 }
 
 const CONTEXT_SPECIFIC = 3;
+const TAGS = { sequence: 0x30, set: 0x31, null: 0x05 } as const;
 const MAX_DEPTH = 40;
+const CONSTRUCTED = 0x20;
+const INDEFINITE = 0x80;
 
-/** The library reads on where lengths contradict each other; a signature is only believed where all of them agree. */
-function isExact(bytes: Buffer): boolean {
-  const outer = extentOf(bytes, 0, bytes.length);
-  return outer !== undefined && isFilled(bytes, outer, 0);
-}
-
-interface Extent {
-  isConstructed: boolean;
-  from: number;
-  /** Behind the value. */
+interface Definite {
+  /** The value with its tag and a definite length. */
+  der: Buffer;
+  /** Behind it in the bytes it came from. */
   to: number;
 }
 
-/** Where a value stands, by its tag and length; undefined when it does not end before `end`. */
-function extentOf(bytes: Buffer, at: number, end: number): Extent | undefined {
-  const [tag, length] = [bytes[at], bytes[at + 1]];
-  // Zero is the end of a value of indefinite length, which is no DER, or padding.
-  if (!tag || length === undefined || at + 2 > end || (tag & 0x1f) === 0x1f) return undefined;
-  const isConstructed = (tag & 0x20) !== 0;
-  const figures = length < 0x80 ? 0 : length & 0x7f;
-  if (length === 0x80 || figures > 4 || at + 2 + figures > end) return undefined;
-  const from = at + 2 + figures;
-  const to = from + (figures === 0 ? length : bytes.readUIntBE(at + 2, figures));
-  return to > end ? undefined : { isConstructed, from, to };
+/**
+ * One value with definite lengths only: some programs (NSS) write values whose end is marked by two zeros. What has a length
+ * already stays byte for byte, since it may be signed. Undefined where lengths contradict each other: the library would read
+ * on, and a signature is only believed where all of them agree.
+ */
+function definite(bytes: Buffer, at: number, end: number, depth: number): Definite | undefined {
+  const head = headOf(bytes, at, end);
+  if (head === undefined || depth > MAX_DEPTH) return undefined;
+  const { tag, from, to } = head;
+  if ((tag & CONSTRUCTED) === 0) return to === undefined ? undefined : { der: bytes.subarray(at, to), to };
+  const parts: Buffer[] = [];
+  let place = from;
+  while (to === undefined ? !isEnd(bytes, place, end) : place < to) {
+    const inner = definite(bytes, place, to ?? end, depth + 1);
+    if (inner === undefined) return undefined;
+    parts.push(inner.der);
+    place = inner.to;
+  }
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  if (to !== undefined && length === to - from) return { der: bytes.subarray(at, to), to };
+  const der = Buffer.concat([Buffer.from([tag, ...lengthOf(length)]), ...parts]);
+  return { der, to: to ?? place + 2 };
 }
 
-/** Whether the values inside a constructed one fill it to the last byte. */
-function isFilled(bytes: Buffer, { isConstructed, from, to }: Extent, depth: number): boolean {
-  if (!isConstructed) return true;
-  if (depth > MAX_DEPTH) return false;
-  for (let at = from; at < to; ) {
-    const inner = extentOf(bytes, at, to);
-    if (inner === undefined || !isFilled(bytes, inner, depth + 1)) return false;
-    at = inner.to;
-  }
-  return true;
+/** The tag, and where the value stands; `to` is undefined for one of indefinite length. */
+interface Head {
+  tag: number;
+  from: number;
+  to: number | undefined;
+}
+
+/** Undefined when the value does not end before `end`. */
+function headOf(bytes: Buffer, at: number, end: number): Head | undefined {
+  const [tag, length] = [bytes[at], bytes[at + 1]];
+  // Zero is the end of a value of indefinite length, or padding.
+  if (!tag || length === undefined || at + 2 > end || (tag & 0x1f) === 0x1f) return undefined;
+  if (length === INDEFINITE) return { tag, from: at + 2, to: undefined };
+  const figures = length < 0x80 ? 0 : length & 0x7f;
+  if (figures > 4 || at + 2 + figures > end) return undefined;
+  const from = at + 2 + figures;
+  const to = from + (figures === 0 ? length : bytes.readUIntBE(at + 2, figures));
+  return to > end ? undefined : { tag, from, to };
+}
+
+function isEnd(bytes: Buffer, at: number, end: number): boolean {
+  return at + 2 <= end && bytes[at] === 0 && bytes[at + 1] === 0;
+}
+
+function lengthOf(length: number): number[] {
+  if (length < 0x80) return [length];
+  const figures = [24, 16, 8, 0].map((shift) => (length >>> shift) & 0xff);
+  const first = figures.findIndex((figure) => figure !== 0);
+  return [0x80 | (4 - first), ...figures.slice(first)];
 }
 
 function isBlock(value: unknown): value is Block {

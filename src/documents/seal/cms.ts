@@ -37,17 +37,19 @@ export interface SignedContent {
  * @throws UnreadableSignatureError for what can't be read, or is of a kind that is not believed.
  */
 export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeStamp'): SignedContent {
-  const outer = Element.read(contents);
-  if (contents.subarray(outer.raw.length).some((byte) => byte !== 0))
+  const { element: outer, length } = Element.readFirst(contents);
+  if (contents.subarray(length).some((byte) => byte !== 0))
     throw unreadable('something else than zeros follows its CMS');
-  if (outer.part(0).oid !== OID.signedData || outer.part(1).context !== 0)
+  if (outer.as('sequence').part(0).oid !== OID.signedData || outer.part(1).context !== 0)
     throw unreadable('its CMS is no SignedData');
-  const [version, hashes, content, ...rest] = outer.part(1).part(0).parts;
-  const signers = rest.at(-1)?.parts ?? [];
+  const [version, hashes, content, ...rest] = outer.part(1).part(0).as('sequence').parts;
+  const signers = rest.at(-1)?.as('set').parts ?? [];
   const [signer] = signers;
   if (content === undefined || signer === undefined || signers.length !== 1)
     throw unreadable('it has not exactly one signer');
-  const isAnnounced = hashes?.parts.some((one) => one.part(0).oid === signer.part(2).part(0).oid);
+  content.as('sequence');
+  const announced = hashes?.as('set').parts.map((one) => algorithmOf(one).part(0).oid);
+  const isAnnounced = announced?.includes(signer.part(2).part(0).oid);
   if (!isAnnounced || ![1, 3, 4, 5].includes(version?.integer ?? 0))
     throw unreadable('its CMS contradicts itself');
   const certificates = (rest.find(({ context }) => context === 0)?.parts ?? []).map(certificateOf);
@@ -96,15 +98,16 @@ function readSigner(
   wantedType: string,
   certificates: readonly Certificate[],
 ): SignerFacts {
-  const [version, who, digestAlgorithm, signed, algorithm, value, more] = signer.parts;
+  const [version, who, digestAlgorithm, signed, algorithm, value, more] = signer.as('sequence').parts;
   if (who === undefined || digestAlgorithm === undefined || signed?.context !== 0)
     throw unreadable('its CMS has no signed attributes');
   if (algorithm === undefined || value === undefined) throw unreadable('its CMS is not complete');
   if (version?.integer !== (who.context === 0 ? 3 : 1)) throw unreadable('its CMS contradicts itself');
+  if (who.context !== 0) who.as('sequence');
   const attributes = attributesOf(signed);
   const own = certificates.find((one) => isSigner(one, who));
   if (own === undefined) throw unreadable('its CMS does not bring the certificate of its signer');
-  const hash = hashOf(digestAlgorithm);
+  const hash = hashOf(algorithmOf(digestAlgorithm));
   const { x509, key } = own;
   // What is signed is the set, not its tag inside the SignerInfo (RFC 5652, 5.4).
   const data = Buffer.concat([Buffer.from([0x31]), signed.raw.subarray(1)]);
@@ -124,8 +127,17 @@ function readSigner(
     signs: (digest) =>
       isWellFormed &&
       attributes.get(OID.messageDigest)?.octets.equals(digest) === true &&
-      holds(algorithm, hash, { data, key, signature: value.octets }),
+      holds(algorithmOf(algorithm), hash, { data, key, signature: value.octets }),
   };
+}
+
+const EMPTY = 2;
+
+/** AlgorithmIdentifier: a name and its parameters; empty ones are NULL. */
+function algorithmOf(element: Element): Element {
+  const [, parameters] = element.as('sequence').parts;
+  if (parameters?.raw.length === EMPTY) parameters.as('null');
+  return element;
 }
 
 /** @throws UnreadableSignatureError when one stands twice or has not one value (RFC 5652, 11). */

@@ -94,7 +94,7 @@ async function check(bytes: PdfBytes): Promise<CheckedSeal> {
     subject: oneLine(certificate.subject),
     issuer: oneLine(certificate.issuer),
     fingerprint: createHash('sha256').update(certificate.raw).digest('hex'),
-    time: last.content.time ?? null,
+    time: last.content.time ?? last.signature.claimedTime ?? null,
     level: levelOf(file, last, signatures),
     reason:
       wrong === undefined ? null : 'The file is not what was sealed: its digest or its signature is another.',

@@ -24,7 +24,7 @@ export interface Signature {
   range: { gapStart: number; gapEnd: number; end: number } | undefined;
   /** Why the range can't be believed; undefined when it leaves out the signature itself and nothing else. */
   problem: string | undefined;
-  /** The signing time that the dictionary names, which nobody vouches for. */
+  /** The signing time that the dictionary names, ISO 8601: the signer's claim, as that in the signature is. */
   claimedTime: string | undefined;
 }
 
@@ -118,8 +118,18 @@ function describe(object: number, dict: PdfDict, size: number): Signature {
     contents: contents instanceof PdfString ? contents.bytes : Buffer.alloc(0),
     range,
     problem: problemWith(dict, range, size),
-    claimedTime: time instanceof PdfString ? time.bytes.toString('latin1') : undefined,
+    claimedTime: time instanceof PdfString ? isoTime(time.bytes.toString('latin1')) : undefined,
   };
+}
+
+/** A date of PDF (ISO 32000-1, 7.9.4), `D:20260301102030+01'00'`; undefined when it is none. */
+function isoTime(text: string): string | undefined {
+  const form = /^D:(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:Z.*|([+-])(\d\d)'?(\d\d)?'?)?$/;
+  const [whole, year, month, day, hour, minute, second, sign, hours, minutes] = form.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const zone = sign === undefined ? 'Z' : `${sign}${hours}:${minutes ?? '00'}`;
+  const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zone}`);
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
 function rangeOf(value: PdfValue): Signature['range'] {

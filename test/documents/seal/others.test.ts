@@ -1,12 +1,16 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSeal } from '../../../src/documents/seal/seal.ts';
+import { TAMPERINGS } from '../../../src/sandbox/model.ts';
 import { createPaper } from '../../../src/sandbox/papers/pdf/paper.ts';
+import { sealPaper } from '../../../src/sandbox/papers/seal.ts';
+import { makeSealKey } from '../../../src/sandbox/papers/seal-key.ts';
 import { flipped, partsOf, updated } from '../../../src/sandbox/papers/tampering/bytes.ts';
+import { tampered } from '../../../src/sandbox/papers/tampering/families.ts';
 import { needs } from '../../support/tools.ts';
 
 const ROOM = 12_000;
@@ -186,6 +190,32 @@ describe('papers sealed by others', needs('openssl'), () => {
     expect(await sealOf(more)).toMatchObject({ coverage: 'extended' });
   });
 
+  it('several signatures, and validation data and time stamps after each, are one whole', async () => {
+    const store = (pdf: Buffer) => /\/DSS <<.*?>>/.exec(pdf.toString('latin1'))?.[0] ?? '';
+    const stamped = (pdf: Buffer) => {
+      const token = () =>
+        stamp(
+          createHash('sha256')
+            .update(readFileSync(at('covered')))
+            .digest('hex'),
+        );
+      return sealedBy(pdf, 'ETSI.RFC3161', token, store(pdf));
+    };
+    const first = withStore(signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades'));
+    const second = signed(first, 'ETSI.CAdES.detached', 'ecdsa', '-cades');
+    const whole = stamped(stamped(withStore(second)));
+    const believed = {
+      state: 'intact',
+      coverage: 'whole',
+      subject: expect.stringContaining('ecdsa') as unknown,
+    };
+    for (const pdf of [second, withStore(second), stamped(withStore(second)), whole, withStore(whole)])
+      expect(await sealOf(pdf)).toMatchObject(believed);
+    expect(await sealOf(flipped(whole, 40))).toMatchObject({ state: 'changed' });
+    const more = updated(whole, { 99: '<< /Length 1 >>\nstream\nx\nendstream' });
+    expect(await sealOf(more)).toMatchObject({ coverage: 'extended' });
+  });
+
   it('a document time stamp is checked, and shows in the level', async () => {
     const pdf = withStore(signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades'));
     const keep = /\/DSS <<.*?>>/.exec(pdf.toString('latin1'))?.[0] ?? '';
@@ -211,7 +241,76 @@ describe('papers sealed by others', needs('openssl'), () => {
     });
   });
 
+  describe('by poppler', needs('pdfsig', 'certutil', 'pk12util'), () => {
+    const db = () => `sql:${at('nss')}`;
+    beforeAll(() => {
+      mkdirSync(at('nss'));
+      execFileSync('certutil', ['-N', '-d', db(), '--empty-password']);
+      const files = ['-in', at('rsa.pem'), '-inkey', at('rsa.key'), '-out', at('rsa.p12')];
+      openssl('pkcs12', '-export', '-name', 'poppler', '-passout', 'pass:x', ...files);
+      execFileSync('pk12util', ['-i', at('rsa.p12'), '-d', db(), '-W', 'x']);
+    });
+
+    function added(pdf: Buffer): Buffer {
+      writeFileSync(at('open.pdf'), pdf);
+      const words = ['-nssdir', db(), '-add-signature', '-nick', 'poppler', at('open.pdf'), at('added.pdf')];
+      execFileSync('pdfsig', words, { stdio: 'ignore' });
+      return readFileSync(at('added.pdf'));
+    }
+
+    it('a signature is intact and whole, alone and over another, and any change of it is seen', async () => {
+      const alone = added(paper);
+      const over = added(signed(paper, 'ETSI.CAdES.detached', 'ecdsa', '-cades'));
+      for (const pdf of [alone, over]) {
+        const seal = await sealOf(pdf);
+        expect(seal).toMatchObject({
+          state: 'intact',
+          coverage: 'whole',
+          time: expect.any(String) as unknown,
+        });
+        expect(seal.subject).toContain('rsa');
+        expect(await sealOf(flipped(pdf, 40))).toMatchObject({ state: 'changed' });
+        expect(await sealOf(Buffer.concat([pdf, Buffer.from('x')]))).toMatchObject({ coverage: 'extended' });
+      }
+    });
+
+    it('any byte of a signature without definite lengths counts, but for copies of the certificate', async () => {
+      const pdf = added(paper);
+      const first = pdf.lastIndexOf('<3080') + 1;
+      const cms = Buffer.from(pdf.toString('latin1', first, pdf.indexOf('>', first)), 'hex');
+      // Behind the content, which is empty: [0] and its length, then the certificates.
+      const certificates = cms.indexOf(Buffer.from('0000a082', 'hex')) + 2;
+      const signers = certificates + 4 + cms.readUInt16BE(certificates + 2);
+      const after = Array.from({ length: 120 }, (_, index) => signers + 5 * index);
+      const places = [...Array(certificates).keys(), ...after].filter((place) => place < cms.length);
+      for (const place of places) {
+        const other = flipped(cms, place).toString('hex');
+        const changed = Buffer.from(pdf);
+        changed.write(other, first, 'latin1');
+        const { state, coverage } = await sealOf(changed);
+        expect([place, state, coverage]).not.toEqual([place, 'intact', 'whole']);
+      }
+    });
+  });
+
   describe('and pdfsig', needs('pdfsig'), () => {
+    // pdfsig takes no notice of what stands behind the CMS.
+    it.each(TAMPERINGS.filter((how) => how !== 'trailingBytes'))(
+      'have one view of a paper with %s',
+      async (how) => {
+        const sealed = await sealPaper(paper, await makeSealKey(), '2026-03-01T10:20:30.000Z');
+        writeFileSync(at('asked.pdf'), await tampered(sealed, how));
+        const said = spawnSync('pdfsig', ['-nocert', at('asked.pdf')]).stdout.toString();
+        const { seal } = await checkSeal(at('asked.pdf'));
+        // Where it has no view it says nothing of a signature, or that it can't tell.
+        const [verdict] = /(?<=Signature Validation: ).*/.exec(said) ?? [];
+        if (verdict === 'Signature is Valid.') expect(seal.state).toBe('intact');
+        if (verdict === 'Digest Mismatch.' || verdict === 'Signature is Invalid.')
+          expect(['changed', 'unreadable']).toContain(seal.state);
+        if (said.includes('Not total document signed')) expect(seal.coverage).not.toBe('whole');
+      },
+    );
+
     // It does not look certificates up by the identifier of their key.
     it.each(WAYS.filter(([name]) => !name.startsWith('the identifier')))(
       'agree on %s',

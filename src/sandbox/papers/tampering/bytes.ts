@@ -50,13 +50,13 @@ export function flipped(pdf: Buffer, at: number): Buffer {
   return copy;
 }
 
-/** One digit of the signature's hexadecimal text changed: `at` counts bytes of the DER. */
-export function flippedInCms(pdf: Buffer, at: number): Buffer {
+/** A bit of the signature turned: `at` counts bytes of the DER, `digit` says in which half of the byte. */
+export function flippedInCms(pdf: Buffer, at: number, digit: 0 | 1 = 0): Buffer {
   const { gapStart } = partsOf(pdf);
-  const place = gapStart + 1 + 2 * at;
-  const digit = Number.parseInt(String.fromCharCode(pdf[place] ?? 48), 16) ^ 1;
+  const place = gapStart + 1 + 2 * at + digit;
+  const turned = Number.parseInt(String.fromCharCode(pdf[place] ?? 48), 16) ^ 1;
   const copy = Buffer.from(pdf);
-  copy.write(digit.toString(16), place, 'latin1');
+  copy.write(turned.toString(16), place, 'latin1');
   return copy;
 }
 
