@@ -183,12 +183,14 @@ function webApp(
   app.route('/api/v1', apiRoutes(options));
   app.route('/__sandbox/', controlRoutes(options));
   mountPages(app, options);
-  app.use('/openapi.yaml', wrongMethod(app));
-  app.get('/openapi.yaml', async (c) => {
-    const contract = await readContract();
-    if (contract === null) throw notFound('Contract');
-    return c.body(contract, 200, { 'Content-Type': 'application/yaml; charset=utf-8' });
-  });
+  for (const name of ['openapi.yaml', 'sandbox-openapi.yaml'] as const) {
+    app.use(`/${name}`, wrongMethod(app));
+    app.get(`/${name}`, async (c) => {
+      const contract = await readContract(name);
+      if (contract === null) throw notFound('Contract');
+      return c.body(contract, 200, { 'Content-Type': 'application/yaml; charset=utf-8' });
+    });
+  }
   return app;
 }
 

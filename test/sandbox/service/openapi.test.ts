@@ -75,11 +75,13 @@ test('GET /openapi.yaml serves the file as it is, to anybody; other methods are 
 test('The contract is found above the module wherever it lies, and null when it is nowhere', async () => {
   const root = await tempFolder();
   const module = join(root, 'dist', 'chunks', 'service-ABC.js');
-  expect(await readContract(module)).toBeNull();
+  expect(await readContract('openapi.yaml', module)).toBeNull();
   await mkdir(join(root, 'contract'));
   await writeFile(join(root, 'contract', 'openapi.yaml'), 'openapi: 3.1.0\n');
-  expect(await readContract(module)).toBe('openapi: 3.1.0\n');
-  expect(await readContract(join(dirname(module), 'deeper', 'x.js'))).toBe('openapi: 3.1.0\n');
+  expect(await readContract('openapi.yaml', module)).toBe('openapi: 3.1.0\n');
+  expect(await readContract('openapi.yaml', join(dirname(module), 'deeper', 'x.js'))).toBe(
+    'openapi: 3.1.0\n',
+  );
 });
 
 test('It is OpenAPI 3.1, without tabs or references that lead nowhere', () => {
