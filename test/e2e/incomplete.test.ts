@@ -128,6 +128,14 @@ describe('send', () => {
     expect(await statusOf(id)).toBe('SENT');
   });
 
+  it('--dry-run says the same beforehand, and of several which', async () => {
+    const ids = [await draft(), String((await home.object([...CREATE, ...signers(TENANT, LANDLORD)])).id)];
+    const one = await home.run(['envelopes', 'send', ids[0] ?? '', '--dry-run', '--json']);
+    expect([one.code, reportedError(one).message]).toEqual([2, 'Nobody signs as Landlord.']);
+    const several = await home.run(['envelopes', 'send', ...ids, '--dry-run']);
+    expect(several).toMatchObject({ code: 0, stderr: `${ids[0]}: Nobody signs as Landlord.\n` });
+  });
+
   it('of several leaves out only those', async () => {
     const whole = String((await home.object([...CREATE, ...signers(TENANT, LANDLORD)])).id);
     const ids = [await draft(), whole];

@@ -100,6 +100,9 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('envelopes:cancel', 'several', [third, await draft(), '--yes'], 10);
     for (const action of ['send', 'remind', 'cancel'])
       await run(`envelopes:${action}`, 'dryRun', [id, '--dry-run']);
+    const wrong = [await draft('--send'), '--signer', 'ada@example.com=Bo <bo@example.com>'];
+    await run('envelopes:replace', 'dryRun', [...wrong, '--dry-run']);
+    await run('envelopes:replace', 'replaced', wrong);
     await run('envelopes:watch', 'changes', [id]);
     await run('envelopes:get', 'one', [id]);
     await run('envelopes:get', 'several', [id, other, 'nope'], 10);

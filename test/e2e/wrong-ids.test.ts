@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, reportedError } from '../support/cli.ts';
 
@@ -33,6 +34,15 @@ describe('an id that does not exist', () => {
     expect(stderr).toContain(`Error: ${named.replace('ENV', id)} not found (NOT_FOUND)`);
     expect(stderr).toContain(`Did you mean ${meant.replace('ENV', id)}?`);
     expect(stderr).toContain(list);
+  });
+
+  it('of a template is named in a bulk run, too, with the nearest one', async () => {
+    await writeFile(home.path('rows.csv'), 'email\na@b.c\n');
+    const { stderr, code } = await home.run`bulk create rows.csv --template tmpl_leas --dry-run`;
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('no template tmpl_leas; did you mean tmpl_lease? `esign templates list`'),
+    ]);
   });
 
   it('has a guess only where something is near', async () => {

@@ -20,12 +20,13 @@ export async function checkTemplates(
   signal?: AbortSignal,
 ): Promise<void> {
   for (const [id, use] of [...report.templates].slice(0, MOST)) {
-    const template = await templateOf(client, id, signal);
+    const { template, near = [] } = await templateOf(client, id, signal);
     if (template === undefined) {
+      const guess = near.length > 0 ? `did you mean ${near.join(' or ')}? ` : '';
       report.problems.add({
         line: use.line,
         column: '',
-        text: `there is no template ${id}${others(use.rows)}; \`esign templates list\` shows them`,
+        text: `there is no template ${id}${others(use.rows)}; ${guess}\`esign templates list\` shows them`,
       });
     } else {
       const roles = sentRoles(template);
@@ -35,11 +36,17 @@ export async function checkTemplates(
   }
 }
 
-async function templateOf(client: Client, id: string, signal?: AbortSignal): Promise<Template | undefined> {
+/** The template; where there is none of this id, those that may have been meant. */
+async function templateOf(
+  client: Client,
+  id: string,
+  signal?: AbortSignal,
+): Promise<{ template: Template | undefined; near?: readonly string[] }> {
   try {
-    return await client.templates.get(id, signal);
+    return { template: await client.templates.get(id, signal) };
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'NOT_FOUND') return undefined;
+    if (error instanceof ServiceError && error.code === 'NOT_FOUND')
+      return { template: undefined, near: error.subject?.meant ?? [] };
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { type Remark, remarksOn } from '../../envelopes/completeness.ts';
 import { remindWithGap } from '../../envelopes/reminders.ts';
 import { readQuietly } from '../../envelopes/settle.ts';
 import { counted } from '../../kernel/duration.ts';
-import { ServiceError } from '../../kernel/errors.ts';
+import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import type { Context } from '../context.ts';
 import { writeDryRun } from '../dry-run.ts';
 import { confirmed } from '../input/confirm.ts';
@@ -31,8 +31,11 @@ export async function sendDrafts(
 ): Promise<void> {
   const ids = await readIds(words, 'envelope id');
   const client = await context.client();
-  if (flags['dry-run']) return writeDryRun(ids, 'send', context);
   const check = new DraftCheck(flags['allow-missing-roles'], client, context);
+  if (flags['dry-run']) {
+    for (const id of ids.ids) await check.rehearse(id, ids.stream);
+    return writeDryRun(ids, 'send', context);
+  }
   const agreed = await agreeOn(
     ids,
     {
@@ -185,7 +188,17 @@ class DraftCheck {
     return remarksOn(signers, roles);
   }
 
-  async pass(id: string, asks: boolean): Promise<void> {
+  /** What would stop it is an error of one, and told of each of several. */
+  async rehearse(id: string, isOneOfSeveral: boolean): Promise<void> {
+    try {
+      await this.pass(id, 'later');
+    } catch (error) {
+      if (!isOneOfSeveral || !(error instanceof EsignError)) throw error;
+      this.#context.notice(`${id}: ${sentenceOf(error)}`);
+    }
+  }
+
+  async pass(id: string, asks: boolean | 'later'): Promise<void> {
     const envelope = await this.#read(id);
     if (envelope === undefined) return;
     const remarks = await this.remarksOn(envelope);

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Client } from '../../../src/api/client.ts';
+import { findReplacement } from '../../../src/envelopes/replace/find.ts';
+import { openMemory, readMemory } from '../../../src/envelopes/replace/memory.ts';
+import { fakeClock } from '../../support/clock.ts';
+import {
+  askedBy,
+  madeFor,
+  type Rig,
+  replaceOnce,
+  startRig,
+  wishFor,
+  wrongOne,
+} from '../../support/replacing.ts';
+
+const DAY = 86_400_000;
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+});
+afterAll(() => rig.close());
+
+/** A client that lets something happen right before it asks for this. */
+function meanwhile(what: 'create' | 'cancel' | 'send', happens: () => Promise<unknown>): Client {
+  const { envelopes } = rig.client;
+  const then = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    if (name === what) await happens();
+    return work();
+  };
+  return {
+    ...rig.client,
+    envelopes: {
+      ...envelopes,
+      create: (...args) => then('create', () => envelopes.create(...args)),
+      cancel: (...args) => then('cancel', () => envelopes.cancel(...args)),
+      send: (...args) => then('send', () => envelopes.send(...args)),
+    },
+  };
+}
+const runWith = (client: Client, id: string, evenIfSigned = false) =>
+  replaceOnce({ client, folder: rig.folder }, wishFor(id, { evenIfSigned }));
+const statusOf = async (id: string) => (await rig.client.envelopes.get(id)).status;
+
+describe('what happens meanwhile', () => {
+  it('somebody signs: the old one is not cancelled, and the same command with --even-if-signed goes on', async () => {
+    const { id } = await wrongOne(rig, 'SENT');
+    const client = meanwhile('create', () => rig.control.sign(id, { signer: 'bo@example.com' }));
+    await expect(runWith(client, id)).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: expect.stringContaining('Bo has signed') as unknown,
+      hint: expect.stringMatching(/--even-if-signed.*esign envelopes cancel env_/) as unknown,
+    });
+    expect(await statusOf(id)).toBe('IN_PROGRESS');
+    const done = await runWith(rig.client, id, true);
+    expect([done.old.status, done.new.status]).toEqual(['CANCELLED', 'SENT']);
+    expect(await askedBy(rig, done.new.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
+  });
+
+  it('everybody signs: the draft stays a draft, and is named', async () => {
+    const { id } = await wrongOne(rig, 'SENT');
+    const client = meanwhile('cancel', () => rig.control.sign(id, { all: true }));
+    await expect(runWith(client, id)).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+      message: expect.stringContaining('COMPLETED') as unknown,
+      hint: expect.stringContaining('esign envelopes cancel env_') as unknown,
+    });
+    await expect(runWith(rig.client, id, true)).rejects.toThrow('COMPLETED');
+    expect((await madeFor(rig, await rig.client.envelopes.get(id))).map(({ status }) => status)).toEqual([
+      'DRAFT',
+    ]);
+  });
+
+  it.each([
+    ['is declined', 'CANCELLED', (id: string) => rig.control.decline(id, { reason: 'no' })],
+    ['runs out', 'EXPIRED', () => rig.control.advance(31 * DAY)],
+    ['is cancelled by somebody else', 'CANCELLED', (id: string) => rig.client.envelopes.cancel(id)],
+  ])('the old one %s: the new one is sent', async (_, status, happens) => {
+    const { id } = await wrongOne(rig, 'SENT');
+    const done = await runWith(
+      meanwhile('cancel', () => happens(id)),
+      id,
+    );
+    expect([done.old.status, done.new.status]).toEqual([status, 'SENT']);
+  });
+
+  it('the draft is sent by hand: nobody is mailed twice', async () => {
+    const old = await wrongOne(rig, 'SENT');
+    const client = meanwhile('send', async () => {
+      const [made] = await madeFor(rig, old);
+      if (made) await rig.client.envelopes.send(made.id);
+    });
+    const done = await runWith(client, old.id);
+    expect([done.new.status, await askedBy(rig, done.new.id)]).toEqual([
+      'SENT',
+      { 'ada@example.com': 1, 'bo@example.com': 1 },
+    ]);
+  });
+
+  it('the draft is cancelled by hand: the same command makes another one', async () => {
+    const old = await wrongOne(rig, 'SENT');
+    const client = meanwhile('send', async () => {
+      for (const made of await madeFor(rig, old)) await rig.client.envelopes.cancel(made.id);
+    });
+    await expect(runWith(client, old.id)).rejects.toMatchObject({
+      hint: expect.stringContaining('makes another') as unknown,
+    });
+    const done = await runWith(rig.client, old.id);
+    expect([done.old.status, done.new.status]).toEqual(['CANCELLED', 'SENT']);
+    expect((await madeFor(rig, old)).map(({ status }) => status).sort()).toEqual(['CANCELLED', 'SENT']);
+  });
+});
+
+describe('a service that tells little', () => {
+  it('lists without metadata and replies without a body', async () => {
+    const little = await startRig({ 'list-items': 'summary', 'action-reply': 'empty204' });
+    try {
+      const { id } = await wrongOne(little, 'SENT');
+      const first = await replaceOnce(little, wishFor(id, { draft: true }));
+      const old = await little.client.envelopes.get(id);
+      expect((await findReplacement(little.client, old))?.id).toBe(first.new.id);
+      expect(await findReplacement(little.client, old, { latest: 100 })).toBeUndefined();
+      const folder = `${little.folder}/other`;
+      const done = await replaceOnce({ client: little.client, folder }, wishFor(id));
+      expect([done.new.id, done.old.status, done.new.status]).toEqual([first.new.id, 'CANCELLED', 'SENT']);
+      expect(done.new.signers).toHaveLength(2);
+    } finally {
+      await little.close();
+    }
+  });
+});
+
+describe('the memory', () => {
+  const clock = fakeClock(Date.now());
+  const folder = () => `${rig.folder}/kept`;
+
+  it('knows what was asked for and made, until 30 days have passed', async () => {
+    const memory = await openMemory(folder(), 'x', 'env_a', clock);
+    await memory.asked('req-1');
+    expect(await readMemory(folder(), 'x', 'env_a')).toMatchObject({
+      requestId: 'req-1',
+      askedAt: clock.time,
+    });
+    await memory.note({ type: 'made', id: 'env_b' });
+    await memory.close();
+    expect(await readMemory(folder(), 'x', 'env_a')).toMatchObject({ madeId: 'env_b', askedAt: undefined });
+    expect(await readMemory(folder(), 'y', 'env_a')).toEqual({});
+    for (const [days, known] of [
+      [29, { madeId: 'env_b' }],
+      [31, {}],
+    ] as const) {
+      const later = await openMemory(folder(), 'x', 'env_c', fakeClock(Date.now() + days * DAY));
+      await later.close();
+      expect(await readMemory(folder(), 'x', 'env_a')).toMatchObject(known);
+    }
+    expect(await readMemory(folder(), 'x', 'env_a')).toEqual({});
+  });
+
+  it('is held by one at a time', async () => {
+    const memory = await openMemory(folder(), 'x', 'env_d', clock);
+    await expect(openMemory(folder(), 'x', 'env_d', fakeClock())).rejects.toThrow('is replacing env_d');
+    await memory.close();
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import type { Envelope } from '../../../src/api/schemas.ts';
+import { type Changes, isWhatIsWanted, wantedInsteadOf } from '../../../src/envelopes/replace/wanted.ts';
+
+const old: Envelope = {
+  id: 'env_1',
+  templateId: 'tmpl_1',
+  subject: 'Lease',
+  message: '',
+  signingOrder: 'SEQUENTIAL',
+  signers: [
+    { id: 'signer_1', email: 'ada@example.com', name: 'Ada', role: 'Tenant', order: 1 },
+    { id: 'signer_2', email: 'bo=x@example.com', name: 'bo=x@example.com', role: 'Landlord', order: 2 },
+    { id: 'signer_3', email: 'cy@example.com', name: 'Cy' },
+    { id: 'signer_4', email: 'cy@example.com', name: 'Cy', order: 4 },
+  ],
+  metadata: { deal: 1, replaces: 'env_0', esignRequestId: 'r', esignRun: 'run-1', esignRow: 3 },
+  webhookUrl: null,
+  createdAt: '2026-01-01T00:00:00Z',
+  sentAt: '2026-01-03T12:00:00Z',
+  expiresAt: '2026-01-15T00:00:00Z',
+};
+const wanted = (changes: Changes, of: Envelope = old) => wantedInsteadOf(of, changes).envelope;
+
+describe('the envelope in the place of another', () => {
+  it('is as that one, but for the marks of the tool', () => {
+    expect(wanted({})).toEqual({
+      templateId: 'tmpl_1',
+      subject: 'Lease',
+      message: undefined,
+      signingOrder: 'SEQUENTIAL',
+      metadata: { deal: 1, replaces: 'env_1' },
+      webhookUrl: undefined,
+      webhookSecret: undefined,
+      expiresInDays: 14,
+      signers: [
+        { email: 'ada@example.com', name: 'Ada', role: 'Tenant', order: 1 },
+        { email: 'bo=x@example.com', name: 'bo=x@example.com', role: 'Landlord', order: 2 },
+        { email: 'cy@example.com', name: 'Cy' },
+        { email: 'cy@example.com', name: 'Cy', order: 4 },
+      ],
+    });
+  });
+
+  it.each([
+    ['from its creation', { expiresAt: '2026-01-31T00:00:00Z' }, 30],
+    ['from its sending', { expiresAt: '2026-01-10T12:00:00.400Z' }, 7],
+    ['as the service does, where its dates tell nothing', { expiresAt: null }, undefined],
+    ['as the service does, where they do not fit', { expiresAt: '2026-01-10T05:00:00Z' }, undefined],
+  ])('has as many days, counted %s', (_, dates, days) => {
+    expect(wanted({}, { ...old, ...dates }).expiresInDays).toBe(days);
+    expect(wanted({ expiresInDays: 3 }, { ...old, ...dates }).expiresInDays).toBe(3);
+  });
+
+  it.each([
+    [
+      'by address, whatever its case',
+      'ADA@example.com=Eve <eve@example.com>',
+      0,
+      { email: 'eve@example.com', name: 'Eve', role: 'Tenant', order: 1 },
+    ],
+    [
+      'by address alone, which keeps the name',
+      'ada@example.com=eve@example.com',
+      0,
+      { email: 'eve@example.com', name: 'Ada', role: 'Tenant', order: 1 },
+    ],
+    [
+      'whose name was the address',
+      'bo=x@example.com=eve@example.com',
+      1,
+      { email: 'eve@example.com', name: 'eve@example.com', role: 'Landlord', order: 2 },
+    ],
+    [
+      'by id, with a role and an order',
+      'signer_4=Eve <eve@example.com>;role=Guest;order=9',
+      3,
+      { email: 'eve@example.com', name: 'Eve', role: 'Guest', order: 9 },
+    ],
+  ])('has somebody else in the place of a signer named %s', (_, pair, at, signer) => {
+    expect(wanted({ signers: [pair] }).signers[at]).toEqual(signer);
+  });
+
+  it('has those who are added last, and not those who are taken out', () => {
+    const { signers } = wanted({
+      added: ['Eve <eve@example.com>;role=Guest'],
+      removed: ['signer_3', 'ada@example.com'],
+    });
+    expect(signers.map(({ email }) => email)).toEqual([
+      'bo=x@example.com',
+      'cy@example.com',
+      'eve@example.com',
+    ]);
+    expect(signers.at(-1)).toEqual({ email: 'eve@example.com', name: 'Eve', role: 'Guest', order: 5 });
+  });
+
+  it.each<[string, Changes]>([
+    ['cy@example.com stands 2 times', { removed: ['cy@example.com'] }],
+    ['names ada@example.com twice', { signers: ['ada@example.com=a@b.c', 'ada@example.com=d@e.f'] }],
+    ['one of the two goes', { signers: ['ada@example.com=a@b.c'], removed: ['signer_1'] }],
+    ['not of the form', { signers: ['=a@b.c'] }],
+    ['not of the form', { signers: ['ada@example.com='] }],
+    ['at most 20', { added: Array.from({ length: 17 }, (_, i) => `s${i}@example.com`) }],
+  ])('is refused: %s', (text, changes) => {
+    expect(() => wanted(changes)).toThrow(text);
+  });
+});
+
+describe('an envelope that is there', () => {
+  const wish = wanted({ signers: ['signer_3=Eve <eve@example.com>'] });
+  const made: Envelope = {
+    ...old,
+    id: 'env_2',
+    signers: wish.signers.map((one) => ({ ...one, role: one.role ?? 'Guest' })),
+  };
+
+  it('is what is wanted, whatever the service adds to it', () => {
+    expect(isWhatIsWanted(made, wish)).toBe(true);
+    expect(isWhatIsWanted({ id: 'env_2', templateId: 'tmpl_1' }, wish)).toBe(true);
+    expect(isWhatIsWanted({ ...made, subject: ' Lease ' }, wish)).toBe(true);
+  });
+
+  it.each<[string, Partial<Envelope>]>([
+    ['another template', { templateId: 'tmpl_2' }],
+    ['another subject', { subject: 'Other' }],
+    ['one signer less', { signers: made.signers?.slice(1) }],
+    ['one signer more', { signers: [...(made.signers ?? []), { email: 'x@example.com' }] }],
+    ['another name', { signers: made.signers?.map((one) => ({ ...one, name: 'X' })) }],
+    ['another role', { signers: made.signers?.map((one) => ({ ...one, role: 'X' })) }],
+  ])('is not: %s', (_, change) => {
+    expect(isWhatIsWanted({ ...made, ...change }, wish)).toBe(false);
+  });
+});
