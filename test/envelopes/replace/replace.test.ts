@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../../src/api/client.ts';
 import { findReplacement } from '../../../src/envelopes/replace/find.ts';
-import { openMemory, readMemory } from '../../../src/envelopes/replace/memory.ts';
+import { openMemory, type ReplaceMemory, readMemory } from '../../../src/envelopes/replace/memory.ts';
 import { fakeClock } from '../../support/clock.ts';
 import {
   askedBy,
+  Killed,
   madeFor,
   type Rig,
   replaceOnce,
@@ -107,6 +108,34 @@ describe('what happens meanwhile', () => {
     const done = await runWith(rig.client, old.id);
     expect([done.old.status, done.new.status]).toEqual(['CANCELLED', 'SENT']);
     expect((await madeFor(rig, old)).map(({ status }) => status).sort()).toEqual(['CANCELLED', 'SENT']);
+  });
+});
+
+describe('a list that lags behind', () => {
+  /** Shows nothing new in so many looks. */
+  const lagging = (looks: number): Client => {
+    const { recent } = rig.client.envelopes;
+    let count = 0;
+    const later = (since: () => number) =>
+      ++count > looks ? recent(since) : recent(() => Number.POSITIVE_INFINITY);
+    return { ...rig.client, envelopes: { ...rig.client.envelopes, recent: later } };
+  };
+
+  it('hides nothing that is remembered', async () => {
+    const old = await wrongOne(rig, 'SENT');
+    const first = await replaceOnce(rig, wishFor(old.id, { draft: true }));
+    const done = await runWith(lagging(100), old.id);
+    expect(done.new.id).toBe(first.new.id);
+    expect(await madeFor(rig, old)).toHaveLength(1);
+  });
+
+  it('is looked at again where a draft was asked for a moment ago, and its answer never came', async () => {
+    const old = await wrongOne(rig, 'SENT');
+    const killed = (memory: ReplaceMemory) => ({ ...memory, note: () => Promise.reject(new Killed()) });
+    await expect(replaceOnce(rig, wishFor(old.id), killed)).rejects.toThrow(Killed);
+    const [draft] = await madeFor(rig, old);
+    const done = await runWith(lagging(2), old.id);
+    expect([done.new.id, (await madeFor(rig, old)).length]).toEqual([draft?.id, 1]);
   });
 });
 
