@@ -38,8 +38,9 @@ export function isPartly({ known }: Known): boolean {
   return known === 'part';
 }
 
-const TEXTS = ',"texts":';
-const ENVELOPE = ',"envelope":';
+const TEXTS = Buffer.from(',"texts":');
+const ENVELOPE = Buffer.from(',"envelope":');
+const CRC = Buffer.from(',"crc":');
 
 /** Everything that a file of the index says, with its lines applied in their order. The envelopes themselves stay in the file. */
 export class Snapshot {
@@ -73,8 +74,8 @@ export class Snapshot {
       return;
     }
     const texts = line.indexOf(TEXTS);
-    const value = readTo(line, texts < 0 ? line.lastIndexOf(',"crc":') : texts);
-    if (isHead(value)) this.#enter(value, line, { start, end });
+    const value = readTo(line, texts < 0 ? line.lastIndexOf(CRC) : texts);
+    if (isHead(value)) this.#enter(value, line, start, end);
     else if (isRemark(value)) this.#apply(value);
   }
 
@@ -85,20 +86,22 @@ export class Snapshot {
     return bytes;
   }
 
-  #enter(head: EntryHead, line: Buffer, { start, end }: { start: number; end: number }): void {
-    const before = this.known.get(head.id);
+  #enter(head: EntryHead, line: Buffer, start: number, end: number): void {
+    const { id, status, known, seen } = head;
+    const before = this.known.get(id);
     // A line that was written late tells less than what was read since.
-    if (before !== undefined && before.seen > head.seen) return;
+    if (before !== undefined && before.seen > seen) return;
     const created = Date.parse(head.created);
-    if (before && head.known === 'part' && !isPartly(before) && Object.is(before.created, created)) {
-      before.touched ||= before.status !== head.status;
-      before.status = head.status;
+    if (before && known === 'part' && !isPartly(before) && Object.is(before.created, created)) {
+      before.touched ||= before.status !== status;
+      before.status = status;
       return;
     }
-    const texts = line.subarray(0, line.indexOf(ENVELOPE));
-    const excluded = !this.#template.every((needle) => texts.includes(needle));
-    const hit = !excluded && this.#answers(texts, line);
-    this.known.set(head.id, { ...head, created, start, end, touched: false, hit, excluded });
+    const texts = line.indexOf(ENVELOPE);
+    const excluded = !standsBefore(texts, this.#template, line);
+    const hit = !excluded && standsBefore(texts, this.#needles, line) && this.#beginsWords(texts, line);
+    const one = { id, status, created, known, seen, start, end, touched: false, hit, excluded };
+    this.known.set(id, one);
   }
 
   #apply(remark: Remark): void {
@@ -117,13 +120,22 @@ export class Snapshot {
     else this.known.set(id, { ...UNREAD, id, status, seen });
   }
 
-  #answers(head: Buffer, line: Buffer): boolean {
-    if (!this.#needles.every((needle) => head.includes(needle))) return false;
+  /** Whether the words of the question begin words of the texts, which end there. */
+  #beginsWords(end: number, line: Buffer): boolean {
     if (this.#words.length === 0) return true;
-    const value = readTo(line, head.length);
+    const value = readTo(line, end);
     const texts = isRecord(value) && typeof value.texts === 'string' ? value.texts : '';
     return hasWords(texts.split(BETWEEN_TEXTS), this.#words);
   }
+}
+
+/** Without cutting the line, since there may be a hundred thousand of them. */
+function standsBefore(end: number, needles: readonly Buffer[], line: Buffer): boolean {
+  for (const needle of needles) {
+    const at = line.indexOf(needle);
+    if (at < 0 || at >= end) return false;
+  }
+  return true;
 }
 
 /** What a webhook named and nobody has read yet. */

@@ -1,16 +1,16 @@
 import { crc32 } from 'node:zlib';
 import { parseJson } from '../kernel/json.ts';
 
-const TAIL = /^,"crc":"([0-9a-f]{8})"\}$/;
 /** Bytes of `,"crc":"01234567"}`. */
 const TAIL_LENGTH = 18;
+const BRACE = Buffer.from('}');
 
 /** One entry as a line of JSON whose last member is the checksum of all before it. */
 export function writeLine(entry: unknown): string {
   const text = JSON.stringify(entry);
   if (!text.startsWith('{') || text === '{}')
     throw new TypeError('An entry of a journal is an object with members.');
-  return `${text.slice(0, -1)},"crc":"${hex(crc32(text))}"}\n`;
+  return `${text.slice(0, -1)}${tailOf(crc32(text))}\n`;
 }
 
 /** The entry of a line without its line break, or undefined when a byte of it is not as written. */
@@ -21,8 +21,7 @@ export function readLine(line: Buffer): unknown {
 /** True when every byte of a line without its line break is as it was written. */
 export function isAsWritten(line: Buffer): boolean {
   const end = line.length - TAIL_LENGTH;
-  const crc = end < 0 ? undefined : TAIL.exec(line.toString('latin1', end))?.[1];
-  return crc !== undefined && hex(crc32('}', crc32(line.subarray(0, end)))) === crc;
+  return end >= 0 && line.toString('latin1', end) === tailOf(crc32(BRACE, crc32(line.subarray(0, end))));
 }
 
 /** The members of a line that stand before a place in it, where a comma is. */
@@ -34,6 +33,6 @@ export function readTo(line: Buffer, end: number): unknown {
   }
 }
 
-function hex(checksum: number): string {
-  return checksum.toString(16).padStart(8, '0');
+function tailOf(checksum: number): string {
+  return `,"crc":"${checksum.toString(16).padStart(8, '0')}"}`;
 }

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Home, linesOf } from '../support/cli.ts';
+import { json } from '../support/server.ts';
+import { answerPage, type FakeService, fakeService } from './fake-service.ts';
+
+/* Ten thousand envelopes, lists without signers, and a rate window that others use, too. */
+const MANY = 10_000;
+const WINDOW = { limit: 2_000, ms: 2_000 };
+const RESERVED = 0.1;
+
+const home = new Home();
+let service: FakeService;
+const record = { refused: 0, most: 0 };
+let [endsAt, used] = [0, 0];
+
+const item = (place: number) => {
+  const n = MANY - 1 - place;
+  const createdAt = new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString();
+  return {
+    id: `env_${n}`,
+    status: n % 100 === 0 ? 'SENT' : 'CANCELLED',
+    subject: `Contract ${n}`,
+    createdAt,
+  };
+};
+const whole = (n: number) => ({
+  ...item(MANY - 1 - n),
+  metadata: {},
+  signers: [{ name: `Signer No${n % 500}`, email: `s${n}@example.com`, status: 'SENT' }],
+});
+
+beforeAll(async () => {
+  service = await fakeService((request, response) => {
+    if (Date.now() >= endsAt) [endsAt, used] = [Date.now() + WINDOW.ms, 0];
+    const isRefused = used >= WINDOW.limit;
+    if (isRefused) record.refused++;
+    else record.most = Math.max(record.most, ++used);
+    const headers = {
+      'X-RateLimit-Limit': String(WINDOW.limit),
+      'X-RateLimit-Remaining': String(WINDOW.limit - used),
+      'X-RateLimit-Reset': String(endsAt),
+    };
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (isRefused) return json(response, 429, { error: { code: 'RATE_LIMITED', message: 'slow down' } });
+    const [, id] = /env_(\d+)$/.exec(request.path) ?? [];
+    if (id === undefined) return answerPage(request, response, MANY, item);
+    json(response, 200, { data: whole(Number(id)) });
+  });
+});
+afterAll(async () => {
+  await home.close();
+  await service.server.close();
+});
+
+const requests = () => service.server.seen.length;
+const paths = () => service.server.seen.filter(({ path }) => path.includes('env_')).map(({ path }) => path);
+
+describe('ten thousand envelopes', () => {
+  it('are read once, also by a run that is killed and two that follow at once; nothing is refused', async () => {
+    const first = home.start(['find', 'no77', '-q'], { env: service.env });
+    while (requests() < 1_500) await sleep(20);
+    first.child.kill('SIGKILL');
+    await first.ended;
+
+    const find = () => home.run(['find', 'no77', '--all', '-q'], { env: service.env });
+    const both = await Promise.all([find(), find()]);
+    for (const { code, stdout } of both) {
+      expect(code).toBe(0);
+      expect(linesOf(stdout)).toHaveLength(MANY / 500);
+    }
+    // A killed run has not yet written down the last few that it read.
+    expect(paths().length - new Set(paths()).size).toBeLessThan(150);
+    expect(requests()).toBeLessThan(MANY * 1.03);
+    expect(record.refused).toBe(0);
+    // One window may begin before what is used in it is known.
+    expect(record.most).toBeLessThanOrEqual(WINDOW.limit * (1 - RESERVED) + 20);
+  }, 120_000);
+
+  it('cost a request or two, and one for each that is shown and can still change', async () => {
+    const cost = async (...args: string[]) => {
+      const before = requests();
+      const { code, stdout } = await home.run([...args, '-q'], { env: service.env });
+      expect(code).toBe(0);
+      return { requests: requests() - before, found: linesOf(stdout).length };
+    };
+    expect(await cost('find', 'no77')).toEqual({ requests: 1, found: 20 });
+    expect(await cost('find', 'no300')).toEqual({ requests: 1 + 20, found: 20 });
+    expect(await cost('find', 'contract', '-L', '100')).toEqual({ requests: 1 + 1, found: 100 });
+    expect(await cost('envelopes', 'list', '--signer', 's7777@')).toEqual({ requests: 1, found: 1 });
+    expect(await cost('envelopes', 'list', '--search', 'nobody')).toEqual({ requests: 1, found: 0 });
+    expect(await cost('find', 'no300', '--cached')).toEqual({ requests: 0, found: 20 });
+  });
+});
