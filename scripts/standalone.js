@@ -16,7 +16,13 @@ await ensureBuilt();
 const node = await baseNode();
 await rm(parts, { recursive: true, force: true });
 await mkdir(parts, { recursive: true });
-const files = ['package.json', 'oclif.manifest.json', 'contract/openapi.yaml', 'contract/sandbox-openapi.yaml', ...(await filesIn('bin'))];
+const files = [
+  'package.json',
+  'oclif.manifest.json',
+  'contract/openapi.yaml',
+  'contract/sandbox-openapi.yaml',
+  ...(await filesIn('bin')),
+];
 files.push(...(await filesIn('contract/output')));
 for (const name of await filesIn('dist'))
   if (!/^dist\/(standalone|types|client|man|deb|\.)/.test(name)) files.push(name);

@@ -65,7 +65,11 @@ describe('envelopes', () => {
   it('come by single pages, with how many there are', async () => {
     const { envelopes } = await serviceWith({ ...two, ...pagination({ totalPages: 9 }) });
     expect(await envelopes.page(3)).toEqual({ items: two.data, totalPages: 9, total: 2 });
-    expect(await envelopes.page(4, { status: 'DRAFT' })).toEqual({ items: two.data, totalPages: 9, total: 2 });
+    expect(await envelopes.page(4, { status: 'DRAFT' })).toEqual({
+      items: two.data,
+      totalPages: 9,
+      total: 2,
+    });
     expect(asked()).toEqual([
       'GET /api/v1/esign/envelopes page=3&pageSize=100',
       'GET /api/v1/esign/envelopes status=DRAFT&page=4&pageSize=100',
