@@ -7,8 +7,9 @@ const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EX
 
 /** They work on this machine's files alone. */
 const OFFLINE = new Set([
-  ...['autocomplete', 'schema', 'bulk:export', 'bulk:list', 'bulk:show', 'bulk:template'],
-  ...['documents:pins', 'documents:verify', 'events:list', 'events:secret', 'events:show', 'events:verify'],
+  ...['autocomplete', 'schema'],
+  ...['bulk:export', 'bulk:list', 'bulk:show', 'bulk:template'],
+  ...['documents:verify', 'events:list', 'events:secret', 'events:show', 'events:verify'],
   ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use', 'sandbox:exec'],
 ]);
 

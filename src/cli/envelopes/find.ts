@@ -25,12 +25,7 @@ export async function findEnvelopes(
   flags: FindFlags,
   context: Context,
 ): Promise<void> {
-  const search = given.join(' ');
-  if (wordsOf(search).length === 0)
-    throw new UsageError('There is nothing to look for.', {
-      hint: 'Give a name, an address, a subject or a number: `esign find lukasz`.',
-    });
-  const selection = { search, statuses: flags.status };
+  const selection = soughtBy(given.join(' '), flags.status);
   const limit = limited.most(flags);
   const answer = await searchEnvelopes(selection, { limit, cached: flags.cached }, context);
   let count = 0;
@@ -47,6 +42,14 @@ export async function findEnvelopes(
   // Also to a program: an empty list may mean that the words were wrong.
   if (count === 0 && !flags.quiet) context.notice(empty ?? '');
   if (answer.hasMore()) limited.notice(flags, context, answer.total());
+}
+
+/** What fits these words. @throws UsageError when there are none. */
+export function soughtBy(search: string, statuses: readonly string[] | undefined): Selection {
+  if (wordsOf(search).length > 0) return { search, statuses };
+  throw new UsageError('There is nothing to look for.', {
+    hint: 'Give a name, an address, a subject or a number: `esign find lukasz`.',
+  });
 }
 
 /** In words to a person at a terminal; whoever asks for columns, ids or JSON gets those. */

@@ -13,17 +13,18 @@ import { limited } from '../input/limit.ts';
 import { envelopeList } from './list-view.ts';
 import { searchEnvelopes } from './search.ts';
 
-export interface ListFlags extends ListFormat {
+/** How many, and in which order. */
+export interface ListedFlags {
   limit?: number | undefined;
   all: boolean;
   sort?: string | undefined;
 }
 
+export interface ListFlags extends ListFormat, ListedFlags {}
+
 /** `envelopes list`: those that fit, sorted if asked for, so many of them, in the wanted form. */
 export async function listEnvelopes(selection: Selection, flags: ListFlags, context: Context): Promise<void> {
-  const found = isSearch(selection)
-    ? await searched(selection, flags, context)
-    : await listed(selection, flags, context);
+  const found = await listed(selection, flags, context);
   const sorted = flags.sort === undefined ? found.envelopes : sorting(found.envelopes, flags.sort, context);
   const taken = limited.take(sorted, flags, context, found.total);
   const needsSigners = !flags.quiet && !context.json && (flags.fields?.includes('signers') ?? true);
@@ -37,7 +38,12 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
   if (found.hasMore()) limited.notice(flags, context, found.total());
 }
 
-interface Found {
+/** What `envelopes list` lists: from the index where somebody or something is asked for, else as the service lists them. */
+export function listed(selection: Selection, flags: ListedFlags, context: Context): Promise<Found> {
+  return isSearch(selection) ? searched(selection, flags, context) : asListed(selection, flags, context);
+}
+
+export interface Found {
   envelopes: AsyncIterable<Envelope>;
   /** How many there are in all, where that is known by then. */
   total: () => number | undefined;
@@ -50,13 +56,13 @@ function isSearch({ signer, search }: Selection): boolean {
   return signer !== undefined || search !== undefined;
 }
 
-async function searched(selection: Selection, flags: ListFlags, context: Context): Promise<Found> {
+async function searched(selection: Selection, flags: ListedFlags, context: Context): Promise<Found> {
   // What is sorted here is looked at whole.
   const limit = flags.sort === undefined ? limited.most(flags) : undefined;
   return searchEnvelopes(selection, { limit }, context);
 }
 
-async function listed(selection: Selection, flags: ListFlags, context: Context): Promise<Found> {
+async function asListed(selection: Selection, flags: ListedFlags, context: Context): Promise<Found> {
   let total: number | undefined;
   const envelopes = selectEnvelopes(await context.client(), selection, {
     pageSize: limited.pageSize(flags, isUnfiltered(selection) && flags.sort === undefined),

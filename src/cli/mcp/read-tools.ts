@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
+import type { Envelope } from '../../api/schemas.ts';
 import { verifyPapers } from '../../documents/archive/verify.ts';
 import { targetsOfIds } from '../../documents/download/targets.ts';
-import { type Selection, selectEnvelopes, sortedBy } from '../../envelopes/select.ts';
+import type { Selection } from '../../envelopes/select.ts';
 import { summarize } from '../../envelopes/summary.ts';
 import { ENVELOPE_STATUSES, LIMITS, PAPERS } from '../../kernel/vocabulary.ts';
 import { findTemplate } from '../../templates/find.ts';
@@ -11,7 +12,10 @@ import { searchTemplates } from '../../templates/search.ts';
 import type { Context } from '../context.ts';
 import { fetchInto, waitingOf } from '../documents/download.ts';
 import { sealJudge } from '../documents/seals.ts';
+import { soughtBy } from '../envelopes/find.ts';
 import { Histories } from '../envelopes/history.ts';
+import { type Found, listed } from '../envelopes/list.ts';
+import { searchEnvelopes } from '../envelopes/search.ts';
 import { selectionOf } from '../envelopes/select-flags.ts';
 import { lengthOf, momentOf } from '../flags.ts';
 import { LOOKS, type Tool, tool } from './tool.ts';
@@ -46,12 +50,8 @@ function finding(context: Context): Tool[] {
           'Find envelopes by words that begin words of id, subject, signer name or address, template, metadata. Newest first. For: has Maria signed?',
         input: z.strictObject({ text: z.string().min(1), status, limit }),
         hints: LOOKS,
-        run: async ({ text, status: statuses, limit: most }) => {
-          const all = [];
-          const found = selectEnvelopes(await context.client(), { search: text, statuses }, { signal });
-          for await (const one of found) all.push(one);
-          return firstOf(sortedBy(all, '-createdAt'), most);
-        },
+        run: async ({ text, status: statuses, limit: most = DEFAULT_LIMIT }) =>
+          found(await searchEnvelopes(soughtBy(text, statuses), { limit: most }, context), most),
       },
       context,
     ),
@@ -68,7 +68,15 @@ function finding(context: Context): Tool[] {
           limit,
         }),
         hints: LOOKS,
-        run: async ({ status: statuses, template, signer, since, olderThan, expiringIn, limit: most }) => {
+        run: async ({
+          status: statuses,
+          template,
+          signer,
+          since,
+          olderThan,
+          expiringIn,
+          limit: most = DEFAULT_LIMIT,
+        }) => {
           const selection = selectionOf({
             status: statuses,
             template,
@@ -77,7 +85,7 @@ function finding(context: Context): Tool[] {
             'older-than': momentIf(olderThan, 'olderThan'),
             'expiring-in': expiringIn === undefined ? undefined : lengthOf(expiringIn, 'expiringIn'),
           });
-          return firstOf(selectEnvelopes(await context.client(), selection, { signal }), most);
+          return found(await listed(selection, { limit: most, all: false }, context), most);
         },
       },
       context,
@@ -138,7 +146,10 @@ function looking(context: Context): Tool[] {
         run: async (wanted) => {
           const client = await context.client();
           if (wanted.id === undefined)
-            return firstOf(searchTemplates(client, { search: wanted.search, signal }), wanted.limit);
+            return firstOf(
+              { items: searchTemplates(client, { search: wanted.search, signal }) },
+              wanted.limit,
+            );
           const template = await findTemplate(client, wanted.id, signal);
           return { data: { ...template, roles: await rolesOf(client, template, signal) } };
         },
@@ -163,7 +174,7 @@ function papers(context: Context): Tool[] {
         hints: { ...LOOKS, openWorldHint: false },
         run: async ({ paths, requireSeal }) => {
           const judge = await sealJudge({ 'require-seal': requireSeal ?? false }, context);
-          return firstOf(verifyPapers(paths, { judge, signal }), LIMITS.pageSize);
+          return firstOf({ items: verifyPapers(paths, { judge, signal }) }, LIMITS.pageSize);
         },
       },
       context,
@@ -200,9 +211,13 @@ function papers(context: Context): Tool[] {
   ];
 }
 
+function found({ envelopes, hasMore }: Found, limit: number): Promise<{ data: Envelope[]; more?: true }> {
+  return firstOf({ items: envelopes, hasMore }, limit);
+}
+
 /** The first few, and whether there are more. */
 async function firstOf<T>(
-  items: AsyncIterable<T> | Iterable<T>,
+  { items, hasMore }: { items: AsyncIterable<T>; hasMore?: () => boolean },
   limit = DEFAULT_LIMIT,
 ): Promise<{ data: T[]; more?: true }> {
   const data: T[] = [];
@@ -210,7 +225,7 @@ async function firstOf<T>(
     if (data.length === limit) return { data, more: true };
     data.push(one);
   }
-  return { data };
+  return hasMore?.() ? { data, more: true } : { data };
 }
 
 function momentIf(text: string | undefined, name: string) {
