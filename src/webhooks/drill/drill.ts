@@ -26,6 +26,7 @@ export interface DrillRun {
 
 /** How long each answer is waited for. */
 const ANSWERED_WITHIN_MS = 5_000;
+const TOO_LATE = `no answer within ${ANSWERED_WITHIN_MS / 1_000} s`;
 /** A receiver that takes longer gets the next one nevertheless: ten seconds must do for all. */
 const NEXT_AFTER_MS = 120;
 /** A repeat comes after the one that it repeats was answered, where that does not take long. */
@@ -52,14 +53,23 @@ export async function* drill(run: DrillRun): AsyncGenerator<CheckResult, void, u
   for (const result of results) result.catch(() => undefined);
   mayStart.catch(() => undefined);
   try {
+    let good: CheckResult | undefined;
     for (const result of results) {
       const done = await result;
       run.signal.throwIfAborted();
-      yield done;
+      yield good === undefined ? done : besideGood(done, good);
+      good ??= done;
     }
   } finally {
     left.abort();
   }
+}
+
+/** What fails as the good one failed has no reason of its own. */
+function besideGood(result: CheckResult, good: CheckResult): CheckResult {
+  const { ok, status, finding } = result;
+  if (ok || finding === null || good.ok || status === null || status !== good.status) return result;
+  return { ...result, finding: `${finding.replace(/; .*/, '')}, as it did the good one: mend that first` };
 }
 
 async function checkOne(check: Check, run: DrillRun): Promise<CheckResult> {
@@ -142,7 +152,7 @@ async function send(
   const answer = postOnce({ url, ...request }, { timeoutMs: 2 * timeoutMs, clock, signal: over, write });
   const ended = new AbortController();
   const late = clock.sleep(timeoutMs, ended.signal).then(
-    () => ({ status: null, ms: timeoutMs, error: `no answer within ${ANSWERED_WITHIN_MS / 1_000} s` }),
+    () => ({ status: null, ms: timeoutMs, error: TOO_LATE }),
     () => answer,
   );
   try {
@@ -159,7 +169,7 @@ function judge({ name, wants, advice }: Check, answers: readonly Answered[]): Ch
   const { label, answer } = wrong ?? slowest;
   const { status, ms } = answer;
   if (wrong !== undefined) {
-    const finding = `${label === '' ? '' : `${label}: `}${whatItDid(answer)}; ${reason(name, status) ?? advice}`;
+    const finding = `${label === '' ? '' : `${label}: `}${whatItDid(answer)}; ${reason(name, answer) ?? advice}`;
     return { check: name, ok: false, status, ms, finding };
   }
   const isLenient = wants === 'either' && isTaken(status);
@@ -191,8 +201,9 @@ const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'was gone: nobody listens any more',
 };
 
-/** A closer guess than the check's own advice, where the status allows one. */
-function reason(name: string, status: number | null): string | undefined {
+/** A closer guess than the check's own advice, where the answer allows one. */
+function reason(name: string, { status, error }: Answer): string | undefined {
+  if (error === TOO_LATE) return 'answer first, and do the work after that';
   if (name !== 'good') return undefined;
   if (status === 401 || status === 403)
     return 'it has another secret, or checks the signature over other bytes than the raw body';
@@ -202,7 +213,7 @@ function reason(name: string, status: number | null): string | undefined {
 
 /** True when the request never got to a web server. What was cut off or took too long did. */
 function isUnreachable({ status, error }: Answer): boolean {
-  return status === null && !/^(?:ECONNRESET|EPIPE|no answer .*)$/.test(error ?? '');
+  return status === null && error !== TOO_LATE && !/^(?:ECONNRESET|EPIPE)$/.test(error ?? '');
 }
 
 function unreachable(url: string, error: string): NetworkError {

@@ -59,6 +59,18 @@ describe('a drill', () => {
     );
   });
 
+  it('says what to mend first where the good one is refused, too', async () => {
+    const results = await findings({ trusts: () => false });
+    expect(results.filter(({ ok }) => !ok).slice(0, 2)).toMatchObject([
+      {
+        check: 'good',
+        finding:
+          'envelope.sent: refused it (401); it has another secret, or checks the signature over other bytes than the raw body',
+      },
+      { check: 'repeated', finding: 'refused it (401), as it did the good one: mend that first' },
+    ]);
+  });
+
   it('says that one which an event ends is gone from then on', async () => {
     const { url, close } = await serve(
       receiver({
