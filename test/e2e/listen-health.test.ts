@@ -41,6 +41,20 @@ describe('listen --health-port', () => {
     expect(await listening.stop()).toEqual({ code: null, signal: 'SIGTERM' });
   });
 
+  it('waits for a port that is taken, and ends by a signal even then; its own port is refused', async () => {
+    const other = home.start(LISTEN);
+    const { url } = await other.object();
+    const { port } = new URL(String(url));
+    const waiting = home.start(LISTEN.with(LISTEN.indexOf('--port') + 1, port));
+    const { type, message } = await waiting.object();
+    expect([type, message]).toEqual(['warning', expect.stringContaining('It is tried again every second')]);
+    const [healthUrl] = /http:\S+\/healthz/.exec(String(message)) ?? [];
+    expect(await health(healthUrl, 503)).toMatchObject({ reasons: [{ code: 'port' }] });
+    expect(await waiting.stop()).toEqual({ code: null, signal: 'SIGTERM' });
+    await other.stop();
+    expect((await home.run(['listen', '--port', port, '--health-port', port, '--no-verify'])).code).toBe(2);
+  });
+
   it.skipIf(process.platform === 'win32')('runs as the unit for systemd says', async () => {
     const unit = await readFile(join(import.meta.dirname, '../../docs/systemd/esign-listen.service'), 'utf8');
     const [, line = ''] = /^ExecStart=\/usr\/bin\/esign (.*)$/m.exec(unit) ?? [];

@@ -120,7 +120,7 @@ async function listenerOptions(
     drainMs: flags.drain ?? DEFAULT_DRAIN_MS,
     keepMs: flags.keep,
     tunnel: flags.tunnel,
-    health: await listenHealth(flags['health-port'], context),
+    health: await listenHealth(flags, context),
     inspect:
       flags.inspect || hasKeys
         ? { port: flags['inspect-port'] ?? 0, redactor, isOpen: flags.inspect ?? false }
