@@ -272,6 +272,24 @@ describe('what was replaced', () => {
     expect(await shown()).toContain(`${String(made.id)} (SENT)`);
   });
 
+  it('is told by find, of several and of one', async () => {
+    const deal = `deal-${Date.now()}`;
+    const id = await lease('--send', '--metadata', `deal=${deal}`);
+    const { made } = await replaced(id, '--signer', RIGHT);
+    const [file, ...before] = COMMAND;
+    const find = async (...words: string[]) => {
+      const screen = openScreen(file, [...before, 'find', ...words], { env: home.env, columns: 160 });
+      await screen.ended;
+      return screen.text();
+    };
+    const both = await find(deal);
+    expect(both).toContain(`; replaced by ${String(made.id)}`);
+    expect(both).toContain(`; in place of ${id}`);
+    expect(await find(deal, '--status', 'CANCELLED')).toMatch(new RegExp(`Replaced by +${String(made.id)}`));
+    await rm(home.path('state', 'replacements'), { recursive: true });
+    expect((await home.run`envelopes get ${id}`).stdout).toContain(`${String(made.id)} (SENT)`);
+  });
+
   it('sends who watches it, or listens for it, to the new one', async () => {
     const id = await lease('--send');
     const watching = home.start`envelopes watch ${id} --interval 1s`;

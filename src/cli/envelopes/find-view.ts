@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import { replacedBy } from '../../envelopes/replace/find.ts';
 import { type Selection, soughtPart } from '../../envelopes/select.ts';
 import { isInFlight } from '../../kernel/vocabulary.ts';
 import { indented } from '../../output/table.ts';
@@ -11,26 +12,36 @@ import { standing } from './view.ts';
 /** What a hit is about, and where it stands in a sentence: two lines each, so that a caller's envelopes are told at a look. */
 export function renderHits(
   envelopes: readonly Envelope[],
-  selection: Selection,
+  /** `successors`: by the id of the envelope in whose place each was made. */
+  { selection, successors }: { selection: Selection; successors: ReadonlyMap<string, Envelope> },
   terminal: Terminal,
   now: number,
 ): string {
   const sought = soughtPart(selection);
-  return envelopes.map((one) => hit(one, (signer) => sought(signer) !== undefined, terminal, now)).join('');
+  const isSought = (signer: Signer) => sought(signer) !== undefined;
+  const told = (one: Envelope) => withReplacing(sentenceOf(one, isSought, now), one, successors.get(one.id));
+  return envelopes.map((one) => hit(one, told(one), terminal)).join('');
 }
 
-function hit(
-  envelope: Envelope,
-  isSought: (one: Signer) => boolean,
-  terminal: Terminal,
-  now: number,
-): string {
+/** Which it stands in the place of, and which in its. */
+function withReplacing(sentence: string, envelope: Envelope, successor: Envelope | undefined): string {
+  const old = replacedBy(envelope);
+  const parts = [
+    ...(old === undefined ? [] : [`; in place of ${old}`]),
+    ...(successor === undefined
+      ? []
+      : [`; ${successor.status === 'DRAFT' ? 'a draft is in its place:' : 'replaced by'} ${successor.id}`]),
+  ];
+  return sentence.replace(/(\.?)$/, (end) => `${parts.join('')}${end}`);
+}
+
+function hit(envelope: Envelope, sentence: string, terminal: Terminal): string {
   const id = safeLine(envelope.id);
   const room = Math.max(10, terminal.columns - widthOf(id) - 2);
   const subject = truncate(safeLine(envelope.subject || envelope.templateName || '(no subject)'), room);
   const blanks = ' '.repeat(Math.max(2, terminal.columns - widthOf(subject) - widthOf(id)));
   const head = `${terminal.style('bold', subject)}${blanks}${terminal.style('dim', id)}`;
-  return `${head}\n  ${indented(safeLine(sentenceOf(envelope, isSought, now)), 2, terminal)}\n`;
+  return `${head}\n  ${indented(safeLine(sentence), 2, terminal)}\n`;
 }
 
 /** Who is waited for, whether they opened it, since when and until when; of an ended one, how it ended. */

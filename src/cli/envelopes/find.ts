@@ -1,14 +1,17 @@
 import type { Envelope } from '../../api/schemas.ts';
 import type { Answer } from '../../envelope-index/answer.ts';
+import { replacedBy } from '../../envelopes/replace/find.ts';
 import type { Selection } from '../../envelopes/select.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { isVoid } from '../../kernel/vocabulary.ts';
 import { wordsOf } from '../../kernel/words.ts';
 import { type ListFormat, writeList } from '../../output/list.ts';
 import type { Context } from '../context.ts';
 import { limited } from '../input/limit.ts';
 import { renderHits } from './find-view.ts';
 import { envelopeList } from './list-view.ts';
+import { successorOf } from './replace/successor.ts';
 import { searchEnvelopes } from './search.ts';
 import { renderEnvelope } from './view.ts';
 
@@ -67,9 +70,28 @@ async function tell(
   const found: Envelope[] = [];
   for await (const one of envelopes) found.push(one);
   const [only] = found;
+  const successors = await successorsOf(found, context);
   if (only !== undefined && found.length === 1 && !answer.hasMore())
-    return terminal.out(renderEnvelope(only, terminal, context.now()));
-  await terminal.out(renderHits(found, selection, terminal, context.now()));
+    return terminal.out(renderEnvelope(only, terminal, context.now(), successors.get(only.id)));
+  await terminal.out(renderHits(found, { selection, successors }, terminal, context.now()));
+}
+
+/** Those that were made in the place of these: of them, or as this machine remembers it. */
+async function successorsOf(
+  found: readonly Envelope[],
+  context: Context,
+): Promise<ReadonlyMap<string, Envelope>> {
+  const successors = new Map<string, Envelope>();
+  for (const one of found) {
+    const old = replacedBy(one);
+    if (old !== undefined && !isVoid(one)) successors.set(old, one);
+  }
+  const client = await context.client();
+  for (const one of found.filter(({ id }) => !successors.has(id))) {
+    const made = await successorOf(one, { client, looks: false }, context);
+    if (made) successors.set(one.id, made);
+  }
+  return successors;
 }
 
 function ageOf({ knownAt }: Answer): string {

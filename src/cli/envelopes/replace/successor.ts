@@ -5,14 +5,15 @@ import { readMemory } from '../../../envelopes/replace/memory.ts';
 import { readQuietly } from '../../../envelopes/settle.ts';
 import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
 import type { Context } from '../../context.ts';
+import { searchEnvelopes } from '../search.ts';
 import { replacementsFolder } from './folder.ts';
 
 /** Newer envelopes than these are looked through for one that this machine does not remember. */
 const LATEST = 300;
 
 /**
- * The envelope that was made in the place of this one: as this machine remembers it or, where `looks` allows some requests
- * more and it has ended, by the latest envelopes. Only a help: what fails tells nothing.
+ * The envelope that was made in the place of this one: as this machine remembers it or, where it has ended and `looks` allows
+ * it, by the index and the latest envelopes. Only a help: what fails tells nothing.
  */
 export async function successorOf(
   envelope: Envelope,
@@ -28,7 +29,15 @@ export async function successorOf(
   }
   const { status } = envelope;
   if (!looks || !isTerminal(status ?? '') || status === 'COMPLETED') return undefined;
-  return findReplacement(client, envelope, { latest: LATEST, signal }).catch(() => undefined);
+  const known = await inIndex(envelope.id, context).catch(() => undefined);
+  return known ?? findReplacement(client, envelope, { latest: LATEST, signal }).catch(() => undefined);
+}
+
+async function inIndex(id: string, context: Context): Promise<Envelope | undefined> {
+  if ((await context.index()) === undefined) return undefined;
+  const { envelopes } = await searchEnvelopes({ search: id }, { cached: true }, context);
+  for await (const one of envelopes) if (replacedBy(one) === id && !isVoid(one)) return one;
+  return undefined;
 }
 
 /** What to do about an envelope that ended since another stands in its place. */
