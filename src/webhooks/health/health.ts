@@ -89,7 +89,8 @@ export class Health {
   }
 
   tunnelIsGone(error: unknown): void {
-    this.#standing.set('tunnel', messageOf(error));
+    // What it said last is its own, and may hold what is nobody else's business.
+    this.#standing.set('tunnel', messageOf(error).replace(/ It said[\s\S]*/, ''));
     this.counts.tunnelRestarts++;
   }
 

@@ -132,11 +132,11 @@ describe('a listener that is watched turns red within ten seconds, and green aga
   it('when its tunnel is gone, which is started again', async () => {
     const lives = join(folder, 'lives');
     await writeFile(lives, '');
-    const tunnel = `test -e ${lives} || exit 3; echo https://odd-words.example.com; while test -e ${lives}; do sleep 0.05; done; exit 4`;
+    const tunnel = `test -e ${lives} || exit 3; echo https://odd-words.example.com; while test -e ${lives}; do sleep 0.05; done; echo canarytoken; exit 4`;
     const { health } = await ready({ tunnel });
     await until(() => events.find(({ type }) => type === 'tunnel'));
     await rm(lives);
-    await red(health, 'tunnel', 'The tunnel is gone: it ended with 4.');
+    expect(await red(health, 'tunnel', 'The tunnel is gone: it ended with 4.')).not.toContain('canarytoken');
     await until(() =>
       events.find((one) => one.type === 'warning' && /It is started again in 2 s/.test(one.message)),
     );
