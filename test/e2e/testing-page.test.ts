@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { COMMAND, Home, PACKAGE } from '../support/cli.ts';
+import { needs } from '../support/tools.ts';
+
+/* The test files that docs/testing.md shows, each run by what it is for; and what CI and a container would run. */
+const root = join(import.meta.dirname, '../..');
+const page = await readFile(join(root, 'docs/testing.md'), 'utf8');
+const block = (heading: string, language: string) => {
+  const part = page.split(/^#+ /m).find((one) => one.startsWith(heading)) ?? '';
+  return new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(part)?.[1] ?? '';
+};
+
+const VITEST = block('Vitest', 'ts');
+const NODE = block('node:test', 'js');
+const PYTEST = block('pytest', 'python');
+
+it.each([
+  ['vitest', VITEST, /^test\(/m],
+  ['node:test', NODE, /^test\(/m],
+  ['pytest', PYTEST, /^def post/m],
+])('the set-up takes six lines at most: %s', (_, source, end) => {
+  const [setUp = ''] = source.split(end);
+  const lines = setUp.split('\n').filter((line) => line.trim() !== '');
+  expect(lines.length).toBeGreaterThan(2);
+  // Python's imports and its command are as long as its fixture.
+  expect(
+    lines.filter((line) => !/^import |^START/.test(line) || source !== PYTEST).length,
+  ).toBeLessThanOrEqual(6);
+});
+
+// A standalone executable has no package.
+describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/testing.md', () => {
+  const home = new Home();
+  const run = async (file: string, args: readonly string[], env: Record<string, string> = {}) => {
+    const path = `${home.path('bin')}:${process.env.PATH}`;
+    const child = spawn(file, args, { cwd: home.path('project'), env: { ...home.env, PATH: path, ...env } });
+    const [out, err] = [text(child.stdout), text(child.stderr)];
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    return { code, said: (await out) + (await err) };
+  };
+  beforeAll(async () => {
+    // As npm would install it: a package that is a link would be treated as a source.
+    const modules = home.path('project', 'node_modules');
+    await mkdir(join(modules, 'esign-cli'), { recursive: true });
+    for (const part of ['package.json', 'dist', 'contract'])
+      await cp(join(PACKAGE ?? '', part), join(modules, 'esign-cli', part), { recursive: true });
+    await symlink(join(root, 'node_modules/vitest'), join(modules, 'vitest'));
+    await writeFile(home.path('project', 'package.json'), '{"type":"module"}');
+    await mkdir(home.path('bin'));
+    const line = COMMAND.map((word) => `'${word}'`).join(' ');
+    await writeFile(home.path('bin', 'esign'), `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 });
+  });
+  afterAll(() => home.close());
+
+  it('vitest', async () => {
+    await writeFile(home.path('project', 'expiry.test.ts'), VITEST);
+    const { code, said } = await run(process.execPath, [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      '--root',
+      '.',
+    ]);
+    expect(said).toContain('1 passed');
+    expect(code).toBe(0);
+  });
+
+  it('node:test', async () => {
+    await writeFile(home.path('project', 'last.test.js'), NODE);
+    const { code, said } = await run(process.execPath, ['--test', 'last.test.js']);
+    expect(said).toMatch(/pass 1\b/);
+    expect(code).toBe(0);
+  });
+
+  it('pytest', needs('pytest'), async () => {
+    await writeFile(home.path('project', 'test_signature.py'), PYTEST);
+    const { code, said } = await run('pytest', ['-q', '-p', 'no:cacheprovider', 'test_signature.py'], {
+      HOME: process.env.HOME ?? '',
+    });
+    expect(said).toContain('1 passed');
+    expect(code).toBe(0);
+  });
+
+  it('the action starts a sandbox that the next steps find', needs('bash'), async () => {
+    const action: unknown = parse(await readFile(join(root, '.github/actions/sandbox/action.yml'), 'utf8'));
+    const steps = isRecord(action) && isRecord(action.runs) ? action.runs.steps : undefined;
+    expect(action).toMatchObject({ name: 'esign sandbox', runs: { using: 'composite' } });
+    expect(steps).toMatchObject([{ id: 'start', shell: 'bash', run: 'bash "$GITHUB_ACTION_PATH/start.sh"' }]);
+    await writeFile(home.path('project', 'seed.yaml'), 'envelopes: [{ id: env_1 }]');
+    const folder = { GITHUB_ACTION_PATH: join(root, '.github/actions/sandbox'), RUNNER_TEMP: home.folder };
+    const files = { GITHUB_ENV: home.path('github-env'), GITHUB_OUTPUT: home.path('github-output') };
+    const line = 'bash "$GITHUB_ACTION_PATH/start.sh"';
+    const { code, said } = await run('bash', ['-c', line], {
+      ...folder,
+      ...files,
+      SEED: 'seed.yaml',
+      PORT: '0',
+    });
+    const pid = Number(await readFile(home.path('esign-sandbox.pid'), 'utf8'));
+    try {
+      const lines = (await readFile(files.GITHUB_ENV, 'utf8')).trim().split('\n');
+      const env = Object.fromEntries(
+        lines.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
+      );
+      expect([code, said]).toEqual([
+        0,
+        `::add-mask::${env.ESIGN_API_KEY}\n::add-mask::${env.AWS_SECRET_ACCESS_KEY}\n`,
+      ]);
+      expect((await run('esign', ['envelopes', 'list', '-q'], env)).said).toBe('env_1\n');
+      expect(await readFile(files.GITHUB_OUTPUT, 'utf8')).toContain(`base-url=${env.ESIGN_BASE_URL}\n`);
+    } finally {
+      process.kill(pid);
+    }
+    const failed = await run('bash', ['-c', line], { ...folder, ...files, SEED: 'nowhere.yaml', PORT: '0' });
+    expect([failed.code, failed.said]).toEqual([
+      1,
+      expect.stringContaining("Can't read the seed nowhere.yaml"),
+    ]);
+  });
+
+  it('the container file copies what npm pack makes, and its command is one', async () => {
+    const source = await readFile(join(root, 'scripts/packaging/sandbox.Dockerfile'), 'utf8');
+    const steps = source.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    expect(steps.map((line) => line.split(' ')[0])).toEqual([
+      'FROM',
+      'COPY',
+      'RUN',
+      'USER',
+      'VOLUME',
+      'EXPOSE',
+      'ENTRYPOINT',
+      'CMD',
+    ]);
+    const words = parseJson(steps.at(-1)?.replace('CMD ', '') ?? '');
+    if (!Array.isArray(words)) throw new Error('CMD is no list');
+    const here = words.map((word) => (word === '/data' ? home.path('data') : String(word)));
+    const started = home.start([...here, '--port', '0', '--bucket-port', '0']);
+    const ready = await started.object();
+    const reply = await fetch(`${String(ready.baseUrl)}/esign/templates`, {
+      headers: { authorization: `Bearer ${String(ready.apiKey)}` },
+    });
+    expect(reply.status).toBe(200);
+    await started.stop();
+  });
+});
