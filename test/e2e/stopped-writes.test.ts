@@ -157,6 +157,18 @@ describe('a create that is stopped', () => {
   });
 });
 
+describe('a call that is stopped', () => {
+  it.each([1, 2])('says that it is not known whether it was done, after %i signals', async (signals) => {
+    const id = draft();
+    service.hold(ACTION);
+    const args = ['api', 'POST', `/esign/envelopes/${id}/send`, '--json'];
+    const { stdout, stderr, signal } = await stopped(args, { signals });
+    expect([stdout, signal]).toEqual(['', 'SIGTERM']);
+    expect(errorIn(stderr)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    expect(errorIn(stderr).message).toContain(`POST /esign/envelopes/${id}/send`);
+  });
+});
+
 describe('an action that is stopped', () => {
   it.each([
     ['send', 'SENT'],

@@ -37,6 +37,7 @@ describe('replacing an envelope', () => {
       const done = await replaceThroughFaults(rig, seed).catch((error: unknown) => {
         throw new Error(`FAULT_SEED=${seed}`, { cause: error });
       });
+      if (run % 100 === 99) process.stdout.write(`replace faults: ${run + 1} runs\n`);
       tries.set(done.tries, (tries.get(done.tries) ?? 0) + 1);
     }
     process.stdout.write(`replace faults: runs by tries ${JSON.stringify(Object.fromEntries(tries))}\n`);

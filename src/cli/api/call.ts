@@ -16,6 +16,7 @@ import { requireConnection } from '../../profiles/resolve.ts';
 import type { Context } from '../context.ts';
 import { readJsonText } from '../input/files.ts';
 import { readPairList } from '../input/pairs.ts';
+import { type OpenWrite, settling } from '../write.ts';
 import { writeRawItems, writeRawJson } from './view.ts';
 
 export interface CallFlags {
@@ -42,7 +43,19 @@ export async function call(words: readonly string[], flags: CallFlags, context: 
   if (flags['dry-run']) return showCall(wanted, baseUrl, context);
   const { send } = await context.client();
   if (flags.paginate) return writeRawItems(callPages(send, wanted), context.terminal);
-  await writeRawJson(await sendCall(send, wanted), context.terminal, context.json);
+  const work = () => sendCall(send, wanted);
+  const reply = isWrite(wanted.method) ? await settling(openCall(wanted), context, work) : await work();
+  await writeRawJson(reply, context.terminal, context.json);
+}
+
+/** What is said of a write that is stopped: nothing at the service tells of it by itself. */
+function openCall(wanted: RawCall): OpenWrite {
+  const { method } = wanted;
+  return {
+    unknown: () =>
+      `Ended before the answer came. Whether the service did what ${method} ${callTarget(wanted)} asks is not known.`,
+    hint: () => 'It was sent once. Look at what is there before you send it again.',
+  };
 }
 
 function refuseContradictions(wanted: RawCall, flags: CallFlags): void {
