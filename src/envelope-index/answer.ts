@@ -1,10 +1,11 @@
 import type { Envelope } from '../api/schemas.ts';
 import { type Selection, selectionFilter } from '../envelopes/select.ts';
 import { mapInOrder } from '../kernel/streams.ts';
+import { LIMITS } from '../kernel/vocabulary.ts';
 import { folded, wordsOf } from '../kernel/words.ts';
-import type { EnvelopeIndex, RefreshOptions } from './envelope-index.ts';
+import type { EnvelopeIndex, Refreshed, RefreshOptions } from './envelope-index.ts';
 import type { OpenIndexFile } from './index-file.ts';
-import type { Known, Question } from './snapshot.ts';
+import { isPartly, type Known, type Question, type Snapshot } from './snapshot.ts';
 
 export interface AnswerOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
   /** So many at most. */
@@ -42,10 +43,16 @@ export async function answerFrom(
   const askedAt = Date.now();
   const question = questionOf(selection);
   const couldFit = couldFitNow(selection, options.now);
-  const { snapshot, unsure } = cached
-    ? { snapshot: await index.known(question), unsure: new Set<string>() }
-    : await index.refreshed(question, { signal, onProgress, mayAnswer: couldFit });
-  const hits = [...snapshot.known.values()].filter((one) => one.hit && couldFit(one)).sort(newestFirst);
+  const asking = { signal, onProgress, mayAnswer: couldFit };
+  const hitsIn = ({ known }: Snapshot) =>
+    [...known.values()].filter((one) => one.hit && couldFit(one)).sort(newestFirst);
+  let now = cached ? asKnown(await index.known(question)) : await index.refreshed(question, asking);
+  let hits = hitsIn(now.snapshot);
+  if (!cached && isDearerThanList(hits.slice(0, options.limit), now, askedAt)) {
+    now = await index.relisted(question, now, asking);
+    hits = hitsIn(now.snapshot);
+  }
+  const { snapshot, unsure } = now;
   const answering = new Answering(index, hits, { askedAt, unsure }, selection, options);
   return {
     envelopes: answering.envelopes(),
@@ -53,6 +60,24 @@ export async function answerFrom(
     hasMore: () => answering.hasMore(),
     knownAt: snapshot.completeness?.complete,
   };
+}
+
+function asKnown(snapshot: Snapshot): Refreshed {
+  return { snapshot, unsure: new Set() };
+}
+
+/** Whether looking at each of these costs more requests than the whole list, where the list tells as much. */
+function isDearerThanList(hits: readonly Known[], { snapshot, unsure }: Refreshed, askedAt: number): boolean {
+  const looks = hits.filter((one) => !isAsItStands(one, { askedAt, unsure })).length;
+  if (looks * LIMITS.pageSize <= snapshot.known.size) return false;
+  const listed = [...snapshot.known.values()].filter(({ seen }) => seen >= askedAt);
+  return listed.length > 0 && listed.every((one) => !isPartly(one));
+}
+
+/** True when the service would say nothing else: it can't change any more, or it was read after the question came. */
+function isAsItStands(hit: Known, { askedAt, unsure }: Asked): boolean {
+  if (unsure.has(hit.id) || hit.touched) return false;
+  return hit.known === 'final' || (hit.known === 'whole' && hit.seen >= askedAt);
 }
 
 /** What the lines of the index are searched for: no envelope that fits lacks it. */
@@ -156,14 +181,7 @@ class Answering {
   async #look(hit: Known, file: OpenIndexFile): Promise<Envelope | undefined> {
     const known = file.envelope(hit);
     if (this.#options.cached) return known && hit.touched ? { ...known, status: hit.status } : known;
-    if (known !== undefined && this.#isAsItStands(hit)) return known;
+    if (known !== undefined && isAsItStands(hit, this.#asked)) return known;
     return this.#index.now(hit.id, this.#options.signal);
-  }
-
-  /** True when the service would say nothing else: it can't change any more, or it was read after the question came. */
-  #isAsItStands(hit: Known): boolean {
-    const { askedAt, unsure } = this.#asked;
-    if (unsure.has(hit.id) || hit.touched) return false;
-    return hit.known === 'final' || (hit.known === 'whole' && hit.seen >= askedAt);
   }
 }

@@ -41,6 +41,14 @@ const CONCURRENCY = 8;
 /** What reading many leaves of the rate window for the customer's own systems, and how long it waits for the next one. */
 const SPARING = { reserve: 0.1, maxWaitMs: 16 * 60_000 };
 
+/** What of an index takes what others than the client tell. */
+export type EnvelopeFeed = Pick<Feed, 'touched' | 'flush'>;
+
+/** Where what verified webhooks tell goes. */
+export function openFeed(stateDir: string, scope: IndexScope): EnvelopeFeed {
+  return new Feed(new IndexFile(stateDir, scope), () => Date.now());
+}
+
 /** The index of a scope, and the client whose every reply it takes note of. */
 export function openIndex(
   stateDir: string,
@@ -86,6 +94,19 @@ export class EnvelopeIndex {
     const waits = () => onProgress?.({ step: 'other-process', done: 0, total: undefined });
     const work = async () => this.#bringUp(await this.known(question), question, options);
     return this.file.alone(() => this.#sparing(work), signal, waits);
+  }
+
+  /** The same after reading the whole list, which costs less than asking for each of many. */
+  async relisted(
+    question: Question,
+    before: Refreshed,
+    { signal, onProgress }: RefreshOptions,
+  ): Promise<Refreshed> {
+    const total = before.snapshot.known.size;
+    let done = 0;
+    for await (const _ of this.#client.envelopes.list({ signal }))
+      onProgress?.({ step: 'list', done: ++done, total });
+    return { ...before, snapshot: await this.#readOn(question, before.snapshot) };
   }
 
   /** Everything as it is now: what is new, and each envelope that can still change. */

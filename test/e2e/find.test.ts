@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { COMMAND, Home, linesOf } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
@@ -105,6 +105,21 @@ describe('an answer', () => {
     await home.run(['sandbox', 'choices', 'list-items=summary']);
     expect(await requestsOf('find', 'lukasz')).toBe(3);
     expect(await requestsOf('find', 'lukasz', '--cached')).toBe(0);
+  });
+
+  it('knows what a verified webhook told', async () => {
+    await writeFile(home.path('secret'), 'whsec_0123456789abcdef');
+    const listener = home.start(['listen', '--port', '0', '--secret-file', 'secret', '--json']);
+    const { url } = await listener.object();
+    const hook = ['--webhook-url', String(url), '--webhook-secret-file', 'secret', '--allow-missing-roles'];
+    const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Olga <olga@example.com>'];
+    const id = (await home.run([...words, '--send', '-q', ...hook])).stdout.trim();
+    const cached = async () => (await find('olga', '--cached', '--fields', 'status')).stdout;
+    expect(await cached()).toBe('SENT\n');
+    await home.run`sandbox sign ${id}`;
+    await vi.waitFor(async () => expect(await cached()).toBe('COMPLETED\n'), 20_000);
+    await listener.stop();
+    await home.run`envelopes cancel ${id} --yes`;
   });
 
   it('does not believe a damaged index', async () => {

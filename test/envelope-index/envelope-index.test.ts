@@ -64,6 +64,19 @@ describe('an index of a service that lists', () => {
   });
 });
 
+describe('many that can still change', () => {
+  it('are looked at by the list, where it tells as much', async () => {
+    const { service, folder } = await world();
+    for (let n = 0; n < 730; n++) service.make();
+    await ask(service, folder, { search: 'ada' });
+    service.move('env_3', 'COMPLETED');
+    const all = await ask(service, folder, { search: 'ada' });
+    expect(all.answers).toEqual(service.truth({ search: 'ada' }));
+    // The first page for what is new, then every page.
+    expect(all.requests).toBe(1 + 8);
+  });
+});
+
 const READINGS = fc.record({
   order: fc.constantFrom<Reading['order'][]>('newest-first', 'oldest-first', 'none'),
   items: fc.constantFrom<Reading['items'][]>('whole', 'summary'),

@@ -9,6 +9,7 @@ import { untilAborted } from '../signals.ts';
 import { eventNames } from './event-flags.ts';
 import { DeliveryActions } from './listen-actions.ts';
 import { listenHealth } from './listen-health.ts';
+import { ListenIndex } from './listen-index.ts';
 import { ListenKeys } from './listen-keys.ts';
 import { listenSecrets } from './listen-secrets.ts';
 import { AwaitedEnvelope } from './listen-until.ts';
@@ -56,6 +57,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   const view = new ListenView(context, options);
   const warn = (message: string) => view.take({ type: 'warning', message });
   const actions = new DeliveryActions(flags, context, warn);
+  const index = await ListenIndex.of(context);
   const { envelope } = flags;
   const awaited = envelope === undefined ? undefined : new AwaitedEnvelope(envelope, flags, context, warn);
   let end: Promise<void> | undefined;
@@ -70,12 +72,14 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
       }
       if (event.type === 'delivery' && event.delivery.reason === null) {
         awaited?.heard(event.delivery.facts);
+        index.take(event.delivery);
         actions.take(event.delivery);
       }
     }
   } finally {
     over.abort();
     keys.giveBack();
+    index.write();
     await view.written();
   }
   await end;
