@@ -117,8 +117,8 @@ export class Journal<T> {
   }
 
   /**
-   * Puts a copy of another journal of the same format in the place of this one, whole or not at all. What is appended
-   * meanwhile comes behind it.
+   * Puts a copy of another journal of the same format in the place of this one, whole or not at all. What was appended
+   * before it resolves is gone or comes behind it.
    */
   async replace(by: string): Promise<void> {
     while (this.#compacting !== undefined) await this.#compacting;

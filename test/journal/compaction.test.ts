@@ -174,3 +174,47 @@ describe('a journal that is compacted', () => {
     expect(await reread(at)).toEqual(Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`n${n}`, 39])));
   });
 });
+
+describe('a journal that another one takes the place of', () => {
+  it('says what the other said, and what was appended since, also while it is compacted', async () => {
+    const other = path();
+    const kept = new Numbers(other, 1e9);
+    await kept.set('kept', 1);
+    await kept.close();
+    const at = path();
+    const numbers = new Numbers(at, 50);
+    const journal = await numbers.journal;
+    for (let round = 0; round < 20; round++) {
+      // Being written when the other one comes, and enough for a compaction.
+      const before = Array.from({ length: 40 }, (_, nth) =>
+        journal.append({ name: `before${nth}`, value: round }),
+      );
+      const replaced = journal.replace(other);
+      await Promise.all([...before, replaced]);
+      await Promise.all([numbers.set('after', round), numbers.set('last', round)]);
+      numbers.all.clear();
+      for (const [name, value] of [
+        ['kept', 1],
+        ['after', round],
+        ['last', round],
+      ] as const)
+        numbers.all.set(name, value);
+    }
+    await numbers.set('end', 1);
+    await numbers.close();
+    expect(await reread(at)).toMatchObject({ kept: 1, after: 19, last: 19, end: 1 });
+    expect(await readdir(dirname(at))).toEqual(['numbers.jsonl']);
+  });
+
+  it('is left as it is when there is no other one', async () => {
+    const at = path();
+    const numbers = new Numbers(at, 1e9);
+    await numbers.set('own', 1);
+    await expect((await numbers.journal).replace(join(folder, 'nowhere'))).rejects.toThrow(
+      /there is no such file/,
+    );
+    await numbers.set('own', 2);
+    await numbers.close();
+    expect(await reread(at)).toEqual({ own: 2 });
+  });
+});

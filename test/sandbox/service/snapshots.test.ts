@@ -114,3 +114,23 @@ test('A journal is replaced while requests go on, and none of them is lost', asy
   expect((await idsOf(again)).length).toBe(2);
   expect(after).toEqual(expect.arrayContaining(await idsOf(again)));
 });
+
+test('A clock that was started elsewhere goes back there with a reset, and where it was with a snapshot', async () => {
+  const startsAt = Date.parse('2020-01-01T00:00:00Z');
+  const rig = await startRig({ choices: literal, startsAt });
+  const dayOf = async () => (await rig.api('GET', '/esign/templates')).headers.get('date')?.slice(5, 16);
+  const { id, createdAt, expiresAt } = await rig.create({ sendImmediately: true });
+  expect([await dayOf(), createdAt.slice(0, 10), expiresAt.slice(0, 10)]).toEqual([
+    '01 Jan 2020',
+    '2020-01-01',
+    '2020-01-31',
+  ]);
+  await rig.control('POST', '/clock/advance', { ms: 9 * DAY });
+  await save(rig, 'later');
+  await rig.control('POST', '/clock/advance', { ms: 30 * DAY });
+  expect((await rig.get(id)).status).toBe('EXPIRED');
+  await rig.control('POST', '/reset');
+  expect(await dayOf()).toBe('01 Jan 2020');
+  await load(rig, 'later');
+  expect([await dayOf(), (await rig.get(id)).status]).toEqual(['10 Jan 2020', 'SENT']);
+});
