@@ -73,6 +73,10 @@ async function limited(request: IncomingMessage, bytes: number): Promise<Buffer>
   return raw;
 }
 
+/** The checks whose deliveries are to be taken. */
+const TAKEN =
+  'good repeated out-of-order raw-bytes unknown-event extra-fields payload-shape large slow'.split(' ');
+
 /** Twelve kinds of faults as they are seen in the field, and more, each with the checks that name it. */
 export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: readonly string[] }[] = [
   {
@@ -110,17 +114,7 @@ export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: rea
   {
     fault: 'has another secret',
     steps: { trusts: (raw, signature) => signature === hmac(`${raw.toString()}!`) },
-    named: [
-      'good',
-      'repeated',
-      'out-of-order',
-      'raw-bytes',
-      'unknown-event',
-      'extra-fields',
-      'payload-shape',
-      'large',
-      'slow',
-    ],
+    named: TAKEN,
   },
   { fault: 'refuses a repeat', steps: { take: once() }, named: ['repeated'] },
   { fault: 'wants events in order', steps: { take: inOrder() }, named: ['out-of-order'] },
@@ -162,32 +156,12 @@ export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: rea
   {
     fault: 'sends a redirect',
     steps: { take: () => 302 },
-    named: [
-      'good',
-      'repeated',
-      'out-of-order',
-      'raw-bytes',
-      'unknown-event',
-      'extra-fields',
-      'payload-shape',
-      'large',
-      'slow',
-    ],
+    named: TAKEN,
   },
   {
     fault: 'works for long before it answers',
     steps: { take: () => pause(6_000).then(() => 200) },
-    named: [
-      'good',
-      'repeated',
-      'out-of-order',
-      'raw-bytes',
-      'unknown-event',
-      'extra-fields',
-      'payload-shape',
-      'large',
-      'slow',
-    ],
+    named: TAKEN,
   },
 ];
 

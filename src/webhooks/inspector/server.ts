@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { codeOf, messageOf, UsageError } from '../../kernel/errors.ts';
 import type { ForwardResult } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
+import { openPort } from '../open-port.ts';
 import { Board } from './board.ts';
 import { type Inspected, inspectorApp } from './routes.ts';
 
@@ -47,16 +47,15 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
   const app = inspectorApp({ ...options, board, token, tickets, place, closing: closing.signal });
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  await listen(server, options.port);
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  const wanted = { host: LOOPBACK, port: options.port, flag: '--inspect-port', what: 'open the inspector' };
+  const origin = await openPort(server, wanted);
   return {
-    url: `http://${LOOPBACK}:${port}/${token}/`,
+    url: `${origin}/${token}/`,
     ticketUrl: () => {
       const ticket = randomBytes(24).toString('base64url');
       tickets.add(ticket);
       setTimeout(() => tickets.delete(ticket), TICKET_MS).unref();
-      return `http://${LOOPBACK}:${port}/open/${ticket}`;
+      return `${origin}/open/${ticket}`;
     },
     listensAt: (url) => {
       place.listensAt = url;
@@ -75,21 +74,6 @@ async function latest(records: AsyncIterable<EventRecord>): Promise<EventRecord[
     if (kept.length === EARLIER) break;
   }
   return kept.reverse();
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      const taken = codeOf(error) === 'EADDRINUSE';
-      reject(
-        new UsageError(
-          `Can't open the inspector at ${LOOPBACK}:${port}: ${taken ? 'the port is taken' : messageOf(error)}.`,
-          { cause: error, hint: 'Leave --inspect-port out for any free one.' },
-        ),
-      );
-    });
-    server.listen(port, LOOPBACK, resolve);
-  });
 }
 
 function close(server: Server, closing: AbortController): Promise<void> {
