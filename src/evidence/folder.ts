@@ -127,7 +127,7 @@ export class EvidenceFolder {
 
   #notOurs(name: string): StorageError {
     const path = join(this.#dir, name);
-    return new StorageError('STORAGE_LOCAL', `${path} is not as esign has left it; nothing was changed.`, {
+    return new StorageError('STORAGE_LOCAL', `${path} is not as esign has left it; it was not touched.`, {
       hint: 'Give another --dir, or --force to write it anew from what this machine knows.',
     });
   }

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +12,7 @@ const home = new Home();
 const SECRET = 'canarysecret-0123456789abcdef';
 const SUBJECT = 'Lease of <script>alert(1)</script> & "sons"\u202e';
 let apiKey: string;
+let baseUrl: string;
 let bucketSecret: string;
 let hook: string;
 let listen: LongRunning;
@@ -20,7 +22,7 @@ const read = (...path: string[]) => readFile(home.path(...path), 'utf8');
 
 beforeAll(async () => {
   const ready = await home.start('sandbox start --data data --port 0 --json'.split(' ')).object();
-  apiKey = String(ready.apiKey);
+  [apiKey, baseUrl] = [String(ready.apiKey), String(ready.baseUrl)];
   bucketSecret = String(ready.secretAccessKey);
   await writeFile(home.path('secret'), SECRET);
   listen = home.start('listen --port 0 --secret-file secret --json'.split(' '));
@@ -151,6 +153,12 @@ describe('the evidence of a completed envelope', () => {
     const { code, stderr } = await esign(`envelopes evidence ${await sent()} --dir all`);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`holds the evidence of ${id}`)]);
     expect(await bytesOf('all')).toEqual(before);
+  });
+
+  it('is not begun where no bucket is set', async () => {
+    const env = { ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
+    const { code } = await home.run(`envelopes evidence ${id} --dir none`.split(' '), { env });
+    expect([code, existsSync(home.path('none'))]).toEqual([9, false]);
   });
 
   it('is written, and says so with 9, when a paper is not what it was', async () => {

@@ -22,11 +22,11 @@ export class Element {
 
   /** The same, and how many of the bytes it takes. */
   static readFirst(bytes: Buffer): { element: Element; length: number } {
-    const found = definite(bytes, 0, bytes.length, 0);
+    const found = definite(bytes, 0, bytes.length, { depth: 0, left: { values: MAX_VALUES } });
     if (found === undefined) throw unreadable('its CMS can’t be read');
     let block: Block | undefined;
     try {
-      const { offset, result } = fromBER(found.der);
+      const { offset, result } = fromBER(found.der, { maxNodes: MAX_VALUES });
       if (offset > 0) block = result;
     } catch {
       // Hostile bytes make the reader throw errors of any kind; each means the same.
@@ -93,8 +93,16 @@ export class Element {
 const CONTEXT_SPECIFIC = 3;
 const TAGS = { sequence: 0x30, set: 0x31, null: 0x05 } as const;
 const MAX_DEPTH = 40;
+/** A list of revocations that was signed along has thousands of entries. */
+const MAX_VALUES = 100_000;
 const CONSTRUCTED = 0x20;
 const INDEFINITE = 0x80;
+
+/** How deep values may lie in each other, and how many there may be in all. */
+interface Bounds {
+  depth: number;
+  left: { values: number };
+}
 
 interface Definite {
   /** The value with its tag and a definite length. */
@@ -108,15 +116,16 @@ interface Definite {
  * already stays byte for byte, since it may be signed. Undefined where lengths contradict each other: the library would read
  * on, and a signature is only believed where all of them agree.
  */
-function definite(bytes: Buffer, at: number, end: number, depth: number): Definite | undefined {
+function definite(bytes: Buffer, at: number, end: number, bounds: Bounds): Definite | undefined {
   const head = headOf(bytes, at, end);
-  if (head === undefined || depth > MAX_DEPTH) return undefined;
+  const { depth, left } = bounds;
+  if (head === undefined || depth > MAX_DEPTH || --left.values < 0) return undefined;
   const { tag, from, to } = head;
   if ((tag & CONSTRUCTED) === 0) return to === undefined ? undefined : { der: bytes.subarray(at, to), to };
   const parts: Buffer[] = [];
   let place = from;
   while (to === undefined ? !isEnd(bytes, place, end) : place < to) {
-    const inner = definite(bytes, place, to ?? end, depth + 1);
+    const inner = definite(bytes, place, to ?? end, { depth: depth + 1, left });
     if (inner === undefined) return undefined;
     parts.push(inner.der);
     place = inner.to;

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { basename, join } from 'node:path';
 import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts';
 import { Folders } from '../../../documents/archive/folders.ts';
+import type { Bucket } from '../../../documents/bucket/bucket.ts';
 import { keyOf } from '../../../documents/download/papers.ts';
 import { targetsOfEnvelopes } from '../../../documents/download/targets.ts';
 import { EvidenceFolder } from '../../../evidence/folder.ts';
@@ -37,9 +38,11 @@ export async function gatherEvidence(id: string, flags: EvidenceFlags, context: 
   await learnSecrets(context);
   const client = await context.client();
   const first = await client.envelopes.get(id, signal);
+  // Where no bucket is set there is nothing to begin with.
+  const bucket = await context.bucket();
   const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
   const fetched = () =>
-    context.waiting(`Fetching the papers of ${id}`, () => fetchPapers(first, flags, context));
+    context.waiting(`Fetching the papers of ${id}`, () => fetchPapers(bucket, first, flags, context));
   const { papers, missing } = sorted(await fetched(), first);
   // The service may have named the papers only while they were waited for.
   const isNamed = PAPERS.every((what) => keyOf(first, what) !== undefined || !papers.some(isHad(what)));
@@ -51,6 +54,7 @@ export async function gatherEvidence(id: string, flags: EvidenceFlags, context: 
 }
 
 async function fetchPapers(
+  bucket: Bucket,
   envelope: Envelope,
   flags: EvidenceFlags,
   context: Context,
@@ -62,7 +66,6 @@ async function fetchPapers(
   const client = await context.client();
   const options = { client, papers: PAPERS, template: undefined, waiting };
   const targets = await targetsOfEnvelopes([envelope], options);
-  const bucket = await context.bucket();
   const folders = new Folders(dir);
   const files: JudgedFile[] = [];
   try {
