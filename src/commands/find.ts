@@ -5,8 +5,7 @@ import { findEnvelopes } from '../cli/envelopes/find.ts';
 import { listFlags, statusesFlag } from '../cli/flags.ts';
 
 export default class Find extends EsignCommand {
-  static override summary =
-    'Find envelopes by a name, an address, a subject, a number: whatever a caller knows.';
+  static override summary = 'Find envelopes by what a caller knows: a name, an address, a subject.';
   static override description =
     'Each word must begin a word of the id, the subject, the name or address of a signer, the name or id of the template, or a metadata value; case and accents do not count. The newest come first. What is known of envelopes that can change no more is kept on this machine, so that only the first search reads them all; see `esign index show`.';
   static override examples = [

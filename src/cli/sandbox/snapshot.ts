@@ -19,7 +19,9 @@ export async function runSnapshot(
       hint: `Give one: \`esign sandbox snapshot ${action} before\`; \`esign sandbox snapshot list\` shows them.`,
     });
   if (action === 'list' && name !== undefined)
-    throw new UsageError('`snapshot list` takes no name: it lists all of them.');
+    throw new UsageError('`snapshot list` takes no name: it lists all of them.', {
+      hint: 'Leave out the name.',
+    });
   const sandbox = await context.sandbox();
   if (name === undefined)
     return writeList(

@@ -4,8 +4,7 @@ import { dryRunFlag } from '../../cli/flags.ts';
 import { clearIndex } from '../../cli/index/index-files.ts';
 
 export default class IndexClear extends EsignCommand {
-  static override summary =
-    "Remove what is known here of the profile's envelopes; the next search reads it again.";
+  static override summary = 'Remove what is known here; the next search reads it again.';
   static override examples = [
     '<%= config.bin %> index clear',
     '<%= config.bin %> index clear --all --dry-run',

@@ -3,7 +3,11 @@ import { showIndex } from '../../cli/index/index-files.ts';
 
 export default class IndexShow extends EsignCommand {
   static override summary = 'Show what is known here of the envelopes, where it is kept and how old it is.';
-  static override examples = ['<%= config.bin %> index show', '<%= config.bin %> index show --json'];
+  static override examples = [
+    '<%= config.bin %> index show',
+    '<%= config.bin %> index show --json',
+    '<%= config.bin %> index show --profile acme',
+  ];
 
   async run(): Promise<void> {
     const { flags } = await this.parse(IndexShow);

@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { LIMITS, REPLACES_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 import type { NewEnvelope } from '../create.ts';
@@ -88,12 +89,16 @@ function signersInsteadOf(old: Envelope, { signers, added, removed }: Changes): 
   for (const text of signers ?? []) {
     const { name, mailbox } = pairIn(text, old);
     const before = onlySigner(old, name);
-    if (replaced.has(before)) throw new UsageError(`--signer names ${name} twice.`);
+    if (replaced.has(before))
+      throw new UsageError(`--signer names ${name} twice.`, { hint: 'Name each signer once.' });
     replaced.set(before, mailbox);
   }
   const left = new Set((removed ?? []).map((name) => onlySigner(old, name)));
   const both = [...left].find((one) => replaced.has(one));
-  if (both) throw new UsageError(`${nameIn(both)} is to be replaced and removed; one of the two goes.`);
+  if (both)
+    throw new UsageError(`${nameIn(both)} is to be replaced and removed.`, {
+      hint: 'Leave out one of the two.',
+    });
   const kept = (old.signers ?? []).map((before): SignerChange => {
     if (left.has(before)) return { before };
     const mailbox = replaced.get(before);
@@ -104,7 +109,9 @@ function signersInsteadOf(old: Envelope, { signers, added, removed }: Changes): 
   if (count === 0)
     throw new UsageError('Nobody would be left to sign.', { hint: 'Add somebody with --add-signer.' });
   if (count > LIMITS.signers)
-    throw new UsageError(`An envelope takes at most ${LIMITS.signers} signers; there would be ${count}.`);
+    throw new UsageError(`There would be ${counted(count, 'signer')}.`, {
+      hint: `An envelope takes ${LIMITS.signers} at most.`,
+    });
   return all;
 }
 

@@ -97,10 +97,10 @@ describe('the envelope in the place of another', () => {
   it.each<[string, Changes]>([
     ['cy@example.com stands 2 times', { removed: ['cy@example.com'] }],
     ['names ada@example.com twice', { signers: ['ada@example.com=a@b.c', 'ada@example.com=d@e.f'] }],
-    ['one of the two goes', { signers: ['ada@example.com=a@b.c'], removed: ['signer_1'] }],
+    ['is to be replaced and removed', { signers: ['ada@example.com=a@b.c'], removed: ['signer_1'] }],
     ['not of the form', { signers: ['=a@b.c'] }],
     ['not of the form', { signers: ['ada@example.com='] }],
-    ['at most 20', { added: Array.from({ length: 17 }, (_, i) => `s${i}@example.com`) }],
+    ['There would be 21 signers', { added: Array.from({ length: 17 }, (_, i) => `s${i}@example.com`) }],
   ])('is refused: %s', (text, changes) => {
     expect(() => wanted(changes)).toThrow(text);
   });
