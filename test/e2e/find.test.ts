@@ -148,3 +148,36 @@ describe('an answer', () => {
     expect((await find('nina', '--fields', 'status')).stdout).toBe('CANCELLED\n');
   });
 });
+
+describe('an index', () => {
+  const files = () => readdir(join(home.env.ESIGN_STATE_DIR ?? '', 'index'));
+
+  it('is shown, refreshed and cleared', async () => {
+    expect(await home.object(['index', 'refresh'])).toMatchObject({ kept: true, envelopes: 5, unread: 0 });
+    expect((await home.run`index show`).stdout).toMatch(/^Envelopes\s+5\nCan change\s+2, /);
+    expect(await home.object(['index', 'clear', '--dry-run'])).toMatchObject({ dryRun: true });
+    expect(await files()).toHaveLength(1);
+    await home.run`index clear`;
+    expect(await files()).toEqual([]);
+    expect(await home.object(['index', 'show'])).toMatchObject({ envelopes: 0, completeAt: null });
+  });
+
+  it('is not kept where none is wanted; searches find the same', async () => {
+    const env = { ESIGN_NO_INDEX: '1' };
+    const found = await home.run(['find', 'lukasz', '-q'], { env });
+    expect(linesOf(found.stdout).sort()).toEqual(some(0, 1));
+    expect(await files()).toEqual([]);
+    expect(await foundBy('lukasz')).toEqual(some(0, 1));
+    expect(await files()).toHaveLength(1);
+    await home.run`profiles edit sandbox --no-index`;
+    expect(await files()).toEqual([]);
+    expect(await foundBy('lukasz')).toEqual(some(0, 1));
+    expect(await home.object(['index', 'show'])).toEqual({ kept: false });
+    expect(await files()).toEqual([]);
+    await home.run`profiles edit sandbox --index`;
+    expect(await foundBy('lukasz')).toEqual(some(0, 1));
+    expect(await files()).toHaveLength(1);
+    await home.run`profiles remove sandbox --yes`;
+    expect(await files()).toEqual([]);
+  });
+});

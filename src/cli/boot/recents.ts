@@ -47,6 +47,8 @@ export function meantIn(client: () => Promise<Client>, { scope }: Noted): FindMe
 /** Keeps what the run has seen. A cache or an index that can't be written is no one's trouble. */
 export async function keepNoted({ recents, scope, index }: Noted): Promise<void> {
   await index?.settle().catch(() => undefined);
+  // Where no index is kept, no subjects for completion are either.
+  if (index === undefined) recents.envelopes.clear();
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
   try {
     const { cacheFile, keepRecents } = await import('../../completion/cache.ts');
