@@ -1,3 +1,4 @@
+import { UnreadableSignatureError } from './asn1.ts';
 import type { PdfFile } from './pdf-file.ts';
 import {
   countOf,
@@ -69,7 +70,7 @@ function* signatureDictionaries(file: PdfFile, revision: number): Generator<[num
     if (dict === null) continue;
     const isPlain = value instanceof PdfRef && file.placeOf(value.number, revision)?.kind === 'plain';
     if (!isPlain || !(dict instanceof PdfDict))
-      throw new UnreadablePdfError('A signature of the file does not stand where it could be checked.');
+      throw new UnreadableSignatureError('it does not stand where it could be checked');
     yield [value.number, dict];
   }
 }

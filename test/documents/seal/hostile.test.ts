@@ -86,6 +86,15 @@ describe('hostile files', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
   });
 
+  it('with a signature that stands where none may stand are signed and unreadable, not without a seal', async () => {
+    const path = join(folder, 'inside.pdf');
+    writeFileSync(
+      path,
+      fileOf(['<< /AcroForm << /Fields [2 0 R] >> >>', '<< /FT /Sig /V << /Type /Sig >> >>']),
+    );
+    expect(await checkSeal(path)).toMatchObject({ isSigned: true, seal: { state: 'unreadable' } });
+  });
+
   it('of 300 MB cost no more than small ones', async () => {
     const path = join(folder, 'large.pdf');
     const file = openSync(path, 'w');
