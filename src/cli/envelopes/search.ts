@@ -33,7 +33,7 @@ export async function searchEnvelopes(
     if (!(error instanceof IndexUnusable)) throw error;
     await line.stop();
     context.notice(`${error.message}; every envelope is read from the service.`);
-    return fromService(selection, context);
+    return await fromService(selection, context);
   } finally {
     await line.stop();
   }
