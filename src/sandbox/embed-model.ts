@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /*
  * What a test file says and sees when it runs a sandbox in its own process. These types stand alone: they are the ones of
  * `esign-cli/sandbox`.

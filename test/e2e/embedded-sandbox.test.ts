@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -65,6 +66,26 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     const own = ['env_done COMPLETED', 'env_waiting IN_PROGRESS'];
     expect(seen).toEqual([own, true, ['env_acme DRAFT'], 1, wrong]);
     await rm(join(temporary, 'seed.yaml'));
+  });
+
+  it('is typed, also for who has no types of Node', async () => {
+    const folder = join(temporary, 'typed');
+    await mkdir(join(folder, 'node_modules'), { recursive: true });
+    await symlink(PACKAGE ?? '', join(folder, 'node_modules', 'esign-cli'));
+    const compilerOptions = { strict: true, noEmit: true, module: 'nodenext', lib: ['es2022'], types: [] };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['a.mts'] }));
+    await writeFile(
+      join(folder, 'a.mts'),
+      `import { startSandbox } from 'esign-cli/sandbox';
+       const sandbox = await startSandbox({ seed: { envelopes: [{ id: 'env_1', status: 'SENT' }] }, clock: '2030-01-01' });
+       const link: string | null | undefined = (await sandbox.mails({ wait: '5s' }))[0]?.link;
+       // @ts-expect-error there is no such status
+       await startSandbox({ seed: { envelopes: [{ id: link ?? '', status: 'DONE' }] } });`,
+    );
+    const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+    const done = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
+    expect([done.stdout, done.status]).toEqual(['', 0]);
+    await rm(folder, { recursive: true });
   });
 
   it('signs, views, declines and moves the clock', async () => {
