@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { childEnvironment } from './child-environment.ts';
 
 /**
  * False for a job in the background (`esign … &`): it may write to its terminal, but is stopped when it asks for keys.
@@ -27,7 +28,8 @@ function fromProc(): Groups {
 
 function fromPs(): Groups {
   if (process.platform === 'win32') return [undefined, undefined];
-  const { stdout } = spawnSync('ps', ['-o', 'pgid=,tpgid=', '-p', String(process.pid)], { encoding: 'utf8' });
+  const words = ['-o', 'pgid=,tpgid=', '-p', String(process.pid)];
+  const { stdout } = spawnSync('ps', words, { env: childEnvironment(), encoding: 'utf8' });
   const [group, owner] = stdout.trim().split(/\s+/);
   return [group || undefined, owner];
 }
