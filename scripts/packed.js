@@ -1,47 +1,45 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { ensureBuilt, step } from './ensure.js';
+import { here, NODES, nodeOf } from './nodes.js';
+import { checkCore } from './systems/core.js';
+import { linux } from './systems/system.js';
+import { install, pack } from './tarball.js';
 
 // Packs the tarball, checks what is in it, installs it in an empty folder without a network, and runs the end-to-end suite
 // on what was installed. Arguments go to the suite. docs/packaging.md says more.
+// With `--node 26` only the core of it runs, on that Node.
 const root = join(import.meta.dirname, '..');
-const run = promisify(execFile);
 const LIMIT = 8_000_000;
+
+// Words for the suite may be anything.
+const words = process.argv.slice(2);
+const line = words[0] === '--node' ? words[1] : undefined;
 
 await ensureBuilt();
 const folder = await mkdtemp(join(tmpdir(), 'esign-packed-'));
 try {
-  const tarball = await pack();
-  await install(tarball);
+  const { tarball, files } = await pack(folder);
+  checkContents(files);
+  const program = await install(tarball, folder);
   await typesServeAProgram();
-  process.exitCode = await suite();
+  if (line === undefined) process.exitCode = await suite(program);
+  else await coreOn(line, program);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function pack() {
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: root,
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  const [{ filename, files }] = JSON.parse(stdout);
+/** Refuses what does not belong into the package, and too much of it. */
+function checkContents(files) {
   const stray = files.filter(({ path }) => !/^(bin|dist|contract|skills)\/|^[A-Za-z.]+$/.test(path));
   if (stray.length > 0) throw new Error(`the package has ${stray.map(({ path }) => path).join(', ')}`);
   const isFont = ({ path }) => /^dist\/fonts\/|\.ttf$/.test(path);
   const size = sum(files.filter((file) => !isFont(file)));
   const line = `${files.length} files, ${megabytes(size)} and ${megabytes(sum(files.filter(isFont)))} of fonts`;
-  process.stderr.write(`${filename}: ${line}\n`);
+  process.stderr.write(`${line}\n`);
   if (size > LIMIT) throw new Error(`without fonts the package may have ${megabytes(LIMIT)}`);
-  return join(folder, filename);
-}
-
-async function install(tarball) {
-  await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
-  const args = ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', tarball];
-  await step('Installing the package', 'npm', args, { cwd: folder });
 }
 
 /** A TypeScript program that depends on the package and on nothing else, checked as strictly as can be. */
@@ -66,10 +64,19 @@ export const status = (error: unknown): number => (error instanceof ServiceError
   await step('Types of the client', process.execPath, [tsc, '-p', join(folder, 'program')]);
 }
 
-function suite() {
+/** What everybody does, on another Node than the running one. */
+async function coreOn(line, program) {
+  const version = NODES[line] ?? line;
+  const home = join(folder, 'home of Ada');
+  await mkdir(join(home, 'temporary'), { recursive: true });
+  const node = await nodeOf(version, ...here);
+  await checkCore(linux({ command: [node, program], home, version, arch: process.arch }));
+}
+
+function suite(program) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', '--project', 'e2e', ...process.argv.slice(2)];
-  const env = { ...process.env, ESIGN_BIN: join(folder, 'node_modules/esign-cli/bin/run.js') };
+  const args = [vitest, 'run', '--project', 'e2e', ...words];
+  const env = { ...process.env, ESIGN_BIN: program };
   const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env });
   return new Promise((resolve) => child.on('close', resolve));
 }

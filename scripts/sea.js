@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { step } from './ensure.js';
+import { here, nodeOf } from './nodes.js';
 import { runTool } from './tools.js';
 
-const root = join(import.meta.dirname, '..');
+const _root = join(import.meta.dirname, '..');
 /** The Node that executables are made of when the build itself runs on an older line. */
 const NODE = '24.21.0';
 const LINE = Number(NODE.split('.')[0]);
@@ -14,24 +15,7 @@ const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 /** The Node an executable is made of: the running one, if it is new enough, or the package of one. */
 export async function baseNode() {
   if (Number(process.versions.node.split('.')[0]) >= LINE) return process.execPath;
-  const system = process.platform === 'win32' ? 'win' : process.platform;
-  const name = `node-${system}-${process.arch}`;
-  const folder = join(root, 'node_modules/.cache', `node-${NODE}`);
-  const node = join(folder, 'node_modules', name, 'bin', system === 'win' ? 'node.exe' : 'node');
-  if (!existsSync(node)) {
-    await mkdir(folder, { recursive: true });
-    const install = [
-      'install',
-      '--prefix',
-      folder,
-      '--no-save',
-      '--no-audit',
-      '--no-fund',
-      `${name}@${NODE}`,
-    ];
-    await step(`Fetching Node ${NODE}`, 'npm', [...install, '--loglevel=error']);
-  }
-  return node;
+  return nodeOf(NODE, ...here);
 }
 
 /** Puts a script and its assets into a copy of Node. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { abortReason } from '../kernel/clock.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
@@ -18,8 +19,9 @@ export function childCommandLine(
   signal: AbortSignal,
 ): CommandLine {
   const [command = process.execPath, ...first] = program;
+  // Of ours only how long to wait: on a slow machine the demo must be helped as any command is.
   const clean = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(ESIGN|AWS)_/.test(name)),
+    Object.entries(process.env).filter(([name]) => !/^(ESIGN_(?!TIMEOUT$)|AWS_)/.test(name)),
   );
   // Detached: Ctrl-C is the demo's to handle, not the children's. They stop with their stdin, so that none
   // is left behind when the demo itself is killed.
@@ -49,21 +51,23 @@ export function childCommandLine(
   return {
     run: async (args) => parseJson(await finish(args)),
     lines: async (args) => (await finish(args)).split('\n').filter(Boolean).map(parseJson),
-    start: (args) => running(launch(args), args),
+    start: (args) => running(launch(args), args, signal),
   };
 }
 
-function running(child: ChildProcess, args: readonly string[]): Running {
+function running(child: ChildProcess, args: readonly string[], signal: AbortSignal): Running {
   const exit = exitOf(child);
   const stderr = readAll(child.stderr);
   const lines = child.stdout && createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   let pending: Promise<IteratorResult<string>> | undefined;
   return {
-    async line(timeoutMs = 30_000) {
+    async line(timeoutMs) {
       if (!lines) return undefined;
       // A read that timed out is kept: its line must not get lost.
       pending ??= lines.next();
-      const next = await orUndefined(pending, timeoutMs);
+      const next = await (timeoutMs === undefined
+        ? orAborted(pending, signal)
+        : orUndefined(pending, timeoutMs));
       if (next === undefined) return undefined;
       pending = undefined;
       if (next.done) throw failed(args, await stderr);
@@ -77,6 +81,20 @@ function running(child: ChildProcess, args: readonly string[]): Running {
       await exit.finally(() => clearTimeout(late));
     },
   };
+}
+
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(abortReason(signal));
+  });
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 async function orUndefined<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {

@@ -9,7 +9,10 @@ export interface CommandLine {
 }
 
 export interface Running {
-  /** The next JSON line of its stdout; undefined when there is none within the time. */
+  /**
+   * The next JSON line of its stdout; undefined when there is none within the time. Without a time it waits as long as the
+   * command lives, since nobody knows how slow a machine is; rejects when the command has ended.
+   */
   line(timeoutMs?: number): Promise<unknown>;
   /** Its exit code, once it has ended by itself. */
   ended(): Promise<number>;

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { childCommandLine } from '../../src/demo/child-command-line.ts';
 
 /** A server that stops with its stdin and then tidies up; a signal ends it at once. */
@@ -25,4 +25,25 @@ test('A child is stopped by its stdin, so that it can tidy up on every system', 
   await server.stop();
   expect(await server.ended()).toBe(0);
   expect(await readFile(tidy, 'utf8')).toBe('tidy');
+});
+
+test('A child gets the time that is given to requests, and nothing else of ours', async () => {
+  vi.stubEnv('ESIGN_TIMEOUT', '2m');
+  vi.stubEnv('ESIGN_PROFILE', 'live');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const show = 'console.log(JSON.stringify([process.env.ESIGN_TIMEOUT, process.env.ESIGN_PROFILE ?? null]))';
+  const { signal } = new AbortController();
+  const commands = childCommandLine([process.execPath, '-e', show], {}, signal);
+  expect(await commands.run([])).toEqual(['2m', null]);
+});
+
+test('A child that is slow to start is waited for, but not after Ctrl-C', async () => {
+  const stopped = new AbortController();
+  const slow =
+    'setTimeout(() => console.log(1), 60_000); process.stdin.resume().once("close", () => process.exit())';
+  const server = childCommandLine([process.execPath, '-e', slow], {}, stopped.signal).start([]);
+  const line = expect(server.line()).rejects.toThrow('stopped');
+  stopped.abort(new Error('stopped'));
+  await line;
+  await server.stop();
 });

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { step } from './ensure.js';
+
+const root = join(import.meta.dirname, '..');
+
+/** The last of each line that is there for every system. */
+export const NODES = { 20: '20.20.2', 22: '22.23.3', 24: '24.21.0', 26: '26.10.0' };
+
+/** The Node of a version for a system, as npm has it; fetched once. `system` is linux, darwin or win. */
+export async function nodeOf(version, system, arch) {
+  const name = `node-${system}-${arch}`;
+  const folder = join(root, 'node_modules/.cache', `node-${version}`, `${system}-${arch}`);
+  const node = join(folder, 'node_modules', name, 'bin', system === 'win' ? 'node.exe' : 'node');
+  if (existsSync(node)) return node;
+  await mkdir(folder, { recursive: true });
+  // Without it npm would install into the package around it.
+  await writeFile(join(folder, 'package.json'), '{"private":true}');
+  // It is for the system it is to run on, not for this one.
+  const foreign = ['--force', `--os=${system === 'win' ? 'win32' : system}`, `--cpu=${arch}`];
+  const quiet = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  await step(`Fetching Node ${version} for ${system}-${arch}`, 'npm', [
+    'install',
+    ...foreign,
+    ...quiet,
+    '--prefix',
+    folder,
+    `${name}@${version}`,
+  ]);
+  return node;
+}
+
+/** How Node's packages name this system. */
+export const here = [process.platform === 'win32' ? 'win' : process.platform, process.arch];

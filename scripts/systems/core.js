@@ -1,0 +1,148 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { progress } from '../progress.js';
+
+/** What everybody does with the program, from end to end; a file of rows is killed in its middle. */
+const STEPS = {
+  Version: version,
+  Demo: demo,
+  Sandbox: sandbox,
+  'Create, sign, download, verify': papers,
+  'Create a draft, send': draft,
+  'Bulk, killed, and resume': bulk,
+  'Listen and one delivery': delivery,
+  'Ctrl-C': interrupt,
+};
+const ROWS = 60;
+const CREATE = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>'];
+
+/** Runs all of it on a system; the first that fails ends it. */
+export async function checkCore(system, more = {}) {
+  const seen = {};
+  try {
+    for (const [title, check] of Object.entries({ ...STEPS, ...more })) {
+      const ended = progress(title);
+      try {
+        await check(system, seen);
+        ended(true);
+      } catch (error) {
+        ended(false);
+        throw error;
+      }
+    }
+  } finally {
+    system.close();
+  }
+}
+
+async function version(system) {
+  const said = await system.run(['--version']);
+  same(said.trim().split(' ').slice(1), [...system.platform, 'npm']);
+}
+
+async function demo(system) {
+  const folder = system.path('papers of the demo');
+  const { status, webhooks, files } = await system.json(['demo', '--dir', system.named(folder)]);
+  same([status, webhooks.verified], ['COMPLETED', 6]);
+  same(
+    files.map(({ path }) => existsSync(`${folder}/${path.split(/[\\/]/).at(-1)}`)),
+    [true, true, true],
+  );
+  // Keys, papers and journals of a demo go away with it.
+  const left = system.homes().flatMap((home) => readdirSync(home, { recursive: true }));
+  same(
+    left.filter((path) => /^esign-(sandbox|demo)-/.test(basename(path))),
+    [],
+  );
+}
+
+async function sandbox(system, seen) {
+  const start = ['sandbox', 'start', '--port', '0', '--rate-limit', '1000000/15m', '--json'];
+  const running = system.start([...start, '--data', 'data of the sandbox']);
+  const [line] = await running.lines(1);
+  seen.sandbox = JSON.parse(line);
+  const files = system.homes().flatMap((home) => readdirSync(home, { recursive: true }));
+  same(files.filter((path) => path.endsWith(system.profiles)).length, 1);
+}
+
+async function papers(system, seen) {
+  const { id, status } = await system.json([...CREATE, '--send']);
+  same(status, 'SENT');
+  await system.run(['sandbox', 'sign', id]);
+  const download = ['envelopes', 'download', id, '--dir', 'signed papers/of Ada'];
+  await system.run(download);
+  const names = readdirSync(system.path('signed papers/of Ada')).sort();
+  same(names.includes('SHA256SUMS') && names.length > 2, true);
+  await system.run(download);
+  same(readdirSync(system.path('signed papers/of Ada')).sort(), names);
+  await system.run(['documents', 'verify', 'signed papers/of Ada']);
+  await writeFile(
+    system.path(
+      'signed papers/of Ada',
+      names.find((name) => name.endsWith('.pdf')),
+    ),
+    'other',
+  );
+  await system.run(['documents', 'verify', 'signed papers/of Ada'], 9);
+  seen.envelope = id;
+}
+
+async function draft(system) {
+  const { id, status } = await system.json(CREATE);
+  same([status, (await system.json(['envelopes', 'send', id])).status], ['DRAFT', 'SENT']);
+}
+
+async function bulk(system, seen) {
+  const rows = Array.from({ length: ROWS }, (_, n) => `s${n}@example.com,Signer ${n}`);
+  await writeFile(system.path('people to sign.csv'), ['email,name', ...rows, ''].join('\n'));
+  const create = ['bulk', 'create', 'people to sign.csv', '--template', 'tmpl_nda', '--send', '--yes'];
+  const running = system.start([...create, '--concurrency', '2', '--json']);
+  await running.lines(5);
+  running.kill();
+  await running.ended;
+  const before = running.printed().stdout.trim().split('\n').length;
+  if (before >= ROWS) throw new Error('it was at its end before it was killed');
+  await system.run(['bulk', 'resume', '--last']);
+  const [{ state, done, failed }] = await system.json(['bulk', 'list']);
+  same([state, done, failed], ['finished', ROWS, 0]);
+  same(await mailed(seen.sandbox, /^s\d+@/), ROWS);
+}
+
+/** How many addresses were asked to sign; none of them twice. */
+async function mailed({ baseUrl, apiKey }, pattern) {
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const { data } = await (await fetch(`${new URL(baseUrl).origin}/__sandbox/mails`, { headers })).json();
+  const to = data.filter((mail) => mail.kind === 'request' && pattern.test(mail.to)).map((mail) => mail.to);
+  same(new Set(to).size, to.length);
+  return to.length;
+}
+
+async function delivery(system, seen) {
+  await writeFile(system.path('webhook secret'), 'a-secret-of-the-core-0123456789\n');
+  const listening = system.start(['listen', '--port', '0', '--secret-file', 'webhook secret', '--json']);
+  const { url } = JSON.parse((await listening.lines(1))[0]);
+  const trigger = ['events', 'trigger', 'completed', '--to', url, '--envelope', seen.envelope];
+  await system.run([...trigger, '--secret-file', 'webhook secret']);
+  const event = JSON.parse((await listening.lines(2))[1]);
+  same([event.event, event.verified], ['envelope.completed', true]);
+  listening.kill();
+  await listening.ended;
+  const kept = await system.json(['events', 'list']);
+  same(
+    kept.map(({ envelopeId }) => envelopeId),
+    [seen.envelope],
+  );
+}
+
+async function interrupt(system) {
+  const terminal = system.open(['listen', '--port', '0', '--secret-file', 'webhook secret']);
+  await terminal.shows(/Listening at/);
+  terminal.type('\u0003');
+  same(await terminal.ended, system.interrupted);
+}
+
+function same(found, wanted) {
+  const [is, should] = [found, wanted].map((value) => JSON.stringify(value));
+  if (is !== should) throw new Error(`it is ${is}, not ${should}`);
+}

@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBuilt } from '../ensure.js';
+import { install, pack } from '../tarball.js';
+
+/** How a check ends that could not begin. */
+const NOT_HERE = 77;
+
+/** Installs packages of Debian unless what they bring is here already; ends with 77 where that can't be done. */
+export async function ensurePackages(packages, areHere) {
+  if (areHere()) return;
+  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
+  const can = (words) => spawnSync(words[0], words.slice(1), { stdio: 'ignore' }).status === 0;
+  if (can([...asRoot, 'apt-get', '--version'])) {
+    await apt([...asRoot, 'apt-get', 'update', '-qq']);
+    await apt([...asRoot, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages]);
+  }
+  if (areHere()) return;
+  const names = packages.join(' ');
+  process.stderr.write(
+    `This check needs Debian's packages ${names}. Nothing was checked: install them, or be root.\n`,
+  );
+  process.exit(NOT_HERE);
+}
+
+async function apt([program, ...words]) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const child = spawnSync(program, words, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  if (child.status !== 0) process.stderr.write(`apt-get ended with ${child.status}\n`);
+}
+
+/** Packs and installs for a system in a new folder, does the work there, and clears it away. */
+export async function withPackage(words, work) {
+  await ensureBuilt();
+  const folder = await mkdtemp(join(tmpdir(), 'esign-systems-'));
+  try {
+    const { tarball } = await pack(folder);
+    await work(folder, await install(tarball, join(folder, 'program'), words));
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
