@@ -179,6 +179,15 @@ describe('what a command prints with --json fits contract/output', () => {
     const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
     await check('mcp', 'messages', (await home.run(['mcp', '--json'], { input })).stdout);
     await run('sandbox:faults', 'faults', []);
+    await run('sandbox:mails', 'list', []);
+    await run('sandbox:snapshot', 'snapshot', ['save', 'now']);
+    await run('sandbox:snapshot', 'list', ['list']);
+    await run('sandbox:snapshot', 'removed', ['remove', 'now']);
+    await writeFile(home.path('seed.json'), JSON.stringify({ templates: [{ id: 'tmpl_x', name: 'X' }] }));
+    await run('sandbox:seed', 'result', ['seed.json']);
+    const program = ['node', '-e', 'console.log("{}")'];
+    const executed = await home.run(['sandbox', 'exec', '--json', '--', ...program]);
+    await check('sandbox:exec', 'command', executed.stdout);
     await run('sandbox:advance', 'now', ['2h']);
     await run('demo', 'end', ['--dir', 'demo']);
     await run('sandbox:reset', 'done', ['--yes']);
