@@ -25,7 +25,7 @@ beforeAll(async () => {
     }),
   );
   const words = ['listen', '--port', '0', '--json', '--inspect', '--secret-file', 'secret'];
-  const ready = await home.start([...words, '--forward-to', `${target.origin}/hooks`]).object();
+  const ready = await home.start`${words} --forward-to ${target.origin}/hooks`.object();
   [inspector, receiver] = [String(ready.inspectorUrl), String(ready.url)];
   browser = opened(await launch());
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 async function sent(...signers: string[]): Promise<string> {
   const args = signers.flatMap((signer) => ['--signer', signer]);
-  return String((await home.object(['envelopes', 'create', '--template', 'tmpl_nda', ...args, '--send'])).id);
+  return String((await home.object`envelopes create --template tmpl_nda ${args} --send`).id);
 }
 
 /** A wave across the pad, with the mouse. */
@@ -55,7 +55,7 @@ describe('in a browser', needsBrowser, () => {
       await page.getByRole('button', { name: 'Sign', exact: true }).click();
       await page.waitForSelector('text=/You have signed|Everyone has signed/');
     }
-    expect(await home.object(['envelopes', 'get', id])).toMatchObject({ status: 'COMPLETED' });
+    expect(await home.object`envelopes get ${id}`).toMatchObject({ status: 'COMPLETED' });
     const url = await page.getByRole('link', { name: 'Signed document' }).getAttribute('href');
     const reply = await page.request.get(new URL(url ?? '', sandbox.baseUrl).href);
     expect((await reply.body()).subarray(0, 5).toString()).toBe('%PDF-');
@@ -100,7 +100,7 @@ describe('in a browser', needsBrowser, () => {
         expect(y).toBeLessThan(box.y + box.height);
       }
       expect(textIn(pdf, box)).toContain('Signed by Ada');
-      expect(await home.object(['envelopes', 'get', id])).toMatchObject({ status: 'COMPLETED' });
+      expect(await home.object`envelopes get ${id}`).toMatchObject({ status: 'COMPLETED' });
       expect(errors.filter((text) => !text.includes('400'))).toEqual([]);
     },
   );
@@ -113,7 +113,7 @@ describe('in a browser', needsBrowser, () => {
     await page.getByLabel(/Why/).fill('The rent is wrong');
     await page.getByRole('dialog').getByRole('button', { name: 'Decline' }).click();
     await page.waitForSelector('text=declined by Ada: The rent is wrong');
-    expect(await home.object(['envelopes', 'get', id])).toMatchObject({ status: 'DECLINED' });
+    expect(await home.object`envelopes get ${id}`).toMatchObject({ status: 'DECLINED' });
     expect(errors).toEqual([]);
   });
 

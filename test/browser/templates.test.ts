@@ -84,7 +84,7 @@ describe('the template editor in a browser', needsBrowser, () => {
       expect(await page.locator('.box').count()).toBe(2);
 
       const id = await save(page);
-      expect(await home.object(['templates', 'get', id])).toMatchObject({
+      expect(await home.object`templates get ${id}`).toMatchObject({
         name: 'sale',
         fields: [
           { fieldId: 'signature_1', page: 1 },
@@ -101,7 +101,7 @@ describe('the template editor in a browser', needsBrowser, () => {
       await page.getByLabel('I have read the document').check();
       await page.getByRole('button', { name: 'Sign', exact: true }).click();
       await page.waitForSelector('text=Everyone has signed');
-      expect(await home.object(['envelopes', 'get', envelope])).toMatchObject({ status: 'COMPLETED' });
+      expect(await home.object`envelopes get ${envelope}`).toMatchObject({ status: 'COMPLETED' });
       const pdf = new Uint8Array(await (await page.request.get(`${page.url()}/signed.pdf`)).body());
       expect(textIn(pdf, { page: 2, x: 64, y: 300, width: 180, height: 20 })).toBe('1,200');
       const strokes = await strokesIn(pdf, 1);
@@ -131,7 +131,7 @@ describe('the template editor in a browser', needsBrowser, () => {
     expect(await page.locator('.box').count()).toBe(2);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     const id = await save(page);
-    expect(await home.object(['templates', 'get', id])).toMatchObject({ fields: [{ page: 1 }, { page: 1 }] });
+    expect(await home.object`templates get ${id}`).toMatchObject({ fields: [{ page: 1 }, { page: 1 }] });
     expect(errors).toEqual([]);
   });
 
@@ -151,7 +151,7 @@ describe('the template editor in a browser', needsBrowser, () => {
     await page.locator('.row-field summary').click();
     await page.getByLabel('y', { exact: true }).fill('700');
     const id = await save(page);
-    expect(await home.object(['templates', 'get', id])).toMatchObject({
+    expect(await home.object`templates get ${id}`).toMatchObject({
       fields: [{ fieldId: 'signature_1' }],
     });
   });

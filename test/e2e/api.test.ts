@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 import { json, loseReply } from '../support/server.ts';
@@ -47,7 +48,7 @@ afterAll(async () => {
 });
 
 const api = (args: string[], input?: string) =>
-  home.run(['api', ...args], { env: service.env, ...(input === undefined ? {} : { input }) });
+  home.run(argv`api ${args}`, { env: service.env, ...(input === undefined ? {} : { input }) });
 const seen = (path: string) => service.server.seen.filter((request) => request.path === `/api/v1${path}`);
 
 describe('esign api', () => {
@@ -167,16 +168,16 @@ describe('esign api', () => {
     const real = new Home();
     await real.sandbox();
     const body = JSON.stringify({ templateId: 'tmpl_nda', signers: [{ email: 'a@b.c', name: 'A' }] });
-    const made = await real.run(['api', 'POST', '/esign/envelopes', '--body', '-'], { input: body });
+    const made = await real.run(argv`api POST /esign/envelopes --body -`, { input: body });
     const reply = parseJson(made.stdout);
     const id = isRecord(reply) && isRecord(reply.data) ? String(reply.data.id) : '';
     expect(id).toMatch(/^env_/);
-    const refused = await real.run(['api', 'POST', '/esign/envelopes', '--body', '-', '--json'], {
+    const refused = await real.run(argv`api POST /esign/envelopes --body - --json`, {
       input: '{}',
     });
     expect([refused.code, reportedError(refused).code]).toEqual([6, 'VALIDATION_ERROR']);
-    expect((await real.run(['api', 'POST', `esign/envelopes/${id}/cancel`])).code).toBe(0);
-    expect((await real.run(['api', 'POST', `esign/envelopes/${id}/cancel`])).code).toBe(5);
+    expect((await real.run`api POST esign/envelopes/${id}/cancel`).code).toBe(0);
+    expect((await real.run`api POST esign/envelopes/${id}/cancel`).code).toBe(5);
     await real.close();
   });
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
       '--send',
     ];
     const id = String((await home.object(args)).id);
-    if (template === 'tmpl_nda') await home.run(['sandbox', 'sign', id]);
+    if (template === 'tmpl_nda') await home.run`sandbox sign ${id}`;
     ids.push(id);
   }
 });
@@ -61,18 +61,8 @@ describe('an archive', () => {
       });
     }
     expect((await home.shell('cd laid && sha256sum -c SHA256SUMS')).code).toBe(0);
-    const byId = await home.run([
-      'envelopes',
-      'download',
-      ...ids,
-      '--what',
-      'signed',
-      '--dir',
-      'ids',
-      '--name-template',
-      layout,
-      '--json',
-    ]);
+    const byId =
+      await home.run`envelopes download ${ids} --what signed --dir ids --name-template ${layout} --json`;
     expect(byId.code).toBe(10);
     expect(jsonLines(byId.stdout)).toMatchObject([
       { status: 'downloaded' },
@@ -97,8 +87,8 @@ describe('an archive', () => {
 
   it('takes ids or filters, not both, and says when nothing fits', async () => {
     expect((await home.run(archive('env_1'))).code).toBe(2);
-    expect((await home.run(['envelopes', 'download'])).code).toBe(2);
-    const none = await home.run(['envelopes', 'download', '--search', 'nothing-has-this', '--dir', 'none']);
+    expect((await home.run`envelopes download`).code).toBe(2);
+    const none = await home.run`envelopes download --search nothing-has-this --dir none`;
     expect(none).toMatchObject({ code: 0, stdout: '' });
     expect(none.stderr).toContain('nothing to fetch');
   });
@@ -107,7 +97,7 @@ describe('an archive', () => {
     const runs = await Promise.all([1, 2, 3].map(() => home.run(archive('--dir', 'both'))));
     expect(runs.map((run) => run.code)).toEqual([0, 0, 0]);
     expect((await files('both')).filter((name) => !name.endsWith('.pdf'))).toEqual(['SHA256SUMS']);
-    expect((await home.run(['documents', 'verify', 'both'])).code).toBe(0);
+    expect((await home.run`documents verify both`).code).toBe(0);
   });
 
   it('shows on a terminal how far it is', async () => {
@@ -123,7 +113,7 @@ describe('an archive', () => {
 describe('documents verify', () => {
   it('passes what is as listed, and fails with 9 and names on what is not', async () => {
     await home.run(archive('--dir', 'kept'));
-    const good = await home.run(['documents', 'verify', 'kept', '--json']);
+    const good = await home.run`documents verify kept --json`;
     expect(good.code).toBe(0);
     expect(jsonLines(good.stdout)).toHaveLength(4);
     const [first = '', second = ''] = (await files('kept')).filter((name) => name.endsWith('.pdf'));
@@ -131,7 +121,7 @@ describe('documents verify', () => {
     whole[whole.length - 1] = (whole.at(-1) ?? 0) ^ 1;
     await writeFile(home.path('kept', first), whole);
     await rm(home.path('kept', second));
-    const bad = await home.run(['documents', 'verify', 'kept', '--json']);
+    const bad = await home.run`documents verify kept --json`;
     expect(bad.code).toBe(9);
     expect(jsonLines(bad.stdout).filter((line) => isRecord(line) && line.error !== null)).toMatchObject([
       { path: `kept/${first}`, error: { code: 'STORAGE_CORRUPT' } },
@@ -140,34 +130,34 @@ describe('documents verify', () => {
     expect(jsonLines(bad.stderr)).toMatchObject([{ error: { code: 'STORAGE_CORRUPT', exitCode: 9 } }]);
     const mended = await home.run(archive('--dir', 'kept', '--force'));
     expect(mended.code).toBe(0);
-    expect((await home.run(['documents', 'verify', 'kept'])).code).toBe(0);
+    expect((await home.run`documents verify kept`).code).toBe(0);
   });
 
   it('needs a list', async () => {
-    expect((await home.run(['documents', 'verify', '.'])).code).toBe(2);
+    expect((await home.run`documents verify .`).code).toBe(2);
   });
 });
 
 describe('documents head and link', () => {
   let key = '';
   beforeAll(async () => {
-    key = String((await home.object(['envelopes', 'get', ids[0] ?? ''])).signedDocumentStorageKey);
+    key = String((await home.object`envelopes get ${ids[0] ?? ''}`).signedDocumentStorageKey);
   });
 
   it('say what the bucket holds, and give a link that works without a key', async () => {
-    const head = await home.object(['documents', 'head', key]);
+    const head = await home.object`documents head ${key}`;
     expect(head).toMatchObject({
       key,
       contentType: 'application/pdf',
       etag: expect.stringMatching(/^[0-9a-f]{32}$/) as unknown,
     });
-    const { stdout, stderr } = await home.run(['documents', 'link', key, '--expires', '1m', '--debug']);
+    const { stdout, stderr } = await home.run`documents link ${key} --expires 1m --debug`;
     expect(stderr).not.toContain('X-Amz-Signature');
     const reply = await fetch(stdout.trim());
     expect([reply.status, Buffer.from(await reply.arrayBuffer()).length]).toEqual([200, head.size]);
-    const missing = await home.run(['documents', 'head', 'no/such.pdf', '--json']);
+    const missing = await home.run`documents head no/such.pdf --json`;
     expect([missing.code, reportedError(missing).code]).toEqual([9, 'STORAGE_NOT_FOUND']);
-    const some = await home.run(['documents', 'head', key, 'no/such.pdf', '--json']);
+    const some = await home.run`documents head ${key} no/such.pdf --json`;
     expect([some.code, jsonLines(some.stdout).length]).toEqual([10, 2]);
   });
 });

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, linesOf, reportedError } from '../support/cli.ts';
 import { type FakeService, serviceOfOne } from './fake-service.ts';
 
@@ -67,7 +68,7 @@ describe('a folder that can not be', () => {
   ] as const;
 
   it.each(places)('%s ends a demo with 2 and its path', async (_place, folder) => {
-    const run = await home.run(['demo', '--dir', folder()]);
+    const run = await home.run`demo --dir ${folder()}`;
     expect([run.code, run.stderr.includes(folder())]).toEqual([2, true]);
   });
 
@@ -91,7 +92,7 @@ describe.skipIf(process.platform === 'win32')('variables that name no folder', (
     await mkdir(home.path('here'), { recursive: true });
     const unset = { ESIGN_CONFIG_DIR: '', ESIGN_STATE_DIR: '' };
     const env = { ...unset, XDG_CONFIG_HOME: value, XDG_STATE_HOME: value, XDG_CACHE_HOME: value };
-    const sandbox = home.start(['sandbox', 'start', '--port', '0', '--bucket-port', '0', '--json'], {
+    const sandbox = home.start(argv`sandbox start --port 0 --bucket-port 0 --json`, {
       env,
       cwd: home.path('here'),
     });

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { holdingsOf, resumeThroughKills, rowsOf } from '../support/bulk-check.ts';
 import { COMMAND, Home, jsonLines, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
@@ -14,16 +15,16 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 beforeEach(async () => {
-  await home.run(['sandbox', 'reset', '--yes']);
+  await home.run`sandbox reset --yes`;
 });
 
 const faults = async (json: unknown) => {
   await writeFile(home.path('faults.json'), JSON.stringify(json));
-  await home.json(['sandbox', 'faults', 'faults.json']);
+  await home.json`sandbox faults faults.json`;
 };
 const create = (...args: string[]) => ['bulk', 'create', ...args];
 async function lastRun(): Promise<Record<string, unknown>> {
-  const runs = await home.json(['bulk', 'list', '-L', '1']);
+  const runs = await home.json`bulk list -L 1`;
   const run: unknown = isList(runs) ? runs[0] : undefined;
   return isRecord(run) ? run : {};
 }
@@ -57,7 +58,7 @@ describe('bulk create', () => {
         },
       ]),
     );
-    const envelopes = parseJson((await home.run(['envelopes', 'list', '--json'])).stdout);
+    const envelopes = parseJson((await home.run`envelopes list --json`).stdout);
     expect(envelopes).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
@@ -69,7 +70,7 @@ describe('bulk create', () => {
     const run = await lastRun();
     expect(run).toMatchObject({ file: 'rows.csv', state: 'finished', total: 2, done: 2, failed: 0 });
     expect(Object.keys(run)).toEqual(['id', 'file', 'createdAt', 'state', 'total', 'done', 'failed']);
-    const csv = await home.run(['bulk', 'export', '--last', '--csv']);
+    const csv = await home.run`bulk export --last --csv`;
     expect(linesOf(csv.stdout)).toEqual([
       'row,request_id,envelope_id,status,error',
       expect.stringMatching(/^1,deal-1,env_\w+,SENT,$/),
@@ -95,7 +96,7 @@ describe('bulk create', () => {
     await service.server.close();
     expect(code).toBe(10);
     const { id } = await lastRun();
-    const csv = await home.run(['bulk', 'export', '--last', '--csv']);
+    const csv = await home.run`bulk export --last --csv`;
     expect(linesOf(csv.stdout)).toEqual([
       'row,request_id,envelope_id,status,error',
       `1,'=1+1,"'=HYPERLINK(""http://x"")",'@SUM(1),`,
@@ -234,12 +235,12 @@ describe('bulk create', () => {
     const dry = await home.object(create('ok.csv', '--template', 'tmpl_nda', '--send', '--dry-run'));
     expect(dry).toEqual({ dryRun: true, file: 'ok.csv', rows: 3, signers: 3, send: true, requests: 6 });
     expect((await holdingsOf(sandbox)).perSigner.size).toBe(0);
-    const runs = await home.json(['bulk', 'list']);
+    const runs = await home.json`bulk list`;
     expect(JSON.stringify(runs)).not.toContain('ok.csv');
   });
 
   it('reports rows the service refuses, does the rest, and ends with 10', async () => {
-    await home.run(['sandbox', 'choices', 'template-roles=hidden']);
+    await home.run`sandbox choices template-roles=hidden`;
     const file = await given('roles.csv', 'email,role\na@example.com,\nb@example.com,Nobody\n');
     const run = await home.run(create(file, '--template', 'tmpl_lease', '--send', '--yes', '--json'));
     expect(run.code).toBe(10);
@@ -252,12 +253,12 @@ describe('bulk create', () => {
         }),
       ]),
     );
-    expect(await home.object(['bulk', 'show', '--last'])).toMatchObject({
+    expect(await home.object`bulk show --last`).toMatchObject({
       failed: 1,
       done: 1,
       failures: [{ row: 2 }],
     });
-    await home.run(['sandbox', 'choices', 'template-roles=shown']);
+    await home.run`sandbox choices template-roles=shown`;
   });
 
   it('stops for a quota, a key or a limit of requests, and goes on with resume', async () => {
@@ -282,11 +283,11 @@ describe('bulk create', () => {
     ]);
     const run = await lastRun();
     expect(run).toMatchObject({ state: 'interrupted', total: 5 });
-    const wrong = await home.run(['bulk', 'resume', '--last', '--json'], {
+    const wrong = await home.run(argv`bulk resume --last --json`, {
       env: { ESIGN_BASE_URL: sandbox.baseUrl, ESIGN_API_KEY: 'sk_wrong_0123456789' },
     });
     expect([wrong.code, reportedError(wrong).code]).toEqual([3, 'UNAUTHORIZED']);
-    expect((await home.run(['bulk', 'resume', '--last', '--json'])).code).toBe(0);
+    expect((await home.run`bulk resume --last --json`).code).toBe(0);
     const { perSigner, drafts } = await holdingsOf(sandbox);
     expect([perSigner.size, [...perSigner.values()].every((count) => count === 1), drafts]).toEqual([
       5,
@@ -317,36 +318,36 @@ describe('a bulk run', () => {
       create(file, '--template', 'tmpl_nda', '--send', '--yes', '--concurrency', '1', '--json'),
     );
     await running.line();
-    const second = await home.run(['bulk', 'resume', '--last', '--json']);
+    const second = await home.run`bulk resume --last --json`;
     expect(reportedError(second).message).toContain('is at work already');
-    expect(await home.json(['bulk', 'list', '-L', '1'])).toMatchObject([{ state: 'running' }]);
+    expect(await home.json`bulk list -L 1`).toMatchObject([{ state: 'running' }]);
     expect(await running.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
-    expect(await home.json(['bulk', 'list', '-L', '1'])).toMatchObject([{ state: 'interrupted' }]);
-    const elsewhere = await home.run(['bulk', 'resume', '--last', '--json'], {
+    expect(await home.json`bulk list -L 1`).toMatchObject([{ state: 'interrupted' }]);
+    const elsewhere = await home.run(argv`bulk resume --last --json`, {
       env: { ESIGN_BASE_URL: 'http://127.0.0.1:9/v1', ESIGN_API_KEY: 'sk_0123456789' },
     });
     expect(reportedError(elsewhere).message).toContain('was started at');
-    expect((await home.run(['bulk', 'resume', '--last'])).code).toBe(0);
+    expect((await home.run`bulk resume --last`).code).toBe(0);
     expect((await holdingsOf(sandbox)).perSigner.size).toBe(200);
   });
 
   it('is not begun a second time by the same rows while it waits to be resumed', async () => {
     const words = create(await given('same.csv', rowsOf(6)), '--template', 'tmpl_nda', '--send', '--yes');
-    const stopped = await home.run([...words, '--max-requests', '4']);
+    const stopped = await home.run`${words} --max-requests 4`;
     expect(stopped.code).toBe(10);
     const { id } = await lastRun();
     expect(stopped.stderr).toContain(`esign bulk resume ${String(id)}`);
     // Written another way, they are the same rows.
     await given('same.csv', `\ufeff${rowsOf(6).replaceAll(',', ';').replaceAll('\n', '\r\n')}`);
-    const again = await home.run([...words, '--json']);
+    const again = await home.run`${words} --json`;
     expect([again.code, reportedError(again).hint]).toEqual([
       2,
       expect.stringContaining(`bulk resume ${String(id)}`),
     ]);
-    expect((await home.run(['bulk', 'resume', '--last'])).code).toBe(0);
+    expect((await home.run`bulk resume --last`).code).toBe(0);
     const { mails } = await holdingsOf(sandbox);
     expect([mails.size, [...mails.values()].every((count) => count === 1)]).toEqual([6, true]);
-    const finished = await home.run([...words, '--dry-run']);
+    const finished = await home.run`${words} --dry-run`;
     expect([finished.code, finished.stdout]).toEqual([
       0,
       expect.stringContaining('6 envelopes for 6 signers'),
@@ -400,9 +401,9 @@ describe('a bulk run', () => {
 
   it('writes an example that works as it is', async () => {
     for (const name of ['example.csv', 'example.jsonl']) {
-      expect((await home.run(['bulk', 'template', name, '--template', 'tmpl_nda'])).code).toBe(0);
-      expect((await home.run(['bulk', 'create', name, '--dry-run'])).code).toBe(0);
-      expect((await home.run(['bulk', 'template', name])).code).toBe(2);
+      expect((await home.run`bulk template ${name} --template tmpl_nda`).code).toBe(0);
+      expect((await home.run`bulk create ${name} --dry-run`).code).toBe(0);
+      expect((await home.run`bulk template ${name}`).code).toBe(2);
     }
   });
 });

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { Home } from '../support/cli.ts';
 
 const SECRETS = {
@@ -38,8 +39,8 @@ it.skipIf(process.platform === 'win32')(
   'a command for the key is told what a secret store of AWS needs',
   async () => {
     const add = ['profiles', 'add', 'one', '--base-url', 'http://127.0.0.1:9', '--no-verify'];
-    await home.run([...add, '--api-key-command', home.path('bin', 'key')]);
-    await home.run(['templates', 'list', '--no-wait', '--timeout', '1s'], { env: SECRETS });
+    await home.run`${add} --api-key-command ${home.path('bin', 'key')}`;
+    await home.run(argv`templates list --no-wait --timeout 1s`, { env: SECRETS });
     const seen = await asSeenBy('key');
     expect(seen).toContain('secret-of-bucket');
     expect(seen).toContain('secret-of-session');

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 import { needs, toolPath } from '../support/tools.ts';
@@ -38,8 +39,8 @@ beforeAll(async () => {
     answerPage(request, response, items.length, (i) => items[i]);
   });
   env = { ...home.env, ...service.env };
-  await home.run(['templates', 'list', '-q'], { env });
-  await home.run(['envelopes', 'list', '-q'], { env });
+  await home.run(argv`templates list -q`, { env });
+  await home.run(argv`envelopes list -q`, { env });
 });
 afterAll(async () => {
   await service.server.close();
@@ -48,7 +49,7 @@ afterAll(async () => {
 
 /** What the scripts are told, after the first line. */
 async function candidates(shell: string, current: string, ...words: string[]): Promise<string[]> {
-  const { stdout, stderr, code } = await home.run(['__complete', shell, `=${current}`, ...words], { env });
+  const { stdout, stderr, code } = await home.run(argv`__complete ${shell} =${current} ${words}`, { env });
   expect([code, stderr]).toEqual([0, '']);
   return stdout.trimEnd().split('\n').slice(1);
 }
@@ -112,7 +113,7 @@ describe('what is completed', () => {
 
   it('files and folders where they are meant', async () => {
     const first = async (...words: string[]) =>
-      (await home.run(['__complete', 'zsh', '=', ...words], { env })).stdout.split('\n')[0];
+      (await home.run(argv`__complete zsh = ${words}`, { env })).stdout.split('\n')[0];
     expect(await first('envelopes', 'create', '--message-file')).toBe(':files');
     expect(await first('demo', '--dir')).toBe(':dirs');
     expect(await first('envelopes', 'list', '--search')).toBe(':none');
@@ -121,7 +122,7 @@ describe('what is completed', () => {
   it('nothing, and no word about it, when everything is broken', async () => {
     const broken = { ...env, ESIGN_STATE_DIR: '/dev/null/x', ESIGN_CONFIG_DIR: '/dev/null/y' };
     for (const words of [[], ['tcsh', '='], ['bash'], ['zsh', '=', 'templates', 'get']]) {
-      const found = await home.run(['__complete', ...words], { env: broken });
+      const found = await home.run(argv`__complete ${words}`, { env: broken });
       expect([found.code, found.stderr]).toEqual([0, '']);
     }
   });
@@ -144,14 +145,14 @@ describe('the cache', () => {
   it('is not in the way when it can not be written or read', async () => {
     await writeFile(home.path('a-file'), '');
     const blocked = { ...env, ESIGN_STATE_DIR: home.path('a-file') };
-    expect(await home.run(['envelopes', 'list', '-q'], { env: blocked })).toMatchObject({
+    expect(await home.run(argv`envelopes list -q`, { env: blocked })).toMatchObject({
       code: 0,
       stderr: '',
     });
     for (const file of await files()) await writeFile(file, '{"cut":');
     expect(await values('', 'templates', 'get')).toEqual([]);
-    await home.run(['templates', 'list', '-q'], { env });
-    await home.run(['envelopes', 'list', '-q'], { env });
+    await home.run(argv`templates list -q`, { env });
+    await home.run(argv`envelopes list -q`, { env });
     expect(await values('a8', 'templates', 'get')).toEqual(['a8=b:c,d']);
   });
 });
@@ -159,7 +160,7 @@ describe('the cache', () => {
 describe('esign autocomplete', () => {
   it('prints a script and nothing else', async () => {
     for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
-      const { code, stdout, stderr } = await home.run(['autocomplete', shell]);
+      const { code, stdout, stderr } = await home.run`autocomplete ${shell}`;
       expect([code, stderr]).toEqual([0, '']);
       expect(stdout).toContain('esign __complete');
       expect(stdout).not.toMatch(/\beval\b|Invoke-Expression|\biex\b/);
@@ -176,11 +177,11 @@ describe('esign autocomplete', () => {
   });
 
   it('wants a shell in a pipe', async () => {
-    expect(reportedError(await home.run(['autocomplete', '--json']))).toMatchObject({
+    expect(reportedError(await home.run`autocomplete --json`)).toMatchObject({
       code: 'USAGE',
       exitCode: 2,
     });
-    expect((await home.run(['autocomplete', 'tcsh'])).code).toBe(2);
+    expect((await home.run`autocomplete tcsh`).code).toBe(2);
   });
 });
 
@@ -209,7 +210,7 @@ for (const { name, args, setUp } of SHELLS)
     let screen: Screen;
 
     beforeAll(async () => {
-      const script = await home.run(['autocomplete', name]);
+      const script = await home.run`autocomplete ${name}`;
       await writeFile(home.path(`completion.${name}`), script.stdout);
       screen = openScreen('sh', ['-c', `cd '${home.folder}' && exec '${toolPath(name)}' ${args.join(' ')}`], {
         env: { ...env, LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8' },
@@ -283,7 +284,7 @@ for (const { name, args, setUp } of SHELLS)
 it('zsh loads the script as a file of its fpath, too', needs('zsh'), async () => {
   await mkdir(home.path('functions'), { recursive: true });
   await mkdir(home.path('bin'), { recursive: true });
-  const script = await home.run(['autocomplete', 'zsh']);
+  const script = await home.run`autocomplete zsh`;
   await writeFile(home.path('functions', '_esign'), script.stdout);
   const command = COMMAND.map((word) => `'${word}'`).join(' ');
   await writeFile(home.path('bin', 'esign'), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
     ...['--signer', 'Lars Landlord <lars@example.com>;role=Landlord'],
   ]);
   const nda = ['envelopes', 'create', '--template', 'tmpl_nda', '--subject', 'earlier'];
-  await home.json([...nda, '--signer', 'Tara Tenant <tara@example.com>']);
+  await home.json`${nda} --signer 'Tara Tenant <tara@example.com>'`;
 });
 afterAll(() => home.close());
 
@@ -33,7 +33,7 @@ const create = (args: string[] = []) => open(['envelopes', 'create', ...args], h
 
 /** The subjects and statuses of the envelopes there are, the example aside. */
 async function envelopes(): Promise<Record<string, unknown>[]> {
-  const list = await home.json(['envelopes', 'list', '--all']);
+  const list = await home.json`envelopes list --all`;
   const records = Array.isArray(list) ? list.filter(isRecord) : [];
   return records.filter((one) => one.subject !== 'earlier');
 }

@@ -2,6 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { fakeService, KEY } from './fake-service.ts';
@@ -23,7 +24,7 @@ interface Page {
 
 /** Runs the doctor with --json; its checks by name. */
 async function examined(env: Record<string, string> = {}, args: string[] = [], where = home): Promise<Page> {
-  const { code, stdout, stderr } = await where.run(['doctor', '--json', ...args], { env });
+  const { code, stdout, stderr } = await where.run(argv`doctor --json ${args}`, { env });
   const page = parseJson(stdout);
   if (!isRecord(page) || !isList(page.checks)) throw new Error(`no page: ${stdout}${stderr}`);
   expect(Object.keys(page)).toEqual(['ok', 'checks']);
@@ -65,7 +66,7 @@ describe('esign doctor', () => {
       /^[\d,]+ requests of 10,000 left, resets in \d+ minutes/,
     );
     expect(page.text).not.toContain(sandbox.apiKey);
-    const words = await home.run(['doctor']);
+    const words = await home.run`doctor`;
     expect(words).toMatchObject({ code: 0, stderr: '' });
     expect(words.stdout).toMatch(/^✓ Node[\s\S]*✓ Bucket .* files can be read\n\nAll is well\.\n$/);
   });
@@ -164,7 +165,7 @@ describe('esign doctor', () => {
 
   it('with a bucket that is missing, away, or refuses the key: 9', async () => {
     const storage = async (args: string[]) => {
-      const made = await home.run(['profiles', 'edit', 'sandbox', '--no-verify', ...args]);
+      const made = await home.run`profiles edit sandbox --no-verify ${args}`;
       expect(made.stderr).toBe('');
       return examined();
     };

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, jsonLines } from '../support/cli.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
@@ -35,14 +36,14 @@ describe('a bucket without a profile', () => {
   it('is named by the environment, with its region', async () => {
     const seen = bucket.seen.length;
     const named = { ...env, ESIGN_BUCKET_REGION: 'eu-test-7' };
-    const { code } = await home.run(['documents', 'head', 'a.pdf'], { env: named });
+    const { code } = await home.run(argv`documents head a.pdf`, { env: named });
     expect(code).toBe(0);
     expect(bucket.seen[seen]?.path).toBe('/b/a.pdf');
     expect(bucket.seen[seen]?.headers.authorization).toContain('/eu-test-7/s3/');
   });
 
   it('that is not named is told how to', async () => {
-    const { code, stderr } = await home.run(['documents', 'head', 'a.pdf'], { env: { ...AWS, ...SERVICE } });
+    const { code, stderr } = await home.run(argv`documents head a.pdf`, { env: { ...AWS, ...SERVICE } });
     expect([code, stderr]).toEqual([9, expect.stringContaining('ESIGN_BUCKET')]);
   });
 });
@@ -74,7 +75,7 @@ describe('an endpoint that carries a password', () => {
 describe('a storage key', () => {
   it('is taken with its blanks and tabs', async () => {
     const seen = bucket.seen.length;
-    await home.run(['documents', 'download', ' a\tb .pdf', '--dir', 'odd'], { env });
+    await home.run(argv`documents download ${' a\tb .pdf'} --dir odd`, { env });
     await download('- --dir odd --force', '" c\\td .pdf"\n');
     expect(bucket.seen.slice(seen).map((request) => request.path)).toEqual([
       '/b/%20a%09b%20.pdf',

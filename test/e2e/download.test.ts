@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, reportedError, type Sandbox } from '../support/cli.ts';
 
 const home = new Home();
@@ -21,7 +22,7 @@ beforeAll(async () => {
     '--send',
   ];
   id = String((await home.object(draft)).id);
-  const signed = await home.object(['sandbox', 'sign', id]);
+  const signed = await home.object`sandbox sign ${id}`;
   key = String(signed.signedDocumentStorageKey);
 });
 afterAll(() => home.close());
@@ -31,7 +32,7 @@ const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('h
 
 describe('envelopes download', () => {
   it('saves the signed PDF and the certificate, checked; a rerun changes nothing', async () => {
-    const first = await home.run(['envelopes', 'download', id, '--dir', 'papers', '--json']);
+    const first = await home.run`envelopes download ${id} --dir papers --json`;
     const results = lines(first.stdout).map(parseJson);
     expect(results).toMatchObject([
       { envelopeId: id, what: 'signed', key, status: 'downloaded', error: null },
@@ -40,7 +41,7 @@ describe('envelopes download', () => {
     const signed = await readFile(home.path('papers', `${id}.signed.pdf`));
     expect(signed.subarray(0, 5).toString()).toBe('%PDF-');
     expect(results[0]).toMatchObject({ sha256: hash(signed), bytes: signed.byteLength });
-    const again = await home.run(['envelopes', 'download', id, '--dir', 'papers']);
+    const again = await home.run`envelopes download ${id} --dir papers`;
     expect(lines(again.stdout).map((line) => line.split('\t')[0])).toEqual(['unchanged', 'unchanged']);
     expect((await readdir(home.path('papers'))).sort()).toEqual([
       'SHA256SUMS',
@@ -54,16 +55,16 @@ describe('envelopes download', () => {
     const args = ['envelopes', 'download', id, '--what', 'signed', '-o', 'mine.pdf'];
     expect((await home.run(args)).code).toBe(9);
     expect(await readFile(home.path('mine.pdf'), 'utf8')).toBe('mine');
-    expect((await home.run([...args, '--force'])).code).toBe(0);
+    expect((await home.run`${args} --force`).code).toBe(0);
     expect((await readFile(home.path('mine.pdf'))).subarray(0, 5).toString()).toBe('%PDF-');
   });
 
   it('fails plainly: not completed, unknown, some of several', async () => {
-    const draft = await home.object(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'a@b.c']);
+    const draft = await home.object`envelopes create --template tmpl_nda --signer a@b.c`;
     const [early, unknown, some] = await Promise.all([
-      home.run(['envelopes', 'download', String(draft.id), '--json']),
-      home.run(['envelopes', 'download', 'env_missing']),
-      home.run(['envelopes', 'download', '-', '--what', 'signed', '--dir', 'some', '--json'], {
+      home.run`envelopes download ${String(draft.id)} --json`,
+      home.run`envelopes download env_missing`,
+      home.run(argv`envelopes download - --what signed --dir some --json`, {
         input: `${id}\nenv_missing\n`,
       }),
     ]);
@@ -82,8 +83,8 @@ describe('envelopes download', () => {
   ])('says once why there is nothing of an envelope that is %s, and what there is', async (_, acts, why) => {
     const words = 'envelopes create --template tmpl_nda --signer a@b.c';
     const draft = String((await home.object(words.split(' '))).id);
-    for (const act of acts) await home.run(['envelopes', act, draft, '--yes']);
-    const { code, stdout, stderr } = await home.run(['envelopes', 'download', draft]);
+    for (const act of acts) await home.run`envelopes ${act} ${draft} --yes`;
+    const { code, stdout, stderr } = await home.run`envelopes download ${draft}`;
     expect([code, stdout]).toEqual([9, '']);
     expect(stderr.split(why)).toHaveLength(2);
     expect(lines(stderr)).toHaveLength(2);
@@ -93,16 +94,7 @@ describe('envelopes download', () => {
 
   it('with --name-template, names what can be looked up, and reports what can not', async () => {
     const named = await home.run(
-      [
-        'envelopes',
-        'download',
-        '-',
-        '--dir',
-        'named',
-        '--name-template',
-        '{what}/{envelopeId}.pdf',
-        '--json',
-      ],
+      argv`envelopes download - --dir named --name-template {what}/{envelopeId}.pdf --json`,
       { input: `env_missing\n${id}\n` },
     );
     expect(named.code).toBe(10);
@@ -122,14 +114,14 @@ describe('envelopes download', () => {
 
   it('says what is wrong with the bucket', async () => {
     await writeFile(home.path('wrong.secret'), 'not the secret\n'.replaceAll(' ', '-'));
-    const ready = await home.object(['profiles', 'show']);
+    const ready = await home.object`profiles show`;
     expect(ready).toMatchObject({ storage: { bucket: 'esign-sandbox' } });
-    await home.run(['profiles', 'edit', 'sandbox', '--secret-access-key-file', 'wrong.secret']);
-    const refused = await home.run(['envelopes', 'download', id, '--wait', '0s']);
+    await home.run`profiles edit sandbox --secret-access-key-file wrong.secret`;
+    const refused = await home.run`envelopes download ${id} --wait 0s`;
     expect(refused.code).toBe(9);
     expect(refused.stderr).toContain('the signature is wrong');
-    await home.run(['profiles', 'edit', 'sandbox', '--bucket', 'elsewhere']);
-    expect((await home.run(['envelopes', 'download', id, '--wait', '0s'])).code).toBe(9);
+    await home.run`profiles edit sandbox --bucket elsewhere`;
+    expect((await home.run`envelopes download ${id} --wait 0s`).code).toBe(9);
   });
 });
 
@@ -139,22 +131,15 @@ describe('documents download', () => {
 
   beforeAll(async () => {
     await other.sandbox();
-    const envelope = await other.object([
-      'envelopes',
-      'create',
-      '--template',
-      'tmpl_intake',
-      '--signer',
-      'a@b.c',
-    ]);
+    const envelope = await other.object`envelopes create --template tmpl_intake --signer a@b.c`;
     otherKey = String(envelope.documentStorageKey);
   });
   afterAll(() => other.close());
 
   it('fetches by key, to a folder or to stdout, from arguments or stdin', async () => {
     const [file, stdout] = await Promise.all([
-      other.run(['documents', 'download', '-', '--dir', 'out', '--json'], { input: `${otherKey}\n` }),
-      other.run(['documents', 'download', otherKey, '-o', '-']),
+      other.run(argv`documents download - --dir out --json`, { input: `${otherKey}\n` }),
+      other.run`documents download ${otherKey} -o -`,
     ]);
     expect(parseJson(file.stdout)).toMatchObject({ key: otherKey, what: 'document', status: 'downloaded' });
     expect(stdout.stdout.slice(0, 5)).toBe('%PDF-');
@@ -163,16 +148,7 @@ describe('documents download', () => {
 
   it('never writes outside its folder, whatever the key', async () => {
     for (const hostile of ['../../../etc/passwd', 'a/../../x', '/etc/passwd', '..\\x']) {
-      const { code, stdout } = await other.run([
-        'documents',
-        'download',
-        hostile,
-        '--dir',
-        'in',
-        '--wait',
-        '0s',
-        '--json',
-      ]);
+      const { code, stdout } = await other.run`documents download ${hostile} --dir in --wait 0s --json`;
       expect(code).toBe(9);
       expect(parseJson(stdout)).toMatchObject({
         key: hostile,
@@ -186,7 +162,7 @@ describe('documents download', () => {
 
   it('needs a bucket', async () => {
     const env = { ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: 'sk_test_0123456789' };
-    const finished = await other.run(['documents', 'download', 'a/b.pdf', '--json'], { env });
+    const finished = await other.run(argv`documents download a/b.pdf --json`, { env });
     expect(finished.code).toBe(9);
     expect(reportedError(finished)).toMatchObject({ code: 'STORAGE_NOT_CONFIGURED' });
   });
@@ -207,28 +183,17 @@ describe('a profile of AWS', () => {
     await writeFile(home.path('.aws', 'credentials'), `[team]\n${keys.join('\n')}\n`);
     const add = ['profiles', 'add', 'by-aws', '--base-url', sandbox.baseUrl, '--api-key-stdin'];
     const storage = ['--bucket', String(bucket), '--aws-profile', 'team'];
-    expect((await home.run([...add, ...storage], { input: sandbox.apiKey })).code).toBe(0);
-    const { code, stderr } = await home.run(['envelopes', 'download', id, '-p', 'by-aws', '--dir', 'by-aws']);
+    expect((await home.run(argv`${add} ${storage}`, { input: sandbox.apiKey })).code).toBe(0);
+    const { code, stderr } = await home.run`envelopes download ${id} -p by-aws --dir by-aws`;
     expect([code, stderr]).toEqual([0, '']);
     expect((await readdir(home.path('by-aws'))).filter((name) => name.endsWith('.pdf'))).toHaveLength(2);
   });
 
   it('that is not there is named', async () => {
     expect(
-      (
-        await home.run([
-          'profiles',
-          'edit',
-          'by-aws',
-          '--aws-profile',
-          'gone',
-          '--region',
-          'us-east-1',
-          '--no-verify',
-        ])
-      ).code,
+      (await home.run`profiles edit by-aws --aws-profile gone --region us-east-1 --no-verify`).code,
     ).toBe(0);
-    const finished = await home.run(['documents', 'download', key, '-p', 'by-aws', '--wait', '0s']);
+    const finished = await home.run`documents download ${key} -p by-aws --wait 0s`;
     expect(finished.code).toBe(9);
     expect(finished.stderr).toContain('gone');
   });

@@ -6,13 +6,13 @@ import { DRILL_SECRET, FAULTY, receiver, serve } from '../support/receivers.ts';
 
 const home = new Home();
 const drill = (url: string, ...more: string[]) =>
-  home.run(['events', 'drill', '--to', url, '--secret-file', 'secret', ...more]);
+  home.run`events drill --to ${url} --secret-file secret ${more}`;
 beforeAll(() => writeFile(home.path('secret'), `${DRILL_SECRET}\n`));
 afterAll(() => home.close());
 
 describe('events drill', () => {
   it('finds nothing wrong with listen', async () => {
-    const listening = home.start(['listen', '--port', '0', '--secret-file', 'secret', '--json']);
+    const listening = home.start`listen --port 0 --secret-file secret --json`;
     const { url } = await listening.object();
     const { code, stdout, stderr } = await drill(String(url), '--json');
     await listening.stop();
@@ -50,7 +50,7 @@ describe('events drill', () => {
   it('ends with 8 when nobody listens, with 2 without a secret or for an event there is not', async () => {
     const nobody = await drill('localhost:9/hooks', '--json');
     expect([nobody.code, nobody.stdout, reportedError(nobody).code]).toEqual([8, '', 'NETWORK']);
-    expect((await home.run(['events', 'drill', '--to', 'localhost:9/hooks'])).code).toBe(2);
+    expect((await home.run`events drill --to localhost:9/hooks`).code).toBe(2);
     expect((await drill('localhost:9/hooks', '--events', 'singed')).code).toBe(2);
   });
 });

@@ -32,7 +32,7 @@ async function seen(): Promise<{ mails: number; requests: number; methods: strin
 
 async function created(...more: string[]): Promise<string> {
   const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>'];
-  return String((await home.object([...words, ...more])).id);
+  return String((await home.object`${words} ${more}`).id);
 }
 
 /**
@@ -99,8 +99,8 @@ beforeAll(async () => {
     'template_id,email\ntmpl_nda,ada@example.com\ntmpl_nda,bo@example.com\n',
   );
   const done = await created('--send');
-  await home.run(['sandbox', 'sign', done]);
-  key = String((await home.object(['envelopes', 'get', done])).signedDocumentStorageKey);
+  await home.run`sandbox sign ${done}`;
+  key = String((await home.object`envelopes get ${done}`).signedDocumentStorageKey);
 });
 afterAll(() => home.close());
 

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, reportedError } from '../support/cli.ts';
 
 const home = new Home();
@@ -11,26 +12,18 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 const create = (...args: string[]) =>
-  home.object([
-    'envelopes',
-    'create',
-    '--template',
-    'tmpl_nda',
-    '--signer',
-    'Ada Lovelace <ada@example.com>',
-    ...args,
-  ]);
+  home.object`envelopes create --template tmpl_nda --signer 'Ada Lovelace <ada@example.com>' ${args}`;
 const idOf = (envelope: Record<string, unknown>) => String(envelope.id);
 const lines = (text: string) => text.trimEnd().split('\n');
 
 describe('templates', () => {
   it('are listed in every form', async () => {
     const [json, tsv, csv, ids, found] = await Promise.all([
-      home.json(['templates', 'list']),
-      home.run(['templates', 'list']),
-      home.run(['templates', 'list', '--csv', '--fields', 'id,fields.0.type']),
-      home.run(['templates', 'list', '-q']),
-      home.json(['templates', 'list', '--search', 'LEASE']),
+      home.json`templates list`,
+      home.run`templates list`,
+      home.run`templates list --csv --fields id,fields.0.type`,
+      home.run`templates list -q`,
+      home.json`templates list --search LEASE`,
     ]);
     expect(json).toHaveLength(4);
     expect(lines(tsv.stdout).map((line) => line.split('\t').length)).toEqual([5, 5, 5, 5]);
@@ -41,8 +34,8 @@ describe('templates', () => {
 
   it('are shown with fields and roles', async () => {
     const [json, text] = await Promise.all([
-      home.object(['templates', 'get', 'tmpl_lease']),
-      home.run(['templates', 'get', 'tmpl_lease']),
+      home.object`templates get tmpl_lease`,
+      home.run`templates get tmpl_lease`,
     ]);
     expect(json).toMatchObject({ id: 'tmpl_lease', roles: ['Landlord', 'Tenant'] });
     expect(text.stdout).toMatch(/Landlord, Tenant\n/);
@@ -51,35 +44,20 @@ describe('templates', () => {
 
   it('have inferred roles where the service does not send them', async () => {
     await create();
-    await home.run(['sandbox', 'choices', 'template-roles=hidden']);
-    const { stdout } = await home.run(['templates', 'get', 'tmpl_nda']);
-    await home.run(['sandbox', 'choices', 'template-roles=shown']);
+    await home.run`sandbox choices template-roles=hidden`;
+    const { stdout } = await home.run`templates get tmpl_nda`;
+    await home.run`sandbox choices template-roles=shown`;
     expect(stdout).toContain('Signer (inferred from earlier envelopes)');
   });
 });
 
 describe('envelopes create', () => {
   it('works as the README says: esign envelopes create --template ID --signer a@b.c', async () => {
-    const { code, stdout, stderr } = await home.run([
-      'envelopes',
-      'create',
-      '--template',
-      'tmpl_nda',
-      '--signer',
-      'a@b.c',
-    ]);
+    const { code, stdout, stderr } = await home.run`envelopes create --template tmpl_nda --signer a@b.c`;
     expect(code).toBe(0);
     expect(stdout).toMatch(/^env_\w+\tDRAFT\n$/);
     expect(stderr).toContain('a@b.c has no name; the address is used as the name');
-    const quiet = await home.run([
-      'envelopes',
-      'create',
-      '--template',
-      'tmpl_nda',
-      '--signer',
-      'Ada <a@b.c>',
-      '-q',
-    ]);
+    const quiet = await home.run`envelopes create --template tmpl_nda --signer 'Ada <a@b.c>' -q`;
     expect(quiet).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^env_\w+\n$/) as unknown,
@@ -152,7 +130,7 @@ describe('envelopes create', () => {
     ['a number', '[7]', 'signers, signer 1 has no email.'],
   ])('refuses a file of signers with %s, and creates nothing', async (_, text, says) => {
     await writeFile(home.path('signers'), text);
-    const before = await home.json(['envelopes', 'list', '--all']);
+    const before = await home.json`envelopes list --all`;
     const args = ['envelopes', 'create', '--template', 'tmpl_nda', '--signers-file', 'signers', '--json'];
     const refused = await home.run(args);
     expect(refused.code).toBe(2);
@@ -163,22 +141,13 @@ describe('envelopes create', () => {
         /email,name,role,order|email, name, role, order|"email":"a@b\.c"/,
       ) as unknown,
     });
-    expect(await home.json(['envelopes', 'list', '--all'])).toEqual(before);
+    expect(await home.json`envelopes list --all`).toEqual(before);
   });
 
   it('creates once for a request id, however often it is run', async () => {
     const first = await create('--request-id', 'deal-1');
-    const again = await home.run([
-      'envelopes',
-      'create',
-      '--template',
-      'tmpl_nda',
-      '--signer',
-      'ada@example.com',
-      '--request-id',
-      'deal-1',
-      '--json',
-    ]);
+    const again =
+      await home.run`envelopes create --template tmpl_nda --signer ada@example.com --request-id deal-1 --json`;
     expect(parseJson(again.stdout)).toMatchObject({ id: first.id });
     expect(again.stderr).toContain('Nothing new was created');
   });
@@ -193,29 +162,21 @@ describe('envelopes create', () => {
       '--metadata',
       'dry=run',
     ];
-    const { stdout, stderr } = await home.run([
-      'envelopes',
-      'create',
-      '--template',
-      'tmpl_nda',
-      '--signer',
-      'ada@example.com',
-      '--dry-run',
-      ...args,
-    ]);
+    const { stdout, stderr } =
+      await home.run`envelopes create --template tmpl_nda --signer ada@example.com --dry-run ${args}`;
     expect(stdout + stderr).not.toContain('canary');
     expect(parseJson(stdout)).toMatchObject({
       dryRun: true,
       body: { templateId: 'tmpl_nda', webhookSecret: '[redacted]' },
     });
-    expect(await home.json(['envelopes', 'list', '--search', '"dry"', '--all'])).toEqual([]);
+    expect(await home.json`envelopes list --search "dry" --all`).toEqual([]);
   });
 });
 
 describe('envelopes get', () => {
   it('prints ids, chosen columns and CSV, one or several, and reports those that are not there', async () => {
     const [one, two] = [String((await create()).id), String((await create()).id)];
-    const get = (...words: string[]) => home.run(['envelopes', 'get', ...words]);
+    const get = (...words: string[]) => home.run`envelopes get ${words}`;
     const [status, csv, ids] = await Promise.all([
       get(one, '--fields', 'status,signers.0.email'),
       get(one, two, '--csv', '--fields', 'id,status'),
@@ -232,10 +193,10 @@ describe('envelopes list', () => {
   it('filters, limits with a notice, and prints ids for pipes', async () => {
     for (let i = 0; i < 3; i++) await create('--metadata', 'batch=list', '--send');
     const [found, limited, none, sent] = await Promise.all([
-      home.json(['envelopes', 'list', '--search', 'list', '--signer', 'ADA@', '--since', '1h', '--all']),
-      home.run(['envelopes', 'list', '-L', '2']),
-      home.run(['envelopes', 'list', '--older-than', '1h']),
-      home.run(['envelopes', 'list', '--status', 'sent,signing', '--expiring-in', '31d', '-q', '--all']),
+      home.json`envelopes list --search list --signer ADA@ --since 1h --all`,
+      home.run`envelopes list -L 2`,
+      home.run`envelopes list --older-than 1h`,
+      home.run`envelopes list --status sent,signing --expiring-in 31d -q --all`,
     ]);
     expect(found).toHaveLength(3);
     expect(lines(limited.stdout)).toHaveLength(2);
@@ -244,15 +205,8 @@ describe('envelopes list', () => {
   });
 
   it('shows chosen fields and sorts', async () => {
-    const { stdout } = await home.run([
-      'envelopes',
-      'list',
-      '--fields',
-      'createdAt,signers.0.email',
-      '--sort',
-      'createdAt',
-      '--all',
-    ]);
+    const { stdout } =
+      await home.run`envelopes list --fields createdAt,signers.0.email --sort createdAt --all`;
     const times = lines(stdout).map((line) => line.split('\t')[0] ?? '');
     expect(times).toEqual([...times].sort());
     expect(stdout).toContain('\tada@example.com');
@@ -262,32 +216,30 @@ describe('envelopes list', () => {
 describe('send, cancel, remind', () => {
   it('act on one, and print where it stands', async () => {
     const id = idOf(await create());
-    expect(await home.object(['envelopes', 'send', id])).toMatchObject({ id, status: 'SENT' });
-    expect(await home.object(['envelopes', 'remind', id, '--signer', 'ada@example.com'])).toMatchObject({
+    expect(await home.object`envelopes send ${id}`).toMatchObject({ id, status: 'SENT' });
+    expect(await home.object`envelopes remind ${id} --signer ada@example.com`).toMatchObject({
       id,
       status: 'SENT',
     });
-    expect((await home.run(['envelopes', 'cancel', id, '--reason', 'changed'])).stdout).toBe(
-      `${id}\tCANCELLED\n`,
-    );
+    expect((await home.run`envelopes cancel ${id} --reason changed`).stdout).toBe(`${id}\tCANCELLED\n`);
   });
 
   it('ask before several, and without anybody to ask send nothing', async () => {
     const ids = [idOf(await create()), idOf(await create())];
-    const refused = await home.run(['envelopes', 'send', ...ids, '--json']);
+    const refused = await home.run`envelopes send ${ids} --json`;
     expect(refused.code).toBe(2);
     expect(reportedError(refused)).toMatchObject({
       code: 'USAGE',
       hint: expect.stringContaining('--yes') as unknown,
     });
-    expect(await home.object(['envelopes', 'get', ids[0] ?? ''])).toMatchObject({ status: 'DRAFT' });
-    const dry = await home.run(['envelopes', 'send', '-', '--dry-run'], { input: ids.join('\n') });
+    expect(await home.object`envelopes get ${ids[0] ?? ''}`).toMatchObject({ status: 'DRAFT' });
+    const dry = await home.run(argv`envelopes send - --dry-run`, { input: ids.join('\n') });
     expect(dry.stdout).toBe(ids.map((id) => `would send ${id}\n`).join(''));
   });
 
   it('try all of several, report each, and end with 10 when some failed', async () => {
     const good = idOf(await create());
-    const { code, stdout, stderr } = await home.run(['envelopes', 'send', '-', '--yes', '--json'], {
+    const { code, stdout, stderr } = await home.run(argv`envelopes send - --yes --json`, {
       input: `env_missing\n${good}\n`,
     });
     expect(code).toBe(10);
@@ -302,11 +254,11 @@ describe('send, cancel, remind', () => {
 describe('envelopes get', () => {
   it('shows one in words, several as JSON lines in order', async () => {
     const [a, b] = [idOf(await create('--metadata', 'deal=9')), idOf(await create())];
-    const text = await home.run(['envelopes', 'get', a]);
+    const text = await home.run`envelopes get ${a}`;
     expect(text.stdout).toContain('Ada Lovelace <ada@example.com>, Signer');
     expect(text.stdout).toContain('document.pdf');
     expect(text.stdout).toContain('deal');
-    const several = await home.run(['envelopes', 'get', b, a, '--json']);
+    const several = await home.run`envelopes get ${b} ${a} --json`;
     expect(lines(several.stdout).map(parseJson)).toMatchObject([
       { id: b, ok: true },
       { id: a, ok: true },

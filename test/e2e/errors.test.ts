@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { type Finished, Home, reportedError, type Sandbox } from '../support/cli.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
@@ -25,7 +26,10 @@ async function fails(
   wanted: { exit: number; code: string; says?: RegExp; env?: Record<string, string> },
 ) {
   const options = { env: wanted.env ?? {} };
-  const [words, lines] = await Promise.all([home.run(args, options), home.run([...args, '--json'], options)]);
+  const [words, lines] = await Promise.all([
+    home.run(args, options),
+    home.run(argv`${args} --json`, options),
+  ]);
   isPlain(words);
   expect(words.code).toBe(wanted.exit);
   expect(lines.code).toBe(wanted.exit);
@@ -57,7 +61,7 @@ describe('the service refuses', () => {
     const body: unknown = await reply.json();
     const key = isRecord(body) && isRecord(body.data) ? String(body.data.key) : '';
     const env = at(sandbox.baseUrl, key);
-    expect((await home.run(['templates', 'list'], { env })).code).toBe(0);
+    expect((await home.run(argv`templates list`, { env })).code).toBe(0);
     await fails(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>'], {
       exit: 3,
       code: 'FORBIDDEN',
@@ -69,15 +73,7 @@ describe('the service refuses', () => {
   it('an unknown id: 4', () => fails(['envelopes', 'get', 'env_missing'], { exit: 4, code: 'NOT_FOUND' }));
 
   it('the wrong state: 5', async () => {
-    const draft = await home.object([
-      'envelopes',
-      'create',
-      '--template',
-      'tmpl_nda',
-      '--signer',
-      'a@b.c',
-      '--send',
-    ]);
+    const draft = await home.object`envelopes create --template tmpl_nda --signer a@b.c --send`;
     await fails(['envelopes', 'send', String(draft.id)], {
       exit: 5,
       code: 'INVALID_STATE',
@@ -118,7 +114,7 @@ describe('the service refuses', () => {
   it('is waited for when the window resets soon', async () => {
     const other = new Home();
     await other.sandbox(['--rate-limit', '2/2s']);
-    const runs = await Promise.all([1, 2, 3, 4].map(() => other.run(['templates', 'list', '-q'])));
+    const runs = await Promise.all([1, 2, 3, 4].map(() => other.run`templates list -q`));
     expect(runs.map((one) => one.code)).toEqual([0, 0, 0, 0]);
     await other.close();
   });
@@ -287,11 +283,11 @@ describe('secrets', () => {
     ];
     const runs = await Promise.all([
       home.run(create),
-      home.run(['envelopes', 'list', '--debug', '--json']),
-      home.run(['envelopes', 'get', 'env_missing', '--debug']),
-      home.run(['profiles', 'list', '--json']),
-      home.run(['profiles', 'show', '--json']),
-      home.run(['profiles', 'show', 'nope']),
+      home.run`envelopes list --debug --json`,
+      home.run`envelopes get env_missing --debug`,
+      home.run`profiles list --json`,
+      home.run`profiles show --json`,
+      home.run`profiles show nope`,
     ]);
     expect(runs[0].stderr).toContain('→ POST');
     for (const { stdout, stderr } of runs) {
@@ -316,7 +312,7 @@ describe('a flag', () => {
     ['sandbox start --rate-limit x', 'The rate limit "x" is not of the form N/TIME.'],
   ])('with a wrong value is told in one sentence and a hint: %s', async (line, sentence) => {
     const words = line.split(' ');
-    const [plain, lines] = await Promise.all([home.run(words), home.run([...words, '--json'])]);
+    const [plain, lines] = await Promise.all([home.run(words), home.run`${words} --json`]);
     expect(plain).toMatchObject({ code: 2, stdout: '' });
     const [first, hint = '', ...rest] = plain.stderr.split('\n');
     expect([first, rest]).toEqual([`Error: ${sentence}`, ['']]);

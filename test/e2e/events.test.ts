@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { EVENTS } from '../../src/kernel/vocabulary.ts';
 import { sign } from '../../src/webhooks/receive/signature.ts';
+import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 
 const SECRET = 'canarysecret-0123456789';
@@ -52,37 +53,37 @@ const event = (n: number, name = 'envelope.sent') =>
 
 describe('the journal of webhooks', () => {
   it('has what was answered; it is listed, filtered, shown, and sent again byte for byte', async () => {
-    const listening = home.start(['listen', '--port', '0', '--json'], { env });
+    const listening = home.start(argv`listen --port 0 --json`, { env });
     const { url } = await listening.object();
     expect((await signed(String(url), event(1))).status).toBe(200);
     expect((await signed(String(url), event(2, 'envelope.completed'))).status).toBe(200);
     expect((await post(String(url), event(3), 'bad')).status).toBe(401);
     await listening.stop();
-    const all = await home.json(['events', 'list']);
+    const all = await home.json`events list`;
     expect(all).toMatchObject([
       { envelopeId: 'env_3', verified: false, answer: 401 },
       { envelopeId: 'env_2', event: 'envelope.completed', verified: true },
       { envelopeId: 'env_1', verified: true, body: { event: 'envelope.sent' } },
     ]);
-    expect(await home.json(['events', 'list', '--verified', '--events', 'completed'])).toHaveLength(1);
-    expect(await home.json(['events', 'list', '--envelope', 'env_1'])).toHaveLength(1);
+    expect(await home.json`events list --verified --events completed`).toHaveLength(1);
+    expect(await home.json`events list --envelope env_1`).toHaveLength(1);
     const id = isList(all) && isRecord(all[2]) ? String(all[2].deliveryId) : '';
-    expect((await home.run(['events', 'show', id.slice(0, 12)])).stdout).toContain('envelope.sent');
+    expect((await home.run`events show ${id.slice(0, 12)}`).stdout).toContain('envelope.sent');
     got.length = 0;
-    const replayed = await home.run(['events', 'replay', id, '--to', appUrl, '--json']);
+    const replayed = await home.run`events replay ${id} --to ${appUrl} --json`;
     expect([replayed.code, got[0]?.body.toString()]).toEqual([0, event(1)]);
     expect(got[0]?.headers.join()).toContain(`X-Esign-Delivery-Id,${id}`);
-    expect((await home.run(['events', 'replay', '--since', '1h', '--to', appUrl])).code).toBe(0);
+    expect((await home.run`events replay --since 1h --to ${appUrl}`).code).toBe(0);
     expect(got.slice(1).map(({ body }) => body.toString())).toEqual([
       event(1),
       event(2, 'envelope.completed'),
     ]);
-    expect((await home.run(['events', 'show', 'dlv_none'])).code).toBe(2);
+    expect((await home.run`events show dlv_none`).code).toBe(2);
   });
 
   it('recognises a repeat after a restart, and is private', async () => {
     for (const duplicate of [false, true]) {
-      const listening = home.start(['listen', '--port', '0', '--json'], { env });
+      const listening = home.start(argv`listen --port 0 --json`, { env });
       const { url } = await listening.object();
       expect((await signed(String(url), event(50))).status).toBe(200);
       expect(await listening.object()).toMatchObject({ duplicate });
@@ -98,14 +99,14 @@ describe('the journal of webhooks', () => {
 });
 
 describe('events replay to an application that does not take it', () => {
-  const replay = (...args: string[]) => home.run(['events', 'replay', ...args]);
+  const replay = (...args: string[]) => home.run`events replay ${args}`;
   let id: string;
   beforeAll(async () => {
-    const listening = home.start(['listen', '--port', '0', '--json'], { env });
+    const listening = home.start(argv`listen --port 0 --json`, { env });
     const { url } = await listening.object();
     for (const n of [60, 61]) expect((await signed(String(url), event(n))).status).toBe(200);
     await listening.stop();
-    const kept = await home.json(['events', 'list', '--envelope', 'env_60']);
+    const kept = await home.json`events list --envelope env_60`;
     id = isList(kept) && isRecord(kept[0]) ? String(kept[0].deliveryId) : '';
   });
 
@@ -159,16 +160,16 @@ describe('listen --keep', () => {
   it('removes the days before, and says so', async () => {
     const old = home.path('state', 'events', '2020-01-01');
     await mkdir(old, { recursive: true });
-    const all = home.start(['listen', '--port', '0', '--json'], { env });
+    const all = home.start(argv`listen --port 0 --json`, { env });
     await all.object();
     await all.stop();
     expect(await readdir(old)).toEqual([]);
-    const listening = home.start(['listen', '--port', '0', '--json', '--keep', '30d'], { env });
+    const listening = home.start(argv`listen --port 0 --json --keep 30d`, { env });
     expect(await listening.object()).toMatchObject({ type: 'ready' });
     expect(await listening.object()).toEqual({ type: 'removed', days: 1 });
     await listening.stop();
     expect(await readdir(home.path('state', 'events'))).not.toContain('2020-01-01');
-    expect((await home.run(['listen', '--port', '0', '--keep', '1h'], { env })).code).toBe(2);
+    expect((await home.run(argv`listen --port 0 --keep 1h`, { env })).code).toBe(2);
   });
 });
 
@@ -176,7 +177,7 @@ describe('forwarding', () => {
   it('passes on the very bytes and headers, tries again, and never delays the answer', async () => {
     got.length = 0;
     answers = [500];
-    const second = home.start(['listen', '--port', '0', '--json', '--forward-to', appUrl], { env });
+    const second = home.start(argv`listen --port 0 --json --forward-to ${appUrl}`, { env });
     const ready = await second.object();
     const odd = Buffer.concat([
       Buffer.from('{"event":"envelope.sent", "data" : {"x":"'),
@@ -203,7 +204,7 @@ describe('forwarding', () => {
 
   it('runs a command with the delivery on stdin, once for each', async () => {
     const listening = home.start(
-      ['listen', '--port', '0', '--json', '--exec', 'cat >> seen.jsonl; echo "$ESIGN_EVENT" >> names'],
+      argv`listen --port 0 --json --exec 'cat >> seen.jsonl; echo "$ESIGN_EVENT" >> names'`,
       { env },
     );
     const { url } = await listening.object();
@@ -221,7 +222,7 @@ describe('a secret for each envelope', () => {
   it('is made by create, kept privately, never printed, and found by listen', async () => {
     const own = new Home();
     await own.sandbox();
-    const listening = own.start(['listen', '--port', '0', '--no-verify', '--json']);
+    const listening = own.start`listen --port 0 --no-verify --json`;
     const { url } = await listening.object();
     await listening.stop();
     const create = [
@@ -234,7 +235,7 @@ describe('a secret for each envelope', () => {
       '--webhook-url',
       String(url),
     ];
-    const made = await own.run([...create, '--json', '--debug']);
+    const made = await own.run`${create} --json --debug`;
     expect(made.code).toBe(0);
     const kept = await readFile(own.path('config', 'webhook-secrets.json'), 'utf8');
     const secret = /whsec_[\w-]+/.exec(kept)?.[0] ?? '';
@@ -244,31 +245,18 @@ describe('a secret for each envelope', () => {
     const id = String((await own.object([...create.slice(0, 6)])).id);
     const envelope = /"id": "(env_\w+)"/.exec(made.stdout)?.[1] ?? '';
     const port = new URL(String(url)).port;
-    const waiting = own.start([
-      'listen',
-      '--port',
-      port,
-      '--json',
-      '--envelope',
-      envelope,
-      '--timeout',
-      '60s',
-      '--download',
-      'papers',
-    ]);
+    const waiting = own.start`listen --port ${port} --json --envelope ${envelope} --timeout 60s --download papers`;
     await waiting.object();
-    await own.run(['envelopes', 'send', envelope]);
-    await own.run(['sandbox', 'sign', envelope]);
+    await own.run`envelopes send ${envelope}`;
+    await own.run`sandbox sign ${envelope}`;
     expect(await waiting.ended).toEqual({ code: 0, signal: null });
     expect((await readdir(own.path('papers'))).sort()).toEqual([
       'SHA256SUMS',
       `${envelope}.certificate.pdf`,
       `${envelope}.signed.pdf`,
     ]);
-    expect(await own.json(['events', 'list', '--verified', '-L', '9'])).toHaveLength(4);
-    expect(
-      (await own.run(['listen', '--port', '0', '--envelope', id, '--timeout', '1s', '--json'])).code,
-    ).toBe(124);
+    expect(await own.json`events list --verified -L 9`).toHaveLength(4);
+    expect((await own.run`listen --port 0 --envelope ${id} --timeout 1s --json`).code).toBe(124);
     await own.close();
   });
 });
@@ -276,17 +264,8 @@ describe('a secret for each envelope', () => {
 describe('events trigger and verify', () => {
   it.each(EVENTS)('%s is signed as the service signs, and accepted', async (name) => {
     got.length = 0;
-    const { code } = await home.run([
-      'events',
-      'trigger',
-      name,
-      '--to',
-      appUrl,
-      '--secret-file',
-      'secret',
-      '--envelope',
-      'env_7',
-    ]);
+    const { code } =
+      await home.run`events trigger ${name} --to ${appUrl} --secret-file secret --envelope env_7`;
     expect(code).toBe(0);
     const { body, headers } = got[0] ?? { body: Buffer.alloc(0), headers: [] };
     const signature = headers[headers.indexOf('X-Service-Signature') + 1] ?? '';
@@ -298,16 +277,7 @@ describe('events trigger and verify', () => {
     const body = '{"b":1,"a":{"c":[1,2]}}';
     await writeFile(home.path('body.json'), body);
     const verify = (signature: string) =>
-      home.run([
-        'events',
-        'verify',
-        'body.json',
-        '--signature',
-        signature,
-        '--secret-file',
-        'secret',
-        '--json',
-      ]);
+      home.run`events verify body.json --signature ${signature} --secret-file secret --json`;
     expect((await verify(sign(Buffer.from(body), SECRET))).code).toBe(0);
     expect((await verify(`sha256=${sign(Buffer.from(body), SECRET)}`)).code).toBe(0);
     const pretty = await verify(sign(Buffer.from(JSON.stringify(JSON.parse(body), null, 2)), SECRET));
@@ -319,12 +289,12 @@ describe('events trigger and verify', () => {
     expect(String(reportedError(upper).message)).toContain('upper case');
     const newline = await verify(sign(Buffer.from(body), `${SECRET}\n`));
     expect(String(reportedError(newline).message)).toContain('line break');
-    const none = await home.run(['events', 'verify', 'body.json', '--signature', 'x', '--json']);
+    const none = await home.run`events verify body.json --signature x --json`;
     expect([none.code, reportedError(none).code]).toEqual([2, 'USAGE']);
   });
 
   it('events secret prints a strong one', async () => {
-    const [one, two] = [await home.object(['events', 'secret']), await home.object(['events', 'secret'])];
+    const [one, two] = [await home.object`events secret`, await home.object`events secret`];
     expect(String(one.secret)).toMatch(/^whsec_[\w-]{43}$/);
     expect(one.secret).not.toBe(two.secret);
   });

@@ -67,7 +67,7 @@ describe('the evidence of a completed envelope', () => {
     const papers = ['certificate', 'document', 'signed'].map((what) => `${id}.${what}.pdf`);
     const others = ['envelope.json', 'evidence.html', 'papers.json', 'reminders.jsonl', 'webhooks.jsonl'];
     expect(Object.keys(await bytesOf('all'))).toEqual(['SHA256SUMS', ...papers, ...others].sort());
-    expect(parseJson(await read('all', 'envelope.json'))).toEqual(await home.json(['envelopes', 'get', id]));
+    expect(parseJson(await read('all', 'envelope.json'))).toEqual(await home.json`envelopes get ${id}`);
     expect(parseJson(await read('all', 'papers.json'))).toMatchObject([
       {
         what: 'signed',
@@ -187,7 +187,7 @@ describe('the evidence of an envelope that is not completed', () => {
 
   it('says that there will be no signed papers when it was declined', async () => {
     const id = await sent();
-    await home.run(['sandbox', 'decline', id, '--reason', 'too dear']);
+    await home.run`sandbox decline ${id} --reason 'too dear'`;
     const found = await home.object(`envelopes evidence ${id} --dir declined`.split(' '));
     expect(found).toMatchObject({
       status: 'DECLINED',
@@ -205,8 +205,8 @@ describe('no secret', () => {
     const id = await sent(['--metadata', `key=${apiKey}`, '--metadata', `hook=${SECRET}`]);
     await esign(`sandbox sign ${id}`);
     await received('envelope.completed');
-    const key = String((await home.object(['envelopes', 'get', id])).signedDocumentStorageKey);
-    const { url } = await home.object(['documents', 'link', key]);
+    const key = String((await home.object`envelopes get ${id}`).signedDocumentStorageKey);
+    const { url } = await home.object`documents link ${key}`;
     const signature = /X-Amz-Signature=([0-9a-f]+)/.exec(String(url))?.[1] ?? 'none';
     const note = { url, inner: `https://b.example/?to=${encodeURIComponent(String(url))}`, bucketSecret };
     const data = { envelopeId: id, status: 'COMPLETED', webhookSecret: SECRET, note };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { Home, linesOf } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { answerPage, type FakeService, fakeService } from './fake-service.ts';
@@ -58,12 +59,12 @@ const paths = () => service.server.seen.filter(({ path }) => path.includes('env_
 
 describe('ten thousand envelopes', () => {
   it('are read once, also by a run that is killed and two that follow at once; nothing is refused', async () => {
-    const first = home.start(['find', 'no77', '-q'], { env: service.env });
+    const first = home.start(argv`find no77 -q`, { env: service.env });
     while (requests() < 1_500) await sleep(20);
     first.child.kill('SIGKILL');
     await first.ended;
 
-    const find = () => home.run(['find', 'no77', '--all', '-q'], { env: service.env });
+    const find = () => home.run(argv`find no77 --all -q`, { env: service.env });
     const both = await Promise.all([find(), find()]);
     for (const { code, stdout } of both) {
       expect(code).toBe(0);
@@ -80,7 +81,7 @@ describe('ten thousand envelopes', () => {
   it('cost a request or two, and one for each that is shown and can still change', async () => {
     const cost = async (...args: string[]) => {
       const before = requests();
-      const { code, stdout } = await home.run([...args, '-q'], { env: service.env });
+      const { code, stdout } = await home.run(argv`${args} -q`, { env: service.env });
       expect(code).toBe(0);
       return { requests: requests() - before, found: linesOf(stdout).length };
     };

@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { COMMAND, Home, linesOf } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 
@@ -26,12 +27,12 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-const find = (...words: string[]) => home.run(['find', ...words]);
+const find = (...words: string[]) => home.run`find ${words}`;
 const foundBy = async (...words: string[]) => linesOf((await find(...words, '-q')).stdout).sort();
 const some = (...which: number[]) => which.map((one) => ids[one] ?? '').sort();
 /** The requests that a command makes. */
 async function requestsOf(...args: string[]) {
-  const { stderr } = await home.run([...args, '--debug']);
+  const { stderr } = await home.run`${args} --debug`;
   return stderr.split('\n').filter((line) => /\bGET http/.test(line)).length;
 }
 function open(...args: string[]) {
@@ -55,8 +56,8 @@ describe('find', () => {
   });
 
   it('prints what lists print', async () => {
-    const all = await home.json(['find', 'contract']);
-    const same = await home.json(['envelopes', 'list']);
+    const all = await home.json`find contract`;
+    const same = await home.json`envelopes list`;
     expect(all).toEqual(same);
     const csv = await find('1379', '--csv', '--fields', 'id,signers.0.email');
     expect(csv.stdout).toBe(`id,signers.0.email\n${ids[2]},zoe@example.com\n`);
@@ -85,14 +86,14 @@ describe('find', () => {
 
   it('says how many there are', async () => {
     expect((await find('contract', '-L', '1')).stderr).toBe('');
-    const { stderr } = await home.run(['envelopes', 'list', '--signer', 'rehor', '--limit', '1']);
+    const { stderr } = await home.run`envelopes list --signer rehor --limit 1`;
     expect(stderr).toBe('');
   });
 });
 
 describe('an answer', () => {
   it('is never older than the question, unless --cached says how old it is', async () => {
-    await home.run(['sandbox', 'sign', ids[2] ?? '', '--all']);
+    await home.run`sandbox sign ${ids[2] ?? ''} --all`;
     const cached = await find('1379', '--cached', '--fields', 'status');
     expect(cached.stdout).toBe('SENT\n');
     expect(cached.stderr).toMatch(/^As it was known .* ago/);
@@ -102,18 +103,18 @@ describe('an answer', () => {
     expect(await requestsOf('envelopes', 'list', '--signer', 'zoe@')).toBe(1);
     // Those that can are on the page that was just read.
     expect(await requestsOf('find', 'lukasz')).toBe(1);
-    await home.run(['sandbox', 'choices', 'list-items=summary']);
+    await home.run`sandbox choices list-items=summary`;
     expect(await requestsOf('find', 'lukasz')).toBe(3);
     expect(await requestsOf('find', 'lukasz', '--cached')).toBe(0);
   });
 
   it('knows what a verified webhook told', async () => {
     await writeFile(home.path('secret'), 'whsec_0123456789abcdef');
-    const listener = home.start(['listen', '--port', '0', '--secret-file', 'secret', '--json']);
+    const listener = home.start`listen --port 0 --secret-file secret --json`;
     const { url } = await listener.object();
     const hook = ['--webhook-url', String(url), '--webhook-secret-file', 'secret', '--allow-missing-roles'];
     const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Olga <olga@example.com>'];
-    const id = (await home.run([...words, '--send', '-q', ...hook])).stdout.trim();
+    const id = (await home.run`${words} --send -q ${hook}`).stdout.trim();
     const cached = async () => (await find('olga', '--cached', '--fields', 'status')).stdout;
     expect(await cached()).toBe('SENT\n');
     await home.run`sandbox sign ${id}`;
@@ -142,9 +143,9 @@ describe('an answer', () => {
       'Nina <nina@example.com>',
       '-q',
     ];
-    const id = (await home.run([...words, '--allow-missing-roles'])).stdout.trim();
+    const id = (await home.run`${words} --allow-missing-roles`).stdout.trim();
     expect(await foundBy('nina')).toEqual([id]);
-    await home.run(['envelopes', 'cancel', id, '--yes']);
+    await home.run`envelopes cancel ${id} --yes`;
     expect((await find('nina', '--fields', 'status')).stdout).toBe('CANCELLED\n');
   });
 });
@@ -153,18 +154,18 @@ describe('an index', () => {
   const files = () => readdir(join(home.env.ESIGN_STATE_DIR ?? '', 'index'));
 
   it('is shown, refreshed and cleared', async () => {
-    expect(await home.object(['index', 'refresh'])).toMatchObject({ kept: true, envelopes: 5, unread: 0 });
+    expect(await home.object`index refresh`).toMatchObject({ kept: true, envelopes: 5, unread: 0 });
     expect((await home.run`index show`).stdout).toMatch(/^Envelopes\s+5\nCan change\s+2, /);
-    expect(await home.object(['index', 'clear', '--dry-run'])).toMatchObject({ dryRun: true });
+    expect(await home.object`index clear --dry-run`).toMatchObject({ dryRun: true });
     expect(await files()).toHaveLength(1);
     await home.run`index clear`;
     expect(await files()).toEqual([]);
-    expect(await home.object(['index', 'show'])).toMatchObject({ envelopes: 0, completeAt: null });
+    expect(await home.object`index show`).toMatchObject({ envelopes: 0, completeAt: null });
   });
 
   it('is not kept where none is wanted; searches find the same', async () => {
     const env = { ESIGN_NO_INDEX: '1' };
-    const found = await home.run(['find', 'lukasz', '-q'], { env });
+    const found = await home.run(argv`find lukasz -q`, { env });
     expect(linesOf(found.stdout).sort()).toEqual(some(0, 1));
     expect(await files()).toEqual([]);
     expect(await foundBy('lukasz')).toEqual(some(0, 1));
@@ -172,7 +173,7 @@ describe('an index', () => {
     await home.run`profiles edit sandbox --no-index`;
     expect(await files()).toEqual([]);
     expect(await foundBy('lukasz')).toEqual(some(0, 1));
-    expect(await home.object(['index', 'show'])).toEqual({ kept: false });
+    expect(await home.object`index show`).toEqual({ kept: false });
     expect(await files()).toEqual([]);
     await home.run`profiles edit sandbox --index`;
     expect(await foundBy('lukasz')).toEqual(some(0, 1));

@@ -8,7 +8,7 @@ afterAll(() => home.close());
 
 describe('with nothing configured', () => {
   it('a command explains the two ways on in four lines', async () => {
-    const { code, stdout, stderr } = await home.run(['envelopes', 'list']);
+    const { code, stdout, stderr } = await home.run`envelopes list`;
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^Error: There is no profile yet/),
@@ -19,7 +19,7 @@ describe('with nothing configured', () => {
   });
 
   it('so does its JSON error', async () => {
-    const error = reportedError(await home.run(['api', '/esign/templates', '--json']));
+    const error = reportedError(await home.run`api /esign/templates --json`);
     expect(error).toMatchObject({ code: 'NO_PROFILE', exitCode: 3 });
     expect(error.hint).toMatch(/profiles add[\s\S]*sandbox start/);
   });
@@ -31,7 +31,7 @@ describe('with nothing configured', () => {
   });
 
   it('there is no profile to choose', async () => {
-    expect(reportedError(await home.run(['profiles', 'use', '--json']))).toMatchObject({
+    expect(reportedError(await home.run`profiles use --json`)).toMatchObject({
       code: 'NO_PROFILE',
     });
   });
@@ -69,7 +69,7 @@ describe('choosing a profile', () => {
   });
 
   it('is a usage error in a pipe, with the names', async () => {
-    const found = await home.run(['profiles', 'use', '--json']);
+    const found = await home.run`profiles use --json`;
     expect(found.code).toBe(2);
     expect(reportedError(found)).toMatchObject({
       code: 'USAGE',

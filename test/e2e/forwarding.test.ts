@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const body = (n: number, envelopeId: string) =>
   `{ "event":"envelope.sent",  "n":${n}, "data":{"envelopeId":"${envelopeId}"} }`;
-const listen = (...more: string[]) => home.start(['listen', '--port', '0', '--json', ...more]);
+const listen = (...more: string[]) => home.start`listen --port 0 --json ${more}`;
 const post = async (url: unknown, content: string) =>
   (
     await fetch(String(url), {
@@ -82,7 +82,7 @@ describe('deliveries the application could not take', () => {
       bodies.slice(0, 2),
     );
     expect(got.map(({ body: one }) => one).toSorted()).toEqual(bodies.toSorted());
-    const kept = jsonLines((await home.run(['events', 'list', '-q', '--all'])).stdout.replace(/.+/g, '"$&"'));
+    const kept = jsonLines((await home.run`events list -q --all`).stdout.replace(/.+/g, '"$&"'));
     expect(got.map(({ id }) => id).toSorted()).toEqual(kept.toSorted());
     const third = listen(...to);
     await third.object();

@@ -14,19 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 beforeEach(async () => {
-  await home.run(['sandbox', 'reset', '--yes']);
+  await home.run`sandbox reset --yes`;
   await rm(home.path('state', 'events'), { recursive: true, force: true });
 });
 
 async function listen(port = '0'): Promise<void> {
-  listening = home.start(['listen', '--port', port, '--json']);
+  listening = home.start`listen --port ${port} --json`;
   url = String((await listening.object()).url);
 }
 const create = async (...more: string[]) => {
   const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>'];
-  return String(
-    (await home.object([...words, '--webhook-url', url, '--webhook-secret-file', 'secret', ...more])).id,
-  );
+  return String((await home.object`${words} --webhook-url ${url} --webhook-secret-file secret ${more}`).id);
 };
 /** Until the listener has shown so many. */
 const received = async (count: number) => {
@@ -48,10 +46,10 @@ describe('events gaps', () => {
     await listen();
     const signed = await create('--send');
     await create();
-    await home.run(['sandbox', 'sign', signed]);
+    await home.run`sandbox sign ${signed}`;
     await received(4);
     const cancelled = await create('--send');
-    await home.run(['envelopes', 'cancel', cancelled, '--yes']);
+    await home.run`envelopes cancel ${cancelled} --yes`;
     await received(2);
     await listening.stop();
     expect(await gaps()).toEqual({ code: 0, stderr: '', list: [] });
@@ -63,16 +61,16 @@ describe('events gaps', () => {
     const second = await create('--send');
     await received(2);
     const trigger = (event: string, envelope: string) =>
-      home.run(['events', 'trigger', event, '--to', url, '--secret-file', 'secret', '--envelope', envelope]);
+      home.run`events trigger ${event} --to ${url} --secret-file secret --envelope ${envelope}`;
     await trigger('completed', second);
     await trigger('signed', second);
     await trigger('sent', 'env_madeup');
     await listening.stop();
-    await home.run(['sandbox', 'sign', first]);
+    await home.run`sandbox sign ${first}`;
     const third = await create('--send');
-    await home.run(['envelopes', 'cancel', third, '--yes']);
+    await home.run`envelopes cancel ${third} --yes`;
     const fourth = await create('--send', '--expires-in-days', '3');
-    await home.run(['sandbox', 'advance', '4d']);
+    await home.run`sandbox advance 4d`;
     const { code, stderr, list } = await gaps();
     expect(code).toBe(10);
     expect(stderr).toMatch(/"code":"PARTIAL".*9 gaps in 4 envelopes/);
@@ -96,7 +94,7 @@ describe('events gaps', () => {
       deliveryId: null,
       why: 'no envelope.signed was received for ada@example.com',
     });
-    const ids = linesOf((await home.run(['events', 'gaps', '--grace', '0s', '-q'])).stdout);
+    const ids = linesOf((await home.run`events gaps --grace 0s -q`).stdout);
     expect(ids).toHaveLength(9);
     const elsewhere = await gaps('--grace', '0s', '--webhook-url', 'https://elsewhere.example/');
     expect(elsewhere.list.map(({ kind }) => kind)).toEqual(['unknown']);
@@ -107,12 +105,12 @@ describe('events gaps', () => {
   });
 
   it('reads lists that tell little, with a GET for what could have moved', async () => {
-    await home.run(['sandbox', 'choices', 'list-items=summary']);
+    await home.run`sandbox choices list-items=summary`;
     await listen();
     const first = await create('--send');
     await received(1);
     await listening.stop();
-    await home.run(['sandbox', 'sign', first]);
+    await home.run`sandbox sign ${first}`;
     expect((await gaps()).list.map(({ event }) => event).toSorted()).toEqual([
       'envelope.completed',
       'envelope.signed',
@@ -121,7 +119,7 @@ describe('events gaps', () => {
 
   it('needs a key, and says what it is about', async () => {
     const other = new Home();
-    expect((await other.run(['events', 'gaps', '--json'])).code).toBe(3);
+    expect((await other.run`events gaps --json`).code).toBe(3);
     await other.close();
   });
 });

@@ -53,7 +53,7 @@ describe('help for programs', () => {
   );
 
   it('behind -- is an argument like any other', async () => {
-    const { stdout } = await home.run(['envelopes', 'get', '--json', '--', '--help']);
+    const { stdout } = await home.run`envelopes get --json -- --help`;
     expect(stdout).toBe('');
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../src/webhooks/receive/signature.ts';
+import { argv } from '../support/argv.ts';
 import { Home, jsonLines, linesOf } from '../support/cli.ts';
 
 const SECRET = 'canarysecret-0123456789';
@@ -8,13 +9,12 @@ const signers = ['--signer', 'Ada Lovelace <ada@example.com>'];
 let id: string;
 let other: string;
 
-const create = async () =>
-  String((await home.object(['envelopes', 'create', '--template', 'tmpl_nda', ...signers])).id);
+const create = async () => String((await home.object`envelopes create --template tmpl_nda ${signers}`).id);
 
 beforeAll(async () => {
   await home.sandbox();
   [id, other] = await Promise.all([create(), create()]);
-  const listening = home.start(['listen', '--port', '0', '--json'], {
+  const listening = home.start(argv`listen --port 0 --json`, {
     env: { ESIGN_WEBHOOK_SECRET: SECRET },
   });
   const { url } = await listening.object();
@@ -34,7 +34,7 @@ afterAll(() => home.close());
 
 describe('envelopes get --history', () => {
   it('shows each event once, in order of time, and nothing that was refused', async () => {
-    const { stdout } = await home.run(['envelopes', 'get', id, '--history']);
+    const { stdout } = await home.run`envelopes get ${id} --history`;
     expect(stdout).toContain('History  2 events received on this machine');
     const events = linesOf(stdout).filter((line) => line.includes('2026-01-0'));
     expect(events.map((line) => line.replace(/UTC.*ago/, 'UTC'))).toEqual([
@@ -44,8 +44,8 @@ describe('envelopes get --history', () => {
   });
 
   it('is in the JSON only when asked for', async () => {
-    expect(await home.object(['envelopes', 'get', id])).not.toHaveProperty('history');
-    const { history } = await home.object(['envelopes', 'get', id, '--history']);
+    expect(await home.object`envelopes get ${id}`).not.toHaveProperty('history');
+    const { history } = await home.object`envelopes get ${id} --history`;
     expect(history).toMatchObject([
       { event: 'envelope.sent', at: '2026-01-01T10:00:00Z', verified: true },
       { event: 'envelope.signed', at: '2026-01-02T10:00:00Z', verified: true },
@@ -53,13 +53,13 @@ describe('envelopes get --history', () => {
   });
 
   it('is there for several envelopes, also for one nothing was received for', async () => {
-    const { code, stdout } = await home.run(['envelopes', 'get', id, other, '--history', '--json']);
+    const { code, stdout } = await home.run`envelopes get ${id} ${other} --history --json`;
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toMatchObject([
       { ok: true, envelope: { id, history: [{}, {}] } },
       { ok: true, envelope: { id: other, history: [] } },
     ]);
-    const shown = await home.run(['envelopes', 'get', other, '--history']);
+    const shown = await home.run`envelopes get ${other} --history`;
     expect(shown.stdout).toContain('nothing received on this machine');
   });
 });

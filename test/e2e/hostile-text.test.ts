@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { COMMAND, Home, jsonLines } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 import { json } from '../support/server.ts';
@@ -115,15 +116,15 @@ describe("strangers' text", () => {
       expect((stdout + stderr).replaceAll(/[\t\n]/g, '')).not.toMatch(ACTING);
     }
     const debug = { ...service.env, DEBUG: '*' };
-    const told = await home.run(['envelopes', 'get', 'env_bad'], { env: debug });
+    const told = await home.run(argv`envelopes get env_bad`, { env: debug });
     expect(told.stderr).toMatch(/\n\s+at /);
     expect(told.stderr.replaceAll('\n', '')).not.toMatch(ACTING);
-    const line = await home.run(['envelopes', 'get', 'env_bad', '--json'], { env: debug });
+    const line = await home.run(argv`envelopes get env_bad --json`, { env: debug });
     expect(jsonLines(line.stderr)).toHaveLength(1);
-    const list = await home.run(['envelopes', 'list', '--json'], { env: service.env });
+    const list = await home.run(argv`envelopes list --json`, { env: service.env });
     expect(list.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     expect(parseJson(list.stdout)).toEqual(CORPUS.map((_, index) => envelope(index)));
-    const bad = await home.run(['envelopes', 'get', 'env_bad', '--json'], { env: service.env });
+    const bad = await home.run(argv`envelopes get env_bad --json`, { env: service.env });
     expect(jsonLines(bad.stderr)).toMatchObject([
       { error: { code: hostile('C', 0), message: hostile('m', 1) } },
     ]);

@@ -15,15 +15,14 @@ const TENANT = 'Ada <ada@example.com>;role=Tenant';
 const LANDLORD = 'Bo <bo@example.com>;role=Landlord';
 const CREATE = ['envelopes', 'create', '--template', 'tmpl_lease'];
 const signers = (...list: string[]) => list.flatMap((one) => ['--signer', one]);
-const count = async () =>
-  Number((await home.run(['envelopes', 'list', '--all', '-q'])).stdout.split('\n').length);
+const count = async () => Number((await home.run`envelopes list --all -q`).stdout.split('\n').length);
 const open = (args: string[]): Screen => {
   const [file, ...before] = COMMAND;
   return openScreen(file, [...before, ...args], { env: home.env, columns: 100 });
 };
 const draft = async (...extra: string[]) =>
   String((await home.object([...CREATE, ...signers(TENANT), '--allow-missing-roles', ...extra])).id);
-const statusOf = async (id: string) => (await home.object(['envelopes', 'get', id])).status;
+const statusOf = async (id: string) => (await home.object`envelopes get ${id}`).status;
 
 describe('create', () => {
   it('ends with 2 and creates nothing where a role of the template has nobody', async () => {
@@ -66,14 +65,14 @@ describe('create', () => {
       '--json',
       ...signers('Ada <ada@example.com>;role=Tennant'),
     ];
-    const wrongId = await home.run([...args, '--template', 'tmpl_leas']);
+    const wrongId = await home.run`${args} --template tmpl_leas`;
     expect(wrongId.code).toBe(4);
     expect(reportedError(wrongId)).toMatchObject({
       code: 'NOT_FOUND',
       message: expect.stringContaining('tmpl_leas:') as unknown,
       hint: expect.stringContaining('Did you mean tmpl_lease?') as unknown,
     });
-    const wrongRole = await home.run([...args, '--template', 'tmpl_lease']);
+    const wrongRole = await home.run`${args} --template tmpl_lease`;
     expect([wrongRole.code, reportedError(wrongRole).message]).toEqual([
       2,
       expect.stringContaining('did you mean Tenant?'),
@@ -121,25 +120,25 @@ describe('create', () => {
 describe('send', () => {
   it('ends with 2 and mails nobody where a role has nobody', async () => {
     const id = await draft();
-    const run = await home.run(['envelopes', 'send', id, '--json']);
+    const run = await home.run`envelopes send ${id} --json`;
     expect([run.code, reportedError(run).message]).toEqual([2, 'Nobody signs as Landlord.']);
     expect(await statusOf(id)).toBe('DRAFT');
-    expect((await home.run(['envelopes', 'send', id, '--allow-missing-roles'])).code).toBe(0);
+    expect((await home.run`envelopes send ${id} --allow-missing-roles`).code).toBe(0);
     expect(await statusOf(id)).toBe('SENT');
   });
 
   it('--dry-run says the same beforehand, and of several which', async () => {
     const ids = [await draft(), String((await home.object([...CREATE, ...signers(TENANT, LANDLORD)])).id)];
-    const one = await home.run(['envelopes', 'send', ids[0] ?? '', '--dry-run', '--json']);
+    const one = await home.run`envelopes send ${ids[0] ?? ''} --dry-run --json`;
     expect([one.code, reportedError(one).message]).toEqual([2, 'Nobody signs as Landlord.']);
-    const several = await home.run(['envelopes', 'send', ...ids, '--dry-run']);
+    const several = await home.run`envelopes send ${ids} --dry-run`;
     expect(several).toMatchObject({ code: 0, stderr: `${ids[0]}: Nobody signs as Landlord.\n` });
   });
 
   it('of several leaves out only those', async () => {
     const whole = String((await home.object([...CREATE, ...signers(TENANT, LANDLORD)])).id);
     const ids = [await draft(), whole];
-    const run = await home.run(['envelopes', 'send', ...ids, '--yes', '--json']);
+    const run = await home.run`envelopes send ${ids} --yes --json`;
     expect(run.code).toBe(10);
     expect(jsonLines(run.stdout).map((row) => isRecord(row) && [row.id, row.ok])).toEqual([
       [ids[0], false],
@@ -167,12 +166,12 @@ describe('bulk create', () => {
   it('checks each row, and says where and how often', async () => {
     const rows = ['a@b.c,Tenant,d@e.f,Landlord', 'g@h.i,Tenant,,', 'j@k.l,Tenant,,', 'm@n.o,,p@q.r,'];
     const args = await given('casts.csv', `${HEAD}\n${rows.join('\n')}\n`);
-    const run = await home.run([...args, '--json']);
+    const run = await home.run`${args} --json`;
     expect(run.code).toBe(2);
     expect(String(reportedError(run).message).split('\n').slice(1)).toEqual([
       'casts.csv:3: nobody signs as Landlord (and so in 1 more row); name somebody, or give --allow-missing-roles.',
     ]);
-    const allowed = await home.run([...args, '--allow-missing-roles', '--dry-run']);
+    const allowed = await home.run`${args} --allow-missing-roles --dry-run`;
     expect([allowed.code, allowed.stderr]).toEqual([
       0,
       expect.stringContaining('casts.csv:3: nobody signs as Landlord'),
@@ -184,7 +183,7 @@ describe('bulk create', () => {
       'twice.csv',
       `${HEAD}\na@b.c,Tenant,A@b.c,Landlord\nd@e.f,Tenant,g@h.i,Tenant\n`,
     );
-    const run = await home.run([...args, '--dry-run', '--allow-missing-roles']);
+    const run = await home.run`${args} --dry-run --allow-missing-roles`;
     expect(run.stderr).toContain('twice.csv:2: a@b.c stands here twice.');
     expect(run.stderr).toContain('twice.csv:3: d@e.f and g@h.i both sign as Tenant.');
   });

@@ -21,7 +21,7 @@ beforeAll(async () => {
     response.end('ok');
   });
   const words = ['listen', '--port', '0', '--json', '--inspect', '--secret-file', 'secret'];
-  const ready = await home.start([...words, '--forward-to', `${target.origin}/hooks`]).object();
+  const ready = await home.start`${words} --forward-to ${target.origin}/hooks`.object();
   inspector = new URL(String(ready.inspectorUrl));
   receiver = String(ready.url);
 });
@@ -122,7 +122,7 @@ describe('the page of listen --inspect', () => {
 
   it('says when its port is taken, and needs --inspect for one', async () => {
     const words = ['listen', '--port', '0', '--no-verify', '--inspect-port', inspector.port];
-    const taken = await home.run([...words, '--inspect']);
+    const taken = await home.run`${words} --inspect`;
     expect([taken.code, taken.stderr.includes('the port is taken')]).toEqual([2, true]);
     expect((await home.run(words)).code).toBe(2);
   });

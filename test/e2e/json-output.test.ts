@@ -7,6 +7,7 @@ import { outputSchemaOf } from '../../src/cli/describe/schema.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { nameOf } from '../output-contract/schemas.ts';
 import { SHAPES, SHARED } from '../output-contract/shapes.ts';
+import { argv } from '../support/argv.ts';
 import { Home, jsonLines, type LongRunning, reportedError } from '../support/cli.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -79,7 +80,7 @@ beforeAll(async () => {
   const { ready } = await home.sandbox();
   await check('sandbox:start', 'ready', JSON.stringify(ready));
   await writeFile(home.path('secret'), SECRET);
-  listener = home.start(['listen', '--port', '0', '--secret-file', 'secret', '--json']);
+  listener = home.start`listen --port 0 --secret-file secret --json`;
   url = String((await listener.object()).url);
 });
 afterAll(() => home.close());
@@ -117,7 +118,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('envelopes:evidence', 'evidence', [id, '--dir', 'evidence']);
     await run('documents:verify', 'files', []);
     await run('documents:pins', 'list', ['--accept', 'ab'.repeat(32), '--dry-run']);
-    const { signedDocumentStorageKey } = await home.object(['envelopes', 'get', id]);
+    const { signedDocumentStorageKey } = await home.object`envelopes get ${id}`;
     const key = String(signedDocumentStorageKey);
     await run('documents:head', 'one', [key]);
     await run('documents:head', 'several', [key, 'nope'], 10);
@@ -131,9 +132,9 @@ describe('what a command prints with --json fits contract/output', () => {
     const delivery = JSON.stringify(await listener.object());
     await check('listen', 'lines', delivery);
     await run('events:list', 'list', []);
-    const id = (await home.run(['events', 'list', '-q', '-L', '1'])).stdout.trim();
+    const id = (await home.run`events list -q -L 1`).stdout.trim();
     await run('events:show', 'event', [id]);
-    const of = (await home.run(['events', 'list', '--fields', 'envelopeId', '-L', '1'])).stdout.trim();
+    const of = (await home.run`events list --fields envelopeId -L 1`).stdout.trim();
     await run('envelopes:get', 'history', [of, '--history']);
     await run('events:replay', 'forwards', [id, '--to', url]);
     await run('events:trigger', 'forwards', ['completed', '--to', url, '--secret-file', 'secret']);
@@ -177,7 +178,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('sandbox:choices', 'list', []);
     await run('schema', 'schema', ['envelopes', 'get']);
     const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
-    await check('mcp', 'messages', (await home.run(['mcp', '--json'], { input })).stdout);
+    await check('mcp', 'messages', (await home.run(argv`mcp --json`, { input })).stdout);
     await run('sandbox:faults', 'faults', []);
     await run('sandbox:mails', 'list', []);
     await run('sandbox:snapshot', 'snapshot', ['save', 'now']);
@@ -186,7 +187,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await writeFile(home.path('seed.json'), JSON.stringify({ templates: [{ id: 'tmpl_x', name: 'X' }] }));
     await run('sandbox:seed', 'result', ['seed.json']);
     const program = ['node', '-e', 'console.log("{}")'];
-    const executed = await home.run(['sandbox', 'exec', '--json', '--', ...program]);
+    const executed = await home.run`sandbox exec --json -- ${program}`;
     await check('sandbox:exec', 'command', executed.stdout);
     await run('sandbox:advance', 'now', ['2h']);
     await run('demo', 'end', ['--dir', 'demo']);
@@ -200,7 +201,7 @@ describe('what a command prints with --json fits contract/output', () => {
       ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'a@b.c', '--expires-in-days', '9999'],
       ['envelopes', 'list', '--status', 'SNET'],
     ]) {
-      const finished = await home.run([...words, '--json']);
+      const finished = await home.run`${words} --json`;
       const error = reportedError(finished);
       expect(error.exitCode).toBe(finished.code);
       expect(valid({ error }), `${ajv.errorsText(valid.errors)}\n${finished.stderr}`).toBe(true);

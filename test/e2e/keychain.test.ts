@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, PACKAGE, type Sandbox } from '../support/cli.ts';
 import { type Keyring, needsKeychain, startKeyring } from '../support/keyring.ts';
 
@@ -19,13 +20,13 @@ afterAll(() => {
 });
 
 const add = (name: string, env?: Keyring['env']) =>
-  home.run(['profiles', 'add', name, '--base-url', sandbox.baseUrl, '--api-key-stdin', '--keychain'], {
+  home.run(argv`profiles add ${name} --base-url ${sandbox.baseUrl} --api-key-stdin --keychain`, {
     input: sandbox.apiKey,
     ...(env ? { env } : {}),
   });
 const file = () => readFile(home.path('config', 'profiles.json'), 'utf8');
 const keptIn = async (name: string) => {
-  const { apiKey } = await home.object(['profiles', 'show', name]);
+  const { apiKey } = await home.object`profiles show ${name}`;
   return isRecord(apiKey) ? apiKey.in : undefined;
 };
 
@@ -37,7 +38,7 @@ describe('without a keychain', () => {
     expect(stderr).toContain('kept in the profiles file');
     expect(stdout + stderr).not.toContain(sandbox.apiKey);
     expect(await keptIn('plain')).toBe('file');
-    expect((await home.run(['templates', 'list', '-q', '-p', 'plain'])).code).toBe(0);
+    expect((await home.run`templates list -q -p plain`).code).toBe(0);
   });
 });
 
@@ -56,7 +57,7 @@ describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
   });
 
   it('that does not answer is said with what to do, and exit code 2', async () => {
-    const { code, stderr } = await home.run(['templates', 'list', '-p', 'kept']);
+    const { code, stderr } = await home.run`templates list -p kept`;
     expect(code).toBe(2);
     expect(stderr).toContain("The keychain can't be used");
     expect(stderr).toContain('ESIGN_API_KEY');
@@ -65,7 +66,7 @@ describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
   it('gives the key back to the file and takes it again', async () => {
     expect((await using(['profiles', 'edit', 'kept', '--no-keychain'])).code).toBe(0);
     expect(await keptIn('kept')).toBe('file');
-    expect((await home.run(['templates', 'list', '-q', '-p', 'kept'])).code).toBe(0);
+    expect((await home.run`templates list -q -p kept`).code).toBe(0);
     expect((await using(['profiles', 'edit', 'kept', '--keychain'])).code).toBe(0);
     expect(await keptIn('kept')).toBe('keychain');
     // A new key stays where the old one was.

@@ -48,7 +48,7 @@ describe('a body that is small and grows without bounds', () => {
       await listener.stop();
       const { deliveryId, bytes } = await latest();
       expect(bytes).toBe(body.length);
-      const shown = await home.run(['events', 'show', String(deliveryId)]);
+      const shown = await home.run`events show ${String(deliveryId)}`;
       expect([shown.code, shown.stdout.length > body.length, shown.stdout.length < 2 * body.length]).toEqual([
         0,
         true,
@@ -118,7 +118,7 @@ describe('what a sender can slip in', () => {
     await listener.stop();
     const { deliveryId } = await latest();
     const show = ['events', 'show', String(deliveryId)];
-    const outputs = [await home.run(show), await home.run([...show, '--json'])].map(({ stdout }) => stdout);
+    const outputs = [await home.run(show), await home.run`${show} --json`].map(({ stdout }) => stdout);
     for (const output of outputs) {
       expect(output).toMatch(/authorization/i);
       expect(output).not.toContain('canary-');
@@ -158,7 +158,7 @@ describe('the secrets', () => {
 
   it('of a create that was never answered count for a day, and not for an envelope with one of its own', async () => {
     const day = 86_400_000;
-    await home.run(['profiles', 'list']);
+    await home.run`profiles list`;
     const [fresh, stale, own] = [
       'fresh-secret-0123456789',
       'stale-secret-0123456789',

@@ -29,7 +29,7 @@ describe('listen --health-port', () => {
     const lives = home.path('lives');
     await writeFile(lives, '');
     const tunnel = `echo https://odd-words.example.com; while test -e ${lives}; do sleep 0.05; done; exit 4`;
-    const listening = home.start([...LISTEN, '--tunnel', tunnel]);
+    const listening = home.start`${LISTEN} --tunnel ${tunnel}`;
     const { healthUrl } = await listening.object();
     expect(await listening.object()).toMatchObject({ type: 'tunnel' });
     expect(await health(healthUrl, 200)).toEqual({ ok: true, reasons: [] });
@@ -52,7 +52,7 @@ describe('listen --health-port', () => {
     expect(await health(healthUrl, 503)).toMatchObject({ reasons: [{ code: 'port' }] });
     expect(await waiting.stop()).toEqual({ code: null, signal: 'SIGTERM' });
     await other.stop();
-    expect((await home.run(['listen', '--port', port, '--health-port', port, '--no-verify'])).code).toBe(2);
+    expect((await home.run`listen --port ${port} --health-port ${port} --no-verify`).code).toBe(2);
   });
 
   it.skipIf(process.platform === 'win32')('runs as the unit for systemd says', async () => {
@@ -62,7 +62,7 @@ describe('listen --health-port', () => {
       .replaceAll('%d', home.folder)
       .replace(/(port) \d+/g, '$1 0')
       .split(' ');
-    const listening = home.start([...args, '--drain', '1s', '--json']);
+    const listening = home.start`${args} --drain 1s --json`;
     const { url, healthUrl } = await listening.object();
     const body = payload('env_unit');
     expect(await post(url, body, signed(body, SECRET))).toBe(200);

@@ -48,7 +48,7 @@ function post(url: string, body: Buffer, agent: Agent): Promise<number | null> {
 
 /** Sends from many sides until the listener is gone; kills it in the middle of that. */
 async function round(): Promise<void> {
-  const listening = home.start(['listen', '--port', '0', '--json', '--events', 'declined']);
+  const listening = home.start`listen --port 0 --json --events declined`;
   const url = String((await listening.object()).url);
   const agent = new Agent({ keepAlive: true });
   const wanted = 100 + random() * 600;
@@ -95,7 +95,7 @@ describe('a listener that is killed again and again under load', () => {
     expect(new Set(answered.map(({ answer }) => answer))).toEqual(new Set([200, 400]));
     expect(answered.length).toBeGreaterThan(KILLS * 100);
     // What the last kill may have torn is passed over, and the next listener knows the repeats.
-    const again = home.start(['listen', '--port', '0', '--json']);
+    const again = home.start`listen --port 0 --json`;
     const { url } = await again.object();
     const repeat = answered.find(({ answer }) => answer === 200);
     const agent = new Agent();

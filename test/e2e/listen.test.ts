@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../src/webhooks/receive/signature.ts';
+import { argv } from '../support/argv.ts';
 import { Home, reportedError } from '../support/cli.ts';
 
 const home = new Home();
@@ -14,7 +15,7 @@ afterAll(() => home.close());
 
 describe('listen', () => {
   it("receives the sandbox's webhooks, verified, in order, and sums up at the end", async () => {
-    const listening = home.start(['listen', '--port', '0', '--secret-file', 'old', '--json']);
+    const listening = home.start`listen --port 0 --secret-file old --json`;
     const { url } = await listening.object();
     const create = [
       'envelopes',
@@ -25,14 +26,8 @@ describe('listen', () => {
       'Ada <ada@example.com>',
       '--send',
     ];
-    const envelope = await home.object([
-      ...create,
-      '--webhook-url',
-      String(url),
-      '--webhook-secret-file',
-      'old',
-    ]);
-    await home.run(['sandbox', 'sign', String(envelope.id)]);
+    const envelope = await home.object`${create} --webhook-url ${String(url)} --webhook-secret-file old`;
+    await home.run`sandbox sign ${String(envelope.id)}`;
     const events = [];
     for (let i = 0; i < 4; i++) events.push(await listening.object());
     expect(events.map((one) => one.event)).toEqual([
@@ -65,7 +60,7 @@ describe('listen', () => {
   });
 
   it('takes several secrets, refuses the unsigned, and shows no secret', async () => {
-    const listening = home.start(['listen', '--port', '0', '--secret-file', 'old', '--secret-file', 'new']);
+    const listening = home.start`listen --port 0 --secret-file old --secret-file new`;
     const body = '{"event":"envelope.sent","data":{"envelopeId":"env_\\u001b[31m1"}}';
     const [, url = ''] = await listening.says(/Listening at (\S+?)\.\s/);
     const post = (signature: string) =>
@@ -89,8 +84,8 @@ describe('listen', () => {
 
   it('needs a secret, or to be told to take everything', async () => {
     const [none, short] = await Promise.all([
-      home.run(['listen', '--port', '0']),
-      home.run(['listen', '--port', '0', '--secret-file', 'missing']),
+      home.run`listen --port 0`,
+      home.run`listen --port 0 --secret-file missing`,
     ]);
     expect([none.code, short.code]).toEqual([2, 2]);
     expect(none.stderr).toContain('--no-verify');
@@ -98,7 +93,7 @@ describe('listen', () => {
   });
 
   it('shows only the events asked for', async () => {
-    const listening = home.start(['listen', '--port', '0', '--no-verify', '--events', 'completed', '--json']);
+    const listening = home.start`listen --port 0 --no-verify --events completed --json`;
     const { url } = await listening.object();
     await listening.object();
     for (const event of ['envelope.sent', 'envelope.completed']) {
@@ -117,7 +112,7 @@ describe('what listen answers', () => {
   });
 
   it('200, 401, 400, 405, 404 and 413, each delivery a JSON line with its reason', async () => {
-    const listening = home.start(['listen', '--port', '0', '--json'], { env: { ESIGN_WEBHOOK_SECRET: old } });
+    const listening = home.start(argv`listen --port 0 --json`, { env: { ESIGN_WEBHOOK_SECRET: old } });
     const ready = await listening.object();
     expect(ready).toMatchObject({
       type: 'ready',
@@ -186,12 +181,12 @@ describe('what listen answers', () => {
   });
 
   it('nothing, when the port is taken or an option makes no sense', async () => {
-    const listening = home.start(['listen', '--port', '0', '--no-verify', '--json']);
+    const listening = home.start`listen --port 0 --no-verify --json`;
     const { port } = new URL(String((await listening.object()).url));
     const runs = await Promise.all([
-      home.run(['listen', '--port', port, '--no-verify', '--json']),
-      home.run(['listen', '--port', '0', '--no-verify', '--events', 'envelope.signd', '--json']),
-      home.run(['listen', '--port', '70000', '--no-verify', '--json']),
+      home.run`listen --port ${port} --no-verify --json`,
+      home.run`listen --port 0 --no-verify --events envelope.signd --json`,
+      home.run`listen --port 70000 --no-verify --json`,
     ]);
     expect(runs.map((one) => one.code)).toEqual([2, 2, 2]);
     expect(runs.map((one) => reportedError(one).code)).toEqual(['USAGE', 'USAGE', 'USAGE']);
@@ -201,18 +196,9 @@ describe('what listen answers', () => {
   });
 
   it('both payload shapes and both signature forms of the service, and says whose word is false', async () => {
-    const listening = home.start([
-      'listen',
-      '--port',
-      '0',
-      '--secret-file',
-      'new',
-      '--secret-file',
-      'old',
-      '--json',
-    ]);
+    const listening = home.start`listen --port 0 --secret-file new --secret-file old --json`;
     const { url } = await listening.object();
-    await home.run(['sandbox', 'choices', 'payload=type', 'signature=prefixed']);
+    await home.run`sandbox choices payload=type signature=prefixed`;
     const send = (secret: string) =>
       home.run([
         ...['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>', '--send'],

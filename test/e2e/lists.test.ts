@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { answerPage, type FakeService, fakeService } from './fake-service.ts';
@@ -57,8 +58,7 @@ afterAll(async () => {
 });
 
 const at = (world: string) => ({ ...service.env, ESIGN_BASE_URL: `${service.server.origin}/${world}/v1` });
-const list = (world: string, ...args: string[]) =>
-  home.run(['envelopes', 'list', ...args], { env: at(world) });
+const list = (world: string, ...args: string[]) => home.run(argv`envelopes list ${args}`, { env: at(world) });
 /** The requests a run made. */
 async function requestsOf<T>(run: Promise<T>) {
   const before = service.server.seen.length;
@@ -139,7 +139,7 @@ describe('a list', () => {
     const [all, picked, refused] = await Promise.all([
       list('many', '--jsonl', '-L', '2'),
       list('many', '--jsonl', '--fields', 'id', '--all'),
-      home.run(['envelopes', 'list', '--jsonl'], {
+      home.run(argv`envelopes list --jsonl`, {
         env: { ...at('many'), ESIGN_BASE_URL: 'http://127.0.0.1:9/x' },
       }),
     ]);
@@ -215,11 +215,11 @@ describe('filters of envelopes list', () => {
 describe('ids from stdin', () => {
   it('takes them from a list in any pipe form, without blanks and repeats', async () => {
     const [got, none, piped] = await Promise.all([
-      home.run(['envelopes', 'get', '-', '--json'], {
+      home.run(argv`envelopes get - --json`, {
         env: at('many'),
         input: 'env_3\r\n\n  env_1\tSENT\tmore\nenv_3\n',
       }),
-      home.run(['envelopes', 'send', '-'], { env: at('many'), input: '' }),
+      home.run(argv`envelopes send -`, { env: at('many'), input: '' }),
       home.shell('esign envelopes list -q -L 2 2>/dev/null | esign envelopes get - --json', at('many')),
     ]);
     expect(jsonLines(got.stdout)).toMatchObject([

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { Home, reportedError } from '../support/cli.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startTlsFront, type TlsFront } from '../support/tls.ts';
@@ -24,7 +25,7 @@ async function breaking(name: 'service' | 'bucket', breaksAfter: (connection: nu
   addProfile(home, 'tls', { service: front.origin, bucket: front.origin });
 }
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
-  home.run([...args, '--profile', 'tls', '--json'], { env });
+  home.run(argv`${args} --profile tls --json`, { env });
 
 describe.each(['service', 'bucket'] as const)('a reply of the %s that breaks off', (name) => {
   it.each([
@@ -59,7 +60,7 @@ describe('a write whose reply is lost', () => {
     proxy.close();
     expect(done.code).toBe(0);
     expect(done.stderr).toContain('it was found');
-    const all = JSON.stringify(await home.json(['envelopes', 'list', '--all']));
+    const all = JSON.stringify(await home.json`envelopes list --all`);
     expect(all.match(/"case":"tunnel"/g)).toHaveLength(1);
   });
 });
@@ -67,7 +68,7 @@ describe('a write whose reply is lost', () => {
 describe('a download that breaks off', () => {
   it('goes on where it was, and is whole', async () => {
     const args = ['documents', 'download', places.key, '--no-input'];
-    await home.run([...args, '-o', 'whole.pdf']);
+    await home.run`${args} -o whole.pdf`;
     const whole = await readFile(home.path('whole.pdf'));
     await breaking('bucket', (connection) => (connection < 3 ? Math.ceil(whole.length / 3) : undefined));
     const done = await run([...args, '-o', 'broken.pdf']);

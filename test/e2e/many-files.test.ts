@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, jsonLines } from '../support/cli.ts';
 import { type SeenRequest, startServer, type TestServer } from '../support/server.ts';
 
@@ -56,7 +57,7 @@ function strange(request: SeenRequest, response: ServerResponse): void {
 
 const env = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'us-east-1' };
 const download = () =>
-  home.run(['documents', 'download', '-', '--dir', 'many', '--wait', '0s', '--json'], {
+  home.run(argv`documents download - --dir many --wait 0s --json`, {
     env,
     input: `${keys.join('\n')}\n`,
   });

@@ -33,7 +33,7 @@ beforeAll(async () => {
   sandbox = await home.sandbox();
   open = await created('Maria Rossi <maria@example.com>', '--send', '--subject', 'Confidential for Maria');
   done = await created('Łukasz Nowak <lukasz@example.com>', '--send');
-  await home.run(['sandbox', 'sign', done]);
+  await home.run`sandbox sign ${done}`;
   reader = await Assistant.start(home);
   writer = await Assistant.start(home, ['--allow-write']);
 });
@@ -71,9 +71,9 @@ describe('has Maria signed?', () => {
     expect(await reader.items('find', { text: 'nobody' })).toEqual([]);
     expect(await reader.items('list', { status: ['SENT'], signer: 'maria' })).toMatchObject([{ id: open }]);
     expect((await reader.call('list', { limit: 1 })).reply).toMatchObject({ more: true });
-    expect(await reader.data('get', { id: open })).toEqual(await home.object(['envelopes', 'get', open]));
+    expect(await reader.data('get', { id: open })).toEqual(await home.object`envelopes get ${open}`);
     const summary = await reader.data('summary');
-    expect(summary).toEqual(await home.object(['envelopes', 'summary', '--most', '10']));
+    expect(summary).toEqual(await home.object`envelopes summary --most 10`);
     expect(await reader.data('history', { id: open })).toMatchObject({ id: open, history: [] });
     expect(await reader.data('templates', { id: 'tmpl_lease' })).toMatchObject({
       roles: { names: ['Landlord', 'Tenant'], inferred: false },

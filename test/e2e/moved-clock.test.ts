@@ -5,10 +5,10 @@ const home = new Home();
 const create = async (subject: string, ...args: string[]) => {
   const signer = 'Ada <ada@example.com>';
   const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', signer, '--subject', subject];
-  return (await home.run([...words, '--send', '-q', ...args])).stdout.trim();
+  return (await home.run`${words} --send -q ${args}`).stdout.trim();
 };
 const ids = async (...filters: string[]) =>
-  linesOf((await home.run(['envelopes', 'list', '--all', '-q', ...filters])).stdout);
+  linesOf((await home.run`envelopes list --all -q ${filters}`).stdout);
 
 let old = '';
 let expired = '';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await home.sandbox();
   old = await create('old');
   expired = await create('expired', '--expires-in-days', '9');
-  await home.run(['sandbox', 'advance', '11d']);
+  await home.run`sandbox advance 11d`;
   young = await create('young');
 });
 afterAll(() => home.close());
@@ -32,16 +32,16 @@ describe("ages are measured by the service's clock", () => {
   });
 
   it('in words', async () => {
-    const get = async (id: string) => (await home.run(['envelopes', 'get', id])).stdout;
+    const get = async (id: string) => (await home.run`envelopes get ${id}`).stdout;
     expect(await get(young)).toMatch(/sent just now, expires in 30 days/);
     expect(await get(old)).toMatch(/sent 11 days ago, expires in 19 days/);
     expect(await get(expired)).toMatch(/Expired 2 days ago; not signed by Ada\./);
   });
 
   it('in the summary, and by the doctor', async () => {
-    const summary = await home.object(['envelopes', 'summary', '--soon', '20d']);
+    const summary = await home.object`envelopes summary --soon 20d`;
     expect(summary.expiringSoon).toMatchObject([{ id: old }]);
-    const { stdout, code } = await home.run(['doctor', '--json']);
+    const { stdout, code } = await home.run`doctor --json`;
     expect([code, stdout]).toEqual([0, expect.stringMatching(/the sandbox is 11 days ahead/)]);
   });
 });

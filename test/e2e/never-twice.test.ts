@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { type Finished, Home, jsonLines, reportedError } from '../support/cli.ts';
 import { json, loseReply } from '../support/server.ts';
 import { fakeService } from './fake-service.ts';
@@ -21,10 +22,10 @@ const create = (...args: string[]) => [
   ...args,
 ];
 const faults = async (set: unknown) => {
-  const { code } = await home.run(['sandbox', 'faults', '-'], { input: JSON.stringify(set) });
+  const { code } = await home.run(argv`sandbox faults -`, { input: JSON.stringify(set) });
   expect(code).toBe(0);
 };
-const envelopes = (search: string) => home.json(['envelopes', 'list', '--search', search, '--all']);
+const envelopes = (search: string) => home.json`envelopes list --search ${search} --all`;
 
 describe('a lost reply', () => {
   it('to create: the envelope is found, not made again', async () => {
@@ -54,10 +55,10 @@ describe('a lost reply', () => {
   it('to send and to cancel: settled by reading the state', async () => {
     const id = String((await home.object(create())).id);
     await faults({ lostReply: { match: 'POST /esign/envelopes/', times: 1 } });
-    const sent = await home.run(['envelopes', 'send', id]);
+    const sent = await home.run`envelopes send ${id}`;
     expect([sent.code, sent.stdout]).toEqual([0, `${id}\tSENT\n`]);
     await faults({ truncate: { match: 'POST /esign/envelopes/', times: 1 } });
-    const cancelled = await home.run(['envelopes', 'cancel', id]);
+    const cancelled = await home.run`envelopes cancel ${id}`;
     expect([cancelled.code, cancelled.stdout]).toEqual([0, `${id}\tCANCELLED\n`]);
     await faults({});
   });
@@ -68,7 +69,7 @@ describe('a lost reply', () => {
         ? loseReply(response)
         : json(response, 200, { data: { id: 'env_1', status: 'SENT', signers: [] } }),
     );
-    const reminded = await home.run(['envelopes', 'remind', 'env_1', '--json'], { env });
+    const reminded = await home.run(argv`envelopes remind env_1 --json`, { env });
     expect(reminded.code).toBe(8);
     expect(reportedError(reminded)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 8 });
     expect(server.seen.filter((request) => request.method === 'POST')).toHaveLength(1);
@@ -78,18 +79,18 @@ describe('a lost reply', () => {
 
 describe('replies of send, cancel and remind in every form the document allows', () => {
   it.each(['success', 'empty204'])('%s', async (form) => {
-    await home.run(['sandbox', 'choices', `action-reply=${form}`]);
+    await home.run`sandbox choices action-reply=${form}`;
     const id = String((await home.object(create())).id);
     const runs: Finished[] = [];
     for (const action of ['send', 'remind', 'cancel'])
-      runs.push(await home.run(['envelopes', action, id, '--json']));
+      runs.push(await home.run`envelopes ${action} ${id} --json`);
     expect(runs.map((one) => one.code)).toEqual([0, 0, 0]);
     expect(runs.map((one) => parseJson(one.stdout))).toMatchObject([
       { id, status: 'SENT', subject: 'Please sign: Confidentiality undertaking' },
       { id, status: 'SENT' },
       { id, status: 'CANCELLED' },
     ]);
-    await home.run(['sandbox', 'choices', 'action-reply=envelope']);
+    await home.run`sandbox choices action-reply=envelope`;
   });
 });
 
@@ -103,7 +104,7 @@ describe('several envelopes', () => {
         ['send', 'env_1', 'env_2'],
         ['cancel', '-'],
         ['remind', '-', '--no-input'],
-      ].map((args) => home.run(['envelopes', ...args, '--json'], { env, input: 'env_1\nenv_2\n' })),
+      ].map((args) => home.run(argv`envelopes ${args} --json`, { env, input: 'env_1\nenv_2\n' })),
     );
     for (const run of runs) {
       expect(run.code).toBe(2);
@@ -111,7 +112,7 @@ describe('several envelopes', () => {
       expect(String(reportedError(run).hint)).toContain('--yes');
     }
     expect(server.seen).toEqual([]);
-    const dry = await home.run(['envelopes', 'remind', 'env_1', 'env_2', '--dry-run', '--json'], { env });
+    const dry = await home.run(argv`envelopes remind env_1 env_2 --dry-run --json`, { env });
     expect(jsonLines(dry.stdout)).toMatchObject([{ dryRun: true, id: 'env_1' }, { id: 'env_2' }]);
     expect(server.seen).toEqual([]);
     await server.close();
@@ -121,8 +122,8 @@ describe('several envelopes', () => {
     const [a, b] = await Promise.all([home.object(create('--send')), home.object(create())]);
     const ids = [String(a.id), 'env_missing', String(b.id)];
     const [remind, cancel] = [
-      await home.run(['envelopes', 'remind', ...ids, '--yes', '--json']),
-      await home.run(['envelopes', 'cancel', ...ids, '--yes', '--reason', 'changed']),
+      await home.run`envelopes remind ${ids} --yes --json`,
+      await home.run`envelopes cancel ${ids} --yes --reason changed`,
     ];
     expect([remind.code, cancel.code]).toEqual([10, 10]);
     expect(jsonLines(remind.stdout)).toMatchObject([
@@ -140,8 +141,8 @@ describe('a reminder', () => {
   it('goes to the signer that is named, and to no stranger', async () => {
     const id = String((await home.object(create('--signer', 'Bo <bo@example.com>', '--send'))).id);
     const [named, stranger] = await Promise.all([
-      home.run(['envelopes', 'remind', id, '--signer', 'BO@example.com']),
-      home.run(['envelopes', 'remind', id, '--signer', 'eve@example.com', '--json']),
+      home.run`envelopes remind ${id} --signer BO@example.com`,
+      home.run`envelopes remind ${id} --signer eve@example.com --json`,
     ]);
     expect(named.code).toBe(0);
     expect(stranger.code).toBe(2);
@@ -150,10 +151,10 @@ describe('a reminder', () => {
 
   it('is not mailed to the same person twice within --min-gap', async () => {
     const id = String((await home.object(create('--send'))).id);
-    expect((await home.run(['envelopes', 'remind', id, '--min-gap', '1h'])).code).toBe(0);
-    const again = await home.run(['envelopes', 'remind', id, '--min-gap', '1h']);
+    expect((await home.run`envelopes remind ${id} --min-gap 1h`).code).toBe(0);
+    const again = await home.run`envelopes remind ${id} --min-gap 1h`;
     expect([again.code, again.stdout]).not.toEqual([0, `${id}\tSENT\n`]);
     expect(again.stderr).toContain('ada@example.com');
-    expect((await home.run(['envelopes', 'remind', id, '--min-gap', '0s'])).code).toBe(0);
+    expect((await home.run`envelopes remind ${id} --min-gap 0s`).code).toBe(0);
   });
 });

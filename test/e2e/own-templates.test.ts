@@ -9,7 +9,7 @@ afterAll(() => home.close());
 const data = home.path('data');
 
 async function start(): Promise<{ process: LongRunning; at: (path: string) => string }> {
-  const process = home.start(['sandbox', 'start', '--data', data, '--port', '0', '--json']);
+  const process = home.start`sandbox start --data ${data} --port 0 --json`;
   const ready = await process.object();
   return { process, at: (path) => new URL(path, String(ready.dashboardUrl)).href };
 }
@@ -65,28 +65,20 @@ test('A template made from a PDF survives kill -9 at each step, and its envelope
   await crash();
 
   const id = location.split('/').at(-1) ?? '';
-  expect((await home.run(['templates', 'list'])).stdout).toContain(`${id}\t`);
-  expect(await home.object(['templates', 'get', id])).toMatchObject({
+  expect((await home.run`templates list`).stdout).toContain(`${id}\t`);
+  expect(await home.object`templates get ${id}`).toMatchObject({
     name: 'Sale of a boat',
     fields: [{ fieldId: 'signature_1' }],
   });
-  const made = await home.object([
-    'envelopes',
-    'create',
-    '--template',
-    id,
-    '--signer',
-    'Ada <ada@example.com>',
-    '--send',
-  ]);
+  const made = await home.object`envelopes create --template ${id} --signer 'Ada <ada@example.com>' --send`;
   await crash();
-  const signed = await home.object(['sandbox', 'sign', String(made.id)]);
+  const signed = await home.object`sandbox sign ${String(made.id)}`;
   expect(signed).toMatchObject({ status: 'COMPLETED', templateName: 'Sale of a boat' });
-  const { code } = await home.run(['envelopes', 'download', String(made.id), '--dir', home.path('papers')]);
+  const { code } = await home.run`envelopes download ${String(made.id)} --dir ${home.path('papers')}`;
   expect(code).toBe(0);
 
-  await home.run(['sandbox', 'reset', '--yes']);
-  const list = await home.json(['templates', 'list', '--all']);
+  await home.run`sandbox reset --yes`;
+  const list = await home.json`templates list --all`;
   expect(Array.isArray(list) && list.some((one) => isRecord(one) && one.id === id)).toBe(false);
   expect((await fetch(sandbox.at(`${location}/document.pdf`))).status).toBe(404);
   await sandbox.process.stop();

@@ -22,8 +22,8 @@ export interface Places {
 export async function startPlaces(home: Home): Promise<Places> {
   const { ready, baseUrl } = await home.sandbox();
   const draft = 'envelopes create --template tmpl_nda --send --signer'.split(' ');
-  const { id } = await home.object([...draft, 'Ada <ada@example.com>']);
-  const { signedDocumentStorageKey: key } = await home.object(['sandbox', 'sign', String(id)]);
+  const { id } = await home.object`${draft} 'Ada <ada@example.com>'`;
+  const { signedDocumentStorageKey: key } = await home.object`sandbox sign ${String(id)}`;
   const authority = await certify('esign test authority');
   writeFileSync(home.path('ca.pem'), authority.cert);
   const portOf = (url: unknown) => Number(new URL(String(url)).port);

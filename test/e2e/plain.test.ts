@@ -18,7 +18,7 @@ beforeAll(async () => {
     '--send',
   ];
   id = String((await home.object(create)).id);
-  await home.json(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Bo <bo@example.com>']);
+  await home.json`envelopes create --template tmpl_nda --signer 'Bo <bo@example.com>'`;
 });
 afterAll(() => home.close());
 

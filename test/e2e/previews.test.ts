@@ -16,9 +16,9 @@ const open = (args: string[], env: Record<string, string> = {}): Screen => {
 };
 const envelope = async (subject: string, ...extra: string[]) => {
   const flags = ['--subject', subject, '--signer', 'Ada Lovelace <ada@example.com>', ...extra];
-  return String((await home.object(['envelopes', 'create', '--template', 'tmpl_nda', ...flags])).id);
+  return String((await home.object`envelopes create --template tmpl_nda ${flags}`).id);
 };
-const statusOf = async (id: string) => (await home.object(['envelopes', 'get', id])).status;
+const statusOf = async (id: string) => (await home.object`envelopes get ${id}`).status;
 
 describe('several envelopes', () => {
   it('are shown with subject and who is waited for, and those that can not be are left out', async () => {
@@ -27,7 +27,7 @@ describe('several envelopes', () => {
       await envelope('Flat 2'),
       await envelope('Flat 3', '--send'),
     ];
-    await home.run(['envelopes', 'cancel', ids[2] ?? '']);
+    await home.run`envelopes cancel ${ids[2] ?? ''}`;
     const screen = open(['envelopes', 'cancel', ...ids, 'env_none']);
     await screen.shows('Cancel 2 envelopes?');
     const text = screen.text();
@@ -51,9 +51,9 @@ describe('several envelopes', () => {
 describe('a second reminder within the hour', () => {
   it('is told elsewhere, and asked about on a terminal', async () => {
     const id = await envelope('Again', '--send');
-    const first = await home.run(['envelopes', 'remind', id]);
+    const first = await home.run`envelopes remind ${id}`;
     expect([first.code, first.stderr]).toEqual([0, '']);
-    const second = await home.run(['envelopes', 'remind', id]);
+    const second = await home.run`envelopes remind ${id}`;
     expect([second.code, second.stderr]).toEqual([
       0,
       expect.stringMatching(
@@ -71,7 +71,7 @@ describe('a second reminder within the hour', () => {
 
   it('is shown among several, by whom it went to', async () => {
     const ids = [await envelope('One', '--send'), await envelope('Two', '--send')];
-    await home.run(['envelopes', 'remind', ids[1] ?? '', '--signer', 'ada@example.com']);
+    await home.run`envelopes remind ${ids[1] ?? ''} --signer ada@example.com`;
     const screen = open(['envelopes', 'remind', ...ids]);
     await screen.shows('Mail reminders for 2 envelopes?');
     expect(screen.text()).toMatch(new RegExp(`! ${ids[1]}: ada@example.com was reminded \\d+ seconds? ago`));

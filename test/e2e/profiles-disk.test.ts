@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { Home } from '../support/cli.ts';
 import { canMount, needsInjection, onSmallDisk } from '../support/disk-faults.ts';
 
@@ -43,7 +44,7 @@ describe.each(starts)('the profiles, %s', (_name, env) => {
   it('are on the disk before they get their name, and then their folder is', needsInjection, async () => {
     const log = home.path('calls');
     const under = ['strace', '-f', '-y', '-qq', '-o', log, '-e', 'trace=fsync,rename'];
-    expect((await home.run(['profiles', 'use', 'two'], { under })).code).toBe(0);
+    expect((await home.run(argv`profiles use two`, { under })).code).toBe(0);
     const calls = (await readFile(log, 'utf8'))
       .split('\n')
       .filter((line) => line.includes(home.path('config')) && !line.includes('resumed'))

@@ -1,6 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, reportedError, type Sandbox } from '../support/cli.ts';
 import { json, startServer } from '../support/server.ts';
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 const add = (name: string, ...args: string[]) =>
-  home.run(['profiles', 'add', name, '--base-url', sandbox.baseUrl, '--api-key-stdin', ...args], {
+  home.run(argv`profiles add ${name} --base-url ${sandbox.baseUrl} --api-key-stdin ${args}`, {
     input: `${sandbox.apiKey}\n`,
   });
 
@@ -34,17 +35,16 @@ describe('profiles', () => {
     expect(stdout).not.toContain(sandbox.apiKey);
     expect((await stat(home.path('config', 'profiles.json'))).mode & 0o777).toBe(0o600);
     expect((await stat(home.path('config'))).mode & 0o777).toBe(0o700);
-    expect((await home.run(['templates', 'list'])).code).toBe(0);
+    expect((await home.run`templates list`).code).toBe(0);
   });
 
   it('are not stored when the key is refused', async () => {
-    const refused = await home.run(
-      ['profiles', 'add', 'wrong', '--base-url', sandbox.baseUrl, '--api-key-stdin'],
-      { input: canary },
-    );
+    const refused = await home.run(argv`profiles add wrong --base-url ${sandbox.baseUrl} --api-key-stdin`, {
+      input: canary,
+    });
     expect(refused.code).toBe(3);
     expect(refused.stderr).not.toContain(canary);
-    expect((await home.run(['profiles', 'list', '-q'])).stdout).toBe('acme\n');
+    expect((await home.run`profiles list -q`).stdout).toBe('acme\n');
   });
 
   it('take the key from a file, the environment or a command run at each use', async () => {
@@ -52,18 +52,18 @@ describe('profiles', () => {
     const base = ['profiles', 'add'];
     const url = ['--base-url', `${sandbox.baseUrl}/`];
     const [file, env, command] = await Promise.all([
-      home.run([...base, 'file', ...url, '--api-key-file', 'key']),
-      home.run([...base, 'env', ...url], { env: { ESIGN_API_KEY: sandbox.apiKey } }),
+      home.run`${base} file ${url} --api-key-file key`,
+      home.run(argv`${base} env ${url}`, { env: { ESIGN_API_KEY: sandbox.apiKey } }),
       home.run([...base, 'command', ...url, '--api-key-command', `cat ${home.path('key')}`]),
     ]);
     expect([file.code, env.code, command.code]).toEqual([0, 0, 0]);
-    expect((await home.run(['templates', 'list', '-p', 'command', '-q'])).code).toBe(0);
+    expect((await home.run`templates list -p command -q`).code).toBe(0);
     const stored = await readFile(home.path('config', 'profiles.json'), 'utf8');
     expect(stored.split(sandbox.apiKey)).toHaveLength(4);
   });
 
   it('say where each value comes from', async () => {
-    const shown = await home.object(['profiles', 'show', 'acme']);
+    const shown = await home.object`profiles show acme`;
     expect(shown).toMatchObject({
       profile: { value: 'acme', source: 'flag' },
       baseUrl: { value: sandbox.baseUrl, source: 'profile' },
@@ -71,34 +71,34 @@ describe('profiles', () => {
       storage: { bucket: 'contracts', region: 'eu-central-1' },
     });
     const env = { ESIGN_BASE_URL: 'http://127.0.0.1:9/v1', ESIGN_API_KEY: canary };
-    const { stdout } = await home.run(['profiles', 'show', '--json'], { env });
+    const { stdout } = await home.run(argv`profiles show --json`, { env });
     expect(stdout).toContain('"environment"');
     expect(stdout).not.toContain(canary);
   });
 
   it('say how to be stored while the service is unreachable', async () => {
     const args = ['profiles', 'add', 'later', '--base-url', 'http://127.0.0.1:9/api/v1', '--api-key-stdin'];
-    const run = await home.run([...args, '--json'], { input: 'sk_canary_0123456789' });
+    const run = await home.run(argv`${args} --json`, { input: 'sk_canary_0123456789' });
     expect(run.code).toBe(8);
     expect(reportedError(run).hint).toMatch(/Nothing was stored.*--no-verify/);
     expect(String(reportedError(run).hint)).not.toContain('profiles show');
-    expect((await home.run(['profiles', 'show', 'later'])).code).toBe(2);
-    expect((await home.run([...args, '--no-verify'], { input: 'sk_canary_0123456789' })).code).toBe(0);
-    await home.run(['profiles', 'remove', 'later', '--yes']);
+    expect((await home.run`profiles show later`).code).toBe(2);
+    expect((await home.run(argv`${args} --no-verify`, { input: 'sk_canary_0123456789' })).code).toBe(0);
+    await home.run`profiles remove later --yes`;
   });
 
   it('are edited, used and removed', async () => {
     await home.run(['profiles', 'edit', 'acme', '--endpoint', 'https://minio.example.com', '--region', '']);
-    expect(await home.object(['profiles', 'show', 'acme'])).toMatchObject({
+    expect(await home.object`profiles show acme`).toMatchObject({
       storage: { bucket: 'contracts', region: null, endpoint: 'https://minio.example.com', pathStyle: true },
     });
-    await home.run(['profiles', 'use', 'file']);
-    expect((await home.run(['profiles', 'list', '--fields', 'name,current'])).stdout).toContain('file\ttrue');
-    const rehearsed = await home.run(['profiles', 'remove', 'file', '--dry-run']);
+    await home.run`profiles use file`;
+    expect((await home.run`profiles list --fields name,current`).stdout).toContain('file\ttrue');
+    const rehearsed = await home.run`profiles remove file --dry-run`;
     expect([rehearsed.code, rehearsed.stdout]).toEqual([0, 'would remove file\n']);
-    expect((await home.run(['profiles', 'remove', 'file', '--yes'])).stdout).toContain('Choose another');
-    expect((await home.run(['templates', 'list'])).code).toBe(3);
-    expect((await home.run(['profiles', 'remove', 'file', '--yes'])).code).toBe(2);
+    expect((await home.run`profiles remove file --yes`).stdout).toContain('Choose another');
+    expect((await home.run`templates list`).code).toBe(3);
+    expect((await home.run`profiles remove file --yes`).code).toBe(2);
   });
 
   it('keep on editing whatever is not named, the secrets, too', async () => {
@@ -106,7 +106,7 @@ describe('profiles', () => {
     const storage = ['--bucket', 'b1', '--endpoint', 'http://127.0.0.1:9', '--access-key-id', 'AKID'];
     await add('keeps', ...storage, '--secret-access-key-file', 'bucket.secret');
     const before = await stored('keeps');
-    const edited = await home.run(['profiles', 'edit', 'keeps', '--bucket', 'b2', '--json']);
+    const edited = await home.run`profiles edit keeps --bucket b2 --json`;
     expect(edited.code).toBe(0);
     expect(parseJson(edited.stdout)).toMatchObject({
       name: 'keeps',
@@ -117,22 +117,22 @@ describe('profiles', () => {
       ...before,
       storage: { ...(isRecord(before.storage) ? before.storage : {}), bucket: 'b2' },
     });
-    const rotated = await home.run(['profiles', 'edit', 'keeps', '--api-key-stdin', '--no-verify'], {
+    const rotated = await home.run(argv`profiles edit keeps --api-key-stdin --no-verify`, {
       input: canary,
     });
     expect(rotated.code).toBe(0);
     expect(rotated.stdout + rotated.stderr).not.toContain(canary);
     expect(await stored('keeps')).toMatchObject({ apiKey: canary, storage: { bucket: 'b2' } });
-    const refused = await home.run(['profiles', 'edit', 'keeps', '--base-url', `${sandbox.baseUrl}/`]);
+    const refused = await home.run`profiles edit keeps --base-url ${sandbox.baseUrl}/`;
     expect(refused.code).toBe(3);
     expect(refused.stderr).not.toContain(canary);
-    expect((await home.run(['profiles', 'edit', 'nobody', '--bucket', 'b'])).code).toBe(2);
+    expect((await home.run`profiles edit nobody --bucket b`).code).toBe(2);
   });
 
   it('are chosen by flag, then environment, then the current one; never guessed', async () => {
     await add('second');
     const show = async (args: string[], env: Record<string, string> = {}) =>
-      home.object(['profiles', 'show', ...args], { env });
+      home.object(argv`profiles show ${args}`, { env });
     const [flag, environment, current, url] = await Promise.all([
       show(['-p', 'second'], { ESIGN_PROFILE: 'acme' }),
       show([], { ESIGN_PROFILE: 'second' }),
@@ -148,9 +148,9 @@ describe('profiles', () => {
       apiKey: { source: 'profile' },
     });
     const [both, unknown, time] = await Promise.all([
-      home.run(['templates', 'list', '-p', 'second', '--json'], { env: { ESIGN_API_KEY: canary } }),
-      home.run(['templates', 'list', '-p', 'scond', '--json']),
-      home.run(['templates', 'list', '-p', 'second', '--timeout', 'soon', '--json']),
+      home.run(argv`templates list -p second --json`, { env: { ESIGN_API_KEY: canary } }),
+      home.run`templates list -p scond --json`,
+      home.run`templates list -p second --timeout soon --json`,
     ]);
     for (const one of [both, unknown, time]) {
       expect(one.code).toBe(2);
@@ -168,7 +168,7 @@ describe('profiles', () => {
       { ESIGN_API_KEY: canary, ESIGN_PROFILE: 'second' },
     ];
     for (const env of mixtures) {
-      const run = await home.run(['templates', 'list', '--json'], { env: { ESIGN_PROFILE: 'acme', ...env } });
+      const run = await home.run(argv`templates list --json`, { env: { ESIGN_PROFILE: 'acme', ...env } });
       expect([run.code, run.stdout]).toEqual([2, '']);
       expect(reportedError(run)).toMatchObject({
         code: 'USAGE',
@@ -176,10 +176,10 @@ describe('profiles', () => {
       });
     }
     expect(elsewhere.seen).toEqual([]);
-    const aloud = await home.run(['templates', 'list', '-p', 'acme', '--base-url', url]);
+    const aloud = await home.run`templates list -p acme --base-url ${url}`;
     expect([aloud.code, elsewhere.seen[0]?.headers.authorization]).toEqual([0, `Bearer ${sandbox.apiKey}`]);
     const alone = { ESIGN_BASE_URL: url, ESIGN_API_KEY: canary };
-    expect((await home.run(['templates', 'list'], { env: alone })).code).toBe(0);
+    expect((await home.run(argv`templates list`, { env: alone })).code).toBe(0);
     expect(elsewhere.seen[1]?.headers.authorization).toBe(`Bearer ${canary}`);
     await elsewhere.close();
   });
@@ -192,9 +192,9 @@ describe('profiles', () => {
       await writeFile(file, broken);
       const given = ['--base-url', 'https://x.example/v1', '--api-key-stdin', '--no-verify'];
       const runs = await Promise.all([
-        other.run(['profiles', 'list', '--json']),
-        other.run(['profiles', 'add', 'b', ...given, '--json'], { input: canary }),
-        other.run(['envelopes', 'get', 'env_1', '--json']),
+        other.run`profiles list --json`,
+        other.run(argv`profiles add b ${given} --json`, { input: canary }),
+        other.run`envelopes get env_1 --json`,
       ]);
       for (const run of runs) {
         expect(run.code).toBe(2);
@@ -206,7 +206,7 @@ describe('profiles', () => {
       expect(await readFile(file, 'utf8')).toBe(broken);
     }
     const env = { ESIGN_BASE_URL: sandbox.baseUrl, ESIGN_API_KEY: sandbox.apiKey };
-    expect((await other.run(['templates', 'list', '-q'], { env })).code).toBe(0);
+    expect((await other.run(argv`templates list -q`, { env })).code).toBe(0);
     await other.close();
   });
 
@@ -215,7 +215,7 @@ describe('profiles', () => {
     expect(runs.map((one) => one.code)).toEqual([2, 2, 2]);
     for (const one of runs) expect(reportedError(one).code).toBe('USAGE');
     expect((await add('__proto__', '--json')).code).not.toBe(1);
-    expect((await home.run(['profiles', 'use', 'toString', '--json'])).code).toBe(2);
+    expect((await home.run`profiles use toString --json`).code).toBe(2);
   });
 
   it('lose none of ten added at once', async () => {
@@ -230,7 +230,7 @@ describe('profiles', () => {
       ),
     );
     expect(runs.map((one) => one.code)).toEqual(names.map(() => 0));
-    expect((await other.run(['profiles', 'list', '-q'])).stdout.trim().split('\n').sort()).toEqual(names);
+    expect((await other.run`profiles list -q`).stdout.trim().split('\n').sort()).toEqual(names);
     await other.close();
   });
 
@@ -247,6 +247,6 @@ describe('profiles', () => {
     const refused = await home.run(args, { input: canary });
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('unencrypted');
-    expect((await home.run([...args, '--insecure-http'], { input: canary })).code).toBe(0);
+    expect((await home.run(argv`${args} --insecure-http`, { input: canary })).code).toBe(0);
   });
 });

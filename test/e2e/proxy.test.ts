@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { type Finished, Home, reportedError } from '../support/cli.ts';
 import { type ProxyOptions, startProxy, type TestProxy } from '../support/proxy.ts';
 import { startTlsFront, type TlsFront } from '../support/tls.ts';
@@ -146,7 +147,7 @@ describe('the doctor', () => {
     const address = await behind();
     const all =
       said === 'none' ? { HTTPS_PROXY: address } : { HTTP_PROXY: `http://me:${PASSWORD}@${address}`, ...env };
-    const done = await home.run(['doctor', '--json'], { env: all });
+    const done = await home.run(argv`doctor --json`, { env: all });
     const page = parseJson(done.stdout);
     const checks = isRecord(page) && Array.isArray(page.checks) ? page.checks.filter(isRecord) : [];
     expect(checks.find((check) => check.name === 'proxy')?.message).toContain(said);

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { Home, linesOf, reportedError } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
@@ -43,9 +44,7 @@ describe('the rate window of a key', () => {
   it('is kept by three processes at once: all is done, and nothing is refused', async () => {
     const { env, record } = await limited(40, 3_000);
     const runs = await Promise.all(
-      [0, 100, 200].map((from) =>
-        home.run(['envelopes', 'get', '-', '--json'], { env, input: ids(from, 40) }),
-      ),
+      [0, 100, 200].map((from) => home.run(argv`envelopes get - --json`, { env, input: ids(from, 40) })),
     );
     expect(runs.map((run) => [run.code, linesOf(run.stdout).length])).toEqual([
       [0, 40],
@@ -59,12 +58,12 @@ describe('the rate window of a key', () => {
 
   it('is waited for in words, or not at all with --no-wait', async () => {
     const { env, record } = await limited(3, 2_500);
-    const waited = await home.run(['envelopes', 'get', '-'], { env, input: ids(0, 5) });
+    const waited = await home.run(argv`envelopes get -`, { env, input: ids(0, 5) });
     expect(waited.code).toBe(0);
     expect(waited.stderr).toMatch(/rate window of this key is used up\. Going on in \d second/);
-    const refused = await home.run(['envelopes', 'get', '-', '--no-wait'], { env, input: ids(0, 9) });
+    const refused = await home.run(argv`envelopes get - --no-wait`, { env, input: ids(0, 9) });
     expect(refused.code).toBe(10);
-    const one = await home.run(['envelopes', 'get', 'env_1', '--no-wait', '--json'], { env });
+    const one = await home.run(argv`envelopes get env_1 --no-wait --json`, { env });
     expect([one.code, reportedError(one).code]).toEqual([7, 'RATE_LIMITED']);
     expect(record.refused).toBe(0);
   });

@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { COMMAND, Home, linesOf, reportedError, type Sandbox } from '../support/cli.ts';
 import { type Gate, startGate } from '../support/gate.ts';
 import { openScreen } from '../support/pty.ts';
@@ -29,10 +30,10 @@ const signers = [
   'Bo <bo@example.com>;role=Landlord',
 ];
 const lease = async (...more: string[]) =>
-  String((await home.object(['envelopes', 'create', '--template', 'tmpl_lease', ...signers, ...more])).id);
+  String((await home.object`envelopes create --template tmpl_lease ${signers} ${more}`).id);
 const get = (id: unknown) => home.object`envelopes get ${String(id)}`;
 const replaced = async (...args: string[]) => {
-  const done = await home.object(['envelopes', 'replace', ...args]);
+  const done = await home.object`envelopes replace ${args}`;
   if (!isRecord(done.old) || !isRecord(done.new)) throw new Error('no old and new');
   return { old: done.old, made: done.new };
 };
@@ -68,16 +69,7 @@ describe('envelopes replace', () => {
       '12',
     ];
     const id = await lease('--send', '--signing-order', 'sequential', ...about, ...webhook);
-    const run = await home.run([
-      'envelopes',
-      'replace',
-      id,
-      '--signer',
-      RIGHT,
-      '--reason',
-      'wrong address',
-      '--json',
-    ]);
+    const run = await home.run`envelopes replace ${id} --signer ${RIGHT} --reason 'wrong address' --json`;
     expect([run.code, run.stderr]).toEqual([0, '']);
     const { old, new: made } = Object(parseJson(run.stdout));
     expect(old).toEqual(await get(id));
@@ -124,7 +116,7 @@ describe('envelopes replace', () => {
     expect(await replaced(id, '--signer', RIGHT, '--draft')).toEqual(first);
     const then = await replaced(id, '--signer', RIGHT);
     expect([then.old.status, then.made.status, then.made.id]).toEqual(['CANCELLED', 'SENT', first.made.id]);
-    const last = await home.run(['envelopes', 'replace', id, '--signer', RIGHT, '--json']);
+    const last = await home.run`envelopes replace ${id} --signer ${RIGHT} --json`;
     expect([last.code, last.stderr]).toEqual([0, expect.stringContaining('nothing was done')]);
     expect(await madeFor(id)).toHaveLength(1);
     expect(await requestsTo(first.made.id)).toEqual(['ada@example.com', 'bo@example.com']);
@@ -158,7 +150,7 @@ describe('envelopes replace', () => {
   it('refuses what everybody has signed, and names who has signed already', async () => {
     const id = await lease('--send');
     await home.run`sandbox sign ${id} --signer bo@example.com`;
-    const refused = await home.run(['envelopes', 'replace', id, '--signer', RIGHT, '--json']);
+    const refused = await home.run`envelopes replace ${id} --signer ${RIGHT} --json`;
     expect([refused.code, reportedError(refused)]).toMatchObject([
       5,
       { code: 'INVALID_STATE', message: expect.stringContaining('Bo has signed') as unknown },
@@ -168,29 +160,17 @@ describe('envelopes replace', () => {
     const meant = await replaced(id, '--signer', RIGHT, '--even-if-signed');
     expect([meant.old.status, meant.made.status]).toEqual(['CANCELLED', 'SENT']);
     await home.run`sandbox sign ${String(meant.made.id)} --all`;
-    const whole = await home.run([
-      'envelopes',
-      'replace',
-      String(meant.made.id),
-      '--even-if-signed',
-      '--json',
-    ]);
+    const whole = await home.run`envelopes replace ${String(meant.made.id)} --even-if-signed --json`;
     expect([whole.code, reportedError(whole).message]).toEqual([5, expect.stringContaining('COMPLETED')]);
   });
 
   it('refuses other changes once it was replaced, and names the one that is there', async () => {
     const id = await lease('--send');
-    const first = await home.run(['envelopes', 'replace', id, '--signer', RIGHT]);
+    const first = await home.run`envelopes replace ${id} --signer ${RIGHT}`;
     expect(first.stderr).toBe('This takes one more envelope of the monthly quota.\n');
     const { made } = await replaced(id, '--signer', RIGHT);
-    const other = await home.run([
-      'envelopes',
-      'replace',
-      id,
-      '--signer',
-      'adda@example.com=Eve <eve@example.com>',
-      '--json',
-    ]);
+    const other =
+      await home.run`envelopes replace ${id} --signer 'adda@example.com=Eve <eve@example.com>' --json`;
     expect([other.code, reportedError(other).hint]).toEqual([
       5,
       expect.stringContaining(`esign envelopes replace ${String(made.id)}`),
@@ -210,7 +190,7 @@ describe('envelopes replace', () => {
     ['a role without a signer', ['--remove-signer', 'bo@example.com'], 'Nobody signs as Landlord'],
   ])('ends with 2 and does nothing: %s', async (_, args, text) => {
     const id = await lease('--send');
-    const run = await home.run(['envelopes', 'replace', id, ...args, '--json']);
+    const run = await home.run`envelopes replace ${id} ${args} --json`;
     const error = reportedError(run);
     expect([run.code, `${String(error.message)} ${String(error.hint)}`]).toEqual([
       2,
@@ -228,10 +208,10 @@ describe('envelopes replace', () => {
 
   it('--dry-run says what it would do and cost, and does nothing', async () => {
     const id = await lease('--send');
-    const told = await home.run(['envelopes', 'replace', id, '--signer', RIGHT, '--dry-run']);
+    const told = await home.run`envelopes replace ${id} --signer ${RIGHT} --dry-run`;
     expect(told.stdout).toContain('takes one more envelope of the monthly quota');
     expect(told.stdout).toContain('+ Ada Lovelace <ada@example.com>, Tenant');
-    const shown = await home.object(['envelopes', 'replace', id, '--signer', RIGHT, '--dry-run']);
+    const shown = await home.object`envelopes replace ${id} --signer ${RIGHT} --dry-run`;
     expect(shown).toMatchObject({
       dryRun: true,
       action: 'replace',
@@ -354,7 +334,7 @@ describe('whatever ends it', () => {
   it('Ctrl-C after the cancelling says what is there and the command that goes on', async () => {
     const id = await lease('--send');
     const reached = gate.hold(6, 'answer');
-    const running = home.start(['envelopes', 'replace', id, '--signer', RIGHT, '--json'], { env });
+    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
     await reached;
     running.child.kill('SIGTERM');
     expect((await running.ended).signal).toBe('SIGTERM');
@@ -374,7 +354,7 @@ describe('whatever ends it', () => {
   it('pressed again says the request id and the command at once', async () => {
     const id = await lease('--send');
     const reached = gate.hold(4, 'answer');
-    const running = home.start(['envelopes', 'replace', id, '--signer', RIGHT, '--json'], { env });
+    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
     await reached;
     running.child.kill('SIGTERM');
     await sleep(650);

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { COMMAND, Home, linesOf, reportedError } from '../support/cli.ts';
 
 const NAMES = [
@@ -17,7 +18,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
   beforeAll(() => mkdir(env.TMPDIR));
   afterAll(() => home.close());
   const exec = (words: readonly string[], more: Record<string, string> = {}) =>
-    home.run(['sandbox', 'exec', ...words], { env: { ...env, ...more } });
+    home.run(argv`sandbox exec ${words}`, { env: { ...env, ...more } });
   const left = () => readdirSync(env.TMPDIR);
 
   it('gives the command the address, the key and the bucket, and nothing of the caller', async () => {
@@ -107,7 +108,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     'passes %s on, waits for the command, and stops by it, too',
     async (signal) => {
       const script = `trap 'echo told > told; exit 0' TERM INT; echo $$; while :; do sleep 0.1; done`;
-      const running = home.start(['sandbox', 'exec', 'sh', '-c', script], { env });
+      const running = home.start(argv`sandbox exec sh -c ${script}`, { env });
       await running.line();
       expect(await running.stop(signal)).toEqual({ code: null, signal });
       expect(await readFile(home.path('told'), 'utf8')).toBe('told\n');
@@ -116,7 +117,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
   );
 
   it('leaves nothing behind after kill -9 of the command, what that had started included', async () => {
-    const running = home.start(['sandbox', 'exec', 'sh', '-c', 'sleep 1000 & echo $$ $!; wait'], { env });
+    const running = home.start(argv`sandbox exec sh -c 'sleep 1000 & echo $$ $!; wait'`, { env });
     const [child = 0, grandchild = 0] = (await running.line()).split(' ').map(Number);
     expect(left()).toHaveLength(1);
     process.kill(child, 'SIGKILL');
@@ -133,7 +134,7 @@ describe('sandbox snapshot', () => {
 
   it('saves, loads, lists and removes', async () => {
     await home.sandbox();
-    await home.run(['sandbox', 'seed', '-'], { input: 'envelopes: [{id: env_1, status: SENT}]' });
+    await home.run(argv`sandbox seed -`, { input: 'envelopes: [{id: env_1, status: SENT}]' });
     expect(await home.object`sandbox snapshot save before`).toMatchObject({ name: 'before', envelopes: 1 });
     await home.run`sandbox decline env_1`;
     expect((await home.run`sandbox snapshot load before`).stdout).toBe('Back at before: 1 envelope.\n');
@@ -161,20 +162,15 @@ describe('sandbox mails', () => {
 
   it('lists mails with their link, waits for one, and ends with 124 when none comes', async () => {
     await home.sandbox();
-    const waiting = home.json(['sandbox', 'mails', '--to', 'Bob@example.com', '--wait', '30s']);
+    const waiting = home.json`sandbox mails --to Bob@example.com --wait 30s`;
     const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--send', '-q'];
-    const { stdout } = await home.run([
-      ...words,
-      '--signer',
-      'Ada <ada@example.com>',
-      '--signer',
-      'Bob <bob@example.com>',
-    ]);
+    const { stdout } =
+      await home.run`${words} --signer 'Ada <ada@example.com>' --signer 'Bob <bob@example.com>'`;
     const link: unknown = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/sign\/\w+$/);
     expect(await waiting).toMatchObject([{ to: 'bob@example.com', kind: 'request', link }]);
-    expect(await home.json(['sandbox', 'mails', '--envelope', stdout.trim()])).toHaveLength(2);
-    expect(linesOf((await home.run(['sandbox', 'mails', '-q'])).stdout)).toHaveLength(2);
-    const none = await home.run(['sandbox', 'mails', '--to', 'eve@example.com', '--wait', '1s', '--json']);
+    expect(await home.json`sandbox mails --envelope ${stdout.trim()}`).toHaveLength(2);
+    expect(linesOf((await home.run`sandbox mails -q`).stdout)).toHaveLength(2);
+    const none = await home.run`sandbox mails --to eve@example.com --wait 1s --json`;
     expect([none.code, reportedError(none)]).toEqual([
       124,
       expect.objectContaining({
@@ -182,6 +178,6 @@ describe('sandbox mails', () => {
         message: 'No mail to eve@example.com came within 1 second.',
       }),
     ]);
-    expect(await home.json(['sandbox', 'mails', '--to', 'eve@example.com'])).toEqual([]);
+    expect(await home.json`sandbox mails --to eve@example.com`).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { Home, reportedError } from '../support/cli.ts';
 const home = new Home();
 afterAll(() => home.close());
 
-const start = (...args: string[]) => home.start(['sandbox', 'start', '--port', '0', '--json', ...args]);
+const start = (...args: string[]) => home.start`sandbox start --port 0 --json ${args}`;
 const draft = ['envelopes', 'create', '--template', 'tmpl_employment', '--signing-order', 'sequential'];
 const three = ['--signer', 'E <e@x.org>', '--signer', 'M <m@x.org>', '--signer', 'H <h@x.org>', '--send'];
 
@@ -15,13 +15,13 @@ describe('the sandbox', () => {
   it('keeps its state and key over restarts, also after kill -9', async () => {
     const first = start('--data', 'data');
     const before = await first.object();
-    const envelope = await home.object([...draft, ...three]);
+    const envelope = await home.object`${draft} ${three}`;
     await first.stop('SIGKILL');
     const second = start('--data', 'data');
     const after = await second.object();
     expect(after.apiKey).toBe(before.apiKey);
     expect(after.secretAccessKey).toBe(before.secretAccessKey);
-    expect(await home.object(['envelopes', 'get', String(envelope.id)])).toMatchObject({
+    expect(await home.object`envelopes get ${String(envelope.id)}`).toMatchObject({
       id: envelope.id,
       status: 'SENT',
     });
@@ -34,8 +34,8 @@ describe('the sandbox', () => {
     const { baseUrl } = await running.object();
     const port = new URL(String(baseUrl)).port;
     const [folder, taken] = await Promise.all([
-      home.run(['sandbox', 'start', '--port', '0', '--data', 'busy', '--json']),
-      home.run(['sandbox', 'start', '--port', port, '--ephemeral', '--json']),
+      home.run`sandbox start --port 0 --data busy --json`,
+      home.run`sandbox start --port ${port} --ephemeral --json`,
     ]);
     expect([folder.code, taken.code]).toEqual([2, 2]);
     expect(reportedError(taken)).toMatchObject({
@@ -52,30 +52,30 @@ describe('the sandbox', () => {
 
   it('forgets everything when ephemeral', async () => {
     const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('esign-sandbox-'));
-    const profiles = await home.json(['profiles', 'list']);
+    const profiles = await home.json`profiles list`;
     const running = start('--ephemeral');
     const { dataDir } = await running.object();
     await running.stop('SIGINT');
     expect((await left()).some((name) => String(dataDir).endsWith(name))).toBe(false);
-    expect(await home.json(['profiles', 'list'])).toEqual(profiles);
+    expect(await home.json`profiles list`).toEqual(profiles);
   });
 
   it("leaves no profile behind when ephemeral, and nobody else's is touched", async () => {
     const other = new Home();
-    const names = async () => JSON.stringify(await other.json(['profiles', 'list']));
-    const first = other.start(['sandbox', 'start', '--ephemeral', '--port', '0', '--json']);
+    const names = async () => JSON.stringify(await other.json`profiles list`);
+    const first = other.start`sandbox start --ephemeral --port 0 --json`;
     await first.object();
     expect(await names()).toContain('"sandbox"');
-    const second = other.start(['sandbox', 'start', '--data', 'kept', '--port', '0', '--json']);
+    const second = other.start`sandbox start --data kept --port 0 --json`;
     const { baseUrl } = await second.object();
     await first.stop();
     expect(await names()).toContain(String(baseUrl));
-    const third = other.start(['sandbox', 'start', '--ephemeral', '--port', '0', '--json']);
+    const third = other.start`sandbox start --ephemeral --port 0 --json`;
     await third.object();
     await third.stop('SIGINT');
     expect(await names()).toContain(String(baseUrl));
-    await other.json(['profiles', 'remove', 'sandbox', '--yes']);
-    const fourth = other.start(['sandbox', 'start', '--ephemeral', '--port', '0', '--json']);
+    await other.json`profiles remove sandbox --yes`;
+    const fourth = other.start`sandbox start --ephemeral --port 0 --json`;
     await fourth.object();
     await fourth.stop();
     expect(await names()).toBe('[]');
@@ -86,64 +86,49 @@ describe('the sandbox', () => {
     const running = start('--ephemeral');
     await running.object();
     const { id } = await home.object([...draft, ...three, '--webhook-url', 'http://127.0.0.1:9/h']);
-    const early = await home.run(['sandbox', 'sign', String(id), '--signer', 'h@x.org', '--json']);
+    const early = await home.run`sandbox sign ${String(id)} --signer h@x.org --json`;
     expect(reportedError(early)).toMatchObject({ code: 'INVALID_STATE', exitCode: 5 });
-    expect(await home.object(['sandbox', 'view', String(id)])).toMatchObject({
+    expect(await home.object`sandbox view ${String(id)}`).toMatchObject({
       status: 'SENT',
       signers: [{ status: 'VIEWED' }, {}, {}],
     });
-    expect(await home.object(['sandbox', 'sign', String(id)])).toMatchObject({
+    expect(await home.object`sandbox sign ${String(id)}`).toMatchObject({
       status: 'IN_PROGRESS',
       signers: [{ status: 'SIGNED' }, { status: 'SENT' }, { status: 'PENDING' }],
     });
-    expect(await home.object(['sandbox', 'sign', String(id), '--all'])).toMatchObject({
+    expect(await home.object`sandbox sign ${String(id)} --all`).toMatchObject({
       status: 'COMPLETED',
     });
-    const { stdout } = await home.run([
-      'sandbox',
-      'deliveries',
-      '--envelope',
-      String(id),
-      '--fields',
-      'event,state',
-    ]);
+    const { stdout } = await home.run`sandbox deliveries --envelope ${String(id)} --fields event,state`;
     expect(stdout).toContain('envelope.completed\tpending');
-    const late = await home.object([...draft, ...three]);
-    await home.run(['sandbox', 'advance', '31d']);
-    expect(await home.object(['envelopes', 'get', String(late.id)])).toMatchObject({ status: 'EXPIRED' });
-    const declined = await home.object([...draft, ...three]);
-    expect(await home.object(['sandbox', 'decline', String(declined.id), '--reason', 'no'])).toMatchObject({
+    const late = await home.object`${draft} ${three}`;
+    await home.run`sandbox advance 31d`;
+    expect(await home.object`envelopes get ${String(late.id)}`).toMatchObject({ status: 'EXPIRED' });
+    const declined = await home.object`${draft} ${three}`;
+    expect(await home.object`sandbox decline ${String(declined.id)} --reason no`).toMatchObject({
       status: 'DECLINED',
       signers: [{ declineReason: 'no' }, {}, {}],
     });
-    const unasked = await home.run(['sandbox', 'reset', '--json']);
+    const unasked = await home.run`sandbox reset --json`;
     expect(reportedError(unasked)).toMatchObject({ code: 'USAGE', exitCode: 2 });
-    expect(await home.json(['envelopes', 'list'])).toHaveLength(3);
-    await home.run(['sandbox', 'reset', '--yes']);
-    expect(await home.json(['envelopes', 'list'])).toEqual([]);
+    expect(await home.json`envelopes list`).toHaveLength(3);
+    await home.run`sandbox reset --yes`;
+    expect(await home.json`envelopes list`).toEqual([]);
     await running.stop();
   });
 
   it('leaves the profiles alone when told so', async () => {
     const other = new Home();
-    const running = other.start([
-      'sandbox',
-      'start',
-      '--ephemeral',
-      '--port',
-      '0',
-      '--no-save-profile',
-      '--json',
-    ]);
+    const running = other.start`sandbox start --ephemeral --port 0 --no-save-profile --json`;
     await running.object();
-    expect(await other.json(['profiles', 'list'])).toEqual([]);
+    expect(await other.json`profiles list`).toEqual([]);
     await other.close();
   });
 });
 
 describe('demo', () => {
   it('does the main job in one go and leaves the papers', async () => {
-    const summary = await home.object(['demo', '--dir', 'papers']);
+    const summary = await home.object`demo --dir papers`;
     expect(summary).toMatchObject({ status: 'COMPLETED', webhooks: { received: 6, verified: 6 } });
     expect((await readdir(home.path('papers'))).map((name) => name.replace(/^env_\w+\./, '')).sort()).toEqual(
       ['SHA256SUMS', 'certificate.pdf', 'document.pdf', 'signed.pdf'],
@@ -152,14 +137,14 @@ describe('demo', () => {
 
   it('tells what it does in words, and touches no profile', async () => {
     const other = new Home();
-    const { stdout, code } = await other.run(['demo', '--dir', 'papers']);
+    const { stdout, code } = await other.run`demo --dir papers`;
     expect(code).toBe(0);
     expect(stdout).toContain('$ esign envelopes create --template tmpl_lease');
     expect(stdout).toContain('6 with a good signature');
     // What it says to try next runs where it was said. A function of that name would hide that no program has it.
     const program = /^Try it yourself: +(.+) sandbox start$/m.exec(stdout)?.[1];
     expect((await other.shell(`unset -f esign; ${program} --version`)).stdout).toMatch(/^esign-cli\//);
-    expect(parseJson((await other.run(['profiles', 'list', '--json'])).stdout)).toEqual([]);
+    expect(parseJson((await other.run`profiles list --json`).stdout)).toEqual([]);
     await other.close();
   });
 });

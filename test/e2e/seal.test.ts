@@ -17,13 +17,13 @@ const esign = (words: string) => home.run(words.split(' '));
 const file = (what: string) => join(FOLDER, `${id}.${what}.pdf`);
 
 beforeAll(async () => {
-  const started = home.start(['sandbox', 'start', '--data', 'data', '--port', '0', '--json']);
+  const started = home.start`sandbox start --data data --port 0 --json`;
   await started.object();
   const created = await home.object(
     'envelopes create --template tmpl_nda --signer a@b.example --send'.split(' '),
   );
   id = String(created.id);
-  await home.run(['sandbox', 'sign', id]);
+  await home.run`sandbox sign ${id}`;
 });
 afterAll(() => home.close());
 
@@ -40,7 +40,7 @@ describe('the seals of downloaded papers', () => {
     expect(code).toBe(0);
     const signed = lines(stdout).find((line) => isRecord(line) && line.what === 'signed');
     expect(signed).toMatchObject({ seal: { state: 'intact', coverage: 'whole', trust: 'pinned' } });
-    const pins = await home.json(['documents', 'pins']);
+    const pins = await home.json`documents pins`;
     expect(pins).toMatchObject([
       { profile: 'sandbox', fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown },
     ]);
@@ -71,7 +71,7 @@ describe('the seals of downloaded papers', () => {
   });
 
   it('of another signer than the first one are pointed out, until that one is accepted', async () => {
-    const pins = await home.json(['documents', 'pins']);
+    const pins = await home.json`documents pins`;
     const [pin] = isList(pins) ? pins : [];
     const real = isRecord(pin) ? String(pin.fingerprint) : '';
     expect(real).toMatch(/^[0-9a-f]{64}$/);
@@ -112,9 +112,9 @@ describe('the seals of downloaded papers', () => {
       const created = await other.object(
         'envelopes create --template tmpl_nda --signer a@b.example --send'.split(' '),
       );
-      await other.run(['sandbox', 'sign', String(created.id)]);
-      const { code } = await other.run(['envelopes', 'download', String(created.id)]);
-      expect([code, await other.json(['documents', 'pins'])]).toEqual([0, []]);
+      await other.run`sandbox sign ${String(created.id)}`;
+      const { code } = await other.run`envelopes download ${String(created.id)}`;
+      expect([code, await other.json`documents pins`]).toEqual([0, []]);
     } finally {
       await other.close();
     }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { mapInOrder } from '../../src/kernel/streams.ts';
+import { argv } from '../support/argv.ts';
 import { certify } from '../support/certificates.ts';
 import { Home, reportedError } from '../support/cli.ts';
 import { json } from '../support/server.ts';
@@ -56,13 +57,13 @@ describe("oclif without its runner's parts", () => {
 
   it('tells nothing of its own where DEBUG asks for everything, and errors have a stack then', async () => {
     const env = { DEBUG: '*' };
-    expect(await home.run(['profiles', 'list', '--json'], { env })).toMatchObject({ code: 0, stderr: '' });
-    const failed = await home.run(['envelopes', 'get', '--nope'], { env });
+    expect(await home.run(argv`profiles list --json`, { env })).toMatchObject({ code: 0, stderr: '' });
+    const failed = await home.run(argv`envelopes get --nope`, { env });
     expect(failed.stderr).toMatch(/UsageError: There is no flag --nope\.\n +at /);
   });
 
   it('still has help, and a command after help', async () => {
-    const help = await home.run(['envelopes', 'get', '--help'], {
+    const help = await home.run(argv`envelopes get --help`, {
       env: { FORCE_COLOR: '0', OCLIF_COLUMNS: '60' },
     });
     expect(help).toMatchObject({ code: 0, stderr: '' });
@@ -86,7 +87,7 @@ describe('undici without HTTP/2, forms and the half of node:http', () => {
     const bound = server.address();
     const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
     const env = { ESIGN_BASE_URL: `https://127.0.0.1:${port}/api/v1`, ESIGN_API_KEY: KEY };
-    const done = await home.run(['envelopes', 'get', 'env_1'], {
+    const done = await home.run(argv`envelopes get env_1`, {
       env: { ...env, NODE_EXTRA_CA_CERTS: home.path('ca.pem') },
     });
     server.close();
@@ -100,7 +101,7 @@ describe('undici without HTTP/2, forms and the half of node:http', () => {
     const { server, env } = await fakeService((_, response) =>
       json(response, 200, { data: { id: 'env_1' } }, { 'x-long': 'x'.repeat(size) }),
     );
-    const done = await home.run(['envelopes', 'get', 'env_1', '--json'], { env });
+    const done = await home.run(argv`envelopes get env_1 --json`, { env });
     await server.close();
     expect(done.code).toBe(code);
   });
@@ -108,7 +109,7 @@ describe('undici without HTTP/2, forms and the half of node:http', () => {
   it('sends a body as it was given, byte for byte', async () => {
     const { server, env } = await fakeService((_, response) => json(response, 200, { data: {} }));
     const body = '{"a": "ü€😀",\n "b": 1.0}';
-    await home.run(['api', 'POST', '/esign/x', '--body', '-'], { env, input: body });
+    await home.run(argv`api POST /esign/x --body -`, { env, input: body });
     await server.close();
     expect(server.seen.map((request) => request.body)).toEqual([body]);
   });

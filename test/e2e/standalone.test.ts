@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { Home, PACKAGE } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { fakeService } from './fake-service.ts';
@@ -13,7 +14,7 @@ describe.skipIf(PACKAGE !== undefined)('the standalone executable', () => {
     const cache = home.path('cache');
     const env = { ...service.env, XDG_CACHE_HOME: cache };
     try {
-      expect(await home.run(['envelopes', 'get', 'env_1', '--json'], { env })).toMatchObject({ code: 0 });
+      expect(await home.run(argv`envelopes get env_1 --json`, { env })).toMatchObject({ code: 0 });
       expect(existsSync(cache)).toBe(false);
     } finally {
       await service.server.close();

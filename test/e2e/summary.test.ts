@@ -6,25 +6,25 @@ const home = new Home();
 beforeAll(async () => {
   await home.sandbox();
   const create = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>'];
-  await home.run([...create, '--subject', '<script>alert(1)</script>', '--send']);
-  const { id } = await home.object([...create, '--send']);
-  await home.run(['sandbox', 'sign', String(id)]);
+  await home.run`${create} --subject <script>alert(1)</script> --send`;
+  const { id } = await home.object`${create} --send`;
+  await home.run`sandbox sign ${String(id)}`;
   await home.run(create);
 });
 afterAll(() => home.close());
 
 describe('envelopes summary', () => {
   it('adds up, in every form, and writes a page that runs nothing', async () => {
-    const summary = await home.object(['envelopes', 'summary', '--html', 'report.html']);
+    const summary = await home.object`envelopes summary --html report.html`;
     expect(summary).toMatchObject({
       total: 3,
       byStatus: { SENT: 1, COMPLETED: 1, DRAFT: 1 },
       completion: { count: 1 },
     });
-    const plain = await home.run(['envelopes', 'summary', '--status', 'SENT']);
+    const plain = await home.run`envelopes summary --status SENT`;
     expect(plain.stdout).toBe('SENT\t1\n');
-    const ids = await home.run(['envelopes', 'summary', '-q']);
-    expect(ids.stdout).toBe((await home.run(['envelopes', 'list', '--status', 'SENT', '-q'])).stdout);
+    const ids = await home.run`envelopes summary -q`;
+    expect(ids.stdout).toBe((await home.run`envelopes list --status SENT -q`).stdout);
     const page = await readFile(home.path('report.html'), 'utf8');
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page).not.toMatch(/<script|https?:\/\//);

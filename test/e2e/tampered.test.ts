@@ -13,7 +13,7 @@ beforeAll(async () => {
   const ready = await home.start('sandbox start --data data --port 0 --json'.split(' ')).object();
   [baseUrl, apiKey] = [String(ready.baseUrl), String(ready.apiKey)];
   // The first paper that is seen is pinned.
-  expect((await home.run(['envelopes', 'download', await signed(), '--dir', 'clean'])).code).toBe(0);
+  expect((await home.run`envelopes download ${await signed()} --dir clean`).code).toBe(0);
   for (const how of TAMPERINGS) {
     await post('/__sandbox/faults', { tamperedPaper: { how, match: 'signed' } });
     planted.set(how, await signed());
@@ -25,7 +25,7 @@ afterAll(() => home.close());
 /** Papers are made after the signature is answered. */
 async function struck(): Promise<void> {
   for (;;) {
-    const { hits } = await home.object(['sandbox', 'faults']);
+    const { hits } = await home.object`sandbox faults`;
     if (isRecord(hits) && hits.tamperedPaper === 1) return;
   }
 }
@@ -79,7 +79,7 @@ const CODES: Record<Tampering, string | null> = {
 
 it('papers that the sandbox has tampered with are warned of by the download and refused by verify', async () => {
   const ids = [...planted.values()];
-  const fetched = await home.run(['envelopes', 'download', ...ids, '--dir', 'papers', '--what', 'signed']);
+  const fetched = await home.run`envelopes download ${ids} --dir papers --what signed`;
   expect(fetched.code).toBe(0);
   const { code, stdout } = await home.run('documents verify papers --json'.split(' '));
   const lines = jsonLines(stdout).filter(isRecord);
@@ -95,7 +95,7 @@ it('papers that the sandbox has tampered with are warned of by the download and 
 
 it('a stripped seal is seen where one is required', async () => {
   const path = `papers/${planted.get('strippedSeal')}.signed.pdf`;
-  const { code, stderr } = await home.run(['documents', 'verify', path, '--require-seal']);
+  const { code, stderr } = await home.run`documents verify ${path} --require-seal`;
   expect([code, stderr]).toEqual([9, expect.stringContaining('has no seal')]);
 });
 

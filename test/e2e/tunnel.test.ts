@@ -19,15 +19,7 @@ beforeAll(() => writeFile(home.path('fake'), FAKE, { mode: 0o755 }));
 afterAll(() => home.close());
 
 const start = () =>
-  home.start([
-    'listen',
-    '--port',
-    '0',
-    '--no-verify',
-    '--json',
-    '--tunnel',
-    './fake tunnel --url {url} # {port}',
-  ]);
+  home.start`listen --port 0 --no-verify --json --tunnel './fake tunnel --url {url} # {port}'`;
 /** Waits until the tunnel has ended, and what it had started, which does not listen to a polite word. */
 async function gone(): Promise<void> {
   for (const name of ['pid', 'child']) await ended((await readFile(home.path(name), 'utf8')).trim());
@@ -72,7 +64,7 @@ describe.skipIf(process.platform === 'win32')('listen --tunnel', () => {
   });
 
   it('ends with 2 when there is no such program', async () => {
-    const run = await home.run(['listen', '--port', '0', '--no-verify', '--tunnel', 'no-such-tunnel']);
+    const run = await home.run`listen --port 0 --no-verify --tunnel no-such-tunnel`;
     expect(run.code).toBe(2);
     expect(run.stderr).toContain('Starting the tunnel');
     expect(run.stderr).toContain('The tunnel is gone: it ended with 127.');

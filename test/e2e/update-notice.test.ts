@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { COMMAND, Home, PACKAGE } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
@@ -167,7 +168,7 @@ describe.skipIf(PACKAGE === undefined)('what a run opens', () => {
   it('is nothing in a pipe, although it is time to ask', async () => {
     await known({ latest: NEWER, askedAt: 0 });
     const { options, opened } = await watched();
-    const { code, stderr } = await home.run(['profiles', 'list'], { env: { ...env, ...options } });
+    const { code, stderr } = await home.run(argv`profiles list`, { env: { ...env, ...options } });
     expect(code).toBe(0);
     expect(stderr).not.toContain('is out');
     expect(await opened()).toEqual([]);

@@ -16,9 +16,7 @@ beforeAll(async () => {
   if (process.platform === 'darwin') return;
   for (const folder of ['config', 'state', 'sandbox'])
     cpSync(join(LEFT, folder), home.path(folder), { recursive: true });
-  await home
-    .start(['sandbox', 'start', '--host', HOST, '--port', PORT, '--data', 'sandbox', '--json'])
-    .object();
+  await home.start`sandbox start --host ${HOST} --port ${PORT} --data sandbox --json`.object();
 });
 afterAll(() => home.close());
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { COMMAND, Home } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 import { json, type SeenRequest } from '../support/server.ts';
@@ -121,7 +122,7 @@ describe('a slow service', () => {
 
   it('shows nothing off a terminal', async () => {
     delayMs = SLOW_MS;
-    const { stderr } = await home.run(['envelopes', 'get', 'env_1'], { env: service.env });
+    const { stderr } = await home.run(argv`envelopes get env_1`, { env: service.env });
     expect(stderr).toBe('');
   });
 

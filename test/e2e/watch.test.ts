@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { answerPage, fakeService } from './fake-service.ts';
@@ -13,24 +14,24 @@ afterAll(() => home.close());
 /** A sent envelope for Ada, and Bo where two are wanted. */
 async function sent(...more: string[]): Promise<string> {
   const args = ['--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>', ...more, '--send'];
-  return String((await home.object(['envelopes', 'create', ...args])).id);
+  return String((await home.object`envelopes create ${args}`).id);
 }
 
 describe('envelopes watch', () => {
   it('prints a line per change, each with the envelope, and ends with 0 when it is completed', async () => {
     const id = await sent('--signer', 'Bo <bo@example.com>');
-    const watching = home.start(['envelopes', 'watch', id, '--interval', '200ms', '--json']);
+    const watching = home.start`envelopes watch ${id} --interval 200ms --json`;
     const first = await watching.object();
     expect(Object.keys(first)).toEqual(['at', 'envelopeId', 'from', 'to', 'signer', 'envelope']);
     expect(first).toMatchObject({ envelopeId: id, from: null, to: 'SENT', signer: null, envelope: { id } });
     expect(Date.parse(String(first.at))).toBeGreaterThan(Date.UTC(2020, 0));
-    await home.run(['sandbox', 'sign', id, '--signer', 'ada@example.com']);
+    await home.run`sandbox sign ${id} --signer ada@example.com`;
     expect(await watching.object()).toMatchObject({
       from: 'SENT',
       to: 'IN_PROGRESS',
       signer: 'ada@example.com',
     });
-    await home.run(['sandbox', 'sign', id]);
+    await home.run`sandbox sign ${id}`;
     expect(await watching.object()).toMatchObject({
       from: 'IN_PROGRESS',
       to: 'COMPLETED',
@@ -39,18 +40,18 @@ describe('envelopes watch', () => {
     });
     expect(await watching.ended).toEqual({ code: 0, signal: null });
     expect(await watching.stderr).toBe('');
-    const over = await home.run(['envelopes', 'watch', id]);
+    const over = await home.run`envelopes watch ${id}`;
     expect(over.stdout).toMatch(new RegExp(`^\\S+\\t${id}\\t\\tCOMPLETED\\t\\n$`));
     expect(over.code).toBe(0);
   });
 
   it('waits for every one of several, and for the status that is asked for', async () => {
     const [a, b] = await Promise.all([sent('--signer', 'Bo <bo@example.com>'), sent()]);
-    const watching = home.start(['envelopes', 'watch', '-', '--until', 'in_progress,COMPLETED', '--json']);
+    const watching = home.start`envelopes watch - --until in_progress,COMPLETED --json`;
     watching.child.stdin?.end(`${a}\n${b}\n`);
     const seen = [await watching.object(), await watching.object()];
     expect(seen.map((one) => one.envelopeId)).toEqual([a, b]);
-    await Promise.all([home.run(['sandbox', 'sign', a]), home.run(['sandbox', 'sign', b])]);
+    await Promise.all([home.run`sandbox sign ${a}`, home.run`sandbox sign ${b}`]);
     const ends = [await watching.object(), await watching.object()];
     expect(new Map(ends.map((one) => [one.envelopeId, one.to]))).toEqual(
       new Map([
@@ -64,13 +65,13 @@ describe('envelopes watch', () => {
   it('ends with 11 when one ended otherwise, with the reason in the envelope', async () => {
     const [declined, cancelled] = await Promise.all([sent(), sent()]);
     await Promise.all([
-      home.run(['sandbox', 'decline', declined, '--reason', 'the rent is wrong']),
-      home.run(['envelopes', 'cancel', cancelled]),
+      home.run`sandbox decline ${declined} --reason 'the rent is wrong'`,
+      home.run`envelopes cancel ${cancelled}`,
     ]);
     const [words, lines, wanted] = await Promise.all([
-      home.run(['envelopes', 'watch', declined]),
-      home.run(['envelopes', 'watch', declined, cancelled, '--json']),
-      home.run(['envelopes', 'watch', cancelled, '--until', 'CANCELLED']),
+      home.run`envelopes watch ${declined}`,
+      home.run`envelopes watch ${declined} ${cancelled} --json`,
+      home.run`envelopes watch ${cancelled} --until CANCELLED`,
     ]);
     expect([words.code, lines.code, wanted.code]).toEqual([11, 11, 0]);
     expect(words.stdout).toMatch(new RegExp(`\\t${declined}\\t\\tDECLINED\\t\\n$`));
@@ -83,12 +84,12 @@ describe('envelopes watch', () => {
 
   it('ends with 124 when its time is up, and with the signal that stops it', async () => {
     const id = await sent();
-    const late = home.run(['envelopes', 'watch', id, '--timeout', '1s', '--json']);
-    const watching = home.start(['envelopes', 'watch', id, '--json']);
+    const late = home.run`envelopes watch ${id} --timeout 1s --json`;
+    const watching = home.start`envelopes watch ${id} --json`;
     await watching.object();
     expect(await watching.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
     expect(await watching.stderr).toBe('');
-    const terminated = home.start(['envelopes', 'watch', id]);
+    const terminated = home.start`envelopes watch ${id}`;
     await terminated.line();
     expect(await terminated.stop('SIGTERM')).toEqual({ code: null, signal: 'SIGTERM' });
     const { code, stdout, stderr } = await late;
@@ -98,10 +99,10 @@ describe('envelopes watch', () => {
   });
 
   it('does not wait for what is not there', async () => {
-    const unknown = await home.run(['envelopes', 'watch', 'env_missing', '--json']);
+    const unknown = await home.run`envelopes watch env_missing --json`;
     expect(unknown.code).toBe(4);
     expect(reportedError(unknown)).toMatchObject({ code: 'NOT_FOUND', exitCode: 4 });
-    const none = await home.run(['envelopes', 'watch', '--json']);
+    const none = await home.run`envelopes watch --json`;
     expect([none.code, reportedError(none).code]).toEqual([2, 'USAGE']);
   });
 });
@@ -114,11 +115,11 @@ describe('what a watch takes', () => {
       if (status === 'down') return json(response, 400, { error: { code: 'MAINTENANCE', message: 'soon' } });
       json(response, 200, { data: { id: 'env_1', status } });
     });
-    const failed = await home.run(['envelopes', 'watch', 'env_1', '--interval', '200ms', '--json'], { env });
+    const failed = await home.run(argv`envelopes watch env_1 --interval 200ms --json`, { env });
     // A refusal is no outage: it is reported.
     expect(failed.code).toBe(1);
     expect(jsonLines(failed.stderr)).toMatchObject([{ error: { code: 'MAINTENANCE', exitCode: 1 } }]);
-    const on = await home.run(['envelopes', 'watch', 'env_1', '--interval', '200ms', '--json'], { env });
+    const on = await home.run(argv`envelopes watch env_1 --interval 200ms --json`, { env });
     expect(on.code).toBe(0);
     expect(jsonLines(on.stdout)).toMatchObject([
       { from: null, to: 'ON_HOLD' },
@@ -133,7 +134,7 @@ describe('what a watch takes', () => {
       if (number > 1 && number < 9) return void response.writeHead(503).end();
       json(response, 200, { data: { id: 'env_1', status: number === 1 ? 'SENT' : 'COMPLETED' } });
     });
-    const { code, stdout, stderr } = await home.run(['envelopes', 'watch', 'env_1', '--interval', '200ms'], {
+    const { code, stdout, stderr } = await home.run(argv`envelopes watch env_1 --interval 200ms`, {
       env,
     });
     expect(code).toBe(0);
@@ -152,7 +153,7 @@ describe('what a watch takes', () => {
       answerPage(request, response, total, item);
     });
     const input = Array.from({ length: total }, (_, index) => `env_${index}\n`).join('');
-    const { code, stdout } = await home.run(['envelopes', 'watch', '-', '--json'], { env, input });
+    const { code, stdout } = await home.run(argv`envelopes watch - --json`, { env, input });
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toHaveLength(total);
     expect(server.seen.length).toBeLessThanOrEqual(20);
@@ -163,7 +164,7 @@ describe('what a watch takes', () => {
 describe('with a listener on this machine', () => {
   it('a webhook wakes a watch that would look again only in an hour', async () => {
     await writeFile(home.path('secret'), 'whsec_0123456789abcdef\n');
-    const listen = home.start(['listen', '--port', '0', '--json', '--secret-file', 'secret']);
+    const listen = home.start`listen --port 0 --json --secret-file secret`;
     const { url } = await listen.object();
     const own = ['--webhook-url', String(url), '--webhook-secret-file', 'secret'];
     const created = await home.object([
@@ -171,9 +172,9 @@ describe('with a listener on this machine', () => {
       ...own,
     ]);
     const id = String(created.id);
-    const watch = home.start(['envelopes', 'watch', id, '--json', '--interval', '1h', '--timeout', '30s']);
+    const watch = home.start`envelopes watch ${id} --json --interval 1h --timeout 30s`;
     expect(await watch.object()).toMatchObject({ from: null, to: 'SENT' });
-    await home.run(['sandbox', 'sign', id]);
+    await home.run`sandbox sign ${id}`;
     expect(await watch.object()).toMatchObject({ envelopeId: id, to: 'COMPLETED' });
     expect((await watch.ended).code).toBe(0);
     await listen.stop();

@@ -8,7 +8,7 @@ let id = '';
 beforeAll(async () => {
   await home.sandbox();
   const create = ['envelopes', 'create', '--template', 'tmpl_nda', '--send', '-q'];
-  id = (await home.run([...create, '--signer', 'Ada <ada@example.com>'])).stdout.trim();
+  id = (await home.run`${create} --signer 'Ada <ada@example.com>'`).stdout.trim();
 });
 afterAll(() => home.close());
 
@@ -80,11 +80,11 @@ describe('what does not fit', () => {
 
 describe("a template's name", () => {
   it('is taken where it is the only one of that name', async () => {
-    const lease = await home.object(['templates', 'get', 'residential LEASE']);
+    const lease = await home.object`templates get 'residential LEASE'`;
     expect(lease.id).toBe('tmpl_lease');
-    const nda = String((await home.object(['templates', 'get', 'tmpl_nda'])).name);
-    expect(await home.json(['envelopes', 'list', '--template', nda.toUpperCase()])).toMatchObject([{ id }]);
-    expect(await home.json(['envelopes', 'list', '--template', 'residential lease'])).toEqual([]);
+    const nda = String((await home.object`templates get tmpl_nda`).name);
+    expect(await home.json`envelopes list --template ${nda.toUpperCase()}`).toMatchObject([{ id }]);
+    expect(await home.json`envelopes list --template 'residential lease'`).toEqual([]);
   });
 
   it('is told to be one where an id is needed', async () => {

@@ -1,6 +1,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { holdingsOf, resumeThroughKills, rowsOf } from '../support/bulk-check.ts';
 import { Home, jsonLines, reportedError, type Sandbox } from '../support/cli.ts';
 import { seeded } from '../support/faulty-proxy.ts';
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 beforeEach(async () => {
-  await home.run(['sandbox', 'reset', '--yes']);
+  await home.run`sandbox reset --yes`;
 });
 
 const create = (file: string, ...more: string[]) => [
@@ -31,7 +32,7 @@ const create = (file: string, ...more: string[]) => [
   '--json',
   ...more,
 ];
-const faults = (set: unknown) => home.run(['sandbox', 'faults', '-'], { input: JSON.stringify(set) });
+const faults = (set: unknown) => home.run(argv`sandbox faults -`, { input: JSON.stringify(set) });
 
 /** Every signer holds one envelope that was sent, and had one mail; no draft is left. */
 async function expectOnce(rows: number): Promise<void> {
@@ -130,7 +131,7 @@ describe('a disk', () => {
     expect(run.code).toBe(2);
     expect(String(reportedError(run).hint)).toContain('Without a journal nothing is sent');
     expect((await holdingsOf(sandbox)).statuses.size).toBe(0);
-    expect(await home.json(['bulk', 'list'])).not.toEqual(
+    expect(await home.json`bulk list`).not.toEqual(
       expect.arrayContaining([expect.objectContaining({ state: 'interrupted' })]),
     );
   });
@@ -146,7 +147,7 @@ describe('a disk', () => {
     const before = (await holdingsOf(sandbox)).statuses.get('SENT') ?? 0;
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(400);
-    const resumed = await home.run(['bulk', 'resume', '--last', '--json']);
+    const resumed = await home.run`bulk resume --last --json`;
     expect(resumed.code, resumed.stderr).toBe(0);
     await expectOnce(400);
   });
@@ -165,20 +166,20 @@ describe('the journal of a run', () => {
     await writeFile(home.path('rows.csv'), rowsOf(3));
     const some = await home.run(create('rows.csv', '--max-requests', '4', '--concurrency', '1'));
     expect([some.code, jsonLines(some.stdout).length]).toEqual([10, 2]);
-    const [id = ''] = (await home.run(['bulk', 'list', '-q', '-L', '1'])).stdout.split('\n');
+    const [id = ''] = (await home.run`bulk list -q -L 1`).stdout.split('\n');
     const path = join(home.path('state', 'bulk', id), 'journal.jsonl');
     const text = await readFile(path, 'utf8');
     await writeFile(path, text.replace('"version":1', '"version":9'));
-    const other = await home.run(['bulk', 'resume', id]);
+    const other = await home.run`bulk resume ${id}`;
     expect(other.code).toBe(2);
     expect(other.stderr).toContain("can't be used");
-    expect((await home.run(['bulk', 'list'])).stderr).toContain("can't be used");
+    expect((await home.run`bulk list`).stderr).toContain("can't be used");
     // All that follows the first draft is lost, as in a power cut.
     const lines = text.split('\n');
     const created = lines.findIndex((line) => line.includes('"type":"created"'));
     await writeFile(path, `${lines.slice(0, created).join('\n')}\n`);
     await appendFile(path, '{"type":"crea');
-    expect((await home.run(['bulk', 'resume', id])).code).toBe(0);
+    expect((await home.run`bulk resume ${id}`).code).toBe(0);
     await expectOnce(3);
   });
 });

@@ -16,18 +16,10 @@ let whole: Map<string, string>;
 
 beforeAll(async () => {
   sandbox = await home.sandbox();
-  const created = await home.object([
-    'envelopes',
-    'create',
-    '--template',
-    'tmpl_nda',
-    '--signer',
-    'a@x.org',
-    '--send',
-  ]);
+  const created = await home.object`envelopes create --template tmpl_nda --signer a@x.org --send`;
   completed = String(created.id);
-  await home.json(['sandbox', 'sign', completed]);
-  await home.run(['envelopes', 'download', completed, '--dir', 'whole']);
+  await home.json`sandbox sign ${completed}`;
+  await home.run`envelopes download ${completed} --dir whole`;
   whole = await filesIn('whole');
 });
 afterAll(() => home.close());
@@ -66,7 +58,7 @@ describe('a disk that fails at any step', needsInjection, () => {
     for await (const run of strike(home, fault, edit, CALLS)) {
       strikes++;
       expectWords(run, fault);
-      const stored = await home.object(['profiles', 'show', 'sandbox']);
+      const stored = await home.object`profiles show sandbox`;
       expect(stored, run.at).toMatchObject({ apiKey: { source: 'profile' } });
       const region = isRecord(stored.storage) ? stored.storage.region : undefined;
       if (run.code === 0) expect(region, run.at).toBe(`region-${turn}`);
@@ -87,10 +79,10 @@ describe('a disk that fails at any step', needsInjection, () => {
       for (const [name, sum] of await filesIn(folder))
         expect(sum, `${run.at}: ${name}`).toBe(whole.get(name));
       if (run.code === 0) expect(await filesIn(folder), run.at).toEqual(whole);
-      const again = await home.run(['envelopes', 'download', completed, '--dir', folder]);
+      const again = await home.run`envelopes download ${completed} --dir ${folder}`;
       expect([again.code, again.stderr.includes('rror')], `${run.at}: ${again.stderr}`).toEqual([0, false]);
       expect(await filesIn(folder), run.at).toEqual(whole);
-      expect((await home.run(['documents', 'verify', folder])).code, run.at).toBe(0);
+      expect((await home.run`documents verify ${folder}`).code, run.at).toBe(0);
       turn++;
     }
     expect(turn).toBeGreaterThan(4);
@@ -145,7 +137,7 @@ describe('a disk that fails at any step', needsInjection, () => {
     for await (const run of strike(home, fault, send, Math.min(CALLS, 6))) {
       strikes++;
       expectWords(run, fault);
-      await home.run(['bulk', 'resume', '--last']);
+      await home.run`bulk resume --last`;
       const { mails } = await holdingsOf(sandbox);
       const sent = [...mails].filter(([to]) => to.endsWith(`@${fault.toLowerCase()}${turn}.example`));
       // Either the run had begun and was ended by resuming, or nothing had been sent and it begins anew.
@@ -209,7 +201,7 @@ describe.skipIf(!canMount)('a full disk', () => {
       stops++;
       expect(run.stderr).toMatch(/disk is full/);
       expectWords({ ...run, at: `${kib} KiB` }, 'ENOSPC');
-      const begun = (await home.run(['bulk', 'list', '-q'])).stdout !== '';
+      const begun = (await home.run`bulk list -q`).stdout !== '';
       run = await onSmallDisk(home, home.path('state'), kib, begun ? ['bulk', 'resume', '--last'] : send);
     }
     expect(stops).toBeGreaterThan(1);
@@ -222,7 +214,7 @@ describe.skipIf(!canMount)('a full disk', () => {
 describe.skipIf(process.getuid?.() === 0)('a read-only folder', () => {
   it('is said, and nothing is sent', async () => {
     await chmod(home.path('state'), 0o500);
-    const run = await home.run(['bulk', 'create', 'many.csv', '--template', 'tmpl_nda', '--send', '--yes']);
+    const run = await home.run`bulk create many.csv --template tmpl_nda --send --yes`;
     await chmod(home.path('state'), 0o700);
     expect([run.code, run.stderr.includes('Nothing was sent')]).toEqual([2, true]);
   });

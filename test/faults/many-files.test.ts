@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { Home } from '../support/cli.ts';
 import { canMount, type DiskFault, needsInjection, onSmallDisk, strike } from '../support/disk-faults.ts';
 import { seeded } from '../support/faulty-proxy.ts';
@@ -33,7 +34,7 @@ beforeAll(async () => {
   });
   const words = ['profiles', 'add', 'many', '--base-url', 'http://127.0.0.1:9/v1', '--api-key-stdin'];
   const storage = ['--no-verify', '--bucket', 'b', '--endpoint', bucket.origin];
-  await home.run([...words, ...storage], { input: 'sk_0123456789\n' });
+  await home.run(argv`${words} ${storage}`, { input: 'sk_0123456789\n' });
 });
 afterAll(async () => {
   await bucket.close();

@@ -11,6 +11,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
 import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 import { needsRgw, RGW_USERS, type Rgw, startRgw } from '../support/rgw.ts';
 
@@ -106,7 +107,7 @@ describe('a real Ceph bucket', needsRgw, () => {
   });
 
   const download = (keys: string[], ...more: string[]) =>
-    home.run(['documents', 'download', '-', '--wait', '0s', '--json', ...more], {
+    home.run(argv`documents download - --wait 0s --json ${more}`, {
       input: `${keys.join('\n')}\n`,
     });
 
@@ -143,29 +144,19 @@ describe('a real Ceph bucket', needsRgw, () => {
 
   it('links to odd keys and describes them', async () => {
     for (const key of ODD.slice(0, 4)) {
-      const { stdout } = await home.run(['documents', 'link', key, '--expires', '1m']);
+      const { stdout } = await home.run`documents link ${key} --expires 1m`;
       const reply = await fetch(stdout.trim());
       expect(sha256(Buffer.from(await reply.arrayBuffer()))).toBe(sha256(papers.get(key) ?? Buffer.alloc(0)));
-      expect(await home.object(['documents', 'head', key])).toMatchObject({ key, size: 50_009 });
+      expect(await home.object`documents head ${key}`).toMatchObject({ key, size: 50_009 });
     }
   });
 
   it('refuses a stranger and a wrong secret in words', async () => {
     const key = ODD[0] ?? '';
-    const refused = await home.run(['documents', 'head', key, '-p', 'stranger', '--json']);
+    const refused = await home.run`documents head ${key} -p stranger --json`;
     expect([refused.code, reportedError(refused).code]).toEqual([9, 'STORAGE_DENIED']);
     await addProfile(home, 'wrong', rgw, { ...owner, secretAccessKey: 'not-the-secret' });
-    const wrong = await home.run([
-      'documents',
-      'download',
-      key,
-      '-p',
-      'wrong',
-      '--wait',
-      '0s',
-      '--dir',
-      'wrong',
-    ]);
+    const wrong = await home.run`documents download ${key} -p wrong --wait 0s --dir wrong`;
     expect(wrong.code).toBe(9);
     expect(wrong.stderr).toContain('the signature is wrong');
     expect(await readdir(home.path('wrong'))).toEqual([]);
@@ -184,13 +175,12 @@ describe('a real Ceph bucket', needsRgw, () => {
     const Policy = JSON.stringify({ Version: '2012-10-17', Statement });
     await client.send(new PutBucketPolicyCommand({ Bucket: BUCKET, Policy }));
     client.destroy();
-    const as = (key: string) =>
-      home.run(['documents', 'download', key, '-p', 'stranger', '--wait', '0s', '--dir', 'shared']);
+    const as = (key: string) => home.run`documents download ${key} -p stranger --wait 0s --dir shared`;
     expect((await as('esign/envelopes/org_1/env_1/signed.pdf')).code).toBe(0);
     const gone = await as('esign/envelopes/org_1/env_2/signed.pdf');
     expect(gone.code).toBe(9);
     expect(gone.stderr).toContain('Without s3:ListBucket a missing object is reported like this');
-    const owners = await home.run(['documents', 'head', 'esign/none.pdf', '-p', 'owner', '--json']);
+    const owners = await home.run`documents head esign/none.pdf -p owner --json`;
     expect(reportedError(owners).code).toBe('STORAGE_NOT_FOUND');
   });
 
@@ -249,10 +239,10 @@ describe('a real Ceph bucket behind TLS with an authority of its own', needsRgw,
   });
 
   it('is reached with NODE_EXTRA_CA_CERTS, and without it says so', async () => {
-    const refused = await home.run(['documents', 'download', 'a.pdf', '--wait', '0s']);
+    const refused = await home.run`documents download a.pdf --wait 0s`;
     expect(refused.code).toBe(9);
     expect(refused.stderr).toContain('NODE_EXTRA_CA_CERTS');
-    const trusted = await home.run(['documents', 'download', 'a.pdf', '--json'], {
+    const trusted = await home.run(argv`documents download a.pdf --json`, {
       env: { NODE_EXTRA_CA_CERTS: rgw.caFile ?? '' },
     });
     expect(linesOf(trusted.stdout).length).toBe(1);

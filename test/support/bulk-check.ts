@@ -64,7 +64,7 @@ export async function resumeThroughKills(
   delays: readonly number[],
 ): Promise<{ code: number | null; stderr: string; kills: number }> {
   const countRuns = async () => {
-    const runs = await home.json(['bulk', 'list', '--all']);
+    const runs = await home.json`bulk list --all`;
     return isList(runs) ? runs.length : 0;
   };
   const before = await countRuns();

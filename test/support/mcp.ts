@@ -1,4 +1,5 @@
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { argv } from './argv.ts';
 import type { Home, LongRunning, RunOptions } from './cli.ts';
 
 /** What a tool answered. */
@@ -27,7 +28,7 @@ export class Assistant {
     flags: readonly string[] = [],
     options: RunOptions = {},
   ): Promise<Assistant> {
-    const assistant = new Assistant(home.start(['mcp', ...flags], options));
+    const assistant = new Assistant(home.start(argv`mcp ${flags}`, options));
     const clientInfo = { name: 'test', version: '1' };
     await assistant.ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
     assistant.write({ method: 'notifications/initialized' });
