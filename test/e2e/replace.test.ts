@@ -22,6 +22,14 @@ afterAll(async () => {
   await home.close();
 });
 
+/** A part of what was printed that is an object itself. */
+function part(text: string, name: string): Record<string, unknown> {
+  const value = parseJson(text);
+  const found = isRecord(value) ? value[name] : undefined;
+  if (!isRecord(found)) throw new Error(`no ${name} in ${text}`);
+  return found;
+}
+
 const RIGHT = 'adda@example.com=Ada Lovelace <ada@example.com>';
 const signers = [
   '--signer',
@@ -71,9 +79,9 @@ describe('envelopes replace', () => {
     const id = await lease('--send', '--signing-order', 'sequential', ...about, ...webhook);
     const run = await home.run`envelopes replace ${id} --signer ${RIGHT} --reason 'wrong address' --json`;
     expect([run.code, run.stderr]).toEqual([0, '']);
-    const { old, new: made } = Object(parseJson(run.stdout));
+    const [old, made] = [part(run.stdout, 'old'), part(run.stdout, 'new')];
     expect(old).toEqual(await get(id));
-    expect(made).toEqual(await get(made.id));
+    expect(made).toEqual(await get(String(made.id)));
     expect([old.status, made.status]).toEqual(['CANCELLED', 'SENT']);
     expect(made).toMatchObject({
       templateId: 'tmpl_lease',
@@ -87,7 +95,7 @@ describe('envelopes replace', () => {
         { email: 'bo@example.com', name: 'Bo', role: 'Landlord', order: 2 },
       ],
     });
-    expect(Date.parse(made.expiresAt) - Date.parse(made.createdAt)).toBe(12 * 86_400_000);
+    expect(Date.parse(String(made.expiresAt)) - Date.parse(String(made.createdAt))).toBe(12 * 86_400_000);
     expect(await requestsTo(made.id)).toEqual(['ada@example.com']);
   });
 
@@ -340,7 +348,7 @@ describe('whatever ends it', () => {
     expect((await running.ended).signal).toBe('SIGTERM');
     gate.open();
     const [made] = await madeFor(id);
-    const { error } = Object(parseJson(linesOf(await running.stderr).at(-1) ?? ''));
+    const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
     expect(error).toMatchObject({ code: 'INTERRUPTED', exitCode: 143 });
     expect(error.message).toBe(`Stopped: ${String(made?.id)} is a draft, and ${id} is cancelled.`);
     const [, command = ''] = /`(esign .*?)`/.exec(String(error.hint)) ?? [];
@@ -362,7 +370,7 @@ describe('whatever ends it', () => {
     await running.ended;
     gate.open();
     const [made] = await madeFor(id);
-    const { error } = Object(parseJson(linesOf(await running.stderr).at(-1) ?? ''));
+    const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
     expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
     expect(error.message).toContain(isRecord(made?.metadata) ? made.metadata.esignRequestId : '?');
     const [, command = ''] = /`(esign .*?)`/.exec(String(error.hint)) ?? [];
@@ -377,11 +385,7 @@ describe('whatever ends it', () => {
     expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
     const [made, ...others] = await madeFor(id);
     expect(others).toEqual([]);
-    expect(runs.map(({ stdout }) => Object(parseJson(stdout)).new.id)).toEqual([
-      made?.id,
-      made?.id,
-      made?.id,
-    ]);
+    expect(runs.map(({ stdout }) => part(stdout, 'new').id)).toEqual([made?.id, made?.id, made?.id]);
     expect(await requestsTo(made?.id)).toEqual(['ada@example.com', 'bo@example.com']);
   });
 });

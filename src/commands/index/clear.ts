@@ -17,6 +17,6 @@ export default class IndexClear extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(IndexClear);
-    await clearIndex({ all: flags.all, 'dry-run': flags['dry-run'] ?? false }, this.context(flags));
+    await clearIndex({ all: flags.all, 'dry-run': flags['dry-run'] }, this.context(flags));
   }
 }
