@@ -23,7 +23,8 @@ async function figures(envelopes) {
   const sandbox = await startSandbox(folder, flags);
   try {
     const env = homeIn(folder);
-    const find = () => run(process.execPath, [BIN, 'find', 'lukasz1377', '--json'], { env, stdout: 'pipe' });
+    const find = () =>
+      run(process.execPath, [BIN, 'find', `lukasz${envelopes - 1}`, '--json'], { env, stdout: 'pipe' });
     const first = await find();
     if (JSON.parse(first.printed).length !== 1) throw new Error('it did not find the one');
     const before = (await auditOf(sandbox.ready)).meta.pagination.total;

@@ -12,6 +12,7 @@ import type { Change } from '../store/records.ts';
 import type { KeptState } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
+import { advanceClock } from './advance.ts';
 import { draftEnvelope } from './draft.ts';
 import { type Entries, fillFields } from './fields.ts';
 import * as lifecycle from './lifecycle.ts';
@@ -46,14 +47,10 @@ export interface Visitor {
   userAgent: string | null;
 }
 
-/** How long `advance` waits, in real time, for webhook attempts it caused; less where a receiver hangs. */
-const ADVANCE_PATIENCE_MS = 5000;
 /** How soon what came due and could not be written down is tried again. */
 const TRY_AGAIN_MS = 5000;
 /** Envelopes that come due together are brought up to date so many at a time. */
 const DUE_AT_ONCE = 500;
-/** The sandbox's clock stays within a century of the machine's. */
-const FARTHEST_OFFSET_MS = 100 * 365 * 86_400_000;
 
 /** Carries out what the API, a signer or the clock asks: lifecycle, papers, mails, webhooks, in one durable step. */
 export class Engine {
@@ -174,25 +171,13 @@ export class Engine {
     this.#setAlarm();
   }
 
-  /** Moves the sandbox's clock forward, stopping at every retry on the way. Returns the new time in ms. */
+  /** Moves the sandbox's clock forward (`advanceClock`). Returns the new time in ms. */
   advance(ms: number): Promise<number> {
-    return this.#turns.run('clock', async () => {
-      const { clock, sender } = this.#options;
-      if (clock.offsetMs + ms > FARTHEST_OFFSET_MS)
-        throw invalidBody({ ms: ['The clock would be more than a century ahead'] });
-      const deadline = this.#options.realClock.now() + ADVANCE_PATIENCE_MS;
-      await this.#settleWebhooks(deadline);
-      const offset = clock.offsetMs + ms;
-      const target = clock.now() + ms;
-      await this.#options.store.commit([{ kind: 'clock', value: offset }]);
-      for (let next = sender.nextDue; next !== undefined && next < target; next = sender.nextDue) {
-        await this.#moveTo(Math.min(clock.offsetMs + Math.max(0, next - clock.now()), offset));
-        await this.#settleWebhooks(deadline);
-      }
-      await this.#moveTo(offset);
-      await this.#settleWebhooks(deadline);
-      return clock.now();
-    });
+    const catchUp = async () => {
+      await this.catchUp();
+      this.#setAlarm(true);
+    };
+    return this.#turns.run('clock', () => advanceClock(ms, this.#options, catchUp));
   }
 
   /** Sends a delivery once more, as a delivery of its own with the same bytes. */
@@ -335,23 +320,5 @@ export class Engine {
     const template = this.#state.templates.get(envelope.templateId);
     if (!template) throw notFound('Template');
     return template;
-  }
-
-  async #moveTo(offset: number): Promise<void> {
-    const { clock, sender } = this.#options;
-    clock.offsetMs = offset;
-    await this.catchUp();
-    this.#setAlarm(true);
-    sender.wake(true);
-  }
-
-  async #settleWebhooks(deadline: number): Promise<void> {
-    const { realClock, sender } = this.#options;
-    const left = deadline - realClock.now();
-    if (left <= 0) return;
-    const settled = new AbortController();
-    const timeUp = realClock.sleep(left, settled.signal).catch(() => undefined);
-    await Promise.race([sender.settled(), timeUp]);
-    settled.abort();
   }
 }

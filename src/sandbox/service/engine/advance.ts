@@ -1,0 +1,55 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { invalidBody } from '../base/errors.ts';
+import type { SandboxClock } from '../base/sandbox-clock.ts';
+import type { Store } from '../store/store.ts';
+import type { WebhookSender } from '../webhooks/sender.ts';
+
+/** How long is waited, in real time, for webhook attempts that a move caused; less where a receiver hangs. */
+const PATIENCE_MS = 5000;
+/** The sandbox's clock stays within a century of the machine's. */
+const FARTHEST_OFFSET_MS = 100 * 365 * 86_400_000;
+
+interface Advanced {
+  store: Store;
+  clock: SandboxClock;
+  realClock: Clock;
+  sender: WebhookSender;
+}
+
+/**
+ * Moves the sandbox's clock forward, stopping at every retry of a webhook on the way; `catchUp` does what comes due.
+ * Returns the new time in ms.
+ */
+export async function advanceClock(
+  ms: number,
+  { store, clock, realClock, sender }: Advanced,
+  catchUp: () => Promise<void>,
+): Promise<number> {
+  if (clock.offsetMs + ms > FARTHEST_OFFSET_MS)
+    throw invalidBody({ ms: ['The clock would be more than a century ahead'] });
+  const deadline = realClock.now() + PATIENCE_MS;
+  const settled = () => settledBy(deadline, realClock, sender);
+  const moveTo = async (offset: number) => {
+    clock.offsetMs = offset;
+    await catchUp();
+    sender.wake(true);
+    await settled();
+  };
+  await settled();
+  const offset = clock.offsetMs + ms;
+  const target = clock.now() + ms;
+  await store.commit([{ kind: 'clock', value: offset }]);
+  for (let next = sender.nextDue; next !== undefined && next < target; next = sender.nextDue)
+    await moveTo(Math.min(clock.offsetMs + Math.max(0, next - clock.now()), offset));
+  await moveTo(offset);
+  return clock.now();
+}
+
+async function settledBy(deadline: number, realClock: Clock, sender: WebhookSender): Promise<void> {
+  const left = deadline - realClock.now();
+  if (left <= 0) return;
+  const settled = new AbortController();
+  const timeUp = realClock.sleep(left, settled.signal).catch(() => undefined);
+  await Promise.race([sender.settled(), timeUp]);
+  settled.abort();
+}
