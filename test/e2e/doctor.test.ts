@@ -105,7 +105,9 @@ describe('esign doctor', () => {
   it('with nobody there, or somebody else: 8', async () => {
     const nobody = await examined({ ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: KEY });
     expect([nobody.code, nobody.checks.service?.status]).toEqual([8, 'failed']);
-    const stranger = await at((response) => void response.end('<html>Sign in</html>'));
+    const stranger = await at((response) => {
+      response.writeHead(200, { date: new Date().toUTCString() }).end('<html>Sign in</html>');
+    });
     expect([stranger.code, stranger.checks.service?.status]).toEqual([8, 'failed']);
     expect(stranger.checks.clock?.status).toBe('ok');
   });
