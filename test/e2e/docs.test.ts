@@ -61,7 +61,9 @@ describe.skipIf(process.platform === 'win32')('each snippet does what it shows',
   for (const { page, snippets } of pages) {
     const run = snippets.filter(isRun);
     if (run.length === 0) continue;
-    const tools: Tool[] = run.some(({ text }) => /\bjq\b/.test(text)) ? ['bash', 'jq'] : ['bash'];
+    const tools = (['bash', 'jq', 'pdfsig', 'curl'] satisfies Tool[]).filter(
+      (tool) => tool === 'bash' || run.some(({ text }) => new RegExp(`\\b${tool}\\b`).test(text)),
+    );
     it.concurrent(page, { ...needs(...tools), timeout: 180_000 }, async () => {
       const session = new Session();
       const problems: string[] = [];
