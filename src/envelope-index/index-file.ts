@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, statfsSync, writeSync } from 'node:fs';
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Envelope, envelopeSchema, matches } from '../api/schemas.ts';
@@ -39,6 +39,19 @@ const AT_ONCE = 200;
 /** Another process may build the index; as long as it lives it is waited for. */
 const BUILD_MS = 24 * 3_600_000;
 
+/** Of a disk that is nearly full the last bytes are left to the journals: an index can be made anew, they can't. */
+const LEFT_FREE = 16 * 1024 * 1024;
+
+function isNearlyFull(folder: string): boolean {
+  try {
+    const { blocks, bavail, bsize } = statfsSync(folder);
+    // Some file systems don't tell.
+    return blocks > 0 && bavail * bsize < LEFT_FREE;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * The file of an index: lines with checksums, only ever appended to, by any number of processes at once. Nothing in it is
  * lost when it is: all of it can be read from the service again. So a line that is not as it was written counts as absent.
@@ -57,6 +70,7 @@ export class IndexFile {
   /** Appends lines, and returns how many bytes those are. A process that is killed meanwhile leaves at most a torn one. */
   append(entries: readonly (Entry | Remark)[]): number {
     if (entries.length === 0) return 0;
+    if (isNearlyFull(this.#stateDir)) throw new Error('the disk is nearly full');
     // A line that was torn ends here and takes none of these with it.
     const text = `\n${entries.map(writeLine).join('')}`;
     try {
