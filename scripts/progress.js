@@ -1,18 +1,19 @@
-/** What runs now: the title of each, and since when. */
+/** What runs now: by the title of each, since when and at what it is. */
 const running = new Map();
 let timer;
+const live = process.stderr.isTTY;
 
 /**
  * Shows that something runs: on a terminal in one line that counts the seconds, elsewhere in a line from time to time.
  * Returns what to call at its end.
  */
 export function progress(title) {
-  const live = process.stderr.isTTY;
-  running.set(title, Date.now());
+  running.set(title, { since: Date.now(), at: '' });
   if (live) draw();
   else process.stderr.write(`${title} …\n`);
   timer ??= setInterval(live ? draw : tell, live ? 250 : 15_000);
   return (well) => {
+    running.get(title).at = '';
     process.stderr.write(`${live ? '\r\u001b[K' : ''}${lineOf(title)}, ${well ? 'done' : 'failed'}\n`);
     running.delete(title);
     if (running.size === 0) {
@@ -22,12 +23,24 @@ export function progress(title) {
   };
 }
 
+/** Says at what the thing that was begun last is now. */
+export function showStep(text) {
+  const title = [...running.keys()].at(-1);
+  if (title === undefined) return;
+  running.get(title).at = `: ${text}`;
+  if (live) draw();
+  else process.stderr.write(`${lineOf(title)}\n`);
+}
+
 function lineOf(title) {
-  return `${title} … ${Math.round((Date.now() - running.get(title)) / 1000)} s`;
+  const { since, at } = running.get(title);
+  return `${title}${at} … ${Math.round((Date.now() - since) / 1000)} s`;
 }
 
 function draw() {
-  process.stderr.write(`\r\u001b[K${[...running.keys()].map(lineOf).join('   ')}`);
+  const line = [...running.keys()].map(lineOf).join('   ');
+  // A line that is broken into two could not be drawn over.
+  process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`);
 }
 
 function tell() {

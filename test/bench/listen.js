@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BIN, homeIn, option, printRows, times } from './measure.js';
+import { BIN, homeIn, inTurn, median, option, printRows, ratioRow, rowOf } from './measure.js';
 
 /*
  * Signed deliveries that a listener acknowledges, its journal on, beside a bare node:http server that reads the body and
@@ -12,21 +12,19 @@ import { BIN, homeIn, option, printRows, times } from './measure.js';
  * By hand: node test/bench/listen.js [--count 40000] [--rounds 3] [--connections 64] [--many 500000]
  */
 const SECRET = 'bench-secret-0123456789';
-const MANY_SECRETS = 'esign with 5,000 stored secrets';
 /** A process for each of them would be started: fewer say as much. */
 const WEBHOOK_SHARE = 0.1;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
 export async function benchListen({
   count = 40_000,
-  rounds = 3,
+  rounds = 5,
   connections = 64,
   many = count * 12.5,
 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   try {
-    const results = await race(folder, { count, rounds, connections });
-    const rows = ratios(results, connections);
+    const rows = rowsOf(await race(folder, { count, rounds, connections }), connections);
     if (many > 0) rows.push(await memory(folder, many, connections));
     return rows;
   } finally {
@@ -34,55 +32,47 @@ export async function benchListen({
   }
 }
 
-/** The receivers in turn, round by round; the best of each, so that a busy machine hurts none. */
-async function race(folder, { count, rounds, connections }) {
-  const best = new Map();
-  const starts = {
-    esign: startEsign,
-    [MANY_SECRETS]: (...args) => startEsign(...args, 5_000),
-    'node:http': startBare,
-    webhook: startWebhook,
-  };
-  for (let round = 0; round < rounds; round++) {
-    for (const [name, start] of Object.entries(starts)) {
-      const server = await start(folder, `${name}-${round}`).catch((error) => error);
-      if (server instanceof Error) {
-        process.stderr.write(`${name} is skipped: ${server.message}\n`);
-        delete starts[name];
-        continue;
-      }
+/** Each receiver in turn, round by round, with the deliveries that it acknowledges a second. */
+function race(folder, { count, rounds, connections }) {
+  const under = (start, share = 1) => {
+    return async (round) => {
+      const server = await start(folder, `${start.name}-${round}`);
       try {
-        const share = name === 'webhook' ? WEBHOOK_SHARE : 1;
         await load(server.port, { count: Math.ceil(count * 0.1 * share), connections });
-        const result = await load(server.port, { count: Math.ceil(count * share), connections });
-        if (result.perSecond > (best.get(name)?.perSecond ?? 0)) best.set(name, result);
+        return await load(server.port, { count: Math.ceil(count * share), connections });
       } finally {
         await server.stop();
       }
-    }
-  }
-  return best;
+    };
+  };
+  return inTurn(rounds, {
+    esign: under(startEsign),
+    'esign with 5,000 stored secrets': under(startWithSecrets),
+    'node:http': under(startBare),
+    webhook: under(startWebhook, WEBHOOK_SHARE),
+  });
 }
 
-function ratios(results, connections) {
-  const own = results.get('esign').perSecond;
-  return [...results].map(([name, { perSecond, p50, p99 }]) => {
-    const quantiles = `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
-    const rate = `${Math.round(perSecond)} a second`;
-    if (name === 'esign')
-      return {
-        name: `listen: signed deliveries acknowledged, ${connections} at once`,
-        value: rate,
-        asked: '>= 5000',
-        good: perSecond >= 5_000,
-        note: quantiles,
-      };
-    return {
-      name: `listen: of the rate of ${name}`,
-      value: times(own / perSecond),
-      note: `${rate}, ${quantiles}`,
-    };
+function startWithSecrets(folder, name) {
+  return startEsign(folder, name, 5_000);
+}
+
+function rowsOf({ esign, ...others }, connections) {
+  const rate = (seen) => seen.map(({ perSecond }) => perSecond);
+  const quantiles = (seen) => {
+    const [p50, p99] = ['p50', 'p99'].map((name) => median(seen.map((one) => one[name])).toFixed(1));
+    return `p50 ${p50} ms, p99 ${p99} ms`;
+  };
+  const own = rowOf(`listen: signed deliveries acknowledged, ${connections} at once`, rate(esign), {
+    unit: 'a second',
+    asked: '>= 5000',
+    note: quantiles(esign),
   });
+  const beside = Object.entries(others).map(([name, seen]) => {
+    const note = `${Math.round(median(rate(seen)))} a second, ${quantiles(seen)}`;
+    return ratioRow(`listen: of the rate of ${name}`, rate(esign), rate(seen), { note });
+  });
+  return [own, ...beside];
 }
 
 /** Peak memory after few deliveries and after many: it must not grow with their number. */

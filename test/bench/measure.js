@@ -1,21 +1,74 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { showStep } from '../../scripts/progress.js';
 
 /** The tool as it is built. */
 export const BIN = join(import.meta.dirname, '../../bin/run.js');
 
 /**
- * A row of the table. `good` is left out where nothing is asked of a figure.
- * @typedef {{name: string, value: string, note?: string, asked?: string, good?: boolean}} Row
+ * A row of the table. `good` is left out where nothing is asked of a figure. `runs`: what each of several runs came to,
+ * in the unit of the value, which is their median.
+ * @typedef {{name: string, value: string, runs?: number[], note?: string, asked?: string, good?: boolean}} Row
  */
 
 export function median(numbers) {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+}
+
+/**
+ * A figure that was taken several times. `asked` is a bound in its unit: `>= 1.5`, `<= 400` or `< 200`.
+ * @returns {Row}
+ */
+export function rowOf(name, runs, { unit = 'x', digits = unit === 'x' ? 2 : 0, asked, note } = {}) {
+  const figure = median(runs);
+  const row = { name, value: `${figure.toFixed(digits)} ${unit}`, runs, note };
+  return asked === undefined ? row : { ...row, asked: `${asked} ${unit}`, good: holds(figure, asked) };
+}
+
+/**
+ * One tool's figure over another's, of runs that were taken in turn: the median of the rounds' ratios.
+ * @returns {Row}
+ */
+export function ratioRow(name, figures, others, options) {
+  return rowOf(
+    name,
+    figures.map((figure, round) => figure / others[round]),
+    options,
+  );
+}
+
+function holds(figure, asked) {
+  const [sign, bound] = asked.split(' ');
+  if (sign === '>=') return figure >= Number(bound);
+  return sign === '<=' ? figure <= Number(bound) : figure < Number(bound);
+}
+
+/**
+ * Does each of these in turn, round by round, so that a busy moment hurts all alike. What each came to in each round;
+ * one that can't be done is skipped, but not the first: it is what the others are compared with.
+ */
+export async function inTurn(rounds, takes) {
+  const seen = Object.fromEntries(Object.keys(takes).map((name) => [name, []]));
+  const [first] = Object.keys(takes);
+  for (let round = 0; round < rounds; round++) {
+    for (const name of Object.keys(seen)) {
+      showStep(`round ${round + 1} of ${rounds}, ${name}`);
+      try {
+        seen[name].push(await takes[name](round));
+      } catch (error) {
+        if (name === first) throw error;
+        process.stderr.write(`${name} is skipped: ${error.message}\n`);
+        delete seen[name];
+      }
+    }
+  }
+  return seen;
 }
 
 /** Settings of its own for a run of esign, in the folder. */
@@ -28,10 +81,14 @@ export function homeIn(folder) {
   };
 }
 
-/** Runs a program to its end; how long it took, and the most memory it held. */
+/**
+ * Runs a program to its end: how long it took, the processor time of it and of those it started and waited for, in ms,
+ * and the most memory it held. No other program may end meanwhile, since its time would be counted.
+ */
 export function run(file, words, { env, input = '', stdout = 'ignore' } = {}) {
   return new Promise((resolve, reject) => {
     const started = performance.now();
+    const before = childrenMs();
     const child = spawn(file, words, { env, stdio: ['pipe', stdout, 'pipe'] });
     let said = '';
     let printed = '';
@@ -52,11 +109,25 @@ export function run(file, words, { env, input = '', stdout = 'ignore' } = {}) {
     });
     child.on('close', (code) => {
       clearInterval(look);
-      if (code === 0) resolve({ ms: performance.now() - started, peakMb, printed, said });
+      const ms = performance.now() - started;
+      if (code === 0) resolve({ ms, cpu: childrenMs() - before, peakMb, printed, said });
       else reject(new Error(`${file} ended with ${code}: ${said.slice(0, 300)}`));
     });
     child.stdin.on('error', () => undefined).end(input);
   });
+}
+
+/** Processor time of all children of this process that have ended, and of theirs; the system counts in 10 ms. */
+function childrenMs() {
+  if (!existsSync('/proc/self/stat')) return Number.NaN;
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[13]) + Number(fields[14])) * 10;
+}
+
+/** Processor time that a running process has taken so far, in ms. */
+export async function cpuOf(pid) {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 /** A sandbox of its own; `ready` is the line it prints when it listens. */
@@ -111,11 +182,20 @@ export function option(name) {
   return at < 0 ? undefined : Number(process.argv[at + 1]);
 }
 
+/** How far the runs of a row lay apart, such as `0.82–0.91 in 5 runs`. */
+export function spreadOf({ value, runs = [] }) {
+  if (runs.length < 2) return '';
+  const digits = /\.(\d+)/.exec(value)?.[1].length ?? 0;
+  const [least, most] = [Math.min(...runs), Math.max(...runs)].map((one) => one.toFixed(digits));
+  return `${least}–${most} in ${runs.length} runs`;
+}
+
 export function printRows(rows) {
-  for (const { name, value, note = '', asked = '', good } of rows) {
+  for (const row of rows) {
+    const { name, value, note = '', asked = '', good } = row;
     const verdict = good === undefined ? '' : good ? 'met' : 'NOT MET';
     process.stdout.write(
-      `${name.padEnd(66)} ${value.padEnd(24)} ${asked.padEnd(14)} ${verdict.padEnd(8)} ${note}\n`,
+      `${name.padEnd(66)} ${value.padEnd(24)} ${spreadOf(row).padEnd(24)} ${asked.padEnd(14)} ${verdict.padEnd(8)} ${note}\n`,
     );
   }
 }

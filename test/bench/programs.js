@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { BIN, homeIn, median, startSandbox } from './measure.js';
+import { BIN, homeIn, rowOf, startSandbox } from './measure.js';
 
 const MOST_START_MS = 150;
 
@@ -23,13 +23,10 @@ async function embedded(rounds) {
     taken.push(performance.now() - began);
     await sandbox.close();
   }
-  return {
-    name: 'startSandbox: in a process that has it loaded',
-    value: `${Math.round(median(taken))} ms`,
-    asked: `<= ${MOST_START_MS} ms`,
-    good: median(taken) <= MOST_START_MS,
-    note: `${Math.round(Math.min(...taken))} to ${Math.round(Math.max(...taken))} ms in ${rounds} runs`,
-  };
+  return rowOf('startSandbox: in a process that has it loaded', taken, {
+    unit: 'ms',
+    asked: `<= ${MOST_START_MS}`,
+  });
 }
 
 async function assistant(rounds) {
@@ -63,11 +60,7 @@ async function assistant(rounds) {
     }
     return [
       { name: 'mcp: from its start to its first answer', value: `${Math.round(ready)} ms` },
-      {
-        name: 'mcp: a question that asks the service once',
-        value: `${median(taken).toFixed(1)} ms`,
-        note: `median of ${rounds}`,
-      },
+      rowOf('mcp: a question that asks the service once', taken, { unit: 'ms', digits: 1 }),
     ];
   } finally {
     child.kill();

@@ -1,7 +1,18 @@
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BIN, homeIn, median, option, printRows, run, startSandbox, times } from './measure.js';
+import {
+  BIN,
+  homeIn,
+  inTurn,
+  median,
+  option,
+  printRows,
+  ratioRow,
+  rowOf,
+  run,
+  startSandbox,
+} from './measure.js';
 
 /*
  * The seals of many papers of the sandbox, checked by `documents verify` and, one process for each file, by `pdfsig`
@@ -21,36 +32,39 @@ export async function benchSeals({ papers = 1_000, rounds = 3 } = {}) {
     const env = homeIn(folder);
     const dir = join(folder, 'papers');
     await download(folder, dir, papers, env);
-    const words = [BIN, 'documents', 'verify', dir, '--require-seal'];
-    const seen = { esign: [], node: [], peakMb: 0 };
-    for (let round = 0; round < rounds; round++) {
-      const { ms, peakMb } = await run(process.execPath, words, { env });
-      seen.esign.push(ms);
-      seen.peakMb = Math.max(seen.peakMb, peakMb);
-      seen.node.push((await run(process.execPath, ['-e', '0'], { env })).ms);
-    }
-    const own = median(seen.esign);
-    const beside = `${(own / papers).toFixed(2)} ms each; node -e 0: ${Math.round(median(seen.node))} ms`;
-    const { peakMb } = seen;
-    return [
-      {
-        name: `verify: ${papers} sealed papers`,
-        value: seconds(own),
-        asked: '<= 15 s',
-        good: own <= 15_000,
-        note: beside,
-      },
-      ...(await others(dir, own / papers, env)),
-      {
-        name: `memory: verify of ${papers} papers`,
-        value: `${peakMb} MB`,
-        asked: '< 200 MB',
-        good: peakMb < 200,
-      },
-    ];
+    return await figures(dir, papers, rounds, env);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function figures(dir, papers, rounds, env) {
+  const others = (await papersIn(dir)).slice(0, ASKED_OTHERS);
+  const seen = await inTurn(rounds, {
+    esign: () => run(process.execPath, [BIN, 'documents', 'verify', dir, '--require-seal'], { env }),
+    'node -e 0': () => run(process.execPath, ['-e', '0'], { env }),
+    pdfsig: async () => {
+      const started = performance.now();
+      for (const name of others) await run('pdfsig', ['-nocert', join(dir, name)], { env });
+      return { ms: performance.now() - started };
+    },
+  });
+  const each = seen.esign.map(({ ms }) => ms / papers);
+  const theirs = seen.pdfsig?.map(({ ms }) => ms / others.length);
+  const floor = Math.round(median(seen['node -e 0'].map(({ ms }) => ms)));
+  const note = `${median(each).toFixed(2)} ms each; node -e 0: ${floor} ms`;
+  const whole = seen.esign.map(({ ms }) => ms / 1_000);
+  const peaks = seen.esign.map(({ peakMb }) => peakMb);
+  const rows = [
+    rowOf(`verify: ${papers} sealed papers`, whole, { unit: 's', digits: 2, asked: '<= 15', note }),
+    rowOf(`memory: verify of ${papers} papers`, peaks, { unit: 'MB', asked: '< 200' }),
+  ];
+  if (theirs === undefined) return rows;
+  const beside = `${median(theirs).toFixed(1)} ms each`;
+  return [
+    ...rows,
+    ratioRow('verify: as fast as pdfsig, a process for each file', theirs, each, { note: beside }),
+  ];
 }
 
 /** The signed papers and certificates of completed envelopes. */
@@ -90,23 +104,6 @@ async function complete({ baseUrl, apiKey }, count) {
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-}
-
-async function others(dir, own, env) {
-  const files = (await papersIn(dir)).slice(0, ASKED_OTHERS);
-  const started = performance.now();
-  try {
-    for (const name of files) await run('pdfsig', ['-nocert', join(dir, name)], { env });
-  } catch {
-    return [];
-  }
-  const ms = (performance.now() - started) / files.length;
-  const name = 'verify: as fast as pdfsig, a process for each file';
-  return [{ name, value: times(ms / own), note: `${ms.toFixed(1)} ms each` }];
-}
-
-function seconds(ms) {
-  return `${(ms / 1_000).toFixed(2)} s`;
 }
 
 if (process.argv[1] === import.meta.filename)
