@@ -18,6 +18,7 @@ export class Feed implements Pick<Observer, 'envelope'> {
   readonly #taken = new Map<string, number>();
   #waiting: (Entry | Remark)[] = [];
   #hasFailed = false;
+  /** Bytes added since the file was last looked at. */
   #written = 0;
 
   constructor(file: IndexFile, now: () => number) {
@@ -28,11 +29,6 @@ export class Feed implements Pick<Observer, 'envelope'> {
   /** True once the file could not be written: what was read since is not in it. */
   get hasFailed(): boolean {
     return this.#hasFailed;
-  }
-
-  /** Bytes that this process has added. */
-  get written(): number {
-    return this.#written;
   }
 
   envelope(seen: Envelope, alone: boolean): void {
@@ -69,6 +65,14 @@ export class Feed implements Pick<Observer, 'envelope'> {
     } catch {
       this.#hasFailed = true;
     }
+  }
+
+  /** Writes what waits, and looks whether the file is to be written anew. */
+  async settle(): Promise<void> {
+    this.flush();
+    const by = this.#written;
+    this.#written = 0;
+    if (await this.#file.hasGrown(by)) await this.#file.tidyIfFree().catch(() => undefined);
   }
 
   #take(line: Entry | Remark): void {

@@ -52,6 +52,13 @@ function isNearlyFull(folder: string): boolean {
   }
 }
 
+/** `waitMs`: how long another process is waited for. */
+interface Waiting {
+  waitMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+  onWait?: (() => void) | undefined;
+}
+
 /**
  * The file of an index: lines with checksums, only ever appended to, by any number of processes at once. Nothing in it is
  * lost when it is: all of it can be read from the service again. So a line that is not as it was written counts as absent.
@@ -131,6 +138,11 @@ export class IndexFile {
     return true;
   }
 
+  /** The same for a command that has something else to do: where another process has the file, that one will see to it. */
+  async tidyIfFree(): Promise<void> {
+    await this.alone(async () => this.tidy(await this.read()), { waitMs: 0 });
+  }
+
   /** Takes away the indexes beside this one that nobody uses any more. */
   async removeUnused(): Promise<void> {
     for (const { path, usedAt } of await indexFiles(this.#stateDir, 'all')) {
@@ -144,7 +156,7 @@ export class IndexFile {
   }
 
   /** Work that only one process does at a time. `onWait` is told when another one is at it. */
-  async alone<T>(work: () => Promise<T>, signal?: AbortSignal, onWait?: () => void): Promise<T> {
+  async alone<T>(work: () => Promise<T>, { waitMs = BUILD_MS, signal, onWait }: Waiting = {}): Promise<T> {
     makeFolder(dirname(this.path), 0o700);
     let waits = false;
     const clock = {
@@ -156,7 +168,7 @@ export class IndexFile {
       },
     };
     const taken = () => new Error('another process builds the index');
-    const release = await lockFile(`${this.path}.lock`, taken, { waitMs: BUILD_MS, clock });
+    const release = await lockFile(`${this.path}.lock`, taken, { waitMs, clock });
     try {
       return await work();
     } finally {

@@ -1,9 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask, indexOf, ModelService, type Reading } from './model-service.ts';
+
+const MB = 1024 * 1024;
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -198,6 +200,28 @@ describe('the file of an index', () => {
     for (let n = 0; n < 4; n++)
       expect((await ask(service, folder, { search: 'ada' })).answers).toHaveLength(120);
     expect((await stat(await file(folder))).size).toBeLessThan(4 * size);
+  });
+
+  it('is not waited for at the end of a command while another process builds it', async () => {
+    const { service, folder } = await world();
+    service.make();
+    await ask(service, folder, { search: 'ada' });
+    const path = await file(folder);
+    const { index, client } = indexOf(service, folder);
+    // Whenever the file has grown past another 32 MB, a command looks at its end whether it should be written anew.
+    const endOfCommand = async () => {
+      await appendFile(path, `${' '.repeat(32 * MB - 10 - ((await stat(path)).size % (32 * MB)))}\n`);
+      service.move('env_0', service.requests % 2 ? 'SENT' : 'DRAFT');
+      await client.envelopes.get('env_0');
+      await index.settle();
+      return (await stat(path)).size;
+    };
+    let finish = () => {};
+    const building = index.file.alone(() => new Promise<void>((resolve) => (finish = resolve)));
+    expect(await endOfCommand()).toBeGreaterThan(32 * MB);
+    finish();
+    await building;
+    expect(await endOfCommand()).toBeLessThan(MB);
   });
 
   it('of another version is made anew', async () => {

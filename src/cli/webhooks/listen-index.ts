@@ -27,13 +27,13 @@ export class ListenIndex {
   take({ verified, duplicate, facts }: Delivery): void {
     if (this.#feed === undefined || !verified || duplicate || !facts?.envelopeId) return;
     this.#feed.touched(facts.envelopeId, facts.status ?? '');
-    this.#timer ??= setTimeout(() => this.write(), GATHERED_MS).unref();
+    this.#timer ??= setTimeout(() => void this.write(), GATHERED_MS).unref();
   }
 
   /** Writes what was gathered. */
-  write(): void {
+  async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#feed?.flush();
+    await this.#feed?.settle();
   }
 }

@@ -79,7 +79,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   } finally {
     over.abort();
     keys.giveBack();
-    index.write();
+    await index.write();
     await view.written();
   }
   await end;
