@@ -1,6 +1,9 @@
 import type { SendRequest } from './http.ts';
 import { type Page, type PageRequest, readPage, walkPages } from './pages.ts';
 
+/** A created envelope may take a moment to appear in the list; after this long (ms) it is sure to. */
+export const LISTED_AFTER_MS = 60_000;
+
 /** Fewer items in a row may be in order by chance. */
 const SAMPLE = 10;
 

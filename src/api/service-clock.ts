@@ -4,6 +4,8 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The Date header counts whole seconds and took a while to get here: only more than this is another clock. */
 const SKEW_MS = 3_000;
+/** Clocks differ: an envelope "created" up to this long (ms) before a request may still be what that request made. */
+export const CLOCK_SLACK_MS = 10 * 60_000;
 
 /** How far this machine's clock is ahead of the service's, in ms; 0 when they agree, undefined when the reply tells no time. */
 export function skewOf(headers: Headers, now: number): number | undefined {
@@ -44,5 +46,10 @@ export class ServiceClock {
   /** What the service's clock showed when the machine's showed `time` (ms), as far as replies until now tell it. */
   at(time: number): number {
     return this.now() - (this.#machine.now() - time);
+  }
+
+  /** The earliest that what was asked for when the machine's clock showed `time` (ms) may say it was created. */
+  earliest(time: number): number {
+    return this.at(time) - CLOCK_SLACK_MS;
   }
 }

@@ -1,4 +1,4 @@
-import { ServiceError, type Subject } from '../kernel/errors.ts';
+import { isNotFound, ServiceError, type Subject } from '../kernel/errors.ts';
 
 /** Finds the ids that may have been meant by one that does not exist. */
 export type FindMeant = (missing: Subject) => Promise<string[]>;
@@ -13,7 +13,7 @@ export async function about<T>(
     return await work();
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const isMissing = error.code === 'NOT_FOUND';
+    const isMissing = isNotFound(error);
     error.subject = isMissing && findMeant ? { ...subject, meant: await findMeant(subject) } : subject;
     throw error;
   }

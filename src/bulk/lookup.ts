@@ -3,9 +3,6 @@ import type { Envelope } from '../api/schemas.ts';
 import { REQUEST_ID_KEY } from '../envelopes/settle.ts';
 import { ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 
-/** Clocks differ: an envelope "created" up to this long before our request may still be ours. */
-const CLOCK_SLACK_MS = 10 * 60_000;
-
 /** An envelope that a run made, and for which of its rows. */
 export interface Sighting {
   row: number;
@@ -22,7 +19,7 @@ export async function* envelopesOfRun(
   signal: AbortSignal,
 ): AsyncGenerator<Sighting, void, undefined> {
   const seen = new Set<string>();
-  const since = () => client.serviceClock.at(wanted.since) - CLOCK_SLACK_MS;
+  const since = () => client.serviceClock.earliest(wanted.since);
   for await (const item of client.envelopes.recent(since, signal)) {
     if (seen.has(item.id)) continue;
     seen.add(item.id);

@@ -1,3 +1,4 @@
+import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { isAmbiguous, isOutage } from '../kernel/errors.ts';
 import { isVoid, LIMITS } from '../kernel/vocabulary.ts';
@@ -7,8 +8,6 @@ import type { Session } from './session.ts';
 
 /** A created envelope may take a moment to appear in the list, so it is looked for more than once; ms before each look. */
 const LOOKS = [0, 1_500];
-/** Sent at its creation, a second envelope would be a second mail: so long after the request it is sure to be listed. */
-const LISTED_AFTER_MS = 60_000;
 
 /**
  * Looks for the rows that may exist, all in one walk over the list; what is found is settled. With `again`, what is not
@@ -20,6 +19,7 @@ export async function settleDoubtful(session: Session, options: { again: boolean
   if (state.count('maybe') === 0) return;
   const since = state.announcedBetween ?? { first: state.head.at, last: state.head.at };
   const looks = [...LOOKS];
+  // Sent at its creation, a second envelope would be a second mail.
   if (state.head.mode === 'one-step' && options.again)
     looks.push(Math.max(0, Math.min(LISTED_AFTER_MS, since.last + LISTED_AFTER_MS - clock.now())));
   for (const wait of looks) {

@@ -1,4 +1,11 @@
-import { BadResponseError, EsignError, messageOf, ServiceError, type Subject } from '../kernel/errors.ts';
+import {
+  BadResponseError,
+  EsignError,
+  isNotFound,
+  messageOf,
+  ServiceError,
+  type Subject,
+} from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redaction.ts';
 import { jsonText } from '../output/json.ts';
 import { errColumns } from '../output/terminal.ts';
@@ -45,7 +52,7 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 function hintFor(error: EsignError): string | undefined {
-  if (error instanceof ServiceError && error.code === 'NOT_FOUND') return notFoundHint(error.subject);
+  if (isNotFound(error)) return notFoundHint(error.subject);
   if (error instanceof ServiceError && error.code === 'INVALID_STATE' && error.subject)
     return `See where it stands: \`esign envelopes get ${error.subject.id}\`.`;
   return HINTS[error.code];

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { ServiceError } from '../kernel/errors.ts';
+import { isNotFound } from '../kernel/errors.ts';
 import { mapAhead } from '../kernel/streams.ts';
 import { Feed } from './feed.ts';
 import { IndexFile, type IndexScope } from './index-file.ts';
@@ -42,7 +42,7 @@ const CONCURRENCY = 8;
 const SPARING = { reserve: 0.1, maxWaitMs: 16 * 60_000 };
 
 /** What of an index takes what others than the client tell. */
-export type EnvelopeFeed = Pick<Feed, 'touched' | 'flush'>;
+export type EnvelopeFeed = Pick<Feed, 'touched' | 'settle'>;
 
 /** Where what verified webhooks tell goes. */
 export function openFeed(stateDir: string, scope: IndexScope): EnvelopeFeed {
@@ -93,7 +93,7 @@ export class EnvelopeIndex {
     if (!isMuch) return this.#bringUp(snapshot, question, options);
     const waits = () => onProgress?.({ step: 'other-process', done: 0, total: undefined });
     const work = async () => this.#bringUp(await this.known(question), question, options);
-    return this.file.alone(() => this.#sparing(work), signal, waits);
+    return this.file.alone(() => this.#sparing(work), { signal, onWait: waits });
   }
 
   /** The same after reading the whole list, which costs less than asking for each of many. */
@@ -123,7 +123,7 @@ export class EnvelopeIndex {
     try {
       return await this.#client.envelopes.get(id, signal);
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') throw error;
+      if (!isNotFound(error)) throw error;
       this.#feed.gone(id);
       return undefined;
     }
@@ -134,11 +134,9 @@ export class EnvelopeIndex {
     this.#feed.touched(id, status);
   }
 
-  /** Writes what waits, and the file anew where it has grown for nothing. */
-  async settle(): Promise<void> {
-    this.#feed.flush();
-    if (!(await this.file.hasGrown(this.#feed.written))) return;
-    await this.file.alone(async () => this.file.tidy(await this.file.read()));
+  /** Writes what waits, and the file anew where it has grown for nothing and no other process is at it. */
+  settle(): Promise<void> {
+    return this.#feed.settle();
   }
 
   async #bringUp(before: Snapshot, question: Question, options: RefreshOptions): Promise<Refreshed> {

@@ -1,7 +1,8 @@
 import type { Client } from '../api/client.ts';
 import type { EnvelopePage } from '../api/envelopes.ts';
-import { orderOf } from '../api/recent-pages.ts';
+import { LISTED_AFTER_MS, orderOf } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -21,11 +22,6 @@ export interface WalkOptions {
   /** Told how many envelopes are known, and of how many. */
   onProgress?: ((done: number, total: number | undefined) => void) | undefined;
 }
-
-/** A new envelope may take so long to appear in the list, in ms. */
-const LISTED_AFTER_MS = 60_000;
-/** Clocks differ: an envelope created so long before the last walk may have been missed by it. */
-const CLOCK_SLACK_MS = 10 * 60_000;
 
 /**
  * Finds the envelopes that the snapshot does not know. Where the service counts its envelopes, one page of the list or two
@@ -73,6 +69,7 @@ class Walk {
     const { completeness } = this.#before;
     if (completeness === undefined) return false;
     const order = orderOf(this.#first?.items ?? []);
+    // An envelope created a little before the last walk may have been missed by it.
     if (this.#total === undefined)
       return order === 'newest-first' && this.#since(completeness.upTo - CLOCK_SLACK_MS);
     const last = this.#last ?? 1;

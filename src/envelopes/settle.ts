@@ -14,8 +14,6 @@ export const REQUEST_ID_KEY = 'esignRequestId';
 
 /** A created envelope may take a moment to appear in the list. */
 const LOOKUPS = [0, 1_000, 3_000];
-/** Clocks differ: an envelope "created" up to this long before our request may still be ours. */
-const CLOCK_SLACK_MS = 10 * 60_000;
 
 /**
  * Creates an envelope once. After a lost reply it is looked for by its request id, never created again.
@@ -97,7 +95,7 @@ export async function findByRequestId(
   const items =
     since === undefined
       ? client.envelopes.list({ signal })
-      : client.envelopes.recent(() => client.serviceClock.at(since) - CLOCK_SLACK_MS, signal);
+      : client.envelopes.recent(() => client.serviceClock.earliest(since), signal);
   for await (const item of items) {
     if (item.templateId && item.templateId !== wanted.templateId) continue;
     const envelope = item.metadata === undefined ? await client.envelopes.get(item.id, signal) : item;

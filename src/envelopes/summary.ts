@@ -30,13 +30,14 @@ export interface Summary {
 export interface SummaryOptions {
   /** The service's time. */
   now: () => number;
-  /** How soon is soon, in ms. */
-  soonMs: number;
+  /** How soon is soon, in ms; three days unless told. */
+  soonMs?: number | undefined;
   /** How many of each kind are named. */
   most: number;
   signal?: AbortSignal;
 }
 
+const SOON_MS = 3 * 86_400_000;
 const NOT_ASKED = new Set(['PENDING', 'AWAITING_TURN', 'WAITING', 'CREATED']);
 const SIGNED = 'SIGNED';
 
@@ -85,7 +86,7 @@ class Tally {
   }
 
   #addInFlight(envelope: Envelope): void {
-    const { now, soonMs, most } = this.#options;
+    const { now, soonMs = SOON_MS, most } = this.#options;
     const since = envelope.sentAt ?? envelope.createdAt;
     keep(this.#waiting, standout(envelope, since), most);
     if (Date.parse(envelope.expiresAt ?? '') - now() <= soonMs)

@@ -77,6 +77,11 @@ export class ServiceError extends EsignError {
   }
 }
 
+/** True when the service answered that it has no such envelope or template (API document: NOT_FOUND, 404). */
+export function isNotFound(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'NOT_FOUND';
+}
+
 /** No reply: DNS, TLS, connection, time-out. */
 export class NetworkError extends EsignError {
   override readonly name = 'NetworkError';

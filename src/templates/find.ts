@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Template } from '../api/schemas.ts';
-import { ServiceError, UsageError } from '../kernel/errors.ts';
+import { isNotFound, UsageError } from '../kernel/errors.ts';
 import { folded } from '../kernel/words.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function findTemplate(
   try {
     return await client.templates.get(idOrName, signal);
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') throw error;
+    if (!isNotFound(error)) throw error;
     const named: Template[] = [];
     for await (const one of client.templates.list({ signal }))
       if (folded(one.name ?? '') === folded(idOrName)) named.push(one);

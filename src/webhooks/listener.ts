@@ -1,4 +1,5 @@
 import { Channel } from '../kernel/channel.ts';
+import { aborted } from '../kernel/clock.ts';
 import { messageOf } from '../kernel/errors.ts';
 import { Forwarding } from './forward/backlog.ts';
 import { FORWARDED_FOR_MS } from './forward/queue.ts';
@@ -13,7 +14,7 @@ import { isPortTaken } from './open-port.ts';
 import type { Delivery } from './receive/delivery.ts';
 import { Failures } from './receive/failures.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
-import { aborted, keepTunnel } from './tunnel-keeper.ts';
+import { keepTunnel } from './tunnel-keeper.ts';
 
 /** Repeats come within a day. */
 const REPEATS_MS = 86_400_000;

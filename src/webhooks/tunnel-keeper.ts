@@ -1,4 +1,4 @@
-import { abortReason, type Clock } from '../kernel/clock.ts';
+import { aborted, abortReason, type Clock } from '../kernel/clock.ts';
 import { sentenceOf, UsageError } from '../kernel/errors.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
 
@@ -55,10 +55,4 @@ async function untilBroken(
   } finally {
     await tunnel?.close();
   }
-}
-
-/** Resolves when the signal aborts. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -7,7 +7,12 @@ import type { Envelope } from '../../src/api/schemas.ts';
 import { newRequestId } from '../../src/envelopes/create.ts';
 import { replacedBy } from '../../src/envelopes/replace/find.ts';
 import { openMemory, type ReplaceMemory } from '../../src/envelopes/replace/memory.ts';
-import { carryOut, planReplacement, type Replaced, type Wish } from '../../src/envelopes/replace/replace.ts';
+import {
+  carryOut,
+  planReplacement,
+  type Replaced,
+  type ReplaceRequest,
+} from '../../src/envelopes/replace/replace.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
@@ -68,7 +73,7 @@ export async function wrongOne({ client, control }: Rig, kind: Kind): Promise<En
   return client.envelopes.get(id);
 }
 
-export const wishFor = (id: string, more: Partial<Wish> = {}): Wish => ({
+export const requestFor = (id: string, more: Partial<ReplaceRequest> = {}): ReplaceRequest => ({
   id,
   changes: { signers: ['adda@example.com=ada@example.com'] },
   draft: false,
@@ -79,15 +84,15 @@ export const wishFor = (id: string, more: Partial<Wish> = {}): Wish => ({
 /** One run of the command: with its memory opened and closed. */
 export async function replaceOnce(
   { client, folder }: Pick<Rig, 'client' | 'folder'>,
-  wish: Wish,
+  request: ReplaceRequest,
   around: (memory: ReplaceMemory) => ReplaceMemory = (memory) => memory,
 ): Promise<Replaced> {
-  const memory = await openMemory(join(folder, 'memory'), 'x', wish.id, client.clock);
+  const memory = await openMemory(join(folder, 'memory'), 'x', request.id, client.clock);
   try {
-    const plan = await planReplacement(client, wish, memory.known);
+    const plan = await planReplacement(client, request, memory.known);
     const { askedAt, requestId: known } = memory.known;
     const requestId = (askedAt === undefined ? undefined : known) ?? newRequestId();
-    const doing = carryOut(plan, wish, { client, memory: around(memory), requestId });
+    const doing = carryOut(plan, request, { client, memory: around(memory), requestId });
     for (;;) {
       const next = await doing.next();
       if (next.done) return next.value;
@@ -192,15 +197,15 @@ export async function replaceThroughFaults(rig: Rig, seed: number): Promise<{ tr
   for (let tries = 1; ; tries++) {
     const isLast = tries > 8;
     const client = isLast ? rig.client : unreliable(rig.client, random);
-    const wish = wishFor(old.id, { draft: !isLast && random() < 0.1 });
+    const request = requestFor(old.id, { draft: !isLast && random() < 0.1 });
     // Sometimes the memory is lost with the machine.
     const folder = forgets ? join(rig.folder, `memory-${seed}-${tries}`) : rig.folder;
     const around = (memory: ReplaceMemory) => (isLast ? memory : unreliableMemory(memory, random));
-    const done = await replaceOnce({ client, folder }, wish, around).catch((error: unknown) => {
+    const done = await replaceOnce({ client, folder }, request, around).catch((error: unknown) => {
       if (isLast || !(error instanceof Killed || error instanceof Error)) throw error;
     });
     await expectOneAtMost(rig, old);
-    if (done === undefined || wish.draft) continue;
+    if (done === undefined || request.draft) continue;
     const made = await rig.client.envelopes.get(done.new.id);
     expect([done.old.status, made.status, replacedBy(made)]).toEqual([
       kind === 'DECLINED' || kind === 'EXPIRED' ? kind : 'CANCELLED',

@@ -2,7 +2,7 @@ import type { Client } from '../../api/client.ts';
 import type { Template } from '../../api/schemas.ts';
 import { meant, rolesWithoutSigner } from '../../envelopes/completeness.ts';
 import { counted, listed } from '../../kernel/duration.ts';
-import { ServiceError } from '../../kernel/errors.ts';
+import { isNotFound } from '../../kernel/errors.ts';
 import { sentRoles } from '../../templates/roles.ts';
 import type { FileReport, TemplateUse } from './check-file.ts';
 
@@ -45,8 +45,7 @@ async function templateOf(
   try {
     return { template: await client.templates.get(id, signal) };
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'NOT_FOUND')
-      return { template: undefined, near: error.subject?.meant ?? [] };
+    if (isNotFound(error)) return { template: undefined, near: error.subject?.meant ?? [] };
     throw error;
   }
 }

@@ -7,8 +7,8 @@ import { type OpenRun, openRun } from '../../bulk/runs.ts';
 import { counted } from '../../kernel/duration.ts';
 import {
   EsignError,
+  isNotFound,
   PartialError,
-  ServiceError,
   StoppedError,
   sentenceOf,
   UsageError,
@@ -159,7 +159,7 @@ async function refuseOtherOrganisation(run: OpenRun, client: Client, context: Co
   try {
     await client.envelopes.get(envelopeId, context.signal);
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') throw error;
+    if (!isNotFound(error)) throw error;
     throw new UsageError(`This key does not see ${envelopeId}, which ${state.head.id} has made.`, {
       cause: error,
       hint: 'Use a key of the same organisation: `esign profiles list`.',

@@ -33,7 +33,7 @@ export async function sendDrafts(
   const client = await context.client();
   const check = new DraftCheck(flags['allow-missing-roles'], client, context);
   if (flags['dry-run']) {
-    for (const id of ids.ids) await check.rehearse(id, ids.stream);
+    for (const id of ids.ids) await check.dryRun(id, ids.stream);
     return writeDryRun(ids, 'send', context);
   }
   const agreed = await agreeOn(
@@ -189,7 +189,7 @@ class DraftCheck {
   }
 
   /** What would stop it is an error of one, and told of each of several. */
-  async rehearse(id: string, isOneOfSeveral: boolean): Promise<void> {
+  async dryRun(id: string, isOneOfSeveral: boolean): Promise<void> {
     try {
       await this.pass(id, 'later');
     } catch (error) {

@@ -21,7 +21,6 @@ import { lengthOf, momentOf } from '../flags.ts';
 import { LOOKS, type Tool, tool } from './tool.ts';
 
 const DEFAULT_LIMIT = 20;
-const SOON_MS = 3 * 86_400_000;
 const MOST_NAMED = 10;
 /** A client gives a call a minute at most. */
 const WAIT_MS = 10_000;
@@ -99,7 +98,7 @@ function finding(context: Context): Tool[] {
         hints: LOOKS,
         run: async ({ template, since }) => {
           const selection: Selection = { templateId: template, createdAfter: momentIf(since, 'since') };
-          const options = { now: () => context.now(), soonMs: SOON_MS, most: MOST_NAMED, signal };
+          const options = { now: () => context.now(), most: MOST_NAMED, signal };
           return { data: await summarize(await context.client(), selection, options) };
         },
       },

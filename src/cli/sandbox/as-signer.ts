@@ -1,6 +1,6 @@
 import type { Envelope } from '../../api/schemas.ts';
 import { theSignersOf } from '../../envelopes/named-signer.ts';
-import { ServiceError } from '../../kernel/errors.ts';
+import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import type { Context } from '../context.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function asSigner(
   try {
     return await act();
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') throw error;
+    if (!isNotFound(error)) throw error;
     // Where there is no such envelope either, this says so.
     const envelope = await (await context.client()).envelopes.get(id, context.signal);
     if (signer === undefined) throw error;

@@ -1,5 +1,5 @@
 import { counted } from '../../kernel/duration.ts';
-import { ServiceError, UsageError } from '../../kernel/errors.ts';
+import { isNotFound, ServiceError, UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
 import { type ListFormat, type ListView, writeList } from '../../output/list.ts';
 import { relativeTime } from '../../output/time.ts';
@@ -51,7 +51,7 @@ async function found(name: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') throw error;
+    if (!isNotFound(error)) throw error;
     throw new ServiceError(error.code, `There is no snapshot ${name}`, {
       status: error.status,
       hint: 'List them: `esign sandbox snapshot list`.',

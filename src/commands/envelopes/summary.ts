@@ -9,8 +9,6 @@ import { namedIn, summarize } from '../../envelopes/summary.ts';
 import { writeJson } from '../../output/json.ts';
 import { writeIds } from '../../output/list.ts';
 
-const SOON_MS = 3 * 86_400_000;
-
 export default class EnvelopesSummary extends EsignCommand {
   static override summary = 'Show where all envelopes stand: counts, waits, what expires, what is stuck.';
   static override examples = [
@@ -40,7 +38,7 @@ export default class EnvelopesSummary extends EsignCommand {
     const { flags } = await this.parse(EnvelopesSummary);
     const context = this.context(flags);
     const now = () => context.now();
-    const options = { now, soonMs: flags.soon ?? SOON_MS, most: flags.most, signal: context.signal };
+    const options = { now, soonMs: flags.soon, most: flags.most, signal: context.signal };
     const summary = await summarize(await context.client(), selectionOf(flags), options);
     if (flags.html !== undefined) await writeNewFile(flags.html, summaryPage(summary, now()), true, context);
 

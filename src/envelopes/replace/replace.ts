@@ -1,7 +1,8 @@
 import type { Client } from '../../api/client.ts';
+import { LISTED_AFTER_MS } from '../../api/recent-pages.ts';
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { listed } from '../../kernel/duration.ts';
-import { EsignError, isAmbiguous, ServiceError } from '../../kernel/errors.ts';
+import { EsignError, isAmbiguous, isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import { cancelEnvelope, sendEnvelope } from '../actions.ts';
 import { type Created, createEnvelope, type NewEnvelope } from '../create.ts';
@@ -15,7 +16,7 @@ import { type Changes, isWhatIsWanted, type SignerChange, wantedInsteadOf } from
  * then the draft is sent. Whatever ends this in between, the same command finds the draft and goes on.
  */
 
-export interface Wish {
+export interface ReplaceRequest {
   /** The envelope that is to be replaced. */
   id: string;
   changes: Changes;
@@ -53,8 +54,6 @@ export interface Replaced {
 
 /** A created envelope may take a moment to appear in the list, so it is looked for more than once; ms before each look. */
 const LOOKS = [0, 1_000, 3_000];
-/** So long after it was asked for it is sure to be listed. */
-const LISTED_AFTER_MS = 60_000;
 
 /**
  * Reads what is there and says what is left to do. Nothing is changed.
@@ -62,17 +61,17 @@ const LISTED_AFTER_MS = 60_000;
  */
 export async function planReplacement(
   client: Client,
-  wish: Wish,
+  request: ReplaceRequest,
   known: Remembered,
   signal?: AbortSignal,
 ): Promise<Plan> {
-  const old = await client.envelopes.get(wish.id, signal);
-  const { envelope: wanted, signers } = wantedInsteadOf(old, wish.changes);
+  const old = await client.envelopes.get(request.id, signal);
+  const { envelope: wanted, signers } = wantedInsteadOf(old, request.changes);
   const made = await madeBefore(client, old, wanted, known, signal);
-  const plan = { old, wanted, signers, made, steps: stepsFor(old, made, wish) };
+  const plan = { old, wanted, signers, made, steps: stepsFor(old, made, request) };
   if (made && !isWhatIsWanted(made, wanted)) throw otherwiseReplaced(old, made);
   const isFree = made === undefined || plan.steps.includes('cancel');
-  if (isFree && plan.steps.length > 0) refuse(old, made, wish);
+  if (isFree && plan.steps.length > 0) refuse(old, made, request);
   return plan;
 }
 
@@ -100,12 +99,12 @@ async function readIfThere(client: Client, id: string, signal?: AbortSignal): Pr
   try {
     return await client.envelopes.get(id, signal);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'NOT_FOUND') return undefined;
+    if (isNotFound(error)) return undefined;
     throw error;
   }
 }
 
-function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: Wish): Step[] {
+function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): Step[] {
   const making: Step[] = made ? [] : ['make'];
   if (draft) return making;
   const cancelling: Step[] = isTerminal(old.status ?? '') && old.status !== 'COMPLETED' ? [] : ['cancel'];
@@ -117,7 +116,7 @@ function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: Wish): S
 function refuse(
   old: Envelope,
   made: Envelope | undefined,
-  { evenIfSigned }: Pick<Wish, 'evenIfSigned'>,
+  { evenIfSigned }: Pick<ReplaceRequest, 'evenIfSigned'>,
 ): void {
   const draft = made
     ? ` The draft ${made.id} is not needed then: \`esign envelopes cancel ${made.id}\`.`
@@ -170,7 +169,7 @@ export interface CarryingOut {
  */
 export async function* carryOut(
   plan: Plan,
-  wish: Wish,
+  request: ReplaceRequest,
   means: CarryingOut,
 ): AsyncGenerator<ReplaceEvent, Replaced, undefined> {
   const { client, memory, signal } = means;
@@ -182,7 +181,7 @@ export async function* carryOut(
   } else if (memory.known.madeId !== made.id) await memory.note({ type: 'made', id: made.id });
   if (plan.steps.includes('cancel')) {
     signal?.throwIfAborted();
-    const cancelled = await cancelOld(client, made, wish, signal);
+    const cancelled = await cancelOld(client, made, request, signal);
     old = cancelled.envelope;
     await memory.note({ type: 'cancelled' });
     yield { type: 'cancelled', ...cancelled };
@@ -212,16 +211,21 @@ async function make(wanted: NewEnvelope, means: CarryingOut): Promise<Created> {
 }
 
 /** Somebody may have signed since it was looked at; what has ended by itself needs no cancelling. */
-async function cancelOld(client: Client, made: Envelope, wish: Wish, signal?: AbortSignal): Promise<Acted> {
-  const old = await client.envelopes.get(wish.id, signal);
-  refuse(old, made, wish);
+async function cancelOld(
+  client: Client,
+  made: Envelope,
+  request: ReplaceRequest,
+  signal?: AbortSignal,
+): Promise<Acted> {
+  const old = await client.envelopes.get(request.id, signal);
+  refuse(old, made, request);
   if (isTerminal(old.status ?? '')) return { envelope: old, by: 'lookup' };
   try {
-    const { envelope, by } = await cancelEnvelope(client, wish.id, wish.reason, signal);
+    const { envelope, by } = await cancelEnvelope(client, request.id, request.reason, signal);
     return { envelope: await whole(client, envelope, signal), by };
   } catch (error) {
     if (!isRefusedByState(error)) throw error;
-    const now = await client.envelopes.get(wish.id, signal);
+    const now = await client.envelopes.get(request.id, signal);
     refuse(now, made, { evenIfSigned: true });
     if (!isTerminal(now.status ?? '')) throw error;
     return { envelope: now, by: 'lookup' };

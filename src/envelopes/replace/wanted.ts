@@ -180,8 +180,8 @@ function nameIn({ email, id }: Signer): string {
 
 /** True when an envelope is what is wanted, as far as the service tells it. */
 export function isWhatIsWanted(made: Envelope, wanted: NewEnvelope): boolean {
-  const isSame = (told: string | null | undefined, wish: string | undefined) =>
-    wish === undefined || told === undefined || told === null || told.trim() === wish.trim();
+  const isSame = (told: string | null | undefined, asked: string | undefined) =>
+    asked === undefined || told === undefined || told === null || told.trim() === asked.trim();
   if (!isSame(made.templateId, wanted.templateId)) return false;
   if (!isSame(made.subject, wanted.subject) || !isSame(made.message, wanted.message)) return false;
   if (!made.signers) return true;

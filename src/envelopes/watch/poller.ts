@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { ServiceError } from '../../kernel/errors.ts';
+import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { ALL, nextStep } from './poll-plan.ts';
 
@@ -113,7 +113,7 @@ export class Lookout {
       this.#signersShown = showsSigners(envelope);
       return { id, envelope };
     } catch (error) {
-      if (error instanceof ServiceError && error.code === 'NOT_FOUND') return { id, error };
+      if (isNotFound(error)) return { id, error };
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import type { EnvelopesApi } from '../../api/envelopes.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { ServiceError } from '../../kernel/errors.ts';
+import { isNotFound } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { ENVELOPE_STATUSES, isTerminal } from '../../kernel/vocabulary.ts';
 import { scanEvents } from './event-journal.ts';
@@ -120,7 +120,7 @@ async function getOrNot(
   try {
     return await api.get(id, signal);
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'NOT_FOUND') return undefined;
+    if (isNotFound(error)) return undefined;
     throw error;
   }
 }

@@ -9,8 +9,8 @@ import {
   madeFor,
   type Rig,
   replaceOnce,
+  requestFor,
   startRig,
-  wishFor,
   wrongOne,
 } from '../../support/replacing.ts';
 
@@ -39,7 +39,7 @@ function meanwhile(what: 'create' | 'cancel' | 'send', happens: () => Promise<un
   };
 }
 const runWith = (client: Client, id: string, evenIfSigned = false) =>
-  replaceOnce({ client, folder: rig.folder }, wishFor(id, { evenIfSigned }));
+  replaceOnce({ client, folder: rig.folder }, requestFor(id, { evenIfSigned }));
 const statusOf = async (id: string) => (await rig.client.envelopes.get(id)).status;
 
 describe('what happens meanwhile', () => {
@@ -123,7 +123,7 @@ describe('a list that lags behind', () => {
 
   it('hides nothing that is remembered', async () => {
     const old = await wrongOne(rig, 'SENT');
-    const first = await replaceOnce(rig, wishFor(old.id, { draft: true }));
+    const first = await replaceOnce(rig, requestFor(old.id, { draft: true }));
     const done = await runWith(lagging(100), old.id);
     expect(done.new.id).toBe(first.new.id);
     expect(await madeFor(rig, old)).toHaveLength(1);
@@ -132,7 +132,7 @@ describe('a list that lags behind', () => {
   it('is looked at again where a draft was asked for a moment ago, and its answer never came', async () => {
     const old = await wrongOne(rig, 'SENT');
     const killed = (memory: ReplaceMemory) => ({ ...memory, note: () => Promise.reject(new Killed()) });
-    await expect(replaceOnce(rig, wishFor(old.id), killed)).rejects.toThrow(Killed);
+    await expect(replaceOnce(rig, requestFor(old.id), killed)).rejects.toThrow(Killed);
     const [draft] = await madeFor(rig, old);
     const done = await runWith(lagging(2), old.id);
     expect([done.new.id, (await madeFor(rig, old)).length]).toEqual([draft?.id, 1]);
@@ -144,12 +144,12 @@ describe('a service that tells little', () => {
     const little = await startRig({ 'list-items': 'summary', 'action-reply': 'empty204' });
     try {
       const { id } = await wrongOne(little, 'SENT');
-      const first = await replaceOnce(little, wishFor(id, { draft: true }));
+      const first = await replaceOnce(little, requestFor(id, { draft: true }));
       const old = await little.client.envelopes.get(id);
       expect((await findReplacement(little.client, old))?.id).toBe(first.new.id);
       expect(await findReplacement(little.client, old, { latest: 100 })).toBeUndefined();
       const folder = `${little.folder}/other`;
-      const done = await replaceOnce({ client: little.client, folder }, wishFor(id));
+      const done = await replaceOnce({ client: little.client, folder }, requestFor(id));
       expect([done.new.id, done.old.status, done.new.status]).toEqual([first.new.id, 'CANCELLED', 'SENT']);
       expect(done.new.signers).toHaveLength(2);
     } finally {

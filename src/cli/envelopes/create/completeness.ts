@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import type { Template } from '../../../api/schemas.ts';
 import { type KnownRoles, NO_ROLES, type Remark } from '../../../envelopes/completeness.ts';
-import { ServiceError, UsageError } from '../../../kernel/errors.ts';
+import { isNotFound, ServiceError, UsageError } from '../../../kernel/errors.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 import type { Context } from '../../context.ts';
 import { confirmed } from '../../input/confirm.ts';
@@ -48,7 +48,7 @@ export class TemplateRoles {
     try {
       return await this.of(id);
     } catch (error) {
-      if (error instanceof ServiceError && error.code === 'NOT_FOUND') return NO_ROLES;
+      if (isNotFound(error)) return NO_ROLES;
       throw error;
     }
   }

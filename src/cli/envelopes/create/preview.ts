@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope } from '../../../api/schemas.ts';
 import { counted } from '../../../kernel/duration.ts';
-import { EsignError, ServiceError, sentenceOf } from '../../../kernel/errors.ts';
+import { isNotFound, ServiceError, sentenceOf } from '../../../kernel/errors.ts';
 import { mapInOrder } from '../../../kernel/streams.ts';
 import { ENVELOPE_STATUSES } from '../../../kernel/vocabulary.ts';
 import { inColumns, safeLine, truncate } from '../../../output/text.ts';
@@ -68,7 +68,7 @@ async function lookAt(id: string, several: Several, client: Client, { signal }: 
     const remarks = why === undefined ? await several.remarks?.(envelope) : undefined;
     return { id, envelope, why, remarks: remarks ?? [] };
   } catch (error) {
-    if (!(error instanceof EsignError) || error.code !== 'NOT_FOUND') throw error;
+    if (!isNotFound(error)) throw error;
     return { id, envelope: undefined, why: sentenceOf(error).replace(/\.$/, ''), remarks: [] };
   }
 }

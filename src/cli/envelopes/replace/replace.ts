@@ -8,7 +8,7 @@ import {
   type Plan,
   planReplacement,
   type Replaced,
-  type Wish,
+  type ReplaceRequest,
 } from '../../../envelopes/replace/replace.ts';
 import { writeJson } from '../../../output/json.ts';
 import type { Context } from '../../context.ts';
@@ -47,7 +47,7 @@ export interface ReplaceFlags {
  * so that the same command ends the job and does nothing twice.
  */
 export async function replaceFromFlags(id: string, flags: ReplaceFlags, context: Context): Promise<void> {
-  if (flags['dry-run']) return rehearse(await checkedPlan(id, flags, context), flags, context);
+  if (flags['dry-run']) return showDryRun(await checkedPlan(id, flags, context), flags, context);
   const replaced = await replaceEnvelope(id, flags, context);
   if (context.json) return writeJson(replaced, context.terminal);
   await context.terminal.out(renderReplaced(replaced, context.terminal, flags));
@@ -57,7 +57,7 @@ export async function replaceFromFlags(id: string, flags: ReplaceFlags, context:
 export async function checkedPlan(id: string, flags: ReplaceFlags, context: Context): Promise<Plan> {
   const client = await context.client();
   const known = await readMemory(replacementsFolder(), await accountOf(context), id);
-  const plan = await planReplacement(client, await wishOf(id, flags, context), known, context.signal);
+  const plan = await planReplacement(client, await requestOf(id, flags, context), known, context.signal);
   await check(plan, { client, flags }, context);
   return plan;
 }
@@ -65,11 +65,11 @@ export async function checkedPlan(id: string, flags: ReplaceFlags, context: Cont
 /** Replaces it, or goes on with what an earlier run has begun. */
 export async function replaceEnvelope(id: string, flags: ReplaceFlags, context: Context): Promise<Replaced> {
   const client = await context.client();
-  const wish = await wishOf(id, flags, context);
+  const request = await requestOf(id, flags, context);
   const memory = await openMemory(replacementsFolder(), await accountOf(context), id, context.clock);
   try {
-    const plan = await planReplacement(client, wish, memory.known, context.signal);
-    return await agreeAndDo(plan, { wish, flags, client, memory }, context);
+    const plan = await planReplacement(client, request, memory.known, context.signal);
+    return await agreeAndDo(plan, { request, flags, client, memory }, context);
   } finally {
     await memory.close();
   }
@@ -79,7 +79,7 @@ async function accountOf(context: Context): Promise<string> {
   return (await context.settings()).baseUrl?.value ?? '';
 }
 
-async function wishOf(id: string, flags: ReplaceFlags, context: Context): Promise<Wish> {
+async function requestOf(id: string, flags: ReplaceFlags, context: Context): Promise<ReplaceRequest> {
   const messageFile = flags['message-file'];
   return {
     id,
@@ -109,7 +109,7 @@ async function secretFor(id: string, flags: ReplaceFlags, context: Context): Pro
 }
 
 interface Work {
-  wish: Wish;
+  request: ReplaceRequest;
   flags: ReplaceFlags;
   client: Client;
   memory: ReplaceMemory;
@@ -118,7 +118,7 @@ interface Work {
 /** Says what it costs and does, asks where a person can answer, and does it. */
 async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Replaced> {
   const { old, made, steps } = plan;
-  const { wish, flags, client, memory } = work;
+  const { request, flags, client, memory } = work;
   if (made) await bindSecret(made, context);
   if (made && steps.length === 0) {
     context.notice(wasDone(old, made));
@@ -135,7 +135,7 @@ async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Rep
   const { askedAt, requestId: known } = memory.known;
   const requestId = flags['request-id'] ?? (askedAt === undefined ? undefined : known) ?? newRequestId();
   const progress = new Progress(plan, requestId);
-  const kept = await keptSecretOf(wish.id, context);
+  const kept = await keptSecretOf(request.id, context);
   const withSecret: CarryingOut['withSecret'] = (wanted, make) =>
     withOwnSecret(wanted, requestId, context, make, kept);
   const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
@@ -147,7 +147,7 @@ async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Rep
     withSecret,
   };
   return settling(open, context, async () => {
-    const doing = carryOut(plan, wish, means);
+    const doing = carryOut(plan, request, means);
     try {
       for (;;) {
         const next = await doing.next();
@@ -188,7 +188,7 @@ async function check(
   await passRemarks(remarksOn(wanted.signers, roles), passing, context);
 }
 
-async function rehearse(plan: Plan, flags: ReplaceFlags, context: Context): Promise<void> {
+async function showDryRun(plan: Plan, flags: ReplaceFlags, context: Context): Promise<void> {
   const { old, made, steps, wanted } = plan;
   if (context.json) {
     const body = createBody(wanted, flags['request-id'] ?? newRequestId());

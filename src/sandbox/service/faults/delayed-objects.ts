@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kernel/clock.ts';
+import { aborted, type Clock } from '../../../kernel/clock.ts';
 import type { ObjectWriter } from '../../model.ts';
 import type { Faults, ObjectPlan } from './faults.ts';
 
@@ -103,10 +103,4 @@ export class DelayedObjects implements ObjectWriter {
     await this.#objects.put(key, late.body, late.contentType).catch(() => undefined);
     this.#late.delete(key);
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
