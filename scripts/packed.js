@@ -10,13 +10,13 @@ import { install, pack } from './tarball.js';
 
 // Packs the tarball, checks what is in it, installs it in an empty folder without a network, and runs the end-to-end suite
 // on what was installed. Arguments go to the suite. docs/packaging.md says more.
-// With `--node 26` only the core of it runs, on that Node.
+// With `--node 24,26` only the core of it runs, on each of these Nodes.
 const root = join(import.meta.dirname, '..');
 const LIMIT = 8_000_000;
 
 // Words for the suite may be anything.
 const words = process.argv.slice(2);
-const line = words[0] === '--node' ? words[1] : undefined;
+const lines = words[0] === '--node' ? words[1].split(',') : [];
 
 await ensureBuilt();
 const folder = await mkdtemp(join(tmpdir(), 'esign-packed-'));
@@ -25,8 +25,8 @@ try {
   checkContents(files);
   const program = await install(tarball, folder);
   await typesServeAProgram();
-  if (line === undefined) process.exitCode = await suite(program);
-  else await coreOn(line, program);
+  for (const line of lines) await coreOn(line, program);
+  if (lines.length === 0) process.exitCode = await suite(program);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
@@ -67,7 +67,7 @@ export const status = (error: unknown): number => (error instanceof ServiceError
 /** What everybody does, on another Node than the running one. */
 async function coreOn(line, program) {
   const version = NODES[line] ?? line;
-  const home = join(folder, 'home of Ada');
+  const home = join(folder, `home of Ada ${line}`);
   await mkdir(join(home, 'temporary'), { recursive: true });
   const node = await nodeOf(version, ...here);
   await checkCore(linux({ command: [node, program], home, version, arch: process.arch }));
