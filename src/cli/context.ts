@@ -5,6 +5,8 @@ import type { FindMeant } from '../api/subject.ts';
 import { noting } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
 import type { EnvelopeIndex } from '../envelope-index/envelope-index.ts';
+import { openFeed } from '../envelope-index/feed.ts';
+import { observed } from '../envelope-index/observed.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
@@ -17,7 +19,7 @@ import { presentKey } from '../profiles/key-place.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
-import { controlUrl, type SandboxControl, sandboxControl } from '../sandbox-control/control.ts';
+import type { SandboxControl } from '../sandbox-control/control.ts';
 import { noted, redactor, signals } from './boot/process.ts';
 import { indexScopeOf, meantIn, scopeOf } from './boot/recents.ts';
 import { type Traced, traceText } from './boot/trace.ts';
@@ -134,18 +136,20 @@ export class Context {
       findMeant: meantIn(() => this.client(), noted),
     });
     const scope = indexScopeOf(settings);
-    const { observed } = await import('../envelope-index/observed.ts');
     if (scope === undefined) return observed(client, [noting(noted.recents)]);
-    const { openIndex } = await import('../envelope-index/envelope-index.ts');
-    const opened = openIndex(stateDir(), scope, client, noting(noted.recents));
-    noted.index = opened.index;
-    return opened.client;
+    const fed = openFeed(stateDir(), scope, client, noting(noted.recents));
+    noted.feed = fed.feed;
+    return fed.client;
   }
 
   /** What is known of the service's envelopes; undefined where nothing is kept of them. */
   async index(): Promise<EnvelopeIndex | undefined> {
-    await this.client();
-    return noted.index;
+    const scope = indexScopeOf(await this.settings());
+    const client = await this.client();
+    const { feed } = noted;
+    if (scope === undefined || feed === undefined) return undefined;
+    const { EnvelopeIndex } = await import('../envelope-index/envelope-index.ts');
+    return new EnvelopeIndex(stateDir(), scope, { feed, client });
   }
 
   /** The profile's bucket; whoever opens it closes it. */
@@ -172,6 +176,7 @@ export class Context {
   async sandbox(): Promise<SandboxControl> {
     const settings = await this.settings({ fallbackProfile: 'sandbox' });
     const { baseUrl, apiKey } = requireConnection(settings);
+    const { controlUrl, sandboxControl } = await import('../sandbox-control/control.ts');
     const client = await this.#clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value);
     return sandboxControl(client.send);
   }

@@ -1,3 +1,4 @@
+import './boot/schemas.ts';
 import type { Config } from '@oclif/core/config';
 import { EsignError, OutputError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';

@@ -117,7 +117,7 @@ export function quoteForBash(value: string, quote = ''): string | undefined {
 
 /** A value as PowerShell reads it back unchanged; it knows five kinds of single quote. */
 export function quoteForPowerShell(value: string): string {
-  return /^[\w./:=-]+$/.test(value) ? value : `'${value.replaceAll(/['‘’‚‛]/g, '$&$&')}'`;
+  return /^[\w./:=-]+$/.test(value) ? value : `'${value.replaceAll(/['\u2018-\u201b]/g, '$&$&')}'`;
 }
 
 /** The word without its quotes, and without the escape characters before others. */

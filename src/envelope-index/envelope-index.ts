@@ -2,9 +2,9 @@ import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { isNotFound } from '../kernel/errors.ts';
 import { mapAhead } from '../kernel/streams.ts';
-import { Feed } from './feed.ts';
-import { IndexFile, type IndexScope } from './index-file.ts';
-import { type Observer, observed } from './observed.ts';
+import type { Feed } from './feed.ts';
+import { IndexFile } from './index-file.ts';
+import type { IndexScope } from './index-writer.ts';
 import { canChange, isPartly, type Known, type Question, type Snapshot } from './snapshot.ts';
 import { walkNew } from './walk.ts';
 
@@ -41,27 +41,6 @@ const CONCURRENCY = 8;
 /** What reading many leaves of the rate window for the customer's own systems, and how long it waits for the next one. */
 const SPARING = { reserve: 0.1, maxWaitMs: 16 * 60_000 };
 
-/** What of an index takes what others than the client tell. */
-export type EnvelopeFeed = Pick<Feed, 'touched' | 'settle'>;
-
-/** Where what verified webhooks tell goes. */
-export function openFeed(stateDir: string, scope: IndexScope): EnvelopeFeed {
-  return new Feed(new IndexFile(stateDir, scope), () => Date.now());
-}
-
-/** The index of a scope, and the client whose every reply it takes note of. */
-export function openIndex(
-  stateDir: string,
-  scope: IndexScope,
-  client: Client,
-  ...others: Observer[]
-): { index: EnvelopeIndex; client: Client } {
-  const file = new IndexFile(stateDir, scope);
-  const feed = new Feed(file, () => Date.now());
-  const fed = observed(client, [feed, ...others]);
-  return { index: new EnvelopeIndex(file, feed, fed), client: fed };
-}
-
 /** What is known of the envelopes of one service, kept in a file and brought up to date for each question. */
 export class EnvelopeIndex {
   readonly file: IndexFile;
@@ -69,8 +48,8 @@ export class EnvelopeIndex {
   readonly #client: Client;
 
   /** `client`: one whose every reply goes into the feed. */
-  constructor(file: IndexFile, feed: Feed, client: Client) {
-    this.file = file;
+  constructor(stateDir: string, scope: IndexScope, { feed, client }: { feed: Feed; client: Client }) {
+    this.file = new IndexFile(stateDir, scope);
     this.#feed = feed;
     this.#client = client;
   }
@@ -127,16 +106,6 @@ export class EnvelopeIndex {
       this.#feed.gone(id);
       return undefined;
     }
-  }
-
-  /** A verified webhook told that an envelope is in this state now. */
-  touched(id: string, status: string): void {
-    this.#feed.touched(id, status);
-  }
-
-  /** Writes what waits, and the file anew where it has grown for nothing and no other process is at it. */
-  settle(): Promise<void> {
-    return this.#feed.settle();
   }
 
   async #bringUp(before: Snapshot, question: Question, options: RefreshOptions): Promise<Refreshed> {

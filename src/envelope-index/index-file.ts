@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readSync, statfsSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Envelope, envelopeSchema, matches } from '../api/schemas.ts';
@@ -6,51 +6,21 @@ import { Draft } from '../journal/compaction.ts';
 import { readLine, writeLine } from '../journal/line.ts';
 import { eachLine } from '../journal/lines.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { shortDigest } from '../kernel/digest.ts';
-import { codeOf } from '../kernel/errors.ts';
 import { replaceAtomic } from '../kernel/files/files.ts';
 import { makeFolder } from '../kernel/files/folder.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import { isRecord } from '../kernel/json.ts';
-import type { Entry, Remark } from './entry.ts';
+import { HEADER, type IndexScope, indexFolder, indexPath, indexPrefix } from './index-writer.ts';
 import { type Known, type Question, Snapshot } from './snapshot.ts';
 
-/** Whose envelopes an index knows. What one key sees is never shown to another. */
-export interface IndexScope {
-  baseUrl: string;
-  profile: string | undefined;
-  /** The key, or where it comes from. */
-  apiKey: string;
-}
-
-/** The first line: a file of another version is made anew. */
-const HEADER = { journal: 'envelope-index', version: 1 };
-/** A file is made only with its first line in it. */
-const APPEND = constants.O_WRONLY | constants.O_APPEND;
-const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 /** Worth writing anew: so many bytes that no longer count, and as many as those that do. */
 const LEAST_WASTE = 4 * 1024 * 1024;
-/** Whenever the file has grown by so much, it is looked whether that is so. */
-const LOOK_EVERY = 32 * 1024 * 1024;
 /** An index that nobody fed for so long is of a key or an address that is gone. */
 const UNUSED_MS = 90 * 86_400_000;
 /** Lines that are copied at a time. */
 const AT_ONCE = 200;
 /** Another process may build the index; as long as it lives it is waited for. */
 const BUILD_MS = 24 * 3_600_000;
-
-/** Of a disk that is nearly full the last bytes are left to the journals: an index can be made anew, they can't. */
-const LEFT_FREE = 16 * 1024 * 1024;
-
-function isNearlyFull(folder: string): boolean {
-  try {
-    const { blocks, bavail, bsize } = statfsSync(folder);
-    // Some file systems don't tell.
-    return blocks > 0 && bavail * bsize < LEFT_FREE;
-  } catch {
-    return false;
-  }
-}
 
 /** `waitMs`: how long another process is waited for. */
 interface Waiting {
@@ -67,34 +37,9 @@ export class IndexFile {
   readonly path: string;
   readonly #stateDir: string;
 
-  /** The name is a checksum: no address, profile or key stands in it. */
-  constructor(stateDir: string, { baseUrl, profile, apiKey }: IndexScope) {
-    const name = shortDigest(JSON.stringify([baseUrl, apiKey]));
+  constructor(stateDir: string, scope: IndexScope) {
     this.#stateDir = stateDir;
-    this.path = join(folderIn(stateDir), `${prefixOf(profile)}${name}.jsonl`);
-  }
-
-  /** Appends lines, and returns how many bytes those are. A process that is killed meanwhile leaves at most a torn one. */
-  append(entries: readonly (Entry | Remark)[]): number {
-    if (entries.length === 0) return 0;
-    if (isNearlyFull(this.#stateDir)) throw new Error('the disk is nearly full');
-    // A line that was torn ends here and takes none of these with it.
-    const text = `\n${entries.map(writeLine).join('')}`;
-    try {
-      this.#write(APPEND, text);
-    } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error;
-      makeFolder(dirname(this.path), 0o700);
-      this.#create();
-      this.#write(APPEND, text);
-    }
-    return Buffer.byteLength(text);
-  }
-
-  /** True each time the file has grown enough to look whether it should be written anew. */
-  async hasGrown(by: number): Promise<boolean> {
-    const size = (await stat(this.path).catch(() => undefined))?.size ?? 0;
-    return Math.floor(size / LOOK_EVERY) > Math.floor((size - by) / LOOK_EVERY);
+    this.path = indexPath(stateDir, scope);
   }
 
   /** What the file says; with a snapshot of before, only what came since is read. No file says nothing. */
@@ -191,32 +136,6 @@ export class IndexFile {
       await file.close();
     }
   }
-
-  #create(): void {
-    try {
-      this.#write(CREATE, writeLine(HEADER));
-    } catch (error) {
-      // Another process was first.
-      if (codeOf(error) !== 'EEXIST') throw error;
-    }
-  }
-
-  #write(mode: number, text: string): void {
-    const file = openSync(this.path, mode, 0o600);
-    try {
-      writeSync(file, text);
-    } finally {
-      closeSync(file);
-    }
-  }
-}
-
-function folderIn(stateDir: string): string {
-  return join(stateDir, 'index');
-}
-
-function prefixOf(profile: string | undefined): string {
-  return `${shortDigest(profile ?? '')}-`;
 }
 
 /** The files of all indexes, or of those of one profile: it has another one for each key and address. */
@@ -224,8 +143,8 @@ export async function indexFiles(
   stateDir: string,
   of: { profile: string | undefined } | 'all',
 ): Promise<{ path: string; bytes: number; usedAt: number }[]> {
-  const folder = folderIn(stateDir);
-  const prefix = of === 'all' ? '' : prefixOf(of.profile);
+  const folder = indexFolder(stateDir);
+  const prefix = of === 'all' ? '' : indexPrefix(of.profile);
   const names = await readdir(folder).catch(() => []);
   const files: { path: string; bytes: number; usedAt: number }[] = [];
   for (const name of names.filter((one) => one.startsWith(prefix) && one.endsWith('.jsonl'))) {

@@ -221,7 +221,7 @@ export function isRateLimited(error: unknown): error is ServiceError {
 
 /** The message as a whole sentence, so that another can follow it. */
 export function sentenceOf(error: Error): string {
-  return /[.!?…]$/.test(error.message) ? error.message : `${error.message}.`;
+  return /[.!?\u2026]$/.test(error.message) ? error.message : `${error.message}.`;
 }
 
 /** The message of anything thrown. */

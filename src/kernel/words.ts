@@ -29,7 +29,7 @@ export function wordsOf(question: string): string[] {
 /** True when a word of the folded text begins with `word`: after a blank or sign, or anywhere in scripts without blanks. */
 export function hasWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-    if (at === 0 || !LETTER.test(before(text, at)) || UNSPACED.test(word)) return true;
+    if (at === 0 || !letter().test(before(text, at)) || unspaced().test(word)) return true;
   }
   return false;
 }
@@ -39,8 +39,9 @@ export function hasWords(texts: readonly string[], words: readonly string[]): bo
   return words.every((word) => texts.some((text) => hasWord(text, word)));
 }
 
-const LETTER = /[\p{L}\p{N}\p{M}]$/u;
-const UNSPACED =
+// Classes of Unicode take their time to be read: not before they are needed.
+const letter = () => /[\p{L}\p{N}\p{M}]$/u;
+const unspaced = () =>
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /** The character before a place, whole where it takes two units. */

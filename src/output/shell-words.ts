@@ -14,7 +14,9 @@ export function shellWord(word: string, platform: NodeJS.Platform = process.plat
 }
 
 function powerShellWord(word: string, isShown: boolean): string {
-  return isShown ? `'${word.replace(/['‘’‚‛]/g, '$&$&')}'` : `"${escaped(word, '"`$“”„', powerShellEscape)}"`;
+  return isShown
+    ? `'${word.replace(/['\u2018-\u201b]/g, '$&$&')}'`
+    : `"${escaped(word, '"`$“”„', powerShellEscape)}"`;
 }
 
 /** Each character that means something between the quotes, or that could not be seen, as its escape. */

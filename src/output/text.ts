@@ -3,8 +3,9 @@ import stringWidth from 'string-width';
 /*
  * Text that came from the service or a webhook was written by strangers. On a terminal, a control character,
  * an escape sequence or a direction override could hide or forge what an operator reads; so each is made visible.
+ * Classes of Unicode take their time to be read: each pattern is made when it is first used.
  */
-const UNSAFE =
+const unsafe = () =>
   // Controls, format characters (direction, zero width, tags), line separators, lone surrogates, invisible letters;
   // the two variation selectors of emoji are ordinary writing.
   /(?![\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
@@ -13,12 +14,12 @@ const NAMES: Readonly<Record<string, string>> = { '\n': '⏎', '\r': '␍', '\t'
 /** Zero-width joiner between emoji and in scripts that need it is ordinary writing. */
 const JOINER = '\u200d';
 const NON_JOINER = '\u200c';
-const JOINS =
+const joining = () =>
   /\p{Extended_Pictographic}|\p{Script=Arabic}|\p{Script=Devanagari}|\p{Script=Bengali}|\p{Script=Sinhala}|\p{Script=Malayalam}|\ufe0f|\p{Emoji_Modifier}/u;
 
 /** One line of text in which everything that could act on a terminal is shown as a visible sign. */
 export function safeLine(text: string): string {
-  return text.replace(UNSAFE, (character, index: number) => {
+  return text.replace(unsafe(), (character, index: number) => {
     if ((character === JOINER || character === NON_JOINER) && joins(text, index)) return character;
     return NAMES[character] ?? visible(character);
   });
@@ -26,7 +27,7 @@ export function safeLine(text: string): string {
 
 function joins(text: string, index: number): boolean {
   const before = [...text.slice(Math.max(0, index - 2), index)].at(-1) ?? '';
-  return JOINS.test(before);
+  return joining().test(before);
 }
 
 function visible(character: string): string {
@@ -46,7 +47,7 @@ export function safeBlock(text: string): string {
 
 /** JSON text in which everything that could act on a terminal is escaped: the same JSON, line breaks between tokens kept. */
 export function safeJson(text: string): string {
-  return text.replace(UNSAFE, (character, index: number) => {
+  return text.replace(unsafe(), (character, index: number) => {
     if (character === '\n') return character;
     if ((character === JOINER || character === NON_JOINER) && joins(text, index)) return character;
     return character.split('').map(unicodeEscape).join('');
@@ -58,11 +59,11 @@ function unicodeEscape(unit: string): string {
 }
 
 /** Marks stand on the letter before them. Those that make an emoji of a sign stay. */
-const MARKS = /(?![\ufe0f\u20e3])[\p{Mn}\p{Me}]/gu;
+const marks = () => /(?![\ufe0f\u20e3])[\p{Mn}\p{Me}]/gu;
 
 /** Columns the text takes on a terminal. */
 export function widthOf(text: string): number {
-  return stringWidth(text.replace(MARKS, ''));
+  return stringWidth(text.replace(marks(), ''));
 }
 
 /** The text with blanks up to `width` columns. */

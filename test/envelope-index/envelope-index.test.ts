@@ -119,7 +119,7 @@ type Step = typeof STEPS extends fc.Arbitrary<(infer One)[]> ? One : never;
 
 /** What each step does but asking. */
 async function happen({ service, folder }: World, step: Step): Promise<void> {
-  const { index, client } = indexOf(service, folder);
+  const { feed, client } = indexOf(service, folder);
   const id = 'which' in step ? `env_${step.which}` : '';
   const status = service.envelopes.get(id)?.status ?? 'COMPLETED';
   switch (step.do) {
@@ -136,7 +136,7 @@ async function happen({ service, folder }: World, step: Step): Promise<void> {
       for await (const _ of client.envelopes.list({ status: step.status }));
       break;
     case 'webhook':
-      if (service.envelopes.has(id)) index.touched(id, step.says);
+      if (service.envelopes.has(id)) feed.touched(id, step.says);
       break;
     case 'damage':
       await damage(folder, step.at);
@@ -146,7 +146,7 @@ async function happen({ service, folder }: World, step: Step): Promise<void> {
       break;
     case 'ask':
   }
-  await index.settle();
+  await feed.settle();
 }
 
 const LAST = { do: 'ask', search: 'ada', statuses: undefined, limit: undefined } as const;
@@ -207,13 +207,13 @@ describe('the file of an index', () => {
     service.make();
     await ask(service, folder, { search: 'ada' });
     const path = await file(folder);
-    const { index, client } = indexOf(service, folder);
+    const { index, feed, client } = indexOf(service, folder);
     // Whenever the file has grown past another 32 MB, a command looks at its end whether it should be written anew.
     const endOfCommand = async () => {
       await appendFile(path, `${' '.repeat(32 * MB - 10 - ((await stat(path)).size % (32 * MB)))}\n`);
       service.move('env_0', service.requests % 2 ? 'SENT' : 'DRAFT');
       await client.envelopes.get('env_0');
-      await index.settle();
+      await feed.settle();
       return (await stat(path)).size;
     };
     let finish = () => {};

@@ -1,7 +1,8 @@
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { answerFrom } from '../../src/envelope-index/answer.ts';
-import { openIndex } from '../../src/envelope-index/envelope-index.ts';
+import { EnvelopeIndex } from '../../src/envelope-index/envelope-index.ts';
+import { openFeed } from '../../src/envelope-index/feed.ts';
 import { type Selection, selectionFilter } from '../../src/envelopes/select.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
@@ -142,17 +143,18 @@ export async function ask(
   selection: Selection,
   options: { limit?: number; cached?: boolean } = {},
 ): Promise<{ answers: string[]; requests: number; total: number | undefined }> {
-  const { index } = indexOf(service, folder);
+  const { index, feed } = indexOf(service, folder);
   const before = service.requests;
   const answer = await answerFrom(index, selection, { ...options, now: () => Date.now() });
   const answers: string[] = [];
   for await (const one of answer.envelopes) answers.push(told(one));
-  await index.settle();
+  await feed.settle();
   return { answers, requests: service.requests - before, total: answer.total() };
 }
 
 /** The index of a folder, and the client that feeds it. */
 export function indexOf(service: ModelService, folder: string) {
   const scope = { baseUrl: 'http://127.0.0.1/api/v1', profile: 'acme', apiKey: 'sk_test_0123456789' };
-  return openIndex(folder, scope, service.client());
+  const fed = openFeed(folder, scope, service.client());
+  return { ...fed, index: new EnvelopeIndex(folder, scope, fed) };
 }

@@ -16,7 +16,7 @@ export const redactor = createRedactor(secretsOf(process.env));
 export const signals = watchSignals();
 
 /** What this run has seen of the service, for completing it later. */
-export const noted: Noted = { recents: createRecents(), scope: undefined, index: undefined };
+export const noted: Noted = { recents: createRecents(), scope: undefined, feed: undefined };
 
 /** The words after `esign`, as they were given. */
 export const commandLine: { words: readonly string[] } = { words: [] };

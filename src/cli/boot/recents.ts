@@ -2,8 +2,8 @@ import type { Client } from '../../api/client.ts';
 import type { FindMeant } from '../../api/subject.ts';
 import type { Scope } from '../../completion/cache.ts';
 import type { Recents } from '../../completion/recent.ts';
-import type { EnvelopeIndex } from '../../envelope-index/envelope-index.ts';
-import type { IndexScope } from '../../envelope-index/index-file.ts';
+import type { Feed } from '../../envelope-index/feed.ts';
+import type { IndexScope } from '../../envelope-index/index-writer.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Settings } from '../../profiles/resolve.ts';
 
@@ -17,8 +17,8 @@ export function scopeOf({ baseUrl, profileName, apiKey }: Settings): Scope | und
 export interface Noted {
   recents: Recents;
   scope: Scope | undefined;
-  /** What is known of the service's envelopes; undefined where none is kept. */
-  index: EnvelopeIndex | undefined;
+  /** Takes what is read of envelopes into the index; undefined where none is kept. */
+  feed: Feed | undefined;
 }
 
 /** Whose index of envelopes a run keeps; undefined where none is wanted. */
@@ -45,10 +45,10 @@ export function meantIn(client: () => Promise<Client>, { scope }: Noted): FindMe
 }
 
 /** Keeps what the run has seen. A cache or an index that can't be written is no one's trouble. */
-export async function keepNoted({ recents, scope, index }: Noted): Promise<void> {
-  await index?.settle().catch(() => undefined);
+export async function keepNoted({ recents, scope, feed }: Noted): Promise<void> {
+  await feed?.settle().catch(() => undefined);
   // Where no index is kept, no subjects for completion are either.
-  if (index === undefined) recents.envelopes.clear();
+  if (feed === undefined) recents.envelopes.clear();
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
   try {
     const { cacheFile, keepRecents } = await import('../../completion/cache.ts');

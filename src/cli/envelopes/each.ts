@@ -26,7 +26,7 @@ export interface EachOptions {
   /** `by` tells whether the reply said so or, after a lost reply, the envelope's state. */
   act: (id: string) => Promise<{ envelope: Envelope; by?: 'reply' | 'lookup' }>;
   /** What a person sees of one result. */
-  show: (envelope: Envelope) => string;
+  show: (envelope: Envelope) => string | Promise<string>;
   /** For what changes envelopes: nothing that was sent goes unsaid. */
   action?: Action;
 }
@@ -70,7 +70,7 @@ class Work {
     const { envelope, by } = await act(id);
     this.#states.set(id, 'done');
     explain(envelope, by, this.#context);
-    await (json ? writeJson(envelope, terminal) : terminal.out(show(envelope)));
+    await (json ? writeJson(envelope, terminal) : terminal.out(await show(envelope)));
     this.#states.set(id, 'reported');
   }
 
@@ -81,7 +81,7 @@ class Work {
       if (attempt === undefined) continue;
       const { result, by } = attempt;
       if (result.ok) explain(result.envelope, by, this.#context);
-      await batch.report(this.#outcome(result));
+      await batch.report(await this.#outcome(result));
       this.#states.set(result.id, 'reported');
     }
     const left = this.#idsIn('left');
@@ -89,8 +89,11 @@ class Work {
     batch.end(ids.length);
   }
 
-  #outcome(result: Result): Outcome {
-    if (result.ok) return { json: result, text: this.#options.show(result.envelope) };
+  async #outcome(result: Result): Promise<Outcome> {
+    if (result.ok) {
+      const text = this.#context.json ? undefined : await this.#options.show(result.envelope);
+      return { json: result, text };
+    }
     const { id, error } = result;
     return { json: { ...result, error: reportOf(error) }, failure: { label: id, error } };
   }

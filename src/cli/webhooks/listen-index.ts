@@ -1,4 +1,4 @@
-import { type EnvelopeFeed, openFeed } from '../../envelope-index/envelope-index.ts';
+import { Feed } from '../../envelope-index/feed.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 import { indexScopeOf } from '../boot/recents.ts';
@@ -9,10 +9,10 @@ const GATHERED_MS = 500;
 
 /** Tells the index of the profile in use what verified webhooks say, so that searches look again at those envelopes. */
 export class ListenIndex {
-  readonly #feed: EnvelopeFeed | undefined;
+  readonly #feed: Feed | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  private constructor(feed: EnvelopeFeed | undefined) {
+  private constructor(feed: Feed | undefined) {
     this.#feed = feed;
   }
 
@@ -21,7 +21,7 @@ export class ListenIndex {
     const settings = await context.settings().catch(() => undefined);
     const scope = settings && indexScopeOf(settings);
     if (scope === undefined) return new ListenIndex(undefined);
-    return new ListenIndex(openFeed(stateDir(), scope));
+    return new ListenIndex(new Feed(stateDir(), scope));
   }
 
   take({ verified, duplicate, facts }: Delivery): void {
