@@ -70,7 +70,7 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
     splitting: true,
     format: 'esm',
     banner: { js: FOR_COMMONJS },
-    plugins: [lateStandIns, fromFirst(first), listOf(commands)],
+    plugins: [lateStandIns, lazyHttp, fromFirst(first), listOf(commands)],
   });
   await build({
     ...COMMON,
@@ -175,6 +175,22 @@ function fromFirst(first) {
     },
   };
 }
+
+/**
+ * Where a module imports a part of Node, Node looks at all that the part exports. For http that loads fetch and WebSocket,
+ * which takes longer than all else of http; `require` does not look.
+ */
+const lazyHttp = {
+  name: 'lazy-http',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(node:)?https?$/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'lazy-http' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'lazy-http' }, ({ path }) => ({
+      contents: `module.exports = require('${path}');`,
+    }));
+  },
+};
 
 /** All commands at once, for the manifest alone. */
 function listOf(commands) {

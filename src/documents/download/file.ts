@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync } from 'node:fs';
+import { closeSync, lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
@@ -180,6 +180,8 @@ function different(path: string): StorageError {
 
 /** What a file holds; undefined where there is none. */
 async function countFile(path: string): Promise<(Counted & { md5: string }) | undefined> {
+  // Of a new file there is nothing, and opening nothing costs ten times as much as asking.
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   const file = openRegular(path);
   if (file === undefined) return undefined;
   try {

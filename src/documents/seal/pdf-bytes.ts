@@ -3,6 +3,10 @@ import { blocksOf } from '../../kernel/files/regular-file.ts';
 import { CutShortError, PdfParser } from './pdf-parser.ts';
 import { type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 
+/** Most papers are smaller: they are read at once, which takes less than coming back for parts. */
+const SMALL = 512 * 1024;
+/** Room for them that is used again: new memory for each takes longer than reading it. */
+const rooms: Buffer[] = [];
 const PAGE_BYTES = 64 * 1024;
 const PAGES_KEPT = 64;
 const FIRST_WINDOW = 4 * 1024;
@@ -15,6 +19,9 @@ const PATIENCE_MS = 8_000;
 export class PdfBytes {
   readonly size: number;
   readonly #descriptor: number;
+  /** Of a small file: where its bytes are until it is closed. */
+  readonly #room: Buffer | undefined;
+  readonly #whole: Buffer | undefined;
   readonly #pages = new Map<number, Buffer>();
   readonly #deadline = performance.now() + PATIENCE_MS;
 
@@ -22,19 +29,26 @@ export class PdfBytes {
   constructor(path: string) {
     this.#descriptor = openSync(path, 'r');
     this.size = fstatSync(this.#descriptor).size;
+    if (this.size <= SMALL) {
+      this.#room = rooms.pop() ?? Buffer.allocUnsafeSlow(SMALL);
+      this.#whole = this.#fill(this.#room.subarray(0, this.size), 0);
+    }
     if (this.read(0, 5).toString('latin1') === '%PDF-') return;
     this.close();
     throw new UnreadablePdfError('The file is not a PDF: it does not begin with %PDF-.');
   }
 
+  /** What was read is no more to be looked at. */
   close(): void {
+    if (this.#room !== undefined) rooms.push(this.#room);
     closeSync(this.#descriptor);
   }
 
-  /** The bytes from there on, fewer at the end of the file. @throws UnreadablePdfError when the file took too long. */
+  /** The bytes from there on, fewer at the end of the file; valid until it is closed. @throws UnreadablePdfError when the file took too long. */
   read(at: number, length: number): Buffer {
     if (performance.now() > this.#deadline)
       throw new UnreadablePdfError('The file is made so that reading it takes too long.');
+    if (this.#whole !== undefined) return this.#whole.subarray(at, at + length);
     const end = Math.min(this.size, at + length);
     const parts: Buffer[] = [];
     for (let from = at; from < end; ) {
@@ -48,7 +62,8 @@ export class PdfBytes {
   }
 
   /** All bytes from there to there, in blocks of which each is only valid until the next one. */
-  blocks(start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
+  blocks(start: number, end: number): AsyncIterable<Buffer> | Iterable<Buffer> {
+    if (this.#whole !== undefined) return [this.#whole.subarray(start, end)];
     return blocksOf(this.#descriptor, Math.min(this.size, end), start);
   }
 
@@ -75,14 +90,16 @@ export class PdfBytes {
   #page(number: number): Buffer {
     const known = this.#pages.get(number);
     if (known) return known;
-    const at = number * PAGE_BYTES;
-    // Small files are many: a whole page for each would be thrown away.
-    const page = Buffer.allocUnsafe(Math.max(0, Math.min(PAGE_BYTES, this.size - at)));
-    const length = readSync(this.#descriptor, page, 0, page.length, at);
     if (this.#pages.size >= PAGES_KEPT) this.#pages.clear();
-    const bytes = page.subarray(0, length);
-    this.#pages.set(number, bytes);
-    return bytes;
+    const at = number * PAGE_BYTES;
+    const page = this.#fill(Buffer.allocUnsafe(Math.max(0, Math.min(PAGE_BYTES, this.size - at))), at);
+    this.#pages.set(number, page);
+    return page;
+  }
+
+  /** Reads as much as there is room for, fewer at the end of the file. */
+  #fill(room: Buffer, at: number): Buffer {
+    return room.subarray(0, readSync(this.#descriptor, room, 0, room.length, at));
   }
 }
 
