@@ -7,6 +7,15 @@ const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = {
   '\u001c': 'SIGQUIT',
 };
 
+/**
+ * Does what the terminal would have done for a key. Windows knows no signals: sent there, one ends the process at once or fails,
+ * so those who listen are told; a key for another one is nothing special there.
+ */
+export function signalTyped(signal: NodeJS.Signals, platform = process.platform): void {
+  if (platform !== 'win32') process.kill(process.pid, signal);
+  else if (signal === 'SIGINT') process.emit(signal, signal);
+}
+
 /** Takes what is typed, so that the terminal does not write it into what is drawn there. What stops or suspends still does. */
 export class TypedKeys {
   readonly #onKey: (key: string) => void;
@@ -36,7 +45,7 @@ export class TypedKeys {
   readonly #heed = (typed: Uint8Array | string) => {
     for (const key of String(typed)) {
       const signal = SIGNALS[key];
-      if (signal !== undefined) process.kill(process.pid, signal);
+      if (signal !== undefined) signalTyped(signal);
       else this.#onKey(key);
     }
   };
