@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { step } from './ensure.js';
 import { here, nodeOf } from './nodes.js';
+import { unsigned } from './pe.js';
 import { runTool } from './tools.js';
 
 const _root = join(import.meta.dirname, '..');
@@ -37,15 +38,16 @@ export async function inject({ node, main, assets, folder, target }) {
   await step('Packing the parts', node, ['--experimental-sea-config', config]);
   await copyFile(node, target);
   await chmod(target, 0o755);
-  await withoutSymbols(target);
+  await stripped(target);
   const place = ['NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE];
   const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
   await runTool('postject', [target, ...place, ...segment], { title: 'Joining them with Node' });
   if (process.platform === 'darwin') await step('Signing', 'codesign', ['--sign', '-', target]);
 }
 
-/** Names of functions in Node's own code: 20 MB that nobody reads. A signature would no longer be true. */
-async function withoutSymbols(target) {
+/** Takes out Node's signature, which is no longer true then, and what nobody reads: 20 MB of names in Node's own code. */
+async function stripped(target) {
+  if (process.platform === 'win32') await writeFile(target, unsigned(await readFile(target)));
   if (process.platform === 'darwin') await step('Unsigning', 'codesign', ['--remove-signature', target]);
   if (process.platform !== 'linux' || !existsSync('/usr/bin/strip')) return;
   await step('Leaving symbols out', 'strip', [target]);

@@ -1,0 +1,1 @@
+export function unsigned(bytes: Buffer): Buffer;

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { unsigned } from '../../scripts/pe.js';
+
+const HEADER = 0x80;
+const ENTRY = HEADER + 24 + 112 + 32;
+const CODE = 0x200;
+
+/** As much of a program of Windows as says where its certificates are. */
+function program({ signature = '', more = '' } = {}): Buffer {
+  const head = Buffer.alloc(CODE, 0xaa);
+  head.writeUInt32LE(HEADER, 0x3c);
+  head.writeUInt16LE(0x20b, HEADER + 24);
+  head.writeUInt32LE(signature === '' ? 0 : CODE, ENTRY);
+  head.writeUInt32LE(signature.length, ENTRY + 4);
+  return Buffer.concat([head, Buffer.from(signature + more)]);
+}
+
+describe('a program of Windows', () => {
+  it('loses its signature and nothing else', () => {
+    expect(unsigned(program({ signature: 'certificates' }))).toEqual(program());
+    expect(unsigned(program())).toEqual(program());
+  });
+
+  it('with something behind the signature is left alone', () => {
+    expect(() => unsigned(program({ signature: 'certificates', more: '!' }))).toThrow('behind');
+  });
+
+  it('of another kind is not taken for one', () => {
+    expect(() => unsigned(program().fill(0, HEADER))).toThrow('64-bit');
+  });
+});
