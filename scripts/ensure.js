@@ -7,8 +7,16 @@ import { progress } from './progress.js';
 
 const root = join(import.meta.dirname, '..');
 
-/** Runs a command, its output kept back unless it fails; a line with the time passed shows that it works. */
+/** Runs a command, its output kept back unless it fails; then this ends, too. */
 export async function step(title, command, args, options = {}) {
+  const { code, printed } = await attempt(title, command, args, options);
+  if (code === 0) return;
+  process.stderr.write(printed);
+  process.exit(1);
+}
+
+/** Runs a command and tells how it ended and what it printed; a line with the time passed shows that it works. */
+export async function attempt(title, command, args, options = {}) {
   const [program, words] = programOf(command, args);
   const child = spawn(program, words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options });
   const stop = () => child.kill();
@@ -23,9 +31,7 @@ export async function step(title, command, args, options = {}) {
   });
   process.off('exit', stop);
   ended(code === 0);
-  if (code === 0) return;
-  process.stderr.write(Buffer.concat(printed));
-  process.exit(1);
+  return { code, printed: Buffer.concat(printed).toString() };
 }
 
 function checkNode() {

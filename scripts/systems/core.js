@@ -15,7 +15,7 @@ const STEPS = {
   'Ctrl-C': interrupt,
 };
 const ROWS = 60;
-const CREATE = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>'];
+export const CREATE = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>'];
 
 /** Runs all of it on a system; the first that fails ends it. */
 export async function checkCore(system, more = {}) {
@@ -138,11 +138,11 @@ async function delivery(system, seen) {
 async function interrupt(system) {
   const terminal = system.open(['listen', '--port', '0', '--secret-file', 'webhook secret']);
   await terminal.shows(/Listening at/);
-  terminal.type('\u0003');
+  terminal.interrupt();
   same(await terminal.ended, system.interrupted);
 }
 
-function same(found, wanted) {
+export function same(found, wanted) {
   const [is, should] = [found, wanted].map((value) => JSON.stringify(value));
   if (is !== should) throw new Error(`it is ${is}, not ${should}`);
 }

@@ -10,18 +10,24 @@ const NOT_HERE = 77;
 
 /** Installs packages of Debian unless what they bring is here already; ends with 77 where that can't be done. */
 export async function ensurePackages(packages, areHere) {
-  if (areHere()) return;
+  if (await havePackages(packages, areHere)) return;
+  cannotBegin(`This check needs Debian's packages ${packages.join(' ')}: install them, or be root.`);
+}
+
+/** Whether what packages of Debian bring is here, by now. */
+export async function havePackages(packages, areHere) {
+  if (areHere()) return true;
   const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   const can = (words) => spawnSync(words[0], words.slice(1), { stdio: 'ignore' }).status === 0;
   if (can([...asRoot, 'apt-get', '--version'])) {
     await apt([...asRoot, 'apt-get', 'update', '-qq']);
     await apt([...asRoot, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages]);
   }
-  if (areHere()) return;
-  const names = packages.join(' ');
-  process.stderr.write(
-    `This check needs Debian's packages ${names}. Nothing was checked: install them, or be root.\n`,
-  );
+  return areHere();
+}
+
+export function cannotBegin(why) {
+  process.stderr.write(`${why}\nNothing was checked.\n`);
   process.exit(NOT_HERE);
 }
 

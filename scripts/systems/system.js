@@ -23,6 +23,7 @@ export class System {
    * @param facts.platform what `--version` names
    * @param facts.homes the folders in which a user's files are
    * @param facts.interrupted how a command ends after Ctrl-C
+   * @param facts.takesKeys whether its terminal hands on a Ctrl-C that is typed
    */
   constructor({ command, env, ...facts }) {
     this.#command = command;
@@ -96,6 +97,7 @@ export class System {
       text += data;
     });
     const ended = new Promise((resolve) => {
+      setTimeout(() => child.kill('SIGKILL'), LIMIT_MS).unref();
       child.onExit(({ exitCode, signal }) => resolve(signal || exitCode));
     });
     const running = { ended, kill: () => child.kill('SIGKILL') };
@@ -108,7 +110,8 @@ export class System {
           () => text,
           ended,
         ),
-      type: (keys) => child.write(keys),
+      /** Ctrl-C. */
+      interrupt: () => (this.takesKeys ? child.write('\u0003') : child.kill('SIGINT')),
     };
   }
 
@@ -129,6 +132,7 @@ export function linux({ command, home, version, arch, env = {} }) {
     profiles: '.config/esign/profiles.json',
     // SIGINT, which a shell tells as 130.
     interrupted: 2,
+    takesKeys: true,
   });
 }
 
