@@ -74,12 +74,15 @@ export class IndexFile {
     const waste = snapshot.size - live;
     if (!always && snapshot.damaged === 0 && waste < Math.max(LEAST_WASTE, live)) return false;
     const all = [...snapshot.known.values()].sort(oldestFirst);
-    const source = openSync(this.path, 'r');
-    try {
-      await replaceAtomic(this.path, (draft) => writeAll(draft, source, all, snapshot));
-    } finally {
-      closeSync(source);
-    }
+    await replaceAtomic(this.path, async (draft) => {
+      const source = openSync(this.path, 'r');
+      try {
+        await writeAll(draft, source, all, snapshot);
+      } finally {
+        // Windows replaces no file that is open.
+        closeSync(source);
+      }
+    });
     return true;
   }
 
