@@ -33,9 +33,10 @@ appendFileSync(process.argv[2], [event, process.env.ESIGN_EVENT].join(' ') + '\\
 export function windowsSteps(wine) {
   return {
     'A file that another program has open': (system) => held(system, wine),
-    'Listen with a tunnel and a command': (system, seen) => tunnel(system, seen, wine),
     'Completion for PowerShell': completion,
-    ...(wine.isNew ? { 'The keychain': keychain } : {}),
+    ...(wine.isNew
+      ? { 'Listen with a tunnel and a command': (system) => tunnel(system, wine), 'The keychain': keychain }
+      : {}),
   };
 }
 
@@ -54,7 +55,7 @@ async function held(system, wine) {
 }
 
 /** Both are lines for a shell; what the shell has started is gone with the listener. */
-async function tunnel(system, _seen, wine) {
+async function tunnel(system, wine) {
   const line = async (name, code, ...words) => {
     await writeFile(system.path(name), code);
     return [wine.node.at(-1), system.path(name), ...words].map((path) => `"${named(path)}"`).join(' ');
