@@ -15,7 +15,7 @@ export interface CrossReferences {
   trailer: PdfDict;
   /** The place of an object that this revision brings or frees; undefined for one that it leaves alone. */
   find(number: number): ObjectPlace | undefined;
-  /** The numbers of the objects it brings or frees, ascending by section. */
+  /** The numbers of the objects it brings or frees; one stands here twice where two entries contradict each other. */
   numbers(): Iterable<number>;
 }
 
@@ -25,6 +25,8 @@ const MAX_SUBSECTIONS = 20_000;
 const MAX_OBJECTS = 8_400_000;
 const ENTRY_BYTES = 20;
 const TAIL_BYTES = 2_048;
+/** What a subsection takes in memory. */
+const SUBSECTION_BYTES = 64;
 
 /** The revisions of a file, newest first. @throws UnreadablePdfError. */
 export function readChain(file: PdfBytes): CrossReferences[] {
@@ -63,14 +65,16 @@ function withHybrid(file: PdfBytes, section: CrossReferences): CrossReferences {
   const extra = section.trailer.get('XRefStm');
   if (extra === null) return section;
   const hidden = readStream(file, offsetOf(extra));
+  const isLeftToStream = (place: ObjectPlace | undefined) => place === undefined || place.kind === 'free';
   return {
     ...section,
     find: (number) => {
       const place = section.find(number);
-      return place === undefined || place.kind === 'free' ? (hidden.find(number) ?? place) : place;
+      return isLeftToStream(place) ? (hidden.find(number) ?? place) : place;
     },
     *numbers() {
-      yield* section.numbers();
+      for (const number of section.numbers())
+        if (!isLeftToStream(section.find(number)) || hidden.find(number) === undefined) yield number;
       yield* hidden.numbers();
     },
   };
@@ -106,11 +110,19 @@ function readTable(file: PdfBytes, at: number): CrossReferences {
     return parser.value();
   });
   if (!(trailer instanceof PdfDict)) throw new UnreadablePdfError('The trailer of the file is none.');
+  file.keep(subsections.length * SUBSECTION_BYTES);
   const find = (number: number) => {
-    const subsection = subsections.find(({ first, count }) => number >= first && number < first + count);
+    const subsection = holding(number, subsections, file);
     return subsection && tableEntry(file, subsection.at + (number - subsection.first) * ENTRY_BYTES);
   };
   return { at, trailer, find, numbers: () => numbersOf(subsections) };
+}
+
+/** The subsection that an object stands in. */
+function holding(number: number, subsections: readonly Subsection[], file: PdfBytes): Subsection | undefined {
+  // Many objects that are looked up among many subsections take long without a byte being read.
+  file.checkTime();
+  return subsections.find(({ first, count }) => number >= first && number < first + count);
 }
 
 function tableEntry(file: PdfBytes, at: number): ObjectPlace {
@@ -134,8 +146,9 @@ function readStream(file: PdfBytes, at: number): CrossReferences {
     throw new UnreadablePdfError('The cross references of the file have no widths.');
   const width = type + second + third;
   const subsections = subsectionsOf(dict, width);
+  file.keep(bytes.length + subsections.length * SUBSECTION_BYTES);
   const find = (number: number): ObjectPlace | undefined => {
-    const subsection = subsections.find(({ first, count }) => number >= first && number < first + count);
+    const subsection = holding(number, subsections, file);
     const from = subsection === undefined ? -1 : subsection.at + (number - subsection.first) * width;
     if (from < 0 || from + width > bytes.length) return undefined;
     const field = (start: number, length: number) =>

@@ -39,9 +39,11 @@ function endsPlainly({ bytes }: PdfFile): boolean {
 function beginsPlainly(file: PdfFile, signedEnd: number, signed: number): boolean {
   const starts: number[] = file.revisions.slice(0, signed).map(({ at }) => at);
   for (const section of file.revisions.slice(0, signed)) {
-    let count = 0;
+    const met = new Set<number>();
     for (const number of section.numbers()) {
-      if (++count > MAX_OBJECTS) return false;
+      // Of two entries for an object some readers take the first one, and some the last.
+      if (met.has(number) || met.size >= MAX_OBJECTS) return false;
+      met.add(number);
       const place = section.find(number);
       if (place?.kind === 'plain') starts.push(place.at);
     }

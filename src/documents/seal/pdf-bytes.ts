@@ -13,7 +13,9 @@ const FIRST_WINDOW = 4 * 1024;
 /** An object without its stream's data; a seal of a megabyte is far beyond what there is. */
 const LARGEST_WINDOW = 4 * 1024 * 1024;
 /** What one file may take, in ms: hostile ones are made to take for ever. */
-const PATIENCE_MS = 8_000;
+const LONGEST_MS = 8_000;
+/** What may be kept of one file while it is read: the cross references of a million objects take seven. */
+const LARGEST_KEPT = 64 * 1024 * 1024;
 
 /** The bytes of a PDF file, of which only what is asked for is read, in bounded memory and time. */
 export class PdfBytes {
@@ -23,10 +25,17 @@ export class PdfBytes {
   readonly #room: Buffer | undefined;
   readonly #whole: Buffer | undefined;
   readonly #pages = new Map<number, Buffer>();
-  readonly #deadline = performance.now() + PATIENCE_MS;
+  readonly #elapsed: () => number;
+  readonly #deadline: number;
+  #kept = 0;
 
-  /** @throws the system's error when the file can't be opened, UnreadablePdfError when it is no PDF. */
-  constructor(path: string) {
+  /**
+   * `elapsed` tells the time in ms, and never goes back.
+   * @throws the system's error when the file can't be opened, UnreadablePdfError when it is no PDF.
+   */
+  constructor(path: string, elapsed: () => number = () => performance.now()) {
+    this.#elapsed = elapsed;
+    this.#deadline = elapsed() + LONGEST_MS;
     this.#descriptor = openSync(path, 'r');
     this.size = fstatSync(this.#descriptor).size;
     if (this.size <= SMALL) {
@@ -44,10 +53,22 @@ export class PdfBytes {
     closeSync(this.#descriptor);
   }
 
+  /** @throws UnreadablePdfError when the file took too long. */
+  checkTime(): void {
+    if (this.#elapsed() > this.#deadline)
+      throw new UnreadablePdfError('The file is made so that reading it takes too long.');
+  }
+
+  /** Counts what is kept until the file is closed. @throws UnreadablePdfError when it is too much. */
+  keep(bytes: number): void {
+    this.#kept += bytes;
+    if (this.#kept > LARGEST_KEPT)
+      throw new UnreadablePdfError('The file is made so that reading it takes too much memory.');
+  }
+
   /** The bytes from there on, fewer at the end of the file; valid until it is closed. @throws UnreadablePdfError when the file took too long. */
   read(at: number, length: number): Buffer {
-    if (performance.now() > this.#deadline)
-      throw new UnreadablePdfError('The file is made so that reading it takes too long.');
+    this.checkTime();
     if (this.#whole !== undefined) return this.#whole.subarray(at, at + length);
     const end = Math.min(this.size, at + length);
     const parts: Buffer[] = [];

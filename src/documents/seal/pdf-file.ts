@@ -4,7 +4,12 @@ import { CutShortError, PdfParser } from './pdf-parser.ts';
 import { countOf, nameOf, PdfRef, PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 import { unpack } from './streams.ts';
 
+/** Object streams that are kept unpacked at a time; most files have small ones. */
 const UNPACKED_KEPT = 8;
+/** The same in bytes. */
+const UNPACKED_BYTES = 32 * 1024 * 1024;
+/** Objects in one stream; a few hundred are usual. */
+const MAX_PACKED = 200_000;
 const MAX_HOPS = 8;
 
 interface UnpackedObjects {
@@ -19,6 +24,7 @@ export class PdfFile {
   /** The states of the file, newest first: each has cross references of its own, and sees those before it. */
   readonly revisions: readonly CrossReferences[];
   readonly #unpacked = new Map<number, UnpackedObjects>();
+  #unpackedBytes = 0;
 
   constructor(bytes: PdfBytes) {
     this.bytes = bytes;
@@ -68,15 +74,24 @@ export class PdfFile {
     if (!(stream instanceof PdfStream) || nameOf(stream.dict.get('Type')) !== 'ObjStm')
       throw new UnreadablePdfError('An object stream of the file is none.');
     const objects = indexed(this.unpack(stream, revision), stream);
-    if (this.#unpacked.size >= UNPACKED_KEPT) this.#unpacked.clear();
-    this.#unpacked.set(place.at, objects);
+    this.#keep(place.at, objects);
     return objects;
+  }
+
+  #keep(at: number, objects: UnpackedObjects): void {
+    const size = objects.bytes.length;
+    if (this.#unpacked.size >= UNPACKED_KEPT || this.#unpackedBytes + size > UNPACKED_BYTES) {
+      this.#unpacked.clear();
+      this.#unpackedBytes = 0;
+    }
+    this.#unpacked.set(at, objects);
+    this.#unpackedBytes += size;
   }
 }
 
 function indexed(bytes: Buffer, { dict }: PdfStream): UnpackedObjects {
   const [count, first] = [countOf(dict.get('N')), countOf(dict.get('First'))];
-  if (count === undefined || first === undefined || first > bytes.length || count > bytes.length)
+  if (count === undefined || first === undefined || first > bytes.length || count > MAX_PACKED)
     throw new UnreadablePdfError('An object stream of the file has no index.');
   const places = new Map<number, number>();
   const words = bytes

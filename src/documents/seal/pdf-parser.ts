@@ -10,7 +10,7 @@ import {
 
 /** Values inside values; real files stay far below. */
 const MAX_DEPTH = 60;
-const MAX_VALUES = 2_000_000;
+const MAX_VALUES = 500_000;
 
 /** The bytes end where a value does not: more of them may help. */
 export class CutShortError extends Error {
@@ -153,8 +153,7 @@ export class PdfParser {
       if (this.#peek() === 62 && this.#peek(1) === 62) break;
       if (this.#peek() !== 47) throw broken('a dictionary has an entry without a name');
       const { name } = this.#name();
-      if (dict.entries.has(name)) dict.repeated.add(name);
-      dict.entries.set(name, this.value(depth + 1));
+      dict.add(name, this.value(depth + 1));
     }
     this.#at += 2;
     return dict;

@@ -34,10 +34,25 @@ export class PdfString {
   }
 }
 
+/** Most dictionaries repeat nothing, and a file may bring very many of them. */
+const NONE: ReadonlySet<string> = new Set();
+
 export class PdfDict {
   readonly entries = new Map<string, PdfValue>();
+  #repeated: Set<string> | undefined;
+
   /** Names that stand in it more than once: readers differ in which one they take. */
-  readonly repeated = new Set<string>();
+  get repeated(): ReadonlySet<string> {
+    return this.#repeated ?? NONE;
+  }
+
+  add(name: string, value: PdfValue): void {
+    if (this.entries.has(name)) {
+      this.#repeated ??= new Set();
+      this.#repeated.add(name);
+    }
+    this.entries.set(name, value);
+  }
 
   get(name: string): PdfValue {
     return this.entries.get(name) ?? null;

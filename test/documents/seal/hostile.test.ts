@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PdfBytes } from '../../../src/documents/seal/pdf-bytes.ts';
+import { PdfFile } from '../../../src/documents/seal/pdf-file.ts';
 import { checkSeal } from '../../../src/documents/seal/seal.ts';
 
 let folder: string;
@@ -41,6 +43,20 @@ function streamFile(dict: string, data: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head + object, 'latin1'), data, Buffer.from(tail, 'latin1')]);
 }
 
+/** A file that was added to again and again, each time with as many cross references as there may be. */
+function chainFile(revisions: number): Buffer {
+  const packed = deflateSync(Buffer.alloc(16_000_000));
+  const parts = [Buffer.from('%PDF-1.7\n')];
+  let [at, previous] = [9, ''];
+  for (let revision = 0; revision < revisions; revision++) {
+    const dict = `/Type /XRef /Size 9 /W [1 4 2] /Filter /FlateDecode /Length ${packed.length} ${previous}`;
+    previous = `/Prev ${at}`;
+    parts.push(Buffer.from(`1 0 obj\n<< ${dict} >>\nstream\n`), packed, Buffer.from('\nendstream\nendobj\n'));
+    at = parts.reduce((sum, part) => sum + part.length, 0);
+  }
+  return Buffer.concat([...parts, Buffer.from(`startxref\n${previous.slice(6)}\n%%EOF\n`)]);
+}
+
 const bomb = (bytes: number) => deflateSync(Buffer.alloc(bytes));
 const fields = 100_000;
 
@@ -74,6 +90,7 @@ const HOSTILE: Record<string, () => string | Buffer> = {
       '/Size 9 /W [1 4 2] /Filter /FlateDecode /DecodeParms << /Predictor 15 /Columns 1 >>',
       bomb(16_000_000),
     ),
+  'five hundred revisions that unpack to 16 MB each': () => chainFile(500),
   'a million subsections': () =>
     streamFile(`/Size 9 /W [1 4 2] /Index [${'0 1 '.repeat(1_000_000)}]`, Buffer.alloc(70)),
 };
@@ -110,6 +127,19 @@ describe('hostile files', () => {
     const before = process.memoryUsage().rss;
     expect((await checkSeal(path)).seal.state).toBe('unsigned');
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+  });
+
+  it('that are looked up for ever without being read have an end', () => {
+    const path = join(folder, 'lookups.pdf');
+    writeFileSync(path, fileOf(['<< >>']));
+    let now = 0;
+    const bytes = new PdfBytes(path, () => now++);
+    const file = new PdfFile(bytes);
+    const lookUp = () => {
+      for (let number = 0; number < 10_000; number++) file.placeOf(1_000 + number, 0);
+    };
+    expect(lookUp).toThrow('takes too long');
+    bytes.close();
   });
 
   it('of any bytes are answered', async () => {

@@ -9,7 +9,7 @@ import { TAMPERINGS } from '../../../src/sandbox/model.ts';
 import { createPaper } from '../../../src/sandbox/papers/pdf/paper.ts';
 import { sealPaper } from '../../../src/sandbox/papers/seal.ts';
 import { makeSealKey } from '../../../src/sandbox/papers/seal-key.ts';
-import { flipped, partsOf, updated } from '../../../src/sandbox/papers/tampering/bytes.ts';
+import { flipped, objectText, partsOf, updated } from '../../../src/sandbox/papers/tampering/bytes.ts';
 import { tampered } from '../../../src/sandbox/papers/tampering/families.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -188,6 +188,24 @@ describe('papers sealed by others', needs('openssl'), () => {
     expect(await sealOf(withStore(pdf, '/OpenAction [4 0 R /Fit]'))).toMatchObject({ coverage: 'extended' });
     const more = Buffer.concat([withStore(pdf), Buffer.from('x')]);
     expect(await sealOf(more)).toMatchObject({ coverage: 'extended' });
+  });
+
+  it('an object that a later revision names twice is added content: readers differ in which one they show', async () => {
+    const pdf = signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades');
+    const page = /(\d+) 0 obj\s*<<\s*\/Type \/Page\b/.exec(pdf.toString('latin1'))?.[1] ?? '';
+    const [same, other] = [objectText(pdf, Number(page)), '<< /Type /Page /Parent 1 0 R >>'];
+    const entry = (at: number) => `${page} 1\n${String(at).padStart(10, '0')} 00000 n \n`;
+    const twice = (first: string, second: string) => {
+      const head = `${page} 0 obj\n${first}\nendobj\n`;
+      const both = `${head}${page} 0 obj\n${second}\nendobj\n`;
+      const { root, size, startxref } = partsOf(pdf);
+      const trailer = `trailer\n<< /Size ${size} /Root ${root} /Prev ${startxref} >>\nstartxref\n${pdf.length + both.length}\n%%EOF\n`;
+      const table = `xref\n${entry(pdf.length)}${entry(pdf.length + head.length)}`;
+      return Buffer.concat([pdf, Buffer.from(`${both}${table}${trailer}`, 'latin1')]);
+    };
+    expect(await sealOf(updated(pdf, { [Number(page)]: same }))).toMatchObject({ coverage: 'whole' });
+    expect(await sealOf(twice(same, other))).toMatchObject({ coverage: 'extended' });
+    expect(await sealOf(twice(other, same))).toMatchObject({ coverage: 'extended' });
   });
 
   it('several signatures, and validation data and time stamps after each, are one whole', async () => {
