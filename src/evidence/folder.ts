@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { localError } from '../documents/archive/local-error.ts';
 import { MANIFEST_NAME, parseLine, readManifest, updateManifest } from '../documents/archive/manifest.ts';
 import { StorageError, UsageError } from '../kernel/errors.ts';
 import { writeFileAtomic } from '../kernel/files/files.ts';
+import { makeFolder } from '../kernel/files/folder.ts';
 import { readRegular } from '../kernel/files/regular-file.ts';
 import { parseJson } from '../kernel/json.ts';
 
@@ -39,7 +39,7 @@ export class EvidenceFolder {
    */
   static async open(dir: string, envelopeId: string, options: FolderOptions): Promise<EvidenceFolder> {
     try {
-      await mkdir(dir, { recursive: true });
+      makeFolder(dir);
       const text = await readRegular(join(dir, ENVELOPE));
       if (text !== undefined && idIn(text) !== envelopeId) throw ofAnother(dir, idIn(text));
       const lines = (await readManifest(dir)).map(parseLine).filter((line) => line !== undefined);

@@ -135,6 +135,7 @@ describe('documents verify', () => {
 
   it('needs a list', async () => {
     expect((await home.run`documents verify .`).code).toBe(2);
+    expect((await home.run`documents verify ${''}`).code).toBe(2);
   });
 });
 

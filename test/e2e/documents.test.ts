@@ -113,6 +113,11 @@ describe('the folder of a download', () => {
     expect(await readdir(home.path('listed'))).toEqual(['SHA256SUMS']);
   });
 
+  it.runIf(process.platform === 'linux')('that can’t be made is told, and not tried for ever', async () => {
+    const { code, stderr } = await download('a.pdf --dir /proc/nowhere');
+    expect([code, stderr]).toEqual([9, expect.stringContaining("Can't write /proc/nowhere")]);
+  });
+
   it('with a named pipe of the name of the file does not wait for it', { timeout: 30_000 }, async () => {
     await mkdir(home.path('piped'));
     execFileSync('mkfifo', [home.path('piped', 'a.pdf')]);

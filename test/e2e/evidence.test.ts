@@ -161,6 +161,20 @@ describe('the evidence of a completed envelope', () => {
     expect([code, existsSync(home.path('none'))]).toEqual([9, false]);
   });
 
+  it('is refused in a folder without a name, and in one that can’t be made', async () => {
+    const { code, stderr } = await home.run`envelopes evidence ${id} --dir ${''}`;
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--dir is empty')]);
+    await writeFile(home.path('file'), '');
+    const { code: second, stderr: why } = await esign(`envelopes evidence ${id} --dir file`);
+    expect([second, why]).toEqual([9, expect.stringContaining('is not a folder')]);
+  });
+
+  // Node's own way to make a folder never comes back from here.
+  it.runIf(process.platform === 'linux')('ends where no folder can be made', async () => {
+    const { code, stderr } = await esign(`envelopes evidence ${id} --dir /proc/nowhere`);
+    expect([code, stderr]).toEqual([9, expect.stringContaining("Can't write /proc/nowhere")]);
+  });
+
   it('is written, and says so with 9, when a paper is not what it was', async () => {
     await cp(home.path('all'), home.path('changed'), { recursive: true });
     const path = home.path('changed', `${id}.signed.pdf`);

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
+import { lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../../kernel/errors.ts';
 import { syncFolder } from '../../kernel/files/files.ts';
+import { makeFolder } from '../../kernel/files/folder.ts';
 import { isLocked, lockFile } from '../../kernel/files/lock.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 
@@ -185,7 +186,7 @@ function push(map: Map<string, string[]>, key: string, value: string): void {
 }
 
 async function claimBase(dir: string): Promise<Base> {
-  await mkdir(dir, { recursive: true });
+  makeFolder(dir);
   const mark = randomBytes(4).toString('hex');
   // Where it can't be had, since another run has it or the disk takes no file: nothing is gone on with there.
   const release = await claim(dir, CLAIM_NAME);

@@ -52,7 +52,8 @@ export async function* verifyPapers(
 }
 
 async function candidatesAt(place: string): Promise<Candidate[]> {
-  const stat = await lstat(resolve(place)).catch((error: unknown) => {
+  // An empty path would resolve to the current folder.
+  const stat = await lstat(place && resolve(place)).catch((error: unknown) => {
     throw new UsageError(`Can't read ${place} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Name a folder of downloaded files, or the files.',

@@ -4,7 +4,6 @@ import {
   fstatSync,
   fsync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   rmSync,
   writeSync,
@@ -15,6 +14,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf } from '../../kernel/errors.ts';
 import { untilFree } from '../../kernel/files/files.ts';
+import { makeFolder } from '../../kernel/files/folder.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { localError } from '../archive/local-error.ts';
 import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
@@ -224,7 +224,7 @@ function openFresh(path: string): number | undefined {
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return undefined;
       if (codeOf(error) !== 'ENOENT' || made) throw error;
-      mkdirSync(dirname(path), { recursive: true });
+      makeFolder(dirname(path));
     }
   }
 }

@@ -21,7 +21,8 @@ function makeOne(path: string, mode: number | undefined): boolean {
     mkdirSync(path, { mode });
     return true;
   } catch (error) {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
-    throw error;
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there?.isDirectory()) return false;
+    throw there ? Object.assign(new Error(`${path} is no folder`), { code: 'ENOTDIR' }) : error;
   }
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, linkSync, rmSync, statSync } from 'node:fs';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../kernel/errors.ts';
 import { syncFolder } from '../../kernel/files/files.ts';
+import { makeFolder } from '../../kernel/files/folder.ts';
 import type { Body } from './checksums.ts';
 import { KeyIndex } from './key-index.ts';
 import {
@@ -62,7 +63,7 @@ export class ObjectStore {
   async makeBucket(name: string): Promise<void> {
     if (!BUCKET_NAME.test(name)) throw new S3Error('InvalidBucketName', 'The specified bucket is not valid.');
     if (this.#indexes.has(name)) return;
-    await mkdir(join(this.#folder, name), { recursive: true, mode: 0o700 });
+    makeFolder(join(this.#folder, name), 0o700);
     await syncFolder(this.#folder);
     if (!this.#indexes.has(name)) this.#indexes.set(name, new KeyIndex([]));
   }
