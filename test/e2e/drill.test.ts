@@ -47,6 +47,23 @@ describe('events drill', () => {
     for (const { stdout, stderr } of [asJson, asText]) expect(stdout + stderr).not.toContain(DRILL_SECRET);
   });
 
+  it('and what sends one delivery end at once by Ctrl-C, and say only what is so', async () => {
+    let seen: () => void = () => undefined;
+    const { url, close } = await serve(() => seen());
+    const stopped = async (words: string) => {
+      const asked = new Promise<void>((resolve) => {
+        seen = resolve;
+      });
+      const running = home.start([...words.split(' '), '--to', url, '--secret-file', 'secret']);
+      await asked;
+      const started = running.stop('SIGINT');
+      return { ...(await started), stderr: await running.stderr };
+    };
+    expect(await stopped('events drill')).toEqual({ code: null, signal: 'SIGINT', stderr: '' });
+    expect(await stopped('events trigger signed')).toEqual({ code: null, signal: 'SIGINT', stderr: '' });
+    await close();
+  });
+
   it('ends with 8 when nobody listens, with 2 without a secret or for an event there is not', async () => {
     const nobody = await drill('localhost:9/hooks', '--json');
     expect([nobody.code, nobody.stdout, reportedError(nobody).code]).toEqual([8, '', 'NETWORK']);

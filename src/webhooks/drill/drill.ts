@@ -1,6 +1,7 @@
 import type { ClientRequest } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { NetworkError } from '../../kernel/errors.ts';
+import { CERTIFICATE, NEVER_SENT } from '../../kernel/network/unreachable.ts';
 import { type Answer, postOnce, shownUrl } from '../forward/send.ts';
 import { type Check, type DrillRequest, drillChecks } from './checks.ts';
 
@@ -76,6 +77,8 @@ async function checkOne(check: Check, run: DrillRun): Promise<CheckResult> {
   run.signal.throwIfAborted();
   if (check.isSlow) return checkSlow(check, run);
   const answers = await (check.inOrder ? inOrder(check.requests, run) : atOnce(check.requests, run));
+  // Who stops it knows that nothing was answered.
+  run.signal.throwIfAborted();
   if (check.name === 'good' && answers.every(({ answer }) => isUnreachable(answer)))
     throw unreachable(run.url, answers[0]?.answer.error ?? '');
   return judge(check, answers);
@@ -217,7 +220,9 @@ function isUnreachable({ status, error }: Answer): boolean {
 }
 
 function unreachable(url: string, error: string): NetworkError {
-  const why = error === 'ECONNREFUSED' ? 'nothing listens there' : error;
+  const isNotHttp = error.startsWith('HPE_');
+  const why =
+    NEVER_SENT.get(error) ?? CERTIFICATE.get(error) ?? (isNotHttp ? 'it does not speak HTTP' : error);
   return new NetworkError('NETWORK', `Nobody answers at ${shownUrl(url)}: ${why}.`, {
     maybeReceived: false,
     hint: 'Start your application, check the address, and run it again.',

@@ -1,0 +1,25 @@
+/** Failures that happen before a byte of a request is sent: whoever was meant surely never saw it. */
+export const NEVER_SENT: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ECONNREFUSED: 'nothing listens there (connection refused)',
+    ENOTFOUND: 'its name could not be found (DNS)',
+    EAI_AGAIN: 'the name server did not answer (DNS)',
+    EHOSTUNREACH: 'there is no route to it',
+    ENETUNREACH: 'there is no network',
+    UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
+  }),
+);
+
+/** What is wrong with a certificate; it will still be so in a moment. */
+export const CERTIFICATE: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    CERT_HAS_EXPIRED: 'its TLS certificate has expired',
+    CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet; check the clock of this machine',
+    ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
+    DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
+    SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate chain is self-signed',
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate comes from an authority this machine does not know',
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+      'its TLS certificate comes from an authority this machine does not know',
+  }),
+);
