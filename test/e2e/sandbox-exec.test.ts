@@ -145,6 +145,8 @@ describe('sandbox snapshot', () => {
     const missing = await home.run`sandbox snapshot load before --json`;
     expect([missing.code, reportedError(missing).message]).toEqual([4, 'There is no snapshot before']);
     expect((await home.run`sandbox snapshot save`).code).toBe(2);
+    expect((await home.run`sandbox snapshot save quiet -q`).stdout).toBe('quiet\n');
+    await home.run`sandbox snapshot remove quiet`;
   });
 });
 

@@ -1,7 +1,7 @@
 import { counted } from '../../kernel/duration.ts';
 import { isNotFound, ServiceError, UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
-import { type ListFormat, type ListView, writeList } from '../../output/list.ts';
+import { type ListFormat, type ListView, writeIds, writeList } from '../../output/list.ts';
 import { relativeTime } from '../../output/time.ts';
 import type { SandboxControl, SandboxSnapshot } from '../../sandbox-control/control.ts';
 import type { Context } from '../context.ts';
@@ -30,18 +30,25 @@ export async function runSnapshot(
       format,
       context.terminal,
     );
-  await found(name, () => act(action, name, sandbox, context));
+  await found(name, () => act(action, name, { sandbox, quiet: format.quiet }, context));
 }
 
-async function act(action: string, name: string, sandbox: SandboxControl, context: Context): Promise<void> {
+async function act(
+  action: string,
+  name: string,
+  { sandbox, quiet }: { sandbox: SandboxControl; quiet: boolean | undefined },
+  context: Context,
+): Promise<void> {
   const { json, signal, terminal } = context;
   if (action === 'remove') {
     await sandbox.removeSnapshot(name, signal);
+    if (quiet) return writeIds([name], terminal);
     return json ? writeJson({ name, removed: true }, terminal) : terminal.out(`Removed ${name}.\n`);
   }
   const isSave = action === 'save';
   const kept = await (isSave ? sandbox.saveSnapshot(name, signal) : sandbox.restoreSnapshot(name, signal));
   if (json) return writeJson(kept, terminal);
+  if (quiet) return writeIds([name], terminal);
   const of = counted(kept.envelopes, 'envelope');
   await terminal.out(isSave ? `Kept as ${name}: ${of}.\n` : `Back at ${name}: ${of}.\n`);
 }

@@ -137,6 +137,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const seeder = new Seeder({ store, clock, papers, uploads, apiKey, origin });
     const parts = { ...common, engine, rates, origin };
     const snapshots = new Snapshots(join(options.dataDir, 'snapshots'), { objects, uploads });
+    await snapshots.sweep();
     const control = new ControlPlane({ ...parts, apiKey, seeder, owedPapers, seed, snapshots });
     const { host } = options;
     const app = webApp({ ...parts, templates, control, closing: closing.signal, host, objects: owedPapers });

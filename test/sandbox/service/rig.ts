@@ -105,7 +105,7 @@ export class MemoryObjects implements ObjectWriter {
   }
   readonly #saved = new Map<string, Map<string, Uint8Array>>();
   save(folder: string): Promise<void> {
-    this.#saved.set(basename(dirname(folder)).replace(/^\./, ''), new Map(this.stored));
+    this.#saved.set(basename(dirname(folder)).replace(/^\.new-/, ''), new Map(this.stored));
     return Promise.resolve();
   }
   restore(folder: string): Promise<void> {

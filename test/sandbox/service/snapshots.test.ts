@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { cp, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startReceiver } from './receiver.ts';
@@ -97,6 +97,27 @@ test('Snapshots are listed, replaced and removed; a name that is none is refused
     expect(errorIn(await rig.control(method, path)).is).toBe('404 NOT_FOUND');
   for (const name of ['', '../x', '.x', 'a/b', 'x'.repeat(65)])
     expect([name, await save(rig, name)]).toEqual([name, 400]);
+});
+
+test('What a kill left of snapshots is finished at the next start, and half of one hides no other', async () => {
+  const rig = await startRig({ choices: literal });
+  for (const name of ['kept', 'cut', 'broken']) await save(rig, name);
+  await rig.service.close();
+  const at = (...names: string[]) => join(rig.dataDir, 'snapshots', ...names);
+  // Before the new one had its name, while it was written, and while one went.
+  await rename(at('cut'), at('.old-cut'));
+  await cp(at('kept'), at('.old-kept'), { recursive: true });
+  for (const name of ['.new-cut', '.gone-x']) await cp(at('kept', 'objects'), at(name), { recursive: true });
+  await rm(at('broken', 'snapshot.json'));
+  await mkdir(at('none'));
+  await writeFile(at('none', 'snapshot.json'), '{');
+  const again = await startRig({ choices: literal, dataDir: rig.dataDir, objects: rig.objects });
+  expect((await again.service.control.snapshots()).map(({ name }) => name)).toEqual(['kept', 'cut']);
+  expect(await load(again, 'cut')).toBe(200);
+  expect(await load(again, 'broken')).toBe(404);
+  for (const name of ['broken', 'none'])
+    expect((await again.control('DELETE', `/snapshots/${name}`)).status).toBe(204);
+  expect((await readdir(at())).sort()).toEqual(['cut', 'kept']);
 });
 
 test('A journal is replaced while requests go on, and none of them is lost', async () => {

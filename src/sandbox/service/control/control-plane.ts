@@ -156,7 +156,8 @@ export class ControlPlane {
   }
 
   removeSnapshot(name: string): Promise<void> {
-    return this.#options.snapshots.remove(name);
+    const { resets, snapshots } = this.#options;
+    return resets.exclusive(() => snapshots.remove(name));
   }
 
   async deliveries(envelopeId: string | undefined) {

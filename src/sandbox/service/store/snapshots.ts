@@ -25,6 +25,11 @@ export interface KeptState {
 /** How a snapshot may be called: its name is that of a folder. */
 export const SNAPSHOT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
+/** In a snapshot's folder, written last. */
+const FACTS = 'snapshot.json';
+/** A snapshot whose name another one is about to take. */
+const EARLIER = /^\.old-(.+)$/;
+
 /** States that were kept under a name: a folder for each, with the records, the papers and the uploaded PDFs. */
 export class Snapshots {
   readonly #folder: string;
@@ -39,9 +44,19 @@ export class Snapshots {
     this.#uploads = facts.uploads;
   }
 
+  /** At the start: finishes what was cut off by a kill, so that under each name stands a whole state. */
+  async sweep(): Promise<void> {
+    for (const entry of await this.#entries()) {
+      const [, name] = EARLIER.exec(entry) ?? [];
+      const path = this.#path(entry);
+      if (name !== undefined && !(await isThere(this.#path(name)))) await rename(path, this.#path(name));
+      else if (entry.startsWith('.')) await rm(path, { recursive: true, force: true });
+    }
+  }
+
   /** Keeps a state; an earlier one of that name goes once this one is whole. */
   async save(info: SnapshotInfo, changes: readonly Change[]): Promise<void> {
-    const draft = join(this.#folder, `.${info.name}`);
+    const draft = this.#path(`.new-${info.name}`);
     await rm(draft, { recursive: true, force: true });
     await privateFolder(this.#folder);
     for (const part of ['', 'objects', 'templates']) await mkdir(join(draft, part), { mode: 0o700 });
@@ -56,17 +71,18 @@ export class Snapshots {
     }
     await this.#objects.save(join(draft, 'objects'));
     await this.#uploads.save(join(draft, 'templates'));
-    await writeFile(join(draft, 'snapshot.json'), JSON.stringify(info), { mode: 0o600 });
-    await this.#forget(info.name);
-    await rename(draft, join(this.#folder, info.name));
+    await writeFile(join(draft, FACTS), JSON.stringify(info), { mode: 0o600 });
+    const earlier = await this.#putAside(info.name, `.old-${info.name}`);
+    await rename(draft, this.#path(info.name));
     await syncFolder(this.#folder);
     this.#known.set(info.name, changes);
+    await rm(earlier, { recursive: true, force: true });
   }
 
   /** The records of a snapshot. NOT_FOUND when there is none of that name. */
   async state(name: string): Promise<KeptState> {
     await this.info(name);
-    const journal = join(this.#folder, name, 'service.jsonl');
+    const journal = join(this.#path(name), 'service.jsonl');
     const known = this.#known.get(name);
     if (known !== undefined) return { changes: known, journal };
     const read: Change[] = [];
@@ -77,39 +93,61 @@ export class Snapshots {
 
   /** Brings papers and PDFs back as they were. */
   async restoreFiles(name: string): Promise<void> {
-    await this.#objects.restore(join(this.#folder, name, 'objects'));
-    await this.#uploads.restore(join(this.#folder, name, 'templates'));
+    await this.#objects.restore(join(this.#path(name), 'objects'));
+    await this.#uploads.restore(join(this.#path(name), 'templates'));
   }
 
   /** The oldest first. */
   async list(): Promise<SnapshotInfo[]> {
-    const names = await readdir(this.#folder).catch(() => []);
-    const all = await Promise.all(
-      names.filter((name) => SNAPSHOT_NAME.test(name)).map((name) => this.info(name)),
-    );
-    return all.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+    const all = await Promise.all((await this.#entries()).map((name) => this.#read(name)));
+    return all.filter((info) => info !== undefined).sort((a, b) => a.createdAt.localeCompare(b.createdAt));
   }
 
+  /** NOT_FOUND when there is none of that name. */
   async remove(name: string): Promise<void> {
-    await this.info(name);
-    await this.#forget(name);
+    if (!SNAPSHOT_NAME.test(name) || !(await isThere(this.#path(name)))) throw notFound('Snapshot');
+    await rm(await this.#putAside(name, `.gone-${name}`), { recursive: true, force: true });
   }
 
   /** NOT_FOUND when there is none of that name. */
   async info(name: string): Promise<SnapshotInfo> {
-    if (!SNAPSHOT_NAME.test(name)) throw notFound('Snapshot');
-    const text = await readFile(join(this.#folder, name, 'snapshot.json'), 'utf8').catch(() => '');
-    const value = text === '' ? undefined : parseJson(text);
-    if (!isRecord(value)) throw notFound('Snapshot');
-    return { name, createdAt: String(value.createdAt), envelopes: Number(value.envelopes) };
+    const info = await this.#read(name);
+    if (info === undefined) throw notFound('Snapshot');
+    return info;
   }
 
-  async #forget(name: string): Promise<void> {
-    this.#known.delete(name);
-    const path = join(this.#folder, name);
-    if ((await stat(path).catch(() => undefined)) === undefined) return;
-    await rm(path, { recursive: true, force: true });
+  /** Undefined where a folder holds no whole snapshot. */
+  async #read(name: string): Promise<SnapshotInfo | undefined> {
+    if (!SNAPSHOT_NAME.test(name)) return undefined;
+    try {
+      const value = parseJson(await readFile(join(this.#path(name), FACTS), 'utf8'));
+      if (!isRecord(value)) return undefined;
+      return { name, createdAt: String(value.createdAt), envelopes: Number(value.envelopes) };
+    } catch {
+      return undefined;
+    }
   }
+
+  /** Takes the name from a snapshot, so that a kill while its files go leaves no half of it; where its folder is now. */
+  async #putAside(name: string, to: string): Promise<string> {
+    this.#known.delete(name);
+    const aside = this.#path(to);
+    await rm(aside, { recursive: true, force: true });
+    if (await isThere(this.#path(name))) await rename(this.#path(name), aside);
+    return aside;
+  }
+
+  #entries(): Promise<string[]> {
+    return readdir(this.#folder).catch(() => []);
+  }
+
+  #path(name: string): string {
+    return join(this.#folder, name);
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
 function* asEntries(changes: readonly Change[]) {
