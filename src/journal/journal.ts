@@ -1,9 +1,9 @@
 import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { JournalError, UsageError } from '../kernel/errors.ts';
-import { diskReason } from '../kernel/files/disk-reason.ts';
+import { type JournalError, UsageError } from '../kernel/errors.ts';
 import { privateFolder, syncFolder, untilFree } from '../kernel/files/files.ts';
 import { type Compaction, Draft } from './compaction.ts';
+import { closed, notWritable, writeFailed } from './failures.ts';
 import { writeLine } from './line.ts';
 import { compactionEnd, headerOf, type JournalReading, type JournalState, type Span, scan } from './scan.ts';
 
@@ -28,6 +28,7 @@ const LEAST_COMPACTED = 64 * 1024 * 1024;
  */
 export class Journal<T> {
   readonly path: string;
+  readonly #draftPath: string;
   readonly #options: JournalOptions<T>;
   #file: FileHandle;
   #size: number;
@@ -46,6 +47,7 @@ export class Journal<T> {
 
   private constructor(options: JournalOptions<T>, file: FileHandle, { size, compacted }: JournalState) {
     this.path = options.path;
+    this.#draftPath = `${options.path}.new`;
     this.#options = options;
     this.#file = file;
     this.#size = size;
@@ -146,7 +148,7 @@ export class Journal<T> {
     await this.#turn;
     this.#write();
     while (this.#writing) await this.#writing;
-    this.#failure = new JournalError(`The journal ${this.path} is closed.`);
+    this.#failure = closed(this.path);
     await this.#file.close();
   }
 
@@ -169,10 +171,7 @@ export class Journal<T> {
       try {
         if (this.#failure === undefined) await this.#put(batch.map(({ line }) => line));
       } catch (error) {
-        this.#failure = new JournalError(`Can't write the journal ${this.path}: ${diskReason(error)}.`, {
-          cause: error,
-          hint: 'Mend that and go on: what was written before is safe.',
-        });
+        this.#failure = writeFailed(this.path, error);
         // What was refused must not come back after a restart.
         await truncate(this.path, this.#size).catch(() => undefined);
       }
@@ -210,7 +209,7 @@ export class Journal<T> {
   }
 
   async #openAgain(): Promise<void> {
-    if (this.#isClosing) throw new JournalError(`The journal ${this.path} is closed.`);
+    if (this.#isClosing) throw closed(this.path);
     await this.#file.close().catch(() => undefined);
     try {
       await privateFolder(dirname(this.path));
@@ -230,10 +229,6 @@ export class Journal<T> {
     if (this.#size > 0) return;
     await this.#put([writeLine(headerOf(this.#options.format))]);
     await syncFolder(dirname(this.path));
-  }
-
-  get #draftPath(): string {
-    return `${this.path}.new`;
   }
 
   /** The size from which on compacting is worth it: what is still valid is then less than half of the file. */
@@ -300,11 +295,4 @@ export class Journal<T> {
       yield entry;
     }
   }
-}
-
-function notWritable(path: string, error: unknown): UsageError {
-  return new UsageError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
-    cause: error,
-    hint: 'Without a journal nothing is sent. Make room or set ESIGN_STATE_DIR to a folder that can be written.',
-  });
 }

@@ -8,7 +8,6 @@ import type { Trouble } from '../base/trouble.ts';
 import { Turns } from '../base/turns.ts';
 import type { CreateBody } from '../base/validation.ts';
 import type { RandomId } from '../store/keys.ts';
-import type { Change } from '../store/records.ts';
 import type { KeptState } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
@@ -20,7 +19,9 @@ import { copyOf, outcomeOf } from './outcome.ts';
 import type { PaperStore } from './paper-store.ts';
 import * as predicates from './predicates.ts';
 import type { Quota } from './quota.ts';
+import { remind } from './reminders.ts';
 import type { ResetLock } from './reset-lock.ts';
+import { replaceState, resetState } from './whole-state.ts';
 
 export interface EngineOptions {
   store: Store;
@@ -125,7 +126,7 @@ export class Engine {
 
   remind(id: string, orgId: string, signerId: string | null): Promise<EnvelopeRecord> {
     this.envelope(id, orgId);
-    return this.#act(id, (envelope, now) => lifecycle.remind(envelope, signerId, now, this.#rules));
+    return this.#act(id, (envelope, now) => remind(envelope, signerId, now, this.#rules));
   }
 
   /** `who` is a signer's id or address, or null for the next in turn; so below. */
@@ -196,50 +197,17 @@ export class Engine {
    */
   reset(keptKeyHash: string, refill: () => Promise<void>): Promise<void> {
     return this.#options.resets.exclusive(async () => {
-      await this.#reset(keptKeyHash);
+      await resetState(keptKeyHash, this.#options);
       await refill();
       this.#setAlarm();
     });
   }
 
   /** Puts another state in the place of this one; `bringBack` does so with the files. */
-  replace({ changes, journal }: KeptState, bringBack: () => Promise<void>): Promise<void> {
-    const { resets, store, sender, clock } = this.#options;
-    return resets.exclusive(async () => {
-      sender.clear();
-      await store.settled();
-      try {
-        await store.replace(changes, journal);
-        clock.offsetMs = this.#state.clockOffsetMs;
-        await bringBack();
-      } finally {
-        sender.resume();
-        this.#setAlarm(true);
-      }
-    });
-  }
-
-  async #reset(keptKeyHash: string): Promise<void> {
-    const { store, sender, clock, papers, paperStore, realClock, startsAt } = this.#options;
-    const key = this.#state.keyByHash(keptKeyHash);
-    const offset = startsAt === undefined ? 0 : startsAt - realClock.now();
-    sender.clear();
-    const saved = store.commit([
-      { kind: 'reset', value: null },
-      { kind: 'org', value: this.#state.orgId },
-      { kind: 'clock', value: offset },
-      ...papers.templates().map((value): Change => ({ kind: 'template', value })),
-      ...(key ? [{ kind: 'key', value: key } satisfies Change] : []),
-    ]);
-    try {
-      await saved;
-    } catch (error) {
-      sender.resume();
-      throw error;
-    }
-    clock.offsetMs = offset;
-    this.#alarm.set(undefined);
-    await paperStore.clear();
+  replace(kept: KeptState, bringBack: () => Promise<void>): Promise<void> {
+    return this.#options.resets.exclusive(() =>
+      replaceState(kept, this.#options, bringBack).finally(() => this.#setAlarm(true)),
+    );
   }
 
   #act(id: string, step: (envelope: EnvelopeRecord, now: number) => lifecycle.Step): Promise<EnvelopeRecord> {

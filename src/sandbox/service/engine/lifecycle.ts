@@ -11,7 +11,6 @@ import {
   isFinalising,
   lastSignedAt,
   requireOpen,
-  requireTurn,
   signerOf,
 } from './predicates.ts';
 
@@ -88,46 +87,6 @@ export function cancel(
     events: [envelopeEvent('envelope.cancelled', cancelled, at, { reason })],
     mails: mailTo(envelope, 'cancelled', (signer) => hasTurn(signer) || signer.status === 'SIGNED'),
   };
-}
-
-/** A reminder to one pending signer, or to all whose turn it is when `signerId` is null. */
-export function remind(
-  envelope: EnvelopeRecord,
-  signerId: string | null,
-  now: number,
-  rules: Rules = DEFAULT_RULES,
-): Step {
-  const one = signerId === null ? null : signerOf(envelope, signerId);
-  if (!isActive(envelope))
-    throw invalidState(`Envelope is ${envelope.status}; only an active one has reminders`);
-  const pending = one === null ? envelope.signers.filter(hasTurn) : [requireTurn(envelope, one)];
-  const gap = REMINDER_GAP_MS[rules['reminder-gap']];
-  const asked = pending.filter((signer) => now - lastReminded(envelope, signer) >= gap);
-  if (asked.length === 0)
-    throw invalidState(
-      pending.length === 0
-        ? 'No signer is pending'
-        : `A signer can be reminded once in ${rules['reminder-gap']}; try later`,
-    );
-  const at = isoTime(now);
-  const history = [...envelope.history];
-  for (const signer of asked) history.push({ at, what: 'reminded', signerId: signer.id, detail: null });
-  return {
-    envelope: { ...envelope, history },
-    events: [],
-    mails: asked.map((signer) => ({ kind: 'reminder', signerId: signer.id })),
-  };
-}
-
-const REMINDER_GAP_MS: Record<Rules['reminder-gap'], number> = {
-  none: 0,
-  '1h': 3_600_000,
-  '24h': 86_400_000,
-};
-
-function lastReminded(envelope: EnvelopeRecord, signer: SignerRecord): number {
-  const entry = envelope.history.findLast((one) => one.what === 'reminded' && one.signerId === signer.id);
-  return entry ? Date.parse(entry.at) : Number.NEGATIVE_INFINITY;
 }
 
 /**

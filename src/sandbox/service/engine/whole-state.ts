@@ -1,0 +1,63 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { PaperMaker } from '../../model.ts';
+import type { SandboxClock } from '../base/sandbox-clock.ts';
+import type { Change } from '../store/records.ts';
+import type { KeptState } from '../store/snapshots.ts';
+import type { Store } from '../store/store.ts';
+import type { WebhookSender } from '../webhooks/sender.ts';
+import type { PaperStore } from './paper-store.ts';
+
+/* Moves of the whole service: nothing of what was under way goes on behind them. */
+
+interface Parts {
+  store: Store;
+  clock: SandboxClock;
+  realClock: Clock;
+  /** Where a reset puts the sandbox's clock, in ms since the epoch; at the machine's time without it. */
+  startsAt: number | undefined;
+  sender: WebhookSender;
+  papers: PaperMaker;
+  paperStore: PaperStore;
+}
+
+/** Back to templates of the sandbox's own and the key of that hash. */
+export async function resetState(
+  keptKeyHash: string,
+  { store, sender, clock, papers, paperStore, realClock, startsAt }: Parts,
+): Promise<void> {
+  const key = store.state.keyByHash(keptKeyHash);
+  const offset = startsAt === undefined ? 0 : startsAt - realClock.now();
+  sender.clear();
+  const saved = store.commit([
+    { kind: 'reset', value: null },
+    { kind: 'org', value: store.state.orgId },
+    { kind: 'clock', value: offset },
+    ...papers.templates().map((value): Change => ({ kind: 'template', value })),
+    ...(key ? [{ kind: 'key', value: key } satisfies Change] : []),
+  ]);
+  try {
+    await saved;
+  } catch (error) {
+    sender.resume();
+    throw error;
+  }
+  clock.offsetMs = offset;
+  await paperStore.clear();
+}
+
+/** To a state that was kept, its files included. */
+export async function replaceState(
+  { changes, journal }: KeptState,
+  { store, sender, clock }: Parts,
+  bringBack: () => Promise<void>,
+): Promise<void> {
+  sender.clear();
+  await store.settled();
+  try {
+    await store.replace(changes, journal);
+    clock.offsetMs = store.state.clockOffsetMs;
+    await bringBack();
+  } finally {
+    sender.resume();
+  }
+}
