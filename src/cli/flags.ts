@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { Moment } from '../kernel/clock.ts';
-import { parseDuration, parseRate } from '../kernel/duration.ts';
+import { parseDuration } from '../kernel/duration.ts';
+import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { nearest } from '../kernel/nearest.ts';
 import { ENVELOPE_STATUSES, PAPERS, type Paper } from '../kernel/vocabulary.ts';
@@ -88,16 +89,8 @@ export const missingRolesFlag = Flags.boolean({
 
 /** A length of time: 90s, 15m, 2h, 7d. In ms. */
 export const durationFlag = Flags.custom<number, { least?: number }>({
-  parse: (text, _context, { name, least }) => Promise.resolve(lengthOf(text, `--${name}`, least)),
+  parse: (text, _context, { name, least }) => Promise.resolve(readDuration(text, `--${name}`, least)),
 });
-
-/** The same where a value comes from elsewhere: `name` says which it is. */
-export function lengthOf(text: string, name: string, least = 0): number {
-  const ms = parseDuration(text);
-  if (ms !== undefined && ms >= least) return ms;
-  const why = ms === undefined ? 'is not a length of time' : 'is too short';
-  throw new UsageError(`${name} "${text}" ${why}.`, { hint: 'Write it like 90s, 15m, 2h or 7d.' });
-}
 
 /** A point in time in the past: 7d (ago), 2026-11-01, 2026-11-01T10:00:00Z. */
 export const sinceFlag = Flags.custom<Moment>({
@@ -168,18 +161,5 @@ export const shareFlag = Flags.custom<number>({
 
 /** Requests per window: 10000/15m, 40/3s. */
 export const rateLimitFlag = Flags.custom<{ requests: number; seconds: number }>({
-  parse: (text) => {
-    const rate = parseRate(text);
-    if (rate !== undefined) return Promise.resolve(rate);
-    throw new UsageError(`The rate limit "${text}" is not of the form N/TIME.`, {
-      hint: 'Write it like 10000/15m or 40/3s.',
-    });
-  },
+  parse: (text) => Promise.resolve(readRate(text)),
 });
-
-/** A length of time given as an argument, in ms. */
-export function durationArg(text: string): number {
-  const ms = parseDuration(text);
-  if (ms !== undefined && ms > 0) return ms;
-  throw new UsageError(`"${text}" is not a length of time.`, { hint: 'Write it like 90s, 15m, 2h or 31d.' });
-}

@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../cli/command.ts';
-import { durationArg, durationFlag, statusesFlag } from '../cli/flags.ts';
+import { durationFlag, statusesFlag } from '../cli/flags.ts';
 import { listenUntilStopped } from '../cli/webhooks/listen.ts';
+import { readDuration } from '../kernel/duration-input.ts';
 import { SIGNATURE_HEADER } from '../kernel/vocabulary.ts';
 
 export default class Listen extends EsignCommand {
@@ -132,7 +133,7 @@ export default class Listen extends EsignCommand {
     const { flags } = await this.parse(Listen);
     // Here --timeout is how long to wait, not how long a request may take.
     const { timeout, ...rest } = flags;
-    const wait = timeout === undefined ? undefined : durationArg(timeout);
+    const wait = timeout === undefined ? undefined : readDuration(timeout, '--timeout', 1);
     const request = flags.envelope === undefined ? { timeout } : {};
     await listenUntilStopped({ ...rest, wait }, this.context({ ...rest, ...request }));
   }

@@ -1,5 +1,5 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
-import { parseDuration } from '../kernel/duration.ts';
+import { readDuration } from '../kernel/duration-input.ts';
 import { NoProfileError, UsageError } from '../kernel/errors.ts';
 import { checkEndpoint } from './edit.ts';
 import type { Profile, Profiles, StorageSettings } from './profile.ts';
@@ -117,13 +117,7 @@ function timeoutOf({ flags, env }: ResolveInput): Sourced<number> {
   const source: Source = flags.timeout !== undefined ? 'flag' : env.ESIGN_TIMEOUT ? 'environment' : 'default';
   const text = flags.timeout ?? (env.ESIGN_TIMEOUT || undefined);
   if (text === undefined) return { value: DEFAULT_TIMEOUT_MS, source };
-  const ms = parseDuration(text);
-  if (ms === undefined || ms <= 0) {
-    throw new UsageError(`The time-out "${text}" is not a length of time.`, {
-      hint: 'Write it like 30s or 2m.',
-    });
-  }
-  return { value: ms, source };
+  return { value: readDuration(text, 'The time-out', 1), source };
 }
 
 /**

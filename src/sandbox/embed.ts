@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseDuration, parseRate } from '../kernel/duration.ts';
+import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { UsageError, WaitTimeoutError } from '../kernel/errors.ts';
+import { noMailWithin } from '../kernel/no-mail.ts';
 import type { RunningSandbox, SandboxDuration, StartSandboxOptions } from './embed-model.ts';
 import { readSeed, startSandbox as startServers } from './index.ts';
 import { ApiError } from './service/base/errors.ts';
@@ -40,7 +41,8 @@ const NO_BROWSER = { ip: null, userAgent: null };
  * @throws UsageError when an option can't be used, a port is taken, or another sandbox has the folder.
  */
 export async function startSandbox(options: StartSandboxOptions = {}): Promise<RunningSandbox> {
-  const rateLimit = rateOf(options.rateLimit);
+  const { rateLimit: rate } = options;
+  const rateLimit = typeof rate === 'string' ? readRate(rate) : rate;
   const startsAt = timeOf(options.clock);
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
   const { dataDir = await mkdtemp(join(tmpdir(), 'esign-sandbox-')), port = 0, quota } = options;
@@ -94,13 +96,7 @@ function actionsOf(control: ControlPlane): Actions {
       const waitMs = wait === undefined ? 0 : msOf(wait);
       const found = await control.mails({ to, envelopeId: envelope }, waitMs);
       if (found.length > 0 || wait === undefined) return found;
-      const about = [
-        ...(to === undefined ? [] : [`to ${to}`]),
-        ...(envelope === undefined ? [] : [`about ${envelope}`]),
-      ];
-      throw new WaitTimeoutError(
-        `No mail ${about.join(' ')} came within ${waitMs / 1_000} s.`.replace('  ', ' '),
-      );
+      throw new WaitTimeoutError(noMailWithin({ to, envelope }, waitMs));
     },
     deliveries: ({ envelope } = {}) => control.deliveries(envelope),
     async seed(source) {
@@ -120,20 +116,8 @@ function actionsOf(control: ControlPlane): Actions {
 }
 
 function msOf(time: SandboxDuration): number {
-  const ms = typeof time === 'number' ? time : parseDuration(time);
-  if (ms !== undefined && Number.isFinite(ms) && ms >= 0) return Math.round(ms);
-  throw new UsageError(`${JSON.stringify(time)} is not a length of time.`, {
-    hint: "Write it like '90s', '2h' or '31d', or as milliseconds.",
-  });
-}
-
-function rateOf(wanted: StartSandboxOptions['rateLimit']): { requests: number; seconds: number } | undefined {
-  if (typeof wanted !== 'string') return wanted;
-  const rate = parseRate(wanted);
-  if (rate !== undefined) return rate;
-  throw new UsageError(`The rate limit "${wanted}" is not of the form N/TIME.`, {
-    hint: 'Write it like 10000/15m or 40/3s.',
-  });
+  if (typeof time === 'number' && Number.isFinite(time) && time >= 0) return Math.round(time);
+  return readDuration(String(time));
 }
 
 function timeOf(clock: StartSandboxOptions['clock']): number | undefined {

@@ -120,7 +120,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
        await sandbox.close();
        return [mail.envelopeId === id, mail.kind, page.status, none, about.map(({ to }) => to), deliveries];`,
     );
-    const none = { code: 'WAIT_TIMEOUT', message: 'No mail to x@example.com came within 0.03 s.' };
+    const none = { code: 'WAIT_TIMEOUT', message: 'No mail to x@example.com came within 30 ms.' };
     expect(seen).toEqual([true, 'request', 200, none, ['ada@example.com', 'bob@example.com'], []]);
   });
 

@@ -5,6 +5,7 @@ import { verifyPapers } from '../../documents/archive/verify.ts';
 import { targetsOfIds } from '../../documents/download/targets.ts';
 import type { Selection } from '../../envelopes/select.ts';
 import { summarize } from '../../envelopes/summary.ts';
+import { readDuration } from '../../kernel/duration-input.ts';
 import { ENVELOPE_STATUSES, LIMITS, PAPERS } from '../../kernel/vocabulary.ts';
 import { findTemplate } from '../../templates/find.ts';
 import { rolesOf } from '../../templates/roles.ts';
@@ -17,7 +18,7 @@ import { Histories } from '../envelopes/history.ts';
 import { type Found, listed } from '../envelopes/list.ts';
 import { searchEnvelopes } from '../envelopes/search.ts';
 import { selectionOf } from '../envelopes/select-flags.ts';
-import { lengthOf, momentOf } from '../flags.ts';
+import { momentOf } from '../flags.ts';
 import { LOOKS, type Tool, tool } from './tool.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -82,7 +83,7 @@ function finding(context: Context): Tool[] {
             signer,
             since: momentIf(since, 'since'),
             'older-than': momentIf(olderThan, 'olderThan'),
-            'expiring-in': expiringIn === undefined ? undefined : lengthOf(expiringIn, 'expiringIn'),
+            'expiring-in': expiringIn === undefined ? undefined : readDuration(expiringIn, 'expiringIn'),
           });
           return found(await listed(selection, { limit: most, all: false }, context), most);
         },

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { type NewSigner, parseSigner, signerText } from '../../envelopes/signer-mailbox.ts';
+import { readDuration } from '../../kernel/duration-input.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import type { Context } from '../context.ts';
-import { lengthOf } from '../flags.ts';
 import { Confirmations, callOf } from './confirmations.ts';
 import { type Plan, planCancel, planCreate, planRemind, planReplace, planSend } from './plans.ts';
 import { type Tool, tool } from './tool.ts';
@@ -78,7 +78,7 @@ export function writeTools(context: Context): Tool[] {
         minGap: z.string().optional().describe(`nobody twice within; default ${DEFAULT_GAP}`),
       }),
       plan: ({ minGap, signer, ...wanted }) =>
-        planRemind({ ...wanted, signer, gapMs: lengthOf(minGap ?? DEFAULT_GAP, 'minGap') }, context),
+        planRemind({ ...wanted, signer, gapMs: readDuration(minGap ?? DEFAULT_GAP, 'minGap') }, context),
     }),
     write({
       name: 'cancel',

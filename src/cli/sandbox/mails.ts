@@ -1,5 +1,5 @@
-import { durationInWords } from '../../kernel/duration.ts';
 import { WaitTimeoutError } from '../../kernel/errors.ts';
+import { noMailWithin } from '../../kernel/no-mail.ts';
 import type { ListView } from '../../output/list.ts';
 import { relativeTime } from '../../output/time.ts';
 import type { SandboxMail } from '../../sandbox-control/control.ts';
@@ -30,8 +30,7 @@ export async function readMails({ to, envelope, wait }: MailFlags, context: Cont
     if (mails.length > 0) return mails;
     if (left <= waitMs) break;
   }
-  const whose = `${to === undefined ? '' : ` to ${to}`}${envelope === undefined ? '' : ` about ${envelope}`}`;
-  throw new WaitTimeoutError(`No mail${whose} came within ${durationInWords(wait)}.`, {
+  throw new WaitTimeoutError(noMailWithin({ to, envelope }, wait), {
     hint: 'Signers are mailed when an envelope is sent: `esign sandbox mails` shows all mails.',
   });
 }

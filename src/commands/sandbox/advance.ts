@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { durationArg } from '../../cli/flags.ts';
 import { durationInWords } from '../../kernel/duration.ts';
+import { readDuration } from '../../kernel/duration-input.ts';
 import { writeJson } from '../../output/json.ts';
 import { exactTime } from '../../output/time.ts';
 
@@ -19,7 +19,7 @@ export default class SandboxAdvance extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxAdvance);
     const context = this.context(flags);
-    const ms = durationArg(args.time);
+    const ms = readDuration(args.time, '', 1);
     const sandbox = await context.sandbox();
     const now = await sandbox.advance(ms, context.signal);
     if (context.json) return writeJson({ now }, context.terminal);

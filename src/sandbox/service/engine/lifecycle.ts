@@ -11,7 +11,6 @@ import {
   isFinalising,
   lastSignedAt,
   requireOpen,
-  signerOf,
 } from './predicates.ts';
 
 /**
