@@ -45,6 +45,18 @@ describe('an id that does not exist', () => {
     ]);
   });
 
+  it('of a template that is listed for is told, with the nearest one; JSON and the exit code stay', async () => {
+    const said = 'tmpl_nd: Template not found. Did you mean tmpl_nda? `esign templates list` shows them.';
+    for (const more of ['', ' -q', ' --csv', ' --status SENT', ' --signer ada']) {
+      const { code, stderr } = await fails(`envelopes list --template tmpl_nd${more}`);
+      expect([more, code, stderr]).toEqual([more, 0, expect.stringContaining(said)]);
+    }
+    const json = await fails('envelopes list --template tmpl_nd --json');
+    expect(json).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' });
+    const none = await fails('envelopes list --template tmpl_lease');
+    expect(none).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('has a guess only where something is near', async () => {
     const { stderr } = await fails('envelopes get something-else-altogether');
     expect(stderr).toMatch(/Check the id; `esign envelopes list` shows the latest/);

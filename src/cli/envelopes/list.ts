@@ -6,10 +6,12 @@ import {
   sortedBy,
   withSigners,
 } from '../../envelopes/select.ts';
+import { ServiceError } from '../../kernel/errors.ts';
 import { FieldCheck } from '../../output/fields.ts';
 import { type ListFormat, writeList } from '../../output/list.ts';
 import type { Context } from '../context.ts';
 import { limited } from '../input/limit.ts';
+import { reportOf } from '../report.ts';
 import { envelopeList } from './list-view.ts';
 import { searchEnvelopes } from './search.ts';
 
@@ -29,13 +31,37 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
   const taken = limited.take(sorted, flags, context, found.total);
   const needsSigners = !flags.quiet && !context.json && (flags.fields?.includes('signers') ?? true);
   const shown = needsSigners ? withSigners(await context.client(), taken, context.signal) : taken;
+  let isEmpty = true;
   await writeList<Envelope>(
-    shown,
+    noting(shown, () => {
+      isEmpty = false;
+    }),
     envelopeList(() => context.now(), selection),
     flags,
     context.terminal,
   );
   if (found.hasMore()) limited.notice(flags, context, found.total());
+  if (isEmpty && selection.templateId !== undefined && !context.json)
+    await noticeMissing(selection.templateId, context);
+}
+
+async function* noting<T>(items: AsyncIterable<T>, note: () => void): AsyncGenerator<T, void, undefined> {
+  for await (const item of items) {
+    note();
+    yield item;
+  }
+}
+
+/** Says that there is no such template, and which one may be meant; whatever else goes wrong here is no one's trouble. */
+async function noticeMissing(templateId: string, context: Context): Promise<void> {
+  try {
+    await (await context.client()).templates.get(templateId, context.signal);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') return;
+    const { message, hint } = reportOf(error);
+    context.notice(`${message}. ${hint ?? ''}`);
+  }
 }
 
 /** What `envelopes list` lists: from the index where somebody or something is asked for, else as the service lists them. */
