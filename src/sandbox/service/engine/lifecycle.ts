@@ -4,14 +4,7 @@ import { invalidState } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { completedEvent, type EventDraft, envelopeEvent, signedEvent } from './events.ts';
 import { storageKey } from './paper-store.ts';
-import {
-  FINALISING_MS,
-  hasTurn,
-  isActive,
-  isFinalising,
-  lastSignedAt,
-  requireOpen,
-} from './predicates.ts';
+import { FINALISING_MS, hasTurn, isActive, isFinalising, lastSignedAt, requireOpen } from './predicates.ts';
 
 /**
  * The state machine (States and transitions) as pure functions: an envelope, an action and the time give the next
