@@ -31,25 +31,28 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
   const taken = limited.take(sorted, flags, context, found.total);
   const needsSigners = !flags.quiet && !context.json && (flags.fields?.includes('signers') ?? true);
   const shown = needsSigners ? withSigners(await context.client(), taken, context.signal) : taken;
-  let isEmpty = true;
+  const { templateId } = selection;
   await writeList<Envelope>(
-    noting(shown, () => {
-      isEmpty = false;
-    }),
+    templateId === undefined || context.json ? shown : orNotice(shown, templateId, context),
     envelopeList(() => context.now(), selection),
     flags,
     context.terminal,
   );
   if (found.hasMore()) limited.notice(flags, context, found.total());
-  if (isEmpty && selection.templateId !== undefined && !context.json)
-    await noticeMissing(selection.templateId, context);
 }
 
-async function* noting<T>(items: AsyncIterable<T>, note: () => void): AsyncGenerator<T, void, undefined> {
+/** All of them; where there is none, a template that does not exist is named. */
+async function* orNotice<T>(
+  items: AsyncIterable<T>,
+  templateId: string,
+  context: Context,
+): AsyncGenerator<T, void, undefined> {
+  let isEmpty = true;
   for await (const item of items) {
-    note();
+    isEmpty = false;
     yield item;
   }
+  if (isEmpty) await noticeMissing(templateId, context);
 }
 
 /** Says that there is no such template, and which one may be meant; whatever else goes wrong here is no one's trouble. */
