@@ -1,9 +1,22 @@
 import { Command } from '@oclif/core/command';
+import type { Input, ParserOutput } from '@oclif/core/interfaces';
+import { UsageError } from '../kernel/errors.ts';
 import { watchOutput } from './boot/output.ts';
 import { Context, type ContextFlags } from './context.ts';
 import { commonFlags } from './flags.ts';
 
 watchOutput();
+
+type Values = Record<string, unknown>;
+
+/**
+ * Texts that may say nothing, and settings of a profile that an empty value takes out. Anything else that is empty is
+ * a variable that is not set, and would filter nothing or mean everybody.
+ */
+const MAY_BE_EMPTY = [
+  ...['subject', 'message', 'reason'],
+  ...['bucket', 'region', 'endpoint', 'aws-profile', 'access-key-id'],
+];
 
 /**
  * Every command: the common flags, and its context. `--json` is ours, not oclif's, which would
@@ -17,7 +30,29 @@ export abstract class EsignCommand extends Command {
     return new Context(flags, this.config.version);
   }
 
+  /** @throws UsageError also when a flag or the one argument of a name is empty. */
+  protected override async parse<F extends Values, B extends Values, A extends Values>(
+    options?: Input<F, B, A>,
+    argv?: string[],
+  ): Promise<ParserOutput<F, B, A>> {
+    const parsed = await super.parse(options, argv);
+    for (const token of parsed.raw) {
+      if (token.type !== 'flag' || MAY_BE_EMPTY.includes(token.flag)) continue;
+      if (token.input.trim() === '') throw emptyValue(`--${token.flag}`);
+    }
+    // Commands that take several arguments look at them themselves.
+    const args = this.ctor.strict ? Object.entries<unknown>(parsed.args) : [];
+    for (const [name, value] of args) if (value === '') throw emptyValue(`The argument ${name}`);
+    return parsed;
+  }
+
   protected override catch(error: Error): Promise<never> {
     throw error;
   }
+}
+
+function emptyValue(what: string): UsageError {
+  return new UsageError(`${what} is empty.`, {
+    hint: 'Where a variable stands there, it may not be set. Nothing was done.',
+  });
 }

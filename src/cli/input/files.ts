@@ -1,18 +1,21 @@
 import { readFile } from 'node:fs/promises';
-import { buffer, text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 
-/** A text file the user named; without the byte order mark some editors put first. `-` is stdin. */
+/**
+ * A text file the user named; without the byte order mark some editors put first. `-` is stdin.
+ * @throws UsageError also where it is not UTF-8: its letters would arrive as others.
+ */
 export async function readText(path: string, what: string): Promise<string> {
+  const bytes = await readBytes(path, what);
   try {
-    const content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8');
-    return content.replace(/^\uFEFF/, '');
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
+    throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not UTF-8 text.`, {
       cause: error,
-      hint: 'Check the path and who may read it.',
+      hint: 'Save it in UTF-8. Nothing was sent.',
     });
   }
 }

@@ -1,3 +1,4 @@
+import { REQUEST_ID_KEY } from '../../../envelopes/settle.ts';
 import { type NewSigner, parseSigners } from '../../../envelopes/signer-mailbox.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../../kernel/json.ts';
@@ -79,6 +80,12 @@ export async function readMetadata(
   pairs: readonly string[] | undefined,
   file: string | undefined,
 ): Promise<Record<string, unknown>> {
+  const given = readPairs(pairs, 'metadata');
+  // That of a file may be a copy of another envelope's, and gives way.
+  if (Object.hasOwn(given, REQUEST_ID_KEY))
+    throw new UsageError(`esign keeps its own notes in the metadata ${REQUEST_ID_KEY}.`, {
+      hint: `Choose another name, or give --request-id ${given[REQUEST_ID_KEY] || 'KEY'}.`,
+    });
   const fromFile = file === undefined ? {} : await readJsonObject(file, 'metadata file');
-  return { ...fromFile, ...readPairs(pairs, 'metadata') };
+  return { ...fromFile, ...given };
 }

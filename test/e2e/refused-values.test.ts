@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Home, linesOf, reportedError } from '../support/cli.ts';
+
+/*
+ * Values that no one means: an empty one is a variable that is not set, and broken letters are another encoding. Nothing
+ * is done with them.
+ */
+const home = new Home();
+let sent = '';
+
+beforeAll(async () => {
+  await home.sandbox();
+  sent = (
+    await home.run`envelopes create --template tmpl_nda --signer ${'Ada <ada@example.com>'} --send -q`
+  ).stdout.trim();
+});
+afterAll(() => home.close());
+
+async function refusal(args: readonly string[], input?: string): Promise<string> {
+  const finished = await home.run([...args, '--json'], input === undefined ? {} : { input });
+  const { code, exitCode, message } = reportedError(finished);
+  expect([finished.code, code, exitCode]).toEqual([2, 'USAGE', 2]);
+  return String(message);
+}
+
+const CREATE = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Bo <bo@example.com>'];
+
+describe('an empty value', () => {
+  it.each([
+    ['--signer', ['envelopes', 'list', '--signer', '']],
+    ['--search', ['envelopes', 'list', '--search', ' ']],
+    ['--search', ['templates', 'list', '--search=']],
+    ['--signer', ['envelopes', 'download', '--signer', '']],
+    ['--host', ['listen', '--no-verify', '--port', '0', '--host', '']],
+    ['--envelope', ['events', 'list', '--envelope', '']],
+    ['--request-id', [...CREATE, '--request-id', '']],
+    ['--profile', ['envelopes', 'list', '-p', '']],
+    ['The argument id', ['templates', 'get', '']],
+    ['The argument id', ['envelopes', 'replace', '', '--yes']],
+  ])('of %s in %j is refused', async (name, args) => {
+    expect(await refusal(args)).toBe(`${name} is empty.`);
+  });
+
+  it('of a signer to remind mails nobody', async () => {
+    expect(await refusal(['envelopes', 'remind', sent, '--signer', ''])).toBe('--signer is empty.');
+    const mails = await home.run`sandbox mails --envelope ${sent} -q`;
+    expect(linesOf(mails.stdout)).toHaveLength(1);
+  });
+
+  it('is a text like any other where a text is meant', async () => {
+    const created = await home.object([...CREATE, '--subject', '', '--message', '', '--dry-run']);
+    expect(created).toMatchObject({ body: { subject: '', message: '' } });
+    expect((await home.run`envelopes cancel ${sent} --reason ${''} --dry-run`).code).toBe(0);
+  });
+});
+
+describe('envelopes create takes no', () => {
+  it.each([
+    ['message', 'Grüße'],
+    ['signers', 'email,name\na@b.co,Jörg\n'],
+    ['metadata', '{"name":"Jörg"}'],
+  ])('%s file in another encoding', async (what, text) => {
+    const path = home.path(what);
+    writeFileSync(path, text, 'latin1');
+    expect(await refusal([...CREATE, `--${what}-file`, path])).toBe(
+      `The ${what} file ${path} is not UTF-8 text.`,
+    );
+  });
+
+  it('metadata that esign keeps itself', async () => {
+    expect(await refusal([...CREATE, '--metadata', 'esignRequestId=deal-1'])).toContain('its own notes');
+  });
+
+  it('but the metadata of another envelope, with a request id of its own', async () => {
+    writeFileSync(home.path('copy.json'), '{"deal":"4711","esignRequestId":"deal-4711"}');
+    const created = await home.object([...CREATE, '--metadata-file', home.path('copy.json'), '--dry-run']);
+    expect(created).toMatchObject({ body: { metadata: { deal: '4711' } } });
+    expect(JSON.stringify(created)).not.toContain('deal-4711');
+  });
+});
