@@ -22,7 +22,8 @@ export function findMeantIn(
     const kinds = `${kind}s` as const;
     const reading = listed.get(kinds) ?? readSome(client, kinds);
     listed.set(kinds, reading);
-    const known = [...recent(kinds), ...(await reading)];
+    // One that was listed may be gone.
+    const known = [...recent(kinds), ...(await reading)].filter((one) => one.id !== id);
     const named = known.filter(({ label }) => kind === 'template' && folded(label) === folded(id));
     if (named.length > 0) return [...new Set(named.map((one) => one.id))];
     const near = nearest(

@@ -1,6 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
+import { isNotFound } from '../kernel/errors.ts';
 import { valueAt } from '../kernel/json.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 import { folded, hasWord, hasWords, wordsOf } from '../kernel/words.ts';
@@ -49,7 +50,7 @@ export async function* selectEnvelopes(
     if (!fitsFacts(item)) continue;
     if (fitsPeople(item)) yield item;
     else if (item.signers === undefined) {
-      const whole = await client.envelopes.get(item.id, signal);
+      const whole = await completed(client, item, signal);
       if (fitsPeople(whole)) yield whole;
     }
   }
@@ -62,7 +63,17 @@ export async function* withSigners(
   signal?: AbortSignal,
 ): AsyncGenerator<Envelope, void, undefined> {
   for await (const one of envelopes)
-    yield one.signers === undefined ? await client.envelopes.get(one.id, signal) : one;
+    yield one.signers === undefined ? await completed(client, one, signal) : one;
+}
+
+/** The whole of an item; as it was listed where it is gone by now, since that is all there is to say of it. */
+async function completed(client: Client, item: Envelope, signal?: AbortSignal): Promise<Envelope> {
+  try {
+    return await client.envelopes.get(item.id, signal);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return item;
+  }
 }
 
 /** True when a page of the wanted size is all that has to be read: nothing is filtered here. */

@@ -40,10 +40,12 @@ beforeAll(async () => {
   service = await fakeService((request, response) => {
     const [, world = '', ...rest] = request.path.split('/');
     const one = rest[3];
+    if (`${world}/${one}` === 'gone/env_1')
+      return json(response, 404, { error: { code: 'NOT_FOUND', message: 'Envelope not found' } });
     if (one !== undefined)
       return json(response, 200, { data: { ...summary(0), ...plain(Number(one.slice(4))) } });
     if (world === 'strange') return answerPage(request, response, 1, () => strange);
-    if (world === 'summaries') return answerPage(request, response, 3, summary);
+    if (['summaries', 'gone'].includes(world)) return answerPage(request, response, 3, summary);
     if (world === 'exact') return answerPage(request, response, 20, plain);
     if (world === 'empty') return answerPage(request, response, 0, plain);
     // Something is added at the front between two pages: the last of the first page comes again.
@@ -209,6 +211,17 @@ describe('filters of envelopes list', () => {
     expect(parseJson(asSent.result.stdout)).toEqual([0, 1, 2].map(summary));
     expect(shown.result.stdout).toContain('s2@example.com');
     expect(wanted.result.stdout).toBe('env_1\n');
+  });
+
+  it('shows an item that is gone by then as it was listed, and its id is no guess for itself', async () => {
+    const [shown, sought, one] = await Promise.all([
+      list('gone', '--fields', 'id,status,signers.0.email'),
+      home.run(argv`envelopes list --search s2 -q`, { env: { ...at('gone'), ESIGN_NO_INDEX: '1' } }),
+      home.run(argv`envelopes get env_1`, { env: at('gone') }),
+    ]);
+    expect(shown.stdout).toBe('env_0\tSENT\ts0@example.com\nenv_1\tSENT\t\nenv_2\tSENT\ts2@example.com\n');
+    expect([shown.code, sought.stdout, sought.code]).toEqual([0, 'env_2\n', 0]);
+    expect([one.code, one.stderr]).toEqual([4, expect.not.stringMatching(/mean\b.* env_1\b/)]);
   });
 });
 
