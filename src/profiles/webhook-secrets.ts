@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { codeOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { lockStore } from './store.ts';
@@ -44,8 +45,21 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
 /**
  * Keeps a secret under the request id before the envelope is asked for, and binds it to the envelope afterwards: one that
  * was made and then lost would make its deliveries worthless.
+ * @throws UsageError when it can't be written.
  */
 export async function keepWebhookSecret(folder: string, entry: WebhookSecret): Promise<void> {
+  try {
+    await write(folder, entry);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`Can't keep a webhook secret in ${pathIn(folder)} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Give one with --webhook-secret-file, or name another folder with ESIGN_CONFIG_DIR.',
+    });
+  }
+}
+
+async function write(folder: string, entry: WebhookSecret): Promise<void> {
   await privateFolder(folder);
   const release = await lockStore(pathIn(folder));
   try {

@@ -65,6 +65,11 @@ describe('a folder that can not be', () => {
     ['ESIGN_STATE_DIR', 'sandbox start --port 0 --bucket-port 0 --no-save-profile'],
     ['HOME', 'sandbox start --port 0 --bucket-port 0 --no-save-profile'],
     ['ESIGN_STATE_DIR', 'envelopes remind env_1 --min-gap 1d --yes'],
+    ['ESIGN_STATE_DIR', 'index refresh'],
+    [
+      'ESIGN_CONFIG_DIR',
+      'envelopes create --template tmpl_1 --signer a@b.co --webhook-url https://example.com',
+    ],
   ] as const;
 
   it.each(places)('%s ends a demo with 2 and its path', async (_place, folder) => {
@@ -84,6 +89,17 @@ describe('a folder that can not be', () => {
       expect(run.stderr).toContain(folder());
       expect(run.stderr).not.toMatch(/Something went wrong|ENOENT|ENOTDIR/);
     });
+
+    it.each(['envelopes list --search env_1 -q', 'find env_1 -q'])(
+      'is no reason not to answer: %s',
+      async (command) => {
+        const run = await home.run(command.split(' '), {
+          env: { ...service.env, ESIGN_STATE_DIR: folder() },
+        });
+        expect([run.code, run.stdout]).toEqual([0, 'env_1\n']);
+        expect(run.stderr).toContain(folder());
+      },
+    );
   });
 });
 

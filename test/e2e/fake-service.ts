@@ -34,12 +34,14 @@ export function answerPage(
   json(response, 200, { data, meta: { pagination: { page, pageSize, total, totalPages } } });
 }
 
-/** A service with the envelope env_1, three times in its list. */
+/** A service with the envelope env_1, three times in its list, and a template. */
 export function serviceOfOne(): Promise<FakeService> {
   const envelope = { id: 'env_1', status: 'SENT', createdAt: '2026-01-02T03:04:05Z' };
   return fakeService((request, response) =>
     request.path.endsWith('env_1')
       ? json(response, 200, { data: envelope })
-      : answerPage(request, response, 3, () => envelope),
+      : request.path.endsWith('tmpl_1')
+        ? json(response, 200, { data: { id: 'tmpl_1' } })
+        : answerPage(request, response, 3, () => envelope),
   );
 }

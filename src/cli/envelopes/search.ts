@@ -2,6 +2,8 @@ import type { Envelope } from '../../api/schemas.ts';
 import { type Answer, answerFrom } from '../../envelope-index/answer.ts';
 import { IndexUnusable } from '../../envelope-index/envelope-index.ts';
 import { type Selection, selectEnvelopes, sortedBy } from '../../envelopes/select.ts';
+import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import type { Context } from '../context.ts';
 import { IndexProgressLine } from './index-progress.ts';
 
@@ -30,13 +32,20 @@ export async function searchEnvelopes(
       onProgress: (progress) => line.show(progress),
     });
   } catch (error) {
-    if (!(error instanceof IndexUnusable)) throw error;
+    const why = whyUnusable(error);
+    if (why === undefined) throw error;
     await line.stop();
-    context.notice(`${error.message}; every envelope is read from the service.`);
+    context.notice(`${why}; every envelope is read from the service.`);
     return await fromService(selection, context);
   } finally {
     await line.stop();
   }
+}
+
+/** Why the index is of no use, where that is what went wrong: a disk that takes nothing is no reason not to answer. */
+export function whyUnusable(error: unknown): string | undefined {
+  if (error instanceof IndexUnusable) return error.message;
+  return isDiskError(error) ? `The index can't be kept in ${stateDir()} (${diskReason(error)})` : undefined;
 }
 
 /** Without an index all is read before anything can be told. */

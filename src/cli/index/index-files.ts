@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { IndexFile, indexFiles } from '../../envelope-index/index-file.ts';
 import { canChange, isPartly } from '../../envelope-index/snapshot.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { bytesInWords } from '../../output/bytes.ts';
 import { writeJson } from '../../output/json.ts';
@@ -10,6 +11,7 @@ import { exactTime } from '../../output/time.ts';
 import { indexScopeOf } from '../boot/recents.ts';
 import type { Context } from '../context.ts';
 import { IndexProgressLine } from '../envelopes/index-progress.ts';
+import { whyUnusable } from '../envelopes/search.ts';
 
 /** `index show`: what the index of the profile in use knows, without asking anybody. */
 export async function showIndex(context: Context): Promise<void> {
@@ -54,6 +56,13 @@ export async function refreshIndex(context: Context): Promise<void> {
       await index.refreshAll({
         signal: context.signal,
         onProgress: (progress) => line.show(progress),
+      });
+    } catch (error) {
+      const why = whyUnusable(error);
+      if (why === undefined) throw error;
+      throw new UsageError(`${why}.`, {
+        cause: error,
+        hint: 'Make room, or set ESIGN_STATE_DIR to a folder that can be written. Searches work without it.',
       });
     } finally {
       await line.stop();

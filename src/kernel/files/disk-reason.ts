@@ -21,3 +21,8 @@ const REASONS: Readonly<Record<string, string>> = {
 export function diskReason(error: unknown): string {
   return REASONS[codeOf(error) ?? ''] ?? messageOf(error);
 }
+
+/** True for what the file system refused, as opposed to what went wrong otherwise. */
+export function isDiskError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && (codeOf(error) ?? '') in REASONS;
+}

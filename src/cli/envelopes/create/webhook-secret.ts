@@ -1,11 +1,13 @@
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Created, NewEnvelope } from '../../../envelopes/create.ts';
 import { REQUEST_ID_KEY } from '../../../envelopes/settle.ts';
+import { messageOf } from '../../../kernel/errors.ts';
 import { configDir } from '../../../kernel/files/paths.ts';
 import {
   keepWebhookSecret,
   newWebhookSecret,
   readWebhookSecrets,
+  type WebhookSecret,
 } from '../../../profiles/webhook-secrets.ts';
 import type { Context } from '../../context.ts';
 
@@ -31,7 +33,7 @@ export async function withOwnSecret(
   const entry = { baseUrl, requestId, secret, createdAt: context.clock.now() };
   await keepWebhookSecret(configDir(), entry);
   const created = await create({ ...wanted, webhookSecret: secret });
-  await keepWebhookSecret(configDir(), { ...entry, envelopeId: created.envelope.id });
+  await bind({ ...entry, envelopeId: created.envelope.id }, context);
   return created;
 }
 
@@ -53,5 +55,14 @@ export async function bindSecret({ id, webhookUrl, metadata }: Envelope, context
   const open = secrets.find(
     (one) => one.requestId === requestId && one.baseUrl === baseUrl && !one.envelopeId,
   );
-  if (open) await keepWebhookSecret(configDir(), { ...open, envelopeId: id });
+  if (open) await bind({ ...open, envelopeId: id }, context);
+}
+
+/** The envelope is there by now: that its secret can't be bound to it is no reason to say less of it. */
+async function bind(entry: WebhookSecret & { envelopeId: string }, context: Context): Promise<void> {
+  await keepWebhookSecret(configDir(), entry).catch((error: unknown) =>
+    context.notice(
+      `\`listen\` does not know the webhook secret of ${entry.envelopeId} yet: ${messageOf(error)} Run the same again with --request-id ${entry.requestId}.`,
+    ),
+  );
 }
