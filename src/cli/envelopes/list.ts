@@ -6,7 +6,7 @@ import {
   sortedBy,
   withSigners,
 } from '../../envelopes/select.ts';
-import { ServiceError } from '../../kernel/errors.ts';
+import { isNotFound } from '../../kernel/errors.ts';
 import { FieldCheck } from '../../output/fields.ts';
 import { type ListFormat, writeList } from '../../output/list.ts';
 import type { Context } from '../context.ts';
@@ -61,7 +61,7 @@ async function noticeMissing(templateId: string, context: Context): Promise<void
     await (await context.client()).templates.get(templateId, context.signal);
   } catch (error) {
     context.signal.throwIfAborted();
-    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') return;
+    if (!isNotFound(error)) return;
     const { message, hint } = reportOf(error);
     context.notice(`${message}. ${hint ?? ''}`);
   }
