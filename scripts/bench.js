@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
 const PARTS = {
   start: { entry: 'benchStart', quick: { rounds: 5 } },
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
-  documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 1, many: 200 } },
+  documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 2, many: 200, large: 100 } },
   seals: { entry: 'benchSeals', quick: { papers: 100, rounds: 1 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
   watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2 } },

@@ -3,27 +3,56 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { BIN, homeIn, importSources, option, printRows, run, startSandbox, times } from './measure.js';
+import {
+  CompleteMultipartUploadCommand,
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { showStep } from '../../scripts/progress.js';
+import {
+  BIN,
+  growthOf,
+  homeIn,
+  importSources,
+  inTurn,
+  median,
+  option,
+  printRows,
+  ratioRow,
+  rowOf,
+  run,
+  startSandbox,
+} from './measure.js';
 
 /*
- * Many files out of a bucket, beside the tools people would take instead, on the same machine and the same bucket:
- * a real Ceph gateway where it is installed, the sandbox's bucket otherwise.
- * Run it by hand: node test/bench/documents.js [--files 1000] [--bytes 200000] [--rounds 3] [--many 10000]
+ * Many files out of a bucket and one large one, beside the tools people would take instead and the least that Node can do,
+ * on the same machine and the same bucket: a real Ceph gateway where it is installed, the sandbox's bucket otherwise.
+ * By hand: node test/bench/documents.js [--files 1000] [--bytes 200000] [--rounds 5] [--many 10000] [--large 2000]
  */
 const BUCKET = 'bench';
 const AT_ONCE = 32;
+const PART_MB = 50;
+const LOOP = join(import.meta.dirname, 'bare-download.js');
 
-/** @returns {Promise<import('./measure.js').Row[]>} */
-export async function benchDocuments({ files = 1_000, bytes = 200_000, rounds = 3, many = 10_000 } = {}) {
+/** `large` is in MB. @returns {Promise<import('./measure.js').Row[]>} */
+export async function benchDocuments({
+  files = 1_000,
+  bytes = 200_000,
+  rounds = 5,
+  many = 10_000,
+  large = 2_000,
+} = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   const server = await startServer(folder);
   try {
     const env = await environment(folder, server);
-    const keys = await fill(server, 'papers/', files, bytes);
-    const tools = toolsOf(server, keys, env);
-    const seen = await race(tools, folder, rounds);
-    const rows = ratios(seen, `${files} files of ${bytes / 1_000} KB, ${server.name}`);
+    const rows = await small(folder, server, env, { files, bytes, rounds });
+    if (large > 0) rows.push(await one(folder, server, env, large));
     if (many > 0) rows.push(await memory(folder, server, env, many));
     return rows;
   } finally {
@@ -70,7 +99,9 @@ function clientOf({ endpoint, keys }) {
 
 async function fill(server, prefix, count, bytes) {
   const client = clientOf(server);
-  const keys = Array.from({ length: count }, (_, index) => `${prefix}env_${index}/signed.pdf`);
+  showStep(`filling the bucket with ${count} files`);
+  // Into one folder, as each of the tools names them.
+  const keys = Array.from({ length: count }, (_, index) => `${prefix}env_${index}.signed.pdf`);
   const next = keys.values();
   const work = async () => {
     for (const Key of next) {
@@ -113,78 +144,145 @@ async function environment(folder, server) {
   return env;
 }
 
-function toolsOf(server, keys, env) {
+async function small(folder, server, env, { files, bytes, rounds }) {
+  const keys = await fill(server, 'papers/', files, bytes);
+  const { esign: own, ...others } = await race(await toolsOf(server, keys, env), folder, rounds);
+  const seconds = (seen) => seen.map(({ ms }) => ms / 1_000);
+  const each = (seen) => seen.map(({ cpu }) => cpu / files);
+  const inWords = Object.entries(others).map(([name, seen]) => `${name} ${median(each(seen)).toFixed(2)}`);
+  return [
+    rowOf(`download: ${files} files of ${bytes / 1_000} KB, ${server.name}`, seconds(own), {
+      unit: 's',
+      digits: 2,
+    }),
+    ...Object.entries(others).map(([name, seen]) =>
+      ratioRow(`download: as fast as ${name}`, seconds(seen), seconds(own), {
+        asked: ASKED[name],
+        note: `${median(seconds(seen)).toFixed(2)} s`,
+      }),
+    ),
+    rowOf('download: processor time of a file', each(own), {
+      unit: 'ms',
+      digits: 2,
+      note: `start and end of the process in it; ${inWords.join(', ')}`,
+    }),
+  ];
+}
+
+const AWS = 'aws s3 cp --recursive';
+const NODE = 'a bare loop of undici in Node';
+const ASKED = { [AWS]: '>= 1.5', 'rclone copy': '>= 2.5', [NODE]: '>= 0.6' };
+
+async function toolsOf(server, keys, env) {
   const source = `s3://${server.bucket}/papers/`;
   // A shim on the PATH may start a Python of its own; the distribution's is what is compared with.
   const aws = existsSync('/usr/bin/aws') ? '/usr/bin/aws' : 'aws';
-  return [
-    { name: 'esign', ...esign(env, keys) },
-    {
-      name: 'aws s3 cp --recursive',
+  const endpoint = ['--endpoint-url', server.endpoint];
+  return {
+    esign: esign(env, keys),
+    [AWS]: {
       file: aws,
-      words: (dir) => ['s3', 'cp', '--recursive', '--quiet', '--endpoint-url', server.endpoint, source, dir],
+      words: (dir) => ['s3', 'cp', '--recursive', '--quiet', ...endpoint, source, dir],
       env,
     },
-    { name: 'rclone copy', file: 'rclone', words: (dir) => ['copy', `b:${server.bucket}/papers`, dir], env },
-  ];
+    'rclone copy': { file: 'rclone', words: (dir) => ['copy', `b:${server.bucket}/papers`, dir], env },
+    [NODE]: {
+      file: process.execPath,
+      words: (dir) => [LOOP, dir, String(AT_ONCE)],
+      env,
+      input: (await linksTo(server, keys)).join('\n'),
+    },
+  };
 }
 
 function esign(env, keys) {
   return {
     file: process.execPath,
-    words: (dir) => [BIN, 'documents', 'download', '-', '--dir', dir, '--name-template', '{key}'],
+    words: (dir) => [BIN, 'documents', 'download', '-', '--dir', dir],
     env,
     input: `${keys.join('\n')}\n`,
   };
 }
 
-/**
- * The tools in turn, round by round; the best time of each, so that a busy machine hurts none. Nothing is deleted
- * meanwhile: for minutes ext4 steps over each inode that was just freed, in whatever tool comes next.
- */
-async function race(tools, folder, rounds) {
-  const seen = new Map();
-  for (let round = 0; round < rounds; round++) {
-    for (const tool of tools) {
-      const dir = join(folder, `out-${round}-${tool.name.split(' ', 1)}`);
-      const ended = await run(tool.file, tool.words(dir), tool).catch((error) => error);
-      if (ended instanceof Error) {
-        process.stderr.write(`${tool.name} is skipped: ${ended.message}\n`);
-        tools = tools.filter((one) => one !== tool);
-      } else seen.set(tool.name, Math.min(seen.get(tool.name) ?? Number.POSITIVE_INFINITY, ended.ms));
-    }
-  }
-  return seen;
+async function linksTo(server, keys) {
+  const client = clientOf(server);
+  const links = [];
+  for (const Key of keys)
+    links.push(await getSignedUrl(client, new GetObjectCommand({ Bucket: server.bucket, Key })));
+  client.destroy();
+  return links;
 }
 
-function ratios(seen, what) {
-  const own = seen.get('esign');
-  return [...seen].map(([name, ms]) => {
-    const note = `${(ms / 1_000).toFixed(2)} s`;
-    if (name === 'esign') return { name: `download: ${what}`, value: note };
-    const row = { name: `download: as fast as ${name}`, value: times(ms / own), note };
-    return name.startsWith('aws') ? { ...row, asked: '>= 1.5 x', good: ms / own >= 1.5 } : row;
+/** Nothing is deleted meanwhile: for minutes ext4 steps over each inode that was just freed, in whatever tool comes next. */
+function race(tools, folder, rounds) {
+  const takes = Object.entries(tools).map(([name, tool], at) => [
+    name,
+    (round) => run(tool.file, tool.words(join(folder, `out-${round}-${at}`)), tool),
+  ]);
+  return inTurn(rounds, Object.fromEntries(takes));
+}
+
+/** One large file beside curl, which neither hashes it nor makes it durable. */
+async function one(folder, server, env, megabytes) {
+  const key = 'large.bin';
+  await uploadLarge(server, key, megabytes);
+  const [link] = await linksTo(server, [key]);
+  const own = esign(env, [key]);
+  const dir = join(folder, 'large');
+  const rounds = 3;
+  const gone = async (result) => {
+    await rm(dir, { recursive: true, force: true });
+    return result;
+  };
+  const { esign: ours, curl } = await inTurn(rounds, {
+    esign: () => run(own.file, own.words(dir), own).then(gone),
+    curl: () => run('curl', ['-sf', '--create-dirs', '-o', join(dir, 'large.bin'), link], { env }).then(gone),
+  });
+  const name = `download: one file of ${megabytes / 1_000} GB`;
+  const seconds = (seen) => seen.map(({ ms }) => ms / 1_000);
+  if (curl === undefined) return rowOf(name, seconds(ours), { unit: 's', digits: 1 });
+  return ratioRow(`${name}, as fast as curl`, seconds(curl), seconds(ours), {
+    asked: '>= 0.9',
+    note: `${median(seconds(ours)).toFixed(1)} s and ${median(seconds(curl)).toFixed(1)} s`,
   });
 }
 
-/** Peak memory on few files and on many: it must not grow with their number. */
+async function uploadLarge(server, Key, megabytes) {
+  showStep(`filling the bucket with a file of ${megabytes} MB`);
+  const client = clientOf(server);
+  const object = { Bucket: server.bucket, Key };
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(object));
+  const Body = randomBytes(PART_MB * 1_000_000);
+  const Parts = [];
+  for (let PartNumber = 1; PartNumber <= Math.ceil(megabytes / PART_MB); PartNumber++) {
+    const { ETag } = await client.send(new UploadPartCommand({ ...object, UploadId, PartNumber, Body }));
+    Parts.push({ PartNumber, ETag });
+  }
+  const MultipartUpload = { Parts };
+  await client.send(new CompleteMultipartUploadCommand({ ...object, UploadId, MultipartUpload }));
+  client.destroy();
+}
+
+/** Peak memory on few files and on many, which must not grow with their number, and what each of them costs. */
 async function memory(folder, server, env, many) {
-  const few = Math.ceil(many / 10);
   const keys = await fill(server, 'many/', many, 20_000);
-  const peak = async (some) => {
+  const counts = [1, many / 100, many / 10, many].map(Math.ceil);
+  const taken = [];
+  for (const count of counts) {
+    showStep(`${count} files of 20 KB`);
     const dir = join(folder, 'out');
-    const tool = esign(env, some);
-    const { peakMb } = await run(tool.file, tool.words(dir), tool);
+    const tool = esign(env, keys.slice(0, count));
+    taken.push(await run(tool.file, tool.words(dir), tool));
     await rm(dir, { recursive: true, force: true });
-    return peakMb;
-  };
-  const [least, most] = [await peak(keys.slice(0, few)), await peak(keys)];
+  }
+  const most = taken.at(-1).peakMb;
   return {
     name: `memory: download of ${many} files`,
     value: `${most} MB`,
     asked: '< 150 MB',
     good: most < 150,
-    note: `${least} MB at ${few}`,
+    note: `${taken.at(-2).peakMb} MB at ${counts.at(-2)}`,
+    growth: growthOf('documents download', 'files', counts, taken),
   };
 }
 
@@ -195,5 +293,6 @@ if (process.argv[1] === import.meta.filename)
       bytes: option('bytes'),
       rounds: option('rounds'),
       many: option('many'),
+      large: option('large'),
     }),
   );

@@ -13,8 +13,10 @@ export const BIN = join(import.meta.dirname, '../../bin/run.js');
 
 /**
  * A row of the table. `good` is left out where nothing is asked of a figure. `runs`: what each of several runs came to,
- * in the unit of the value, which is their median.
- * @typedef {{name: string, value: string, runs?: number[], note?: string, asked?: string, good?: boolean}} Row
+ * in the unit of the value, which is their median. `growth`: what an item costs as their number grows.
+ * @typedef {{name: string, value: string, runs?: number[], note?: string, asked?: string, good?: boolean,
+ *   growth?: Growth}} Row
+ * @typedef {{what: string, unit: string, costs: {items: number, ms: number}[]}} Growth
  */
 
 export function median(numbers) {
@@ -41,6 +43,20 @@ export function ratioRow(name, figures, others, options) {
     figures.map((figure, round) => figure / others[round]),
     options,
   );
+}
+
+/**
+ * What an item costs in runs over more and more of them, by processor time. The first run is over next to none: it is the
+ * start and end of the process, which is taken off the others.
+ * @returns {Growth | undefined}
+ */
+export function growthOf(what, unit, counts, [start, ...taken]) {
+  if (Number.isNaN(start.cpu)) return undefined;
+  const costs = taken.map(({ cpu }, at) => {
+    const items = counts[at + 1];
+    return { items, ms: (cpu - start.cpu) / (items - counts[0]) };
+  });
+  return { what, unit, costs };
 }
 
 function holds(figure, asked) {

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Pool } from 'undici';
+
+/*
+ * The least that a download can do in Node: presigned URLs from stdin, fetched over so many connections, each body hashed
+ * while it is written to a numbered file, which is then made durable.
+ * node test/bench/bare-download.js FOLDER CONNECTIONS < URLS
+ */
+const [folder = '.', connections = '32'] = process.argv.slice(2);
+const urls = (await text(process.stdin)).trim().split('\n');
+await mkdir(folder, { recursive: true });
+const pool = new Pool(new URL(urls[0]).origin, { connections: Number(connections) });
+
+const next = urls.entries();
+const work = async () => {
+  for (const [index, url] of next) {
+    const { pathname, search } = new URL(url);
+    const { statusCode, body } = await pool.request({ method: 'GET', path: pathname + search });
+    if (statusCode !== 200) throw new Error(`${pathname} was answered ${statusCode}`);
+    const file = await open(join(folder, `${index}.pdf`), 'wx');
+    const hash = createHash('sha256');
+    for await (const chunk of body) {
+      hash.update(chunk);
+      await file.write(chunk);
+    }
+    hash.digest('hex');
+    await file.sync();
+    await file.close();
+  }
+};
+await Promise.all(Array.from({ length: Number(connections) }, work));
+await pool.close();
