@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { growthChart } from './bench-chart.js';
 import { ensureBuilt } from './ensure.js';
 import { progress } from './progress.js';
 
@@ -49,7 +50,11 @@ for (const [at, name] of parts.entries()) {
 process.stderr.write(`All in ${((Date.now() - began) / 60_000).toFixed(1)} minutes.\n`);
 const machine = `Node ${process.version}, ${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown kind'}`;
 if (word('json')) await writeFile(word('json'), `${JSON.stringify({ machine, rows }, null, 2)}\n`);
-if (process.argv.includes('--write')) await writeFile(join(root, 'docs/benchmarks.md'), page());
+const growths = rows.flatMap(({ growth = [] }) => growth);
+if (process.argv.includes('--write')) {
+  await writeFile(join(root, 'docs/benchmarks.md'), page());
+  if (growths.length > 0) await writeFile(join(root, 'docs/benchmarks-growth.svg'), growthChart(growths));
+}
 
 function page() {
   const verdict = ({ good }) => (good === undefined ? '' : good ? 'met' : '**not met**');
@@ -69,6 +74,16 @@ How to read a row: \`figure\` is the median of the runs, and \`apart\` says how 
 in 5 runs was lower in at least one of them. A difference between two figures that is smaller than that tells nothing.
 \`x\` is a ratio to what the row names, each run beside its own. \`asked\` is what we ask of the figure, and where it falls
 short, the table says so. \`beside\` gives what the figure was made of, in units of this machine.
+
+## How the costs grow
+
+What one item costs in processor time as their number grows a hundredfold, each beside its own smallest number, the start
+of the program in it. A line that falls or lies flat means that many take no more than their share; one that rises, that
+they do.
+
+![Cost of one item at 1, 10 and 100 times the number, for each kind of work](benchmarks-growth.svg)
+
+## The figures
 
 The last run: ${machine}.
 

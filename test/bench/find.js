@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { showStep } from '../../scripts/progress.js';
-import { auditOf, BIN, homeIn, inTurn, rowOf, run, startSandbox } from './measure.js';
+import { auditOf, BIN, growthOf, homeIn, inTurn, median, rowOf, run, startSandbox } from './measure.js';
 
 const MOST_REQUESTS = 5;
 const ROUNDS = 7;
@@ -12,7 +12,16 @@ const ROUNDS = 7;
  */
 /** @returns {Promise<import('./measure.js').Row[]>} */
 export async function benchFind({ envelopes = 10_000, many = 100_000 } = {}) {
-  return [...(await figures(envelopes)), ...(await figures(many))];
+  const counts = [many / 100, envelopes, many];
+  const taken = [];
+  const rows = [];
+  for (const count of counts) {
+    const { cpu, table } = await figures(count);
+    taken.push({ cpu });
+    if (count >= envelopes) rows.push(...table);
+  }
+  rows.at(-1).growth = growthOf('find', 'envelopes', counts, taken);
+  return rows;
 }
 
 async function figures(envelopes) {
@@ -37,7 +46,7 @@ async function figures(envelopes) {
     const among = `among ${envelopes} envelopes`;
     const more = seen.find.map(({ ms }, round) => ms - seen.version[round].ms);
     const peaks = seen.find.map(({ peakMb }) => peakMb);
-    return [
+    const table = [
       {
         name: `find: first time ${among}`,
         value: `${(first.ms / 1_000).toFixed(1)} s`,
@@ -56,6 +65,7 @@ async function figures(envelopes) {
       },
       rowOf(`memory: find ${among}`, peaks, { unit: 'MB', asked: '< 200' }),
     ];
+    return { table, cpu: median(seen.find.map(({ cpu }) => cpu)) };
   } finally {
     await sandbox.stop();
     await rm(folder, { recursive: true, force: true });

@@ -4,7 +4,19 @@ import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BIN, homeIn, inTurn, median, option, printRows, ratioRow, rowOf } from './measure.js';
+import { showStep } from '../../scripts/progress.js';
+import {
+  BIN,
+  cpuOf,
+  growthOf,
+  homeIn,
+  inTurn,
+  median,
+  option,
+  printRows,
+  ratioRow,
+  rowOf,
+} from './measure.js';
 
 /*
  * Signed deliveries that a listener acknowledges, its journal on, beside a bare node:http server that reads the body and
@@ -75,21 +87,26 @@ function rowsOf({ esign, ...others }, connections) {
   return [own, ...beside];
 }
 
-/** Peak memory after few deliveries and after many: it must not grow with their number. */
+/** Peak memory after few deliveries and after many, which must not grow with their number, and what each of them costs. */
 async function memory(folder, many, connections) {
+  const counts = [many / 100, many / 10, many].map(Math.ceil);
   const server = await startEsign(folder, 'memory');
+  const { pid } = server.child;
+  const taken = [];
   try {
-    const few = Math.ceil(many / 5);
-    await load(server.port, { count: few, connections });
-    const least = await peakMb(server.child.pid);
-    const { perSecond } = await load(server.port, { count: many - few, connections });
-    const most = await peakMb(server.child.pid);
+    for (const [at, count] of counts.entries()) {
+      showStep(`${count} deliveries`);
+      const { perSecond } = await load(server.port, { count: count - (counts[at - 1] ?? 0), connections });
+      taken.push({ cpu: await cpuOf(pid), mb: await peakMb(pid), perSecond });
+    }
+    const [few, most] = taken.slice(-2);
     return {
       name: `listen: peak memory after ${many} deliveries`,
-      value: `${most} MB`,
+      value: `${most.mb} MB`,
       asked: '< 200 MB',
-      good: most < 200,
-      note: `${least} MB after ${few}; ${Math.round(perSecond)} a second`,
+      good: most.mb < 200,
+      note: `${few.mb} MB after ${counts.at(-2)}; ${Math.round(most.perSecond)} a second`,
+      growth: growthOf('listen', 'deliveries', counts, taken),
     };
   } finally {
     await server.stop();

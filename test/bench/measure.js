@@ -46,17 +46,12 @@ export function ratioRow(name, figures, others, options) {
 }
 
 /**
- * What an item costs in runs over more and more of them, by processor time. The first run is over next to none: it is the
- * start and end of the process, which is taken off the others.
+ * What an item costs in runs over more and more of them, by processor time; the start of the process is a part of it.
  * @returns {Growth | undefined}
  */
-export function growthOf(what, unit, counts, [start, ...taken]) {
-  if (Number.isNaN(start.cpu)) return undefined;
-  const costs = taken.map(({ cpu }, at) => {
-    const items = counts[at + 1];
-    return { items, ms: (cpu - start.cpu) / (items - counts[0]) };
-  });
-  return { what, unit, costs };
+export function growthOf(what, unit, counts, taken) {
+  if (taken.some(({ cpu }) => Number.isNaN(cpu))) return undefined;
+  return { what, unit, costs: taken.map(({ cpu }, at) => ({ items: counts[at], ms: cpu / counts[at] })) };
 }
 
 function holds(figure, asked) {

@@ -6,13 +6,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
+import { showStep } from '../../scripts/progress.js';
 import { BIN, homeIn, importSources, times } from './measure.js';
 
 /*
  * A sandbox with very many envelopes beside one with a few, in one run and by the processor time it takes, so that a busy
  * machine says the same. Their journal is the entries of one real envelope again and again, with other ids.
  */
-const FEW = 1_000;
 const MOST_START_S = 5;
 const MOST_PAGE_MS = 5;
 const LEAST_GETS = 2_000;
@@ -21,9 +21,11 @@ const AT_ONCE = 8;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
 export async function benchMany(folder, envelopes) {
-  const few = await figures(folder, 'few', Math.min(FEW, envelopes));
-  const many = await figures(folder, 'many', envelopes);
-  const bare = await bareReading(join(folder, 'many', 'service.jsonl'));
+  const counts = [envelopes / 100, envelopes / 10, envelopes];
+  const taken = [];
+  for (const count of counts) taken.push(await figures(folder, `many-${count}`, count));
+  const [few, , many] = taken;
+  const bare = await bareReading(join(folder, `many-${envelopes}`, 'service.jsonl'));
   const stored = `with ${envelopes} envelopes stored`;
   const beside = (name) => `${times(many[name] / few[name])} of that with ${few.envelopes}`;
   return [
@@ -54,11 +56,17 @@ export async function benchMany(folder, envelopes) {
       asked: `>= ${LEAST_GETS}`,
       good: 1_000 / many.get >= LEAST_GETS,
       note: `the time of one is ${beside('get')}`,
+      growth: {
+        what: 'sandbox, GET of one',
+        unit: 'envelopes',
+        costs: taken.map(({ envelopes: items, get: ms }) => ({ items, ms })),
+      },
     },
   ];
 }
 
 async function figures(folder, name, envelopes) {
+  showStep(`${envelopes} envelopes`);
   const first = await start(folder, name);
   const id = await createOne(first);
   await first.stop();

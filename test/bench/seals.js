@@ -1,8 +1,10 @@
-import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { showStep } from '../../scripts/progress.js';
 import {
   BIN,
+  growthOf,
   homeIn,
   inTurn,
   median,
@@ -32,7 +34,9 @@ export async function benchSeals({ papers = 1_000, rounds = 3 } = {}) {
     const env = homeIn(folder);
     const dir = join(folder, 'papers');
     await download(folder, dir, papers, env);
-    return await figures(dir, papers, rounds, env);
+    const rows = await figures(dir, papers, rounds, env);
+    rows[0].growth = await growth(folder, dir, papers, env);
+    return rows;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -65,6 +69,22 @@ async function figures(dir, papers, rounds, env) {
     ...rows,
     ratioRow('verify: as fast as pdfsig, a process for each file', theirs, each, { note: beside }),
   ];
+}
+
+/** What one paper costs in folders of more and more of them: the same ones again under other names. */
+async function growth(folder, dir, papers, env) {
+  const made = await papersIn(dir);
+  const counts = [papers / 10, papers, papers * 10].map(Math.ceil);
+  const taken = [];
+  for (const count of counts) {
+    showStep(`${count} papers`);
+    const some = join(folder, `papers-${count}`);
+    await mkdir(some);
+    for (let index = 0; index < count; index++)
+      await link(join(dir, made[index % made.length]), join(some, `${index}.pdf`));
+    taken.push(await run(process.execPath, [BIN, 'documents', 'verify', some, '--require-seal'], { env }));
+  }
+  return growthOf('documents verify', 'papers', counts, taken);
 }
 
 /** The signed papers and certificates of completed envelopes. */
