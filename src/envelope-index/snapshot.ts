@@ -97,9 +97,8 @@ export class Snapshot {
       before.status = status;
       return;
     }
-    const texts = line.indexOf(ENVELOPE);
-    const excluded = !standsBefore(texts, this.#template, line);
-    const hit = !excluded && standsBefore(texts, this.#needles, line) && this.#beginsWords(texts, line);
+    const excluded = !standIn(line, this.#template);
+    const hit = !excluded && standIn(line, this.#needles) && this.#beginsWords(line);
     const one = { id, status, created, known, seen, start, end, touched: false, hit, excluded };
     this.known.set(id, one);
   }
@@ -120,22 +119,21 @@ export class Snapshot {
     else this.known.set(id, { ...UNREAD, id, status, seen });
   }
 
-  /** Whether the words of the question begin words of the texts, which end there. */
-  #beginsWords(end: number, line: Buffer): boolean {
+  /** Whether the words of the question begin words of the texts. */
+  #beginsWords(line: Buffer): boolean {
     if (this.#words.length === 0) return true;
-    const value = readTo(line, end);
+    const value = readTo(line, line.indexOf(ENVELOPE));
     const texts = isRecord(value) && typeof value.texts === 'string' ? value.texts : '';
     return hasWords(texts.split(BETWEEN_TEXTS), this.#words);
   }
 }
 
-/** Without cutting the line, since there may be a hundred thousand of them. */
-function standsBefore(end: number, needles: readonly Buffer[], line: Buffer): boolean {
-  for (const needle of needles) {
+/** Whether all stand before the envelope. Where that begins is asked last: nearly every line lacks what is looked for. */
+function standIn(line: Buffer, needles: readonly Buffer[]): boolean {
+  return needles.every((needle) => {
     const at = line.indexOf(needle);
-    if (at < 0 || at >= end) return false;
-  }
-  return true;
+    return at >= 0 && at < line.indexOf(ENVELOPE);
+  });
 }
 
 /** What a webhook named and nobody has read yet. */
