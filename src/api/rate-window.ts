@@ -19,6 +19,8 @@ export interface WindowCounter {
   write(standing: Standing): void;
   /** How many requests were counted in the window. */
   count(window: string): number;
+  /** At least so many were, as this process saw it last; it asks the disk only the first time. */
+  countedBefore(window: string): number;
   /** Counts one more and returns how many there are now. */
   add(window: string): number;
 }
@@ -119,7 +121,8 @@ export class RateWindow {
         continue;
       }
       const spendable = this.#spendable(standing) - standing.foreign;
-      if (counter.count(standing.window) < spendable && counter.add(standing.window) <= spendable)
+      // Where another process has used the window up since, one is counted that is not sent.
+      if (counter.countedBefore(standing.window) < spendable && counter.add(standing.window) <= spendable)
         return standing.window;
       if (standing.resetAt !== undefined) await this.#waitFor(standing.resetAt, signal);
       else {
@@ -158,7 +161,12 @@ export class RateWindow {
 
   #note(standing: Standing, limit: number, remaining: number, resetAt: number): void {
     const { counter } = this.#options;
-    const foreign = Math.max(standing.foreign, limit - remaining - counter.count(standing.window));
+    const used = limit - remaining;
+    // The count only grows: most replies show nothing new without asking the disk.
+    const isMore = used - counter.countedBefore(standing.window) > standing.foreign;
+    const foreign = isMore
+      ? Math.max(standing.foreign, used - counter.count(standing.window))
+      : standing.foreign;
     if (standing.resetAt === resetAt && standing.limit === limit && standing.foreign === foreign) return;
     counter.write({ window: standing.window, limit, resetAt, foreign });
   }

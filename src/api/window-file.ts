@@ -14,6 +14,13 @@ const standingSchema = z.object({
   foreign: z.number(),
 });
 
+/** The file of a window's count, and its size when this process last looked. */
+interface OpenCount {
+  window: string;
+  file: number;
+  size?: number;
+}
+
 /** For how long a standing read from the file counts as fresh, in ms. */
 const FRESH_MS = 20;
 
@@ -25,7 +32,7 @@ export class WindowFile implements WindowCounter {
   readonly #folder: string;
   readonly #name: string;
   readonly #alone = new Map<string, number>();
-  #open: { window: string; file: number } | undefined;
+  #open: OpenCount | undefined;
   #standing: Standing | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
@@ -61,19 +68,23 @@ export class WindowFile implements WindowCounter {
   }
 
   count(window: string): number {
-    const file = this.#fileOf(window);
-    return file === undefined ? (this.#alone.get(window) ?? 0) : fstatSync(file).size;
+    const open = this.#openOf(window);
+    return open === undefined ? (this.#alone.get(window) ?? 0) : sizeOf(open);
+  }
+
+  countedBefore(window: string): number {
+    return this.#openOf(window)?.size ?? this.count(window);
   }
 
   add(window: string): number {
-    const file = this.#fileOf(window);
-    if (file !== undefined) {
+    const open = this.#openOf(window);
+    if (open !== undefined) {
       try {
-        writeSync(file, '.');
-        return fstatSync(file).size;
+        writeSync(open.file, '.');
+        return sizeOf(open);
       } catch {
         // A full disk: go on alone from there.
-        this.#alone.set(window, fstatSync(file).size);
+        this.#alone.set(window, sizeOf(open));
       }
     }
     const count = (this.#alone.get(window) ?? 0) + 1;
@@ -81,9 +92,9 @@ export class WindowFile implements WindowCounter {
     return count;
   }
 
-  #fileOf(window: string): number | undefined {
+  #openOf(window: string): OpenCount | undefined {
     if (this.#alone.has(window)) return undefined;
-    if (this.#open?.window === window) return this.#open.file;
+    if (this.#open?.window === window) return this.#open;
     try {
       if (this.#open) closeSync(this.#open.file);
       this.#open = undefined;
@@ -92,7 +103,7 @@ export class WindowFile implements WindowCounter {
     } catch {
       return undefined;
     }
-    return this.#open.file;
+    return this.#open;
   }
 
   #removeOthers(window: string): void {
@@ -106,4 +117,9 @@ export class WindowFile implements WindowCounter {
   #path(end: string): string {
     return join(this.#folder, `${this.#name}.${end}`);
   }
+}
+
+function sizeOf(open: OpenCount): number {
+  open.size = fstatSync(open.file).size;
+  return open.size;
 }

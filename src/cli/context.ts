@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
-import { writeJsonLine } from '../output/json.ts';
+import { jsonText } from '../output/json.ts';
 import { errColumns, processTerminal, type Terminal } from '../output/terminal.ts';
 import { paragraph, safeLine } from '../output/text.ts';
 import { waitingSign } from '../output/waiting-sign.ts';
@@ -94,7 +94,7 @@ export class Context {
 
   /** One object of a stream, as a line of JSON without secrets. */
   jsonLine(value: unknown): Promise<void> {
-    return writeJsonLine(value, this.hidingSecrets());
+    return this.terminal.out(this.redactor.redact(`${jsonText(value)}\n`));
   }
 
   /** Where this run works: flag before environment before profile before default. */
