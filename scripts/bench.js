@@ -10,12 +10,12 @@ import { progress } from './progress.js';
 // --quick takes small numbers, to see that it works; --write puts the table into docs/benchmarks.md.
 const root = join(import.meta.dirname, '..');
 const PARTS = {
-  start: { entry: 'benchStart', quick: { rounds: 5 } },
+  start: { entry: 'benchStart', quick: { rounds: 5, turns: 2 } },
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
   documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 2, many: 200, large: 100 } },
   seals: { entry: 'benchSeals', quick: { papers: 100, rounds: 1 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
-  watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2 } },
+  watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2, many: 1_000 } },
   find: { entry: 'benchFind', quick: { envelopes: 500, many: 1_000 } },
   programs: { entry: 'benchPrograms', quick: { rounds: 3 } },
   sandbox: { entry: 'benchSandbox', quick: { envelopes: 1_000, seconds: 2, many: 5_000 } },

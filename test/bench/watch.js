@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,15 +10,85 @@ import { auditOf, BIN, homeIn, median, option, printRows, run, startSandbox } fr
 import { benchDay } from './watch-day.js';
 
 /*
- * What watching a thousand envelopes costs: requests a look, processor time, memory.
- * By hand: node test/bench/watch.js [--envelopes 1000] [--seconds 60]
+ * What watching a thousand envelopes and ten thousand costs: requests a look, processor time, memory.
+ * By hand: node test/bench/watch.js [--envelopes 1000] [--seconds 60] [--many 10000]
  */
 const INTERVAL_S = 5;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
-export async function benchWatch({ envelopes = 1_000, seconds = 60, hours = 24 } = {}) {
+export async function benchWatch({ envelopes = 1_000, seconds = 60, hours = 24, many = 10_000 } = {}) {
   const day = await benchDay({ envelopes, hours });
-  return [...(await thousand(envelopes, seconds)), day, await wakened()];
+  return [...(await thousand(envelopes, seconds)), ...(await manyRows(many)), day, await wakened()];
+}
+
+/** As many as an account has under way at once: the requests of some looks, and the most memory held. */
+async function manyRows(count, looks = 2) {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
+  const signers = [{ email: 'a@example.com', name: 'Ada Lovelace' }];
+  const ids = Array.from({ length: count }, (_, at) => `env_${at}`);
+  const seeded = ids.map((id) => ({ id, template: 'tmpl_nda', status: 'SENT', signers }));
+  await writeFile(join(folder, 'seed.json'), JSON.stringify({ envelopes: seeded }));
+  const flags = ['--seed', join(folder, 'seed.json'), '--rate-limit', '100000000/15m'];
+  const sandbox = await startSandbox(folder, flags);
+  const between = await counting(sandbox.ready.baseUrl);
+  const env = { ...homeIn(folder), ESIGN_BASE_URL: between.baseUrl, ESIGN_API_KEY: sandbox.ready.apiKey };
+  try {
+    const words = ['envelopes', 'watch', '-', '--json', '--interval', `${INTERVAL_S}s`];
+    const watch = spawn(process.execPath, [BIN, ...words], { env, stdio: ['pipe', 'ignore', 'inherit'] });
+    const ended = once(watch, 'exit');
+    watch.stdin.end(`${ids.join('\n')}\n`);
+    // A look begins with the first page of a list.
+    while (between.asked.filter(isFirstPage).length <= looks && watch.exitCode === null) await pause(100);
+    const peakMb = await peakOf(watch.pid);
+    watch.kill();
+    await ended;
+    const perLook = between.asked.findLastIndex(isFirstPage) / looks;
+    const most = count / 100 + 20;
+    return [
+      {
+        name: `watch: requests a look for ${count} envelopes`,
+        value: perLook.toFixed(1),
+        asked: `<= ${most}`,
+        good: perLook <= most,
+        note: `in ${looks} looks`,
+      },
+      {
+        name: `memory: watch ${count} envelopes`,
+        value: `${peakMb} MB`,
+        asked: '< 150 MB',
+        good: peakMb < 150,
+      },
+    ];
+  } finally {
+    between.stop();
+    await sandbox.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Stands before a sandbox and notes what is asked of it. */
+async function counting(baseUrl) {
+  const { origin, pathname } = new URL(baseUrl);
+  const asked = [];
+  const server = createServer((wanted, reply) => {
+    const { method, url, headers } = wanted;
+    asked.push(url);
+    const passed = request(origin + url, { method, headers }, (answer) => {
+      reply.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(reply);
+    });
+    wanted.pipe(passed.on('error', () => reply.destroy()));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const stop = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { baseUrl: `http://127.0.0.1:${server.address().port}${pathname}`, asked, stop };
+}
+
+function isFirstPage(url) {
+  return new URL(url, 'http://127.0.0.1').searchParams.get('page') === '1';
 }
 
 async function thousand(envelopes, seconds) {
@@ -168,6 +239,12 @@ async function costOf(pid) {
   return { cpu: (Number(stat[11]) + Number(stat[12])) / 100, mb };
 }
 
+/** The most memory that a process has held, in MB. */
+async function peakOf(pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_000);
+}
+
 async function delayOf(watch, id, env) {
   const signed = lineWith(createInterface({ input: watch.stdout }), id, '"to":"COMPLETED"');
   await run(process.execPath, [BIN, 'sandbox', 'sign', id], { env });
@@ -176,4 +253,10 @@ async function delayOf(watch, id, env) {
 }
 
 if (process.argv[1] === import.meta.filename)
-  printRows(await benchWatch({ envelopes: option('envelopes'), seconds: option('seconds') }));
+  printRows(
+    await benchWatch({
+      envelopes: option('envelopes'),
+      seconds: option('seconds'),
+      many: option('many'),
+    }),
+  );

@@ -11,6 +11,7 @@ import {
   UsageError,
 } from '../../../kernel/errors.ts';
 import { eventsDir } from '../../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
 import type { Context } from '../../context.ts';
 import { readIds } from '../../input/ids.ts';
@@ -41,6 +42,7 @@ export async function watchToTheEnd(
   flags: WatchFlags,
   context: Context,
 ): Promise<void> {
+  preferLowMemory();
   const ids = await readSubject(words, flags);
   const { status: discover, until = ['COMPLETED'], interval } = flags;
   const client = await context.client(WATCH_PACING);
