@@ -359,6 +359,21 @@ describe('whatever ends it', () => {
     ]);
   });
 
+  it('writes an id as it is, also where a sentence begins with it', async () => {
+    const id = await lease('--send');
+    const reached = gate.hold(7, 'request');
+    const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
+    await reached;
+    running.child.kill('SIGTERM');
+    await sleep(650);
+    running.child.kill('SIGTERM');
+    await running.ended;
+    gate.open();
+    const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
+    expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
+    expect(error.message).toContain(`${id} is cancelled. It is not known whether env_`);
+  });
+
   it('pressed again says the request id and the command at once', async () => {
     const id = await lease('--send');
     const reached = gate.hold(4, 'answer');

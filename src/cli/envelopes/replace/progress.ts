@@ -62,7 +62,7 @@ export class Progress {
     if (error instanceof UnknownOutcomeError)
       return new UnknownOutcomeError(`${sentenceOf(error)} ${this.#open()}`, { cause: error });
     if (this.#made === undefined) return error;
-    const message = `${sentenceOf(error)} ${capitalized(this.#standing())}`;
+    const message = `${sentenceOf(error)} ${this.#standing()}`;
     const facts = { cause: error, hint: [error.hint, this.hint()].filter(Boolean).join('\n') };
     if (!(error instanceof ServiceError)) return new StoppedError(error.code, message, facts);
     const { status, details } = error;
@@ -75,8 +75,7 @@ export class Progress {
       return `A draft in place of ${this.#old} may exist; its request id is ${this.#requestId}. ${this.#old} is as it was, ${this.#status}.`;
     if (next === 'cancel')
       return `${this.#made} is a draft. It is not known whether ${this.#old} is cancelled.`;
-    if (next === 'send')
-      return `${capitalized(this.#oldNow())}. It is not known whether ${this.#made} is sent.`;
+    if (next === 'send') return `${this.#oldNow()}. It is not known whether ${this.#made} is sent.`;
     return `${this.#oldNow()}; ${this.#made} was made in its place.`;
   }
 
@@ -91,8 +90,4 @@ export class Progress {
   #again(): string {
     return sameCommand({ add: wasGiven('--request-id') ? [] : ['--request-id', this.#requestId] });
   }
-}
-
-function capitalized(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
