@@ -41,8 +41,9 @@ const NO_BROWSER = { ip: null, userAgent: null };
  * @throws UsageError when an option can't be used, a port is taken, or another sandbox has the folder.
  */
 export async function startSandbox(options: StartSandboxOptions = {}): Promise<RunningSandbox> {
-  const { rateLimit: rate } = options;
-  const rateLimit = typeof rate === 'string' ? readRate(rate) : rate;
+  wholeNumber('port', options.port, 65_535);
+  wholeNumber('quota', options.quota);
+  const rateLimit = rateOf(options.rateLimit);
   const startsAt = timeOf(options.clock);
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
   const { dataDir = await mkdtemp(join(tmpdir(), 'esign-sandbox-')), port = 0, quota } = options;
@@ -91,7 +92,7 @@ function actionsOf(control: ControlPlane): Actions {
     sign: (id, request = {}) => control.sign(id, request, NO_BROWSER),
     view: (id, { signer } = {}) => control.view(id, signer),
     decline: (id, { signer, reason } = {}) => control.decline(id, signer, reason),
-    advance: (time) => control.advance(msOf(time)),
+    advance: async (time) => control.advance(msOf(time)),
     async mails({ to, envelope, wait } = {}) {
       const waitMs = wait === undefined ? 0 : msOf(wait);
       const found = await control.mails({ to, envelopeId: envelope }, waitMs);
@@ -118,6 +119,21 @@ function actionsOf(control: ControlPlane): Actions {
 function msOf(time: SandboxDuration): number {
   if (typeof time === 'number' && Number.isFinite(time) && time >= 0) return Math.round(time);
   return readDuration(String(time));
+}
+
+/** Not every test file has its types checked. */
+function wholeNumber(name: string, value: number | undefined, max?: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= (max ?? value))) return;
+  throw new UsageError(
+    `${name} takes a whole number from 0 ${max === undefined ? 'on' : `to ${max}`}, not ${value}.`,
+  );
+}
+
+function rateOf(wanted: StartSandboxOptions['rateLimit']): { requests: number; seconds: number } | undefined {
+  if (wanted === undefined) return undefined;
+  if (typeof wanted === 'string') return readRate(wanted);
+  if (Number.isInteger(wanted.requests) && wanted.requests > 0 && wanted.seconds > 0) return wanted;
+  throw new UsageError(`The rate limit ${JSON.stringify(wanted)} lets nothing through.`);
 }
 
 function timeOf(clock: StartSandboxOptions['clock']): number | undefined {

@@ -191,14 +191,42 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
        const one = await startSandbox();
        const taken = await refused({ port: Number(new URL(one.baseUrl).port) });
        await one.close();
-       return [await refused({ clock: 'soon' }), await refused({ rateLimit: 'much' }), taken];`,
+       return [await refused({ clock: 'soon' }), await refused({ rateLimit: 'much' }), taken,
+         await refused({ rateLimit: { requests: 0, seconds: 1 } }), await refused({ quota: -1 }),
+         await refused({ port: 'x' }), await refused({ port: 70000 }), await refused({ seed: 5 })];`,
     );
     expect(seen).toEqual([
       `UsageError: The clock can't start at "soon".`,
       'UsageError: The rate limit "much" is not of the form N/TIME.',
       expect.stringMatching(/^UsageError: Port \d+ is taken/),
+      'UsageError: The rate limit {"requests":0,"seconds":1} lets nothing through.',
+      'UsageError: quota takes a whole number from 0 on, not -1.',
+      'UsageError: port takes a whole number from 0 to 65535, not x.',
+      'UsageError: port takes a whole number from 0 to 65535, not 70000.',
+      "UsageError: The seed can't be used: Must have names and values.",
     ]);
     expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it('rejects what is asked wrongly, and never throws at once', async () => {
+    const seen = await told(
+      `const one = await startSandbox();
+       const wrong = [() => one.advance('soon'), () => one.sign(), () => one.view('env_0'), () => one.decline('env_0'),
+         () => one.mails({ wait: 'soon' }), () => one.seed({ envelopes: 3 }), () => one.snapshot('../x'), () => one.restore('none')];
+       const codes = await Promise.all(wrong.map((ask) => ask().catch(({ code }) => code)));
+       await one.close();
+       return codes;`,
+    );
+    expect(seen).toEqual([
+      'USAGE',
+      'NOT_FOUND',
+      'NOT_FOUND',
+      'NOT_FOUND',
+      'USAGE',
+      'USAGE',
+      'VALIDATION_ERROR',
+      'NOT_FOUND',
+    ]);
   });
 
   it('starts fifty at once in one process, takes no signals, and lets the process end by itself', async () => {

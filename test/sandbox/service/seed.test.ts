@@ -250,6 +250,10 @@ test.each([
   ['- a', /can't be used: line 1, Must have names and values/],
   ['templates: 3', /line 1, templates: Must be a list/],
   ['templates: [{id: t, name: T, pdf: nowhere.pdf}]', /line 1, templates\.0\.pdf: Can't read .*nowhere\.pdf/],
+  [
+    'templates: [{id: t, name: T, pdf: package.json}]',
+    /line 1, templates\.0\.pdf: .*package\.json is not a PDF/,
+  ],
 ])('A file that is no seed: %j', async (text, message) => {
   await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(message);
 });

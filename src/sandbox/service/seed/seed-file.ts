@@ -45,8 +45,11 @@ export async function readSeed(source: SandboxSeed | string | { path: string; te
   return finished(plainOf(document, name), folder, mistakes);
 }
 
-function isText(source: object): source is { path: string; text: string } {
-  return 'path' in source && 'text' in source;
+function isText(source: SandboxSeed | { path: string; text: string }): source is {
+  path: string;
+  text: string;
+} {
+  return isRecord(source) && 'path' in source && 'text' in source;
 }
 
 /** Aliases may stand for each other again and again; a file that grows without end by them is none. */
@@ -77,6 +80,7 @@ async function pdfsOf(
     const bytes = await readFile(path).catch((error: unknown) => {
       throw mistakes({ [field]: [`Can't read ${path} (${diskReason(error)})`] });
     });
+    if (bytes.toString('latin1', 0, 5) !== '%PDF-') throw mistakes({ [field]: [`${path} is not a PDF`] });
     if (bytes.length > UPLOAD.bytes) throw mistakes({ [field]: [`${path} has more than 10 MB`] });
     pdfs.set(id, bytes);
   }
