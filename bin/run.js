@@ -32,9 +32,13 @@ function run(argv) {
 
 /** The version, and a page of help for a pipe, which the build has written already. */
 function readyAnswer(argv) {
-  if (/^(--version|-V|-v|version)$/.test(argv.join(' '))) {
+  const asked = argv.filter((word) => word !== '--json').join(' ');
+  if (/^(--version|-V|-v|version)$/.test(asked)) {
     const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    return `${name}/${version} ${process.platform}-${process.arch} node-${process.version} ${installedBy()}\n`;
+    const about = [`${process.platform}-${process.arch}`, process.version, installedBy()];
+    if (argv.includes('--json'))
+      return `${JSON.stringify({ name, version, platform: about[0], node: about[1], installedBy: about[2] })}\n`;
+    return `${name}/${version} ${about[0]} node-${about[1]} ${about[2]}\n`;
   }
   const words = argv.filter((word) => word !== '--help' && word !== '-h');
   const plain = words.every((word) => /^[a-z-]+$/.test(word) && !word.startsWith('-'));

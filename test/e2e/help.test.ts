@@ -27,6 +27,9 @@ describe('help and version', () => {
     const version = await said('--version');
     expect(version).toMatch(/^esign-cli\/\d\S* \S+ node-v\S+ (npm|source|executable)\n$/);
     expect([await said('version'), await said('-v')]).toEqual([version, version]);
+    const [name, number] = version.split(/[/ ]/);
+    expect(parseJson(await said('version --json'))).toMatchObject({ name, version: number });
+    expect(await said('--version --json')).toBe(await said('version --json'));
   });
 });
 
