@@ -2,16 +2,35 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { ensureBuilt } from './ensure.js';
 import { checkCore } from './systems/core.js';
-import { withPackage } from './systems/prepare.js';
+import { inNewFolder, withPackage } from './systems/prepare.js';
 import { System } from './systems/system.js';
+import { checkUnit } from './systems/unit.js';
 import { windowsSteps } from './systems/windows.js';
 import { named, startWine } from './systems/wine.js';
 
-// The package on Windows: Windows' own Node under wine. docs/packaging.md says what runs, and what is wine's own.
-const { values } = parseArgs({ options: { wine: { type: 'string' } } });
+// The package on Windows: Windows' own Node under wine; with `--unit` the unit suite instead, or what is named of it.
+// docs/packaging.md says what runs, and what is wine's own.
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { wine: { type: 'string' }, unit: { type: 'boolean' } },
+});
 
-await withPackage(['--os=win32', '--cpu=x64'], async (folder, program) => {
+if (values.unit) await inNewFolder(unit);
+else await withPackage(['--os=win32', '--cpu=x64'], core);
+
+async function unit(folder) {
+  await ensureBuilt();
+  const wine = await startWine(values.wine ?? '10', folder);
+  try {
+    if (!(await checkUnit(wine, folder, positionals))) process.exitCode = 1;
+  } finally {
+    wine.close();
+  }
+}
+
+async function core(folder, program) {
   const wine = await startWine(values.wine, folder);
   const home = join(folder, 'files of Ada');
   await mkdir(home);
@@ -32,7 +51,7 @@ await withPackage(['--os=win32', '--cpu=x64'], async (folder, program) => {
   } finally {
     wine.close();
   }
-});
+}
 
 function users(prefix) {
   const folder = join(prefix, 'drive_c/users');

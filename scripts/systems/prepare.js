@@ -37,13 +37,20 @@ async function apt([program, ...words]) {
   if (child.status !== 0) process.stderr.write(`apt-get ended with ${child.status}\n`);
 }
 
-/** Packs and installs for a system in a new folder, does the work there, and clears it away. */
+/** Packs and installs for a system, does the work there, and clears it away. */
 export async function withPackage(words, work) {
   await ensureBuilt();
-  const folder = await mkdtemp(join(tmpdir(), 'esign-systems-'));
-  try {
+  await inNewFolder(async (folder) => {
     const { tarball } = await pack(folder);
     await work(folder, await install(tarball, join(folder, 'program'), words));
+  });
+}
+
+/** Does work in a folder that is gone afterwards. */
+export async function inNewFolder(work) {
+  const folder = await mkdtemp(join(tmpdir(), 'esign-systems-'));
+  try {
+    await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -18,7 +18,8 @@ async function endOf(
   request: Partial<HttpRequest> = {},
 ): Promise<unknown> {
   server = await startServer((_, response) => answer(response));
-  return clientFor(server.origin, { retries: 0 })
+  // Much is read here, on slow machines, too.
+  return clientFor(server.origin, { retries: 0, timeoutMs: 30_000 })
     .send({ method: 'GET', path: '/x', ...request })
     .catch((error: unknown) => error);
 }

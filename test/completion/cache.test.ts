@@ -49,7 +49,7 @@ describe('the cache of ids', () => {
       { ...scope, baseUrl: 'https://x.example' },
     ].map((one) => cacheFile(folder, one));
     expect(new Set(files).size).toBe(4);
-    for (const file of files) expect(file).toMatch(/\/completion\/[0-9a-f]{16}\.json$/);
+    for (const file of files) expect(file).toMatch(/[\\/]completion[\\/][0-9a-f]{16}\.json$/);
   });
 
   it('leaves no temporary file, also where two write at once', async () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shellWord } from '../../src/output/shell-words.ts';
 import { safeBlock } from '../../src/output/text.ts';
+import { hasBash } from '../support/system.ts';
 
 /** What a shell makes of the words. */
 const readByBash = (words: string[]) =>
@@ -44,7 +45,7 @@ describe('a word of a command line', () => {
     expect(shellWord(word, 'win32')).toBe(quoted);
   });
 
-  it('reaches the program as it was, and shows nothing that acts on a terminal', () => {
+  it.runIf(hasBash)('reaches the program as it was, and shows nothing that acts on a terminal', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (words) => {
         const quoted = words.map((word) => shellWord(word, 'linux'));

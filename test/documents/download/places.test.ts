@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { link, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { downloadFile } from '../../../src/documents/download/file.ts';
 import { fileOfKey } from '../../../src/documents/download/papers.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { hasLinks } from '../../support/system.ts';
 
 /** Large enough for a note beside the part file. */
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(1_500_000, 'x')]);
@@ -20,7 +21,7 @@ let server: TestServer;
 beforeEach(async () => {
   top = await mkdtemp(join(tmpdir(), 'esign-places-'));
   dir = join(top, 'dl');
-  execFileSync('mkdir', [dir]);
+  await mkdir(dir);
   await writeFile(join(top, 'victim'), 'mine');
   server = await startServer((_, response) => {
     response.writeHead(200, { 'content-length': pdf.byteLength, etag }).end(pdf);
@@ -44,7 +45,7 @@ async function download(force = false) {
 const ORDINARY = 'what has this name is no ordinary file';
 
 describe('what stands where a file goes', () => {
-  it.each<[string, string[]]>([
+  it.runIf(hasLinks).each<[string, string[]]>([
     ['alone', []],
     ['beside a part file', ['s.pdf.part']],
   ])('as a link in the place of the note, %s, is replaced, and its target left alone', async (_, others) => {
@@ -55,13 +56,16 @@ describe('what stands where a file goes', () => {
     expect(await readdir(dir)).toEqual(['s.pdf']);
   });
 
-  it.each(['s.pdf', 's.pdf.part'])('as a named pipe (%s) is no file, and not waited for', async (name) => {
-    execFileSync('mkfifo', [join(dir, name)]);
-    const refused = { code: 'STORAGE_LOCAL', message: expect.stringContaining(ORDINARY) as unknown };
-    await expect(download()).rejects.toMatchObject(refused);
-    await expect(download(true)).rejects.toMatchObject(refused);
-    expect(await readdir(dir)).toEqual([name]);
-  });
+  it.runIf(hasLinks).each(['s.pdf', 's.pdf.part'])(
+    'as a named pipe (%s) is no file, and not waited for',
+    async (name) => {
+      execFileSync('mkfifo', [join(dir, name)]);
+      const refused = { code: 'STORAGE_LOCAL', message: expect.stringContaining(ORDINARY) as unknown };
+      await expect(download()).rejects.toMatchObject(refused);
+      await expect(download(true)).rejects.toMatchObject(refused);
+      expect(await readdir(dir)).toEqual([name]);
+    },
+  );
 
   it('as a second name of a file elsewhere is not written into', async () => {
     await link(join(top, 'victim'), join(dir, 's.pdf.part'));
@@ -69,7 +73,7 @@ describe('what stands where a file goes', () => {
     expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
   });
 
-  it('as a link in the place of the part file is refused', async () => {
+  it.runIf(hasLinks)('as a link in the place of the part file is refused', async () => {
     await symlink('../victim', join(dir, 's.pdf.part'));
     await expect(download()).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
     expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');

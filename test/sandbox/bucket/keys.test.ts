@@ -66,7 +66,7 @@ describe('any key', () => {
     }
     const made = (await rig.tree()).filter((path) => !before.includes(path));
     expect(made).toHaveLength(ODD.length);
-    for (const path of made) expect(path).toMatch(/^a\/b\/data\/papers\/[0-9a-f]{64}$/);
+    for (const path of made) expect(path).toMatch(/^a[\\/]b[\\/]data[\\/]papers[\\/][0-9a-f]{64}$/);
     expect(isPrivate(join(rig.outside, made[0] ?? ''))).toBe(true);
   });
 

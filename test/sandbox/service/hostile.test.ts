@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
+import { isUnderWine } from '../../support/system.ts';
 import { ada, envelopeIn, errorIn, request, startRig, twoSigners } from './rig.ts';
 
 /** Sends raw bytes and returns all that comes back until the connection ends or goes quiet after a reply. */
@@ -99,20 +100,23 @@ test('Nesting too deep to be written out again is refused, in metadata and elsew
     expect(errorIn(await rig.api('POST', '/esign/envelopes', body)).is).toBe('400 VALIDATION_ERROR');
 });
 
-test('A body over 1 MiB is refused with 413 in the same shape, announced or not; the service goes on', async () => {
-  const rig = await startRig();
-  const big = JSON.stringify({ ...twoSigners, message: 'x'.repeat(2 ** 20) });
-  const announced = await rig.api('POST', '/esign/envelopes', big);
-  expect(errorIn(announced).is).toBe('413 VALIDATION_ERROR');
-  const chunks = `${(2 ** 21).toString(16)}\r\n${'x'.repeat(2 ** 21)}\r\n0\r\n\r\n`;
-  const chunked = await raw(
-    rig.service.origin,
-    `POST /api/v1/esign/envelopes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${rig.service.apiKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunks}`,
-  );
-  expect(chunked).toMatch(/^HTTP\/1\.1 413 .*"VALIDATION_ERROR"/s);
-  const just = JSON.stringify({ ...twoSigners, metadata: { text: 'x'.repeat(2 ** 20 - 300) } });
-  expect((await rig.api('POST', '/esign/envelopes', just)).status).toBe(201);
-});
+test.skipIf(isUnderWine)(
+  'A body over 1 MiB is refused with 413 in the same shape, announced or not; the service goes on',
+  async () => {
+    const rig = await startRig();
+    const big = JSON.stringify({ ...twoSigners, message: 'x'.repeat(2 ** 20) });
+    const announced = await rig.api('POST', '/esign/envelopes', big);
+    expect(errorIn(announced).is).toBe('413 VALIDATION_ERROR');
+    const chunks = `${(2 ** 21).toString(16)}\r\n${'x'.repeat(2 ** 21)}\r\n0\r\n\r\n`;
+    const chunked = await raw(
+      rig.service.origin,
+      `POST /api/v1/esign/envelopes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${rig.service.apiKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunks}`,
+    );
+    expect(chunked).toMatch(/^HTTP\/1\.1 413 .*"VALIDATION_ERROR"/s);
+    const just = JSON.stringify({ ...twoSigners, metadata: { text: 'x'.repeat(2 ** 20 - 300) } });
+    expect((await rig.api('POST', '/esign/envelopes', just)).status).toBe(201);
+  },
+);
 
 test('Another content type is a VALIDATION_ERROR; a charset is fine', async () => {
   const rig = await startRig();

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { isRecord, parseJson } from '../../../src/kernel/json.ts';
 import type { ListenEvent, ListenerOptions } from '../../../src/webhooks/listen-event.ts';
 import { listen } from '../../../src/webhooks/listener.ts';
+import { isWindows } from '../../support/system.ts';
 import { post, signed } from '../../support/webhooks.ts';
 
 const SECRET = 'canarysecret-of-a-listener';
@@ -109,17 +110,21 @@ async function occupy(port = 0): Promise<{ server: Server; port: number }> {
 }
 
 describe('a listener that is watched turns red within ten seconds, and green again', () => {
-  it('when the journal cannot be written: what could not be taken is said, and comes again', async () => {
-    const { url, health } = await ready();
-    expect(await deliver(url)).toBe(200);
-    await rename(join(folder, 'events'), join(folder, 'away'));
-    await writeFile(join(folder, 'events'), '');
-    await red(health, 'journal', 'a part of the path is not a folder');
-    await rm(join(folder, 'events'));
-    await rename(join(folder, 'away'), join(folder, 'events'));
-    await green(health);
-    expect(await deliver(url)).toBe(200);
-  });
+  // The tunnel is a line for sh, and Windows lets no folder go in which a file is open.
+  it.skipIf(isWindows)(
+    'when the journal cannot be written: what could not be taken is said, and comes again',
+    async () => {
+      const { url, health } = await ready();
+      expect(await deliver(url)).toBe(200);
+      await rename(join(folder, 'events'), join(folder, 'away'));
+      await writeFile(join(folder, 'events'), '');
+      await red(health, 'journal', 'a part of the path is not a folder');
+      await rm(join(folder, 'events'));
+      await rename(join(folder, 'away'), join(folder, 'events'));
+      await green(health);
+      expect(await deliver(url)).toBe(200);
+    },
+  );
 
   it('when the folder of the journal is gone: it is made again', async () => {
     const { url, health } = await ready();
@@ -129,7 +134,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
     expect(await deliver(url)).toBe(200);
   });
 
-  it('when its tunnel is gone, which is started again', async () => {
+  it.skipIf(isWindows)('when its tunnel is gone, which is started again', async () => {
     const lives = join(folder, 'lives');
     await writeFile(lives, '');
     const tunnel = `test -e ${lives} || exit 3; echo https://odd-words.example.com; while test -e ${lives}; do sleep 0.05; done; echo canarytoken; exit 4`;
