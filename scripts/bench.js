@@ -19,6 +19,7 @@ const PARTS = {
   find: { entry: 'benchFind', quick: { envelopes: 500, many: 1_000 } },
   programs: { entry: 'benchPrograms', quick: { rounds: 3 } },
   sandbox: { entry: 'benchSandbox', quick: { envelopes: 1_000, seconds: 2, many: 5_000 } },
+  growth: { entry: 'benchGrowth', quick: { rows: 1_000, envelopes: 1_000, seconds: 5 } },
 };
 
 const word = (name) => {
