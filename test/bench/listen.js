@@ -21,19 +21,14 @@ import {
 /*
  * Signed deliveries that a listener acknowledges, its journal on, beside a bare node:http server that reads the body and
  * answers 200, and beside Debian's `webhook` with an hmac-sha256 rule where it is installed. Both of these keep nothing.
- * By hand: node test/bench/listen.js [--count 40000] [--rounds 3] [--connections 64] [--many 500000]
+ * By hand: node test/bench/listen.js [--count 40000] [--connections 64] [--rounds 5] [--many 200000]
  */
 const SECRET = 'bench-secret-0123456789';
 /** A process for each of them would be started: fewer say as much. */
 const WEBHOOK_SHARE = 0.1;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
-export async function benchListen({
-  count = 40_000,
-  rounds = 5,
-  connections = 64,
-  many = count * 12.5,
-} = {}) {
+export async function benchListen({ count = 40_000, rounds = 5, connections = 64, many = count * 5 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   try {
     const rows = rowsOf(await race(folder, { count, rounds, connections }), connections);
