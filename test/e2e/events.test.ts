@@ -193,9 +193,10 @@ describe('forwarding', () => {
     ).toBe(200);
     const lines = [];
     while (lines.filter((line) => line.type === 'forward').length < 2) lines.push(await second.object());
+    const id = lines.find((line) => line.type === 'delivery' && line.reason === null)?.deliveryId;
     expect(lines.filter((line) => line.type === 'forward')).toMatchObject([
-      { attempt: 1, status: 500, error: 'answered 500' },
-      { attempt: 2, status: 200, error: null },
+      { id, attempt: 1, status: 500, error: 'answered 500' },
+      { id, attempt: 2, status: 200, error: null },
     ]);
     expect(got.map(({ body }) => body.toString())).toEqual([spaced, spaced]);
     expect(got[0]?.headers.join()).toContain('X-Custom,a,b');

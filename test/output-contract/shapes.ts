@@ -159,6 +159,7 @@ const event = z.object({
 const delivery = z.object({
   type: z.literal('delivery'),
   id: maybe,
+  deliveryId: text,
   receivedAt: text,
   event: maybe,
   envelopeId: maybe,

@@ -100,6 +100,6 @@ it('is a line of tabs in a pipe', () => {
     '2026-01-02T03:04:06\t\t\t\tunverified\tthe signature is wrong\n',
   );
   expect(forwardLine({ ...result, ...failed }, pipe, false)).toBe(
-    'forward\tdlv_1\thttp://127.0.0.1:3000/hooks\t500\tanswered 500\tenvelope.sent\tenv_4cc9e1b2a3d4e5f60718\n',
+    'forward\tdlv_1\thttp://127.0.0.1:3000/hooks\t500\tanswered 500\tenvelope.sent\tenv_4cc9e1b2a3d4e5f60718\t3\t5000\t3\n',
   );
 });

@@ -8,10 +8,11 @@ import type { Delivery } from '../../webhooks/receive/delivery.ts';
 
 /** A delivery as a JSON line: the body as received, in base64 when it is not JSON text. */
 export function deliveryLine(delivery: Delivery): Record<string, unknown> {
-  const { id, receivedAt, facts, verified, duplicate, reason, body, raw } = delivery;
+  const { id, deliveryId, receivedAt, facts, verified, duplicate, reason, body, raw } = delivery;
   return {
     type: 'delivery',
     id: id || null,
+    deliveryId,
     receivedAt,
     event: facts?.event ?? null,
     envelopeId: facts?.envelopeId ?? null,
@@ -62,10 +63,10 @@ export function forwardLine(
   namesUrl = false,
 ): string {
   if (json) return `${jsonText({ type: 'forward', ...result })}\n`;
-  const { id, url, status, error, event, envelopeId } = result;
+  const { id, url, status, error, event, envelopeId, attempt, nextMs, waiting } = result;
   if (!terminal.outIsTty) {
-    const cells = ['forward', id, url, String(status ?? ''), error ?? '', event ?? '', envelopeId ?? ''];
-    return `${cells.map(safeLine).join('\t')}\n`;
+    const cells = ['forward', id, url, status, error, event, envelopeId, attempt, nextMs, waiting];
+    return `${cells.map((cell) => safeLine(String(cell ?? ''))).join('\t')}\n`;
   }
   const mark = terminal.style(error === null ? 'green' : 'red', '→');
   const name = `${event ?? 'unknown event'} ${shortId(envelopeId ?? id)}`;
