@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { UsageError, WaitTimeoutError } from '../kernel/errors.ts';
+import { temporaryFolder } from '../kernel/files/temporary-folder.ts';
 import { noMailWithin } from '../kernel/no-mail.ts';
 import type { RunningSandbox, SandboxDuration, StartSandboxOptions } from './embed-model.ts';
 import { readSeed, startSandbox as startServers } from './index.ts';
@@ -46,10 +44,10 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
   const rateLimit = rateOf(options.rateLimit);
   const startsAt = timeOf(options.clock);
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
-  const { dataDir = await mkdtemp(join(tmpdir(), 'esign-sandbox-')), port = 0, quota } = options;
-  const forget = async () => {
-    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
-  };
+  const { port = 0, quota } = options;
+  const temporary = options.dataDir === undefined ? await temporaryFolder('esign-sandbox-') : undefined;
+  const dataDir = temporary?.path ?? options.dataDir ?? '';
+  const forget = () => temporary?.remove();
   try {
     const running = await startServers({
       dataDir,

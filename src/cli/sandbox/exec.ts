@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { constants } from 'node:os';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { temporaryFolder } from '../../kernel/files/temporary-folder.ts';
 import { childEnvironment } from '../../kernel/process/child-environment.ts';
 import { endTree } from '../../kernel/process/process-tree.ts';
 import type { RunningSandbox } from '../../sandbox/embed-model.ts';
@@ -24,7 +23,7 @@ export async function runInSandbox(
   context: Context,
 ): Promise<void> {
   const { startSandbox } = await import('../../sandbox/embed.ts');
-  const dataDir = await mkdtemp(join(tmpdir(), 'esign-sandbox-'));
+  const { path: dataDir, remove } = await temporaryFolder('esign-sandbox-');
   let sandbox: RunningSandbox | undefined;
   let child: ChildProcess | undefined;
   // Where the process has to end before this one could clear away.
@@ -43,7 +42,7 @@ export async function runInSandbox(
   } finally {
     endAll(child);
     await sandbox?.close();
-    await rm(dataDir, { recursive: true, force: true });
+    await remove();
     forget();
   }
 }

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isLoopback } from '../../api/base-url.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
+import { type TemporaryFolder, temporaryFolder } from '../../kernel/files/temporary-folder.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { writeJsonLine } from '../../output/json.ts';
 import { putProfile, removeProfile } from '../../profiles/edit.ts';
@@ -40,7 +39,8 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
     flags.seed === undefined
       ? undefined
       : await readSeed({ path: flags.seed, text: await readText(flags.seed, 'seed') });
-  const folder = await dataFolder(flags);
+  const temporary = flags.ephemeral ? await temporaryFolder('esign-sandbox-') : undefined;
+  const folder = dataFolder(flags, temporary);
   let sandbox: Sandbox | undefined;
   try {
     sandbox = await startSandbox({
@@ -63,7 +63,7 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
     if (saved && flags.ephemeral) await dropProfile(sandbox, saved.before);
   } finally {
     await sandbox?.close();
-    if (flags.ephemeral) await rm(folder, { recursive: true, force: true });
+    await temporary?.remove();
   }
   if (!context.json)
     context.notice(
@@ -71,10 +71,9 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
     );
 }
 
-function dataFolder(flags: SandboxFlags): Promise<string> {
-  if (flags.ephemeral) return mkdtemp(join(tmpdir(), 'esign-sandbox-'));
+function dataFolder({ data, port }: SandboxFlags, temporary: TemporaryFolder | undefined): string {
   // A folder per port, so that two sandboxes never share one.
-  return Promise.resolve(flags.data ?? join(stateDir(), 'sandbox', String(flags.port)));
+  return temporary?.path ?? data ?? join(stateDir(), 'sandbox', String(port));
 }
 
 interface Saved {
