@@ -207,7 +207,7 @@ export class Context {
   }
 
   /** Shows on a terminal that something is waited for, when that takes long, until what is returned is called. */
-  showWaiting(text: string): () => void {
+  showWaiting(text: string, { atOnce }: { atOnce?: boolean } = {}): () => void {
     const { errIsTty, still, styleErr } = this.terminal;
     // A terminal without columns (some CI systems have one) has no lines to move on.
     if (!errIsTty || !process.stderr.columns) return () => undefined;
@@ -215,12 +215,12 @@ export class Context {
     const moves = !still;
     // With --json what stays on stderr is the error alone.
     if (!moves && this.json) return () => undefined;
-    return waitingSign.begin({ text: safeLine(text), moves, paint });
+    return waitingSign.begin({ text: safeLine(text), moves, paint, atOnce });
   }
 
   /** The same while this is done. */
-  async waiting<T>(text: string, work: () => Promise<T>): Promise<T> {
-    const over = this.showWaiting(text);
+  async waiting<T>(text: string, work: () => Promise<T>, how: { atOnce?: boolean } = {}): Promise<T> {
+    const over = this.showWaiting(text, how);
     try {
       return await work();
     } finally {

@@ -5,6 +5,8 @@ export interface Sign {
   text: string;
   /** A line that moves and goes; else one that is said once and stays. */
   moves: boolean;
+  /** Drawn without delay: what is waited for leaves no time to draw later. */
+  atOnce?: boolean | undefined;
   paint: (text: string) => string;
 }
 
@@ -52,6 +54,7 @@ export class WaitingSign {
       this.#since = performance.now();
       this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
     }
+    if (sign.atOnce) this.#tick(0);
     return () => {
       this.#waits.delete(sign);
       this.#last = [...this.#waits].at(-1) ?? sign;
@@ -79,11 +82,11 @@ export class WaitingSign {
     };
   }
 
-  #tick(): void {
+  #tick(from = PATIENCE_MS): void {
     const sign = this.#last;
     const ms = performance.now() - this.#since;
     // A line that is not at its end would be erased with the sign.
-    if (sign === undefined || ms < PATIENCE_MS || this.#held > 0 || !this.#isAtLineStart) return;
+    if (sign === undefined || ms < from || this.#held > 0 || !this.#isAtLineStart) return;
     if (sign.moves) this.#draw(sign, ms);
     else this.#say(sign.text);
   }

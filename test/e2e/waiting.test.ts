@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -66,6 +67,15 @@ describe('a slow service', () => {
       expect(screen.text()).not.toBe('');
     },
   );
+
+  it('is shown while the sandbox reads a long seed, and gone before a command of its own begins', async () => {
+    const envelopes = Array.from({ length: 3_000 }, (_, i) => `  - {id: env_${i}, status: SENT}\n`);
+    await writeFile(home.path('long.yaml'), `envelopes:\n${envelopes.join('')}`);
+    const screen = open(['sandbox', 'exec', '--seed', home.path('long.yaml'), '--', 'echo', 'done']);
+    await screen.ended;
+    expect(screen.raw()).toContain('Reading the seed');
+    expect(screen.text().trim()).toBe('done');
+  });
 
   it('is counted in seconds from the third on', async () => {
     delayMs = 3_700;

@@ -6,10 +6,12 @@ import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { temporaryFolder } from '../../kernel/files/temporary-folder.ts';
 import { childEnvironment } from '../../kernel/process/child-environment.ts';
 import { endTree } from '../../kernel/process/process-tree.ts';
-import type { RunningSandbox } from '../../sandbox/embed-model.ts';
+import { waitingSign } from '../../output/waiting-sign.ts';
+import type { Sandbox } from '../../sandbox/index.ts';
 import { signals } from '../boot/process.ts';
 import type { Context } from '../context.ts';
 import { stoppedBy } from '../signals.ts';
+import { readSeedFile } from './seed-file.ts';
 
 /** Settings of the caller that would lead the command to another service or bucket. */
 const FOREIGN = /^(AWS_.*|ESIGN_(BASE_URL|API_KEY|PROFILE|SANDBOX_URL|WEBHOOK_SECRET|BUCKET.*))$/i;
@@ -22,9 +24,10 @@ export async function runInSandbox(
   { seed }: { seed?: string | undefined },
   context: Context,
 ): Promise<void> {
-  const { startSandbox } = await import('../../sandbox/embed.ts');
+  const { startSandbox } = await import('../../sandbox/index.ts');
+  const read = seed === undefined ? undefined : await readSeedFile(seed, context);
   const { path: dataDir, remove } = await temporaryFolder('esign-sandbox-');
-  let sandbox: RunningSandbox | undefined;
+  let sandbox: Sandbox | undefined;
   let child: ChildProcess | undefined;
   // Where the process has to end before this one could clear away.
   const forget = signals.lastWords(() => {
@@ -33,8 +36,11 @@ export async function runInSandbox(
     return '';
   });
   try {
-    sandbox = await startSandbox({ dataDir, seed });
+    const options = { dataDir, host: '127.0.0.1', port: 0, seed: read };
+    sandbox = await context.waiting('Starting the sandbox', () => startSandbox(options));
     context.signal.throwIfAborted();
+    // From here on the terminal is the command's.
+    waitingSign.hold();
     child = start(command, sandbox);
     const { code, signal } = await endOf(child, command, context.signal);
     if (signal !== null && PASSED_ON.includes(signal) && !context.signal.aborted) signals.interrupt(signal);
@@ -48,18 +54,18 @@ export async function runInSandbox(
 }
 
 /** On a terminal the command is in our group, so that it can read and Ctrl-C reaches it; else it leads one of its own. */
-function start([file = '', ...words]: readonly string[], sandbox: RunningSandbox): ChildProcess {
-  const { baseUrl, apiKey, bucket } = sandbox;
+function start([file = '', ...words]: readonly string[], sandbox: Sandbox): ChildProcess {
+  const { baseUrl, apiKey, bucket, accessKeyId, secretAccessKey, endpoint, region } = sandbox;
   const own = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
   const more = {
     ESIGN_BASE_URL: baseUrl,
     ESIGN_API_KEY: apiKey,
     ESIGN_SANDBOX_URL: new URL(baseUrl).origin,
-    ESIGN_BUCKET: bucket.name,
-    AWS_ACCESS_KEY_ID: bucket.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: bucket.secretAccessKey,
-    AWS_ENDPOINT_URL_S3: bucket.endpoint,
-    AWS_REGION: bucket.region,
+    ESIGN_BUCKET: bucket,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_REGION: region,
   };
   const env = childEnvironment(more, [], Object.fromEntries(own));
   return spawn(file, words, { env, stdio: 'inherit', detached: leadsGroup() });

@@ -5,15 +5,14 @@ import { writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
 import type { SeedResult } from '../../sandbox-control/control.ts';
 import type { Context } from '../context.ts';
-import { readText } from '../input/files.ts';
+import { readSeedFile } from './seed-file.ts';
 
 /**
  * Puts the seed of a file into the running sandbox.
  * @throws UsageError that names line and field of each mistake.
  */
 export async function seedSandbox(path: string, context: Context): Promise<void> {
-  const { readSeed } = await import('../../sandbox/index.ts');
-  const { seed, pdfs, mistakes } = await readSeed({ path, text: await readText(path, 'seed') });
+  const { seed, pdfs, mistakes } = await readSeedFile(path, context);
   const templates = seed.templates?.map((one) => {
     const pdf = pdfs.get(one.id);
     return pdf === undefined ? one : { ...one, pdf: Buffer.from(pdf).toString('base64') };

@@ -9,9 +9,10 @@ import type { Profile } from '../../profiles/profile.ts';
 import { updateProfiles } from '../../profiles/store.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import type { Context } from '../context.ts';
-import { readJsonObject, readText } from '../input/files.ts';
+import { readJsonObject } from '../input/files.ts';
 import { readPairs } from '../input/pairs.ts';
 import { untilAborted } from '../signals.ts';
+import { readSeedFile } from './seed-file.ts';
 import { renderSandbox } from './view.ts';
 
 interface SandboxFlags {
@@ -32,18 +33,15 @@ const PROFILE = 'sandbox';
 
 /** Runs a sandbox until a signal comes. */
 export async function runSandbox(flags: SandboxFlags, context: Context): Promise<void> {
-  const { readSeed, startSandbox } = await import('../../sandbox/index.ts');
+  const { startSandbox } = await import('../../sandbox/index.ts');
   const choices = readPairs(flags.choice, 'choice');
   const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
-  const seed =
-    flags.seed === undefined
-      ? undefined
-      : await readSeed({ path: flags.seed, text: await readText(flags.seed, 'seed') });
+  const seed = flags.seed === undefined ? undefined : await readSeedFile(flags.seed, context);
   const temporary = flags.ephemeral ? await temporaryFolder('esign-sandbox-') : undefined;
   const folder = dataFolder(flags, temporary);
   let sandbox: Sandbox | undefined;
   try {
-    sandbox = await startSandbox({
+    const options = {
       dataDir: folder,
       host: flags.host,
       port: flags.port,
@@ -53,8 +51,9 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
       choices,
       faults,
       seed,
-      tell: (line) => context.notice(line),
-    });
+      tell: (line: string) => context.notice(line),
+    };
+    sandbox = await context.waiting('Starting the sandbox', () => startSandbox(options));
     // Only now: reading a large state would take twice as long.
     preferLowMemory();
     const saved = flags['save-profile'] ? await saveProfile(sandbox, flags.ephemeral) : undefined;

@@ -25,12 +25,20 @@ export function openRegular(path: string, flags: number = O_RDONLY): number | un
 
 /** The text of a file; undefined where there is none. */
 export async function readRegular(path: string, flags?: number): Promise<string | undefined> {
+  return (await readRegularBytes(path, { flags }))?.toString('utf8');
+}
+
+/** The bytes of a file, no more than `most`; undefined where there is none. */
+export async function readRegularBytes(
+  path: string,
+  { flags, most }: { flags?: number | undefined; most?: number } = {},
+): Promise<Buffer | undefined> {
   const file = openRegular(path, flags);
   if (file === undefined) return undefined;
   try {
     const blocks: Uint8Array[] = [];
-    for await (const block of blocksOf(file)) blocks.push(Buffer.from(block));
-    return Buffer.concat(blocks).toString('utf8');
+    for await (const block of blocksOf(file, most)) blocks.push(Buffer.from(block));
+    return Buffer.concat(blocks);
   } finally {
     closeSync(file);
   }

@@ -21,7 +21,13 @@ export async function temporaryFolder(prefix: string, parent = tmpdir()): Promis
   const remove = () => rm(path, { recursive: true, force: true });
   try {
     const release = await lockFile(ownerIn(path), () => new Error(`${path} belongs to another process`));
-    return { path, remove: () => remove().finally(release) };
+    return {
+      path,
+      remove: async () => {
+        await remove();
+        await release();
+      },
+    };
   } catch (error) {
     await remove();
     throw error;

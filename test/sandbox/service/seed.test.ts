@@ -254,6 +254,10 @@ test.each([
     'templates: [{id: t, name: T, pdf: package.json}]',
     /line 1, templates\.0\.pdf: .*package\.json is not a PDF/,
   ],
+  [
+    'templates: [{id: t, name: T, pdf: /dev/zero}]',
+    /Can't read \/dev\/zero \(what has this name is no ordinary file\)/,
+  ],
 ])('A file that is no seed: %j', async (text, message) => {
   await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(message);
 });

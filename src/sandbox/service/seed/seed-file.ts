@@ -4,6 +4,7 @@ import type { Document, LineCounter } from 'yaml';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { diskReason } from '../../../kernel/files/disk-reason.ts';
+import { readRegularBytes } from '../../../kernel/files/regular-file.ts';
 import { isList, isRecord } from '../../../kernel/json.ts';
 import type { SandboxSeed } from '../../embed-model.ts';
 import { UPLOAD } from '../../model.ts';
@@ -77,9 +78,11 @@ async function pdfsOf(
     if (pdf === undefined) continue;
     const path = resolve(folder, pdf);
     const field = `templates.${index}.pdf`;
-    const bytes = await readFile(path).catch((error: unknown) => {
-      throw mistakes({ [field]: [`Can't read ${path} (${diskReason(error)})`] });
+    const failed = (why: string) => mistakes({ [field]: [`Can't read ${path} (${why})`] });
+    const bytes = await readRegularBytes(path, { most: UPLOAD.bytes + 1 }).catch((error: unknown) => {
+      throw failed(diskReason(error));
     });
+    if (bytes === undefined) throw failed('there is no such file');
     if (bytes.toString('latin1', 0, 5) !== '%PDF-') throw mistakes({ [field]: [`${path} is not a PDF`] });
     if (bytes.length > UPLOAD.bytes) throw mistakes({ [field]: [`${path} has more than 10 MB`] });
     pdfs.set(id, bytes);
