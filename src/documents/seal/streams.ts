@@ -45,19 +45,24 @@ function withoutPredictor(bytes: Buffer, parameters: PdfDict): Buffer {
     throw new UnreadablePdfError(UNKNOWN);
   const rows = Math.floor(bytes.length / (columns + 1));
   const plain = Buffer.alloc(rows * columns);
-  for (let row = 0; row < rows; row++) {
-    const from = row * (columns + 1);
-    const above = row === 0 ? Buffer.alloc(columns) : plain.subarray((row - 1) * columns, row * columns);
-    const here = plain.subarray(row * columns, (row + 1) * columns);
-    undoRow(bytes[from] ?? 0, bytes.subarray(from + 1, from + 1 + columns), above, here);
-  }
+  for (let row = 0; row < rows; row++) undoRow(row, { bytes, columns, plain });
   return plain;
 }
 
-function undoRow(kind: number, packed: Buffer, above: Buffer, here: Buffer): void {
-  for (let column = 0; column < packed.length; column++) {
-    const [left, corner] = column === 0 ? [0, 0] : [here[column - 1] ?? 0, above[column - 1] ?? 0];
-    here[column] = (packed[column] ?? 0) + predicted(kind, left, above[column] ?? 0, corner);
+/** By places, without a buffer for each row: a hostile file has millions of rows of one byte. */
+function undoRow(
+  row: number,
+  { bytes, columns, plain }: { bytes: Buffer; columns: number; plain: Buffer },
+): void {
+  const from = row * (columns + 1);
+  const kind = bytes[from] ?? 0;
+  const start = row * columns;
+  for (let column = 0; column < columns; column++) {
+    const at = start + column;
+    const left = column === 0 ? 0 : (plain[at - 1] ?? 0);
+    const up = row === 0 ? 0 : (plain[at - columns] ?? 0);
+    const corner = column === 0 || row === 0 ? 0 : (plain[at - columns - 1] ?? 0);
+    plain[at] = (bytes[from + 1 + column] ?? 0) + predicted(kind, left, up, corner);
   }
 }
 
