@@ -79,8 +79,8 @@ short, the table says so. \`beside\` gives what the figure was made of, in units
 ## How the costs grow
 
 What one item costs in processor time as their number grows a hundredfold, each beside its own smallest number, the start
-of the program in it. A line that falls or lies flat means that many take no more than their share; one that rises, that
-they do.
+of the program in it. A line that falls or lies flat means that many take no more than their share each; one that rises
+would mean that they take more.
 
 ![Cost of one item at 1, 10 and 100 times the number, for each kind of work](benchmarks-growth.svg)
 

@@ -104,7 +104,7 @@ async function costOfLook(count, seconds) {
     const before = await now();
     await pause(seconds * 1_000);
     const after = await now();
-    const looks = ((after.requests - before.requests) * PAGE) / count;
+    const looks = (after.requests - before.requests) / Math.ceil(count / PAGE);
     return (after.cpu - before.cpu) / (looks * count);
   } finally {
     const ended = once(watch, 'exit');
