@@ -59,6 +59,15 @@ export function jsonExtent(text: string): { depth: number; indents: number } {
   return extent;
 }
 
+/** The first whole number in it that would become another one when it is read; undefined when there is none. */
+export function inexactNumber(text: string): string | undefined {
+  if (!/\d{16}/.test(text)) return undefined;
+  for (const { text: token } of jsonTokens(text)) {
+    if (/^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token))) return token;
+  }
+  return undefined;
+}
+
 /** The items of the list that is the outermost object's member of that name, each as its own text. */
 export function itemTexts(text: string, member: string): string[] {
   const name = JSON.stringify(member);

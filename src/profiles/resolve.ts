@@ -35,6 +35,8 @@ export interface Settings {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** What no header takes, or a key does not have. */
+const UNSENDABLE = /[\s\p{Cc}]|[^\u0000-\u00ff]/u;
 
 /**
  * Works out the settings of a run.
@@ -92,6 +94,13 @@ function isInsecure(baseUrl: string, profile: Profile | undefined): boolean {
 
 function apiKeyOf(env: ResolveInput['env'], profile: Profile | undefined): Settings['apiKey'] {
   const fromEnvironment = env.ESIGN_API_KEY?.trim();
+  if (fromEnvironment && UNSENDABLE.test(fromEnvironment))
+    throw new UsageError(
+      'ESIGN_API_KEY holds what no key does: a blank, a line break or a letter outside Latin-1.',
+      {
+        hint: 'Set it to the one word that the service showed.',
+      },
+    );
   if (fromEnvironment) return { value: fromEnvironment, source: 'environment', kind: 'key' };
   if (profile?.apiKey !== undefined) return { value: profile.apiKey, source: 'profile', kind: 'key' };
   if (profile?.apiKeyCommand !== undefined)

@@ -7,6 +7,8 @@ describe('ids', () => {
   it('are each taken once, in order', async () => {
     expect(await readIds(['b', 'a', 'b'], 'id')).toEqual({ ids: ['b', 'a'], stream: true });
     expect(await readIds(['a'], 'id')).toEqual({ ids: ['a'], stream: false });
+    // What a script gets has the shape of what it gave, whatever the values are.
+    expect(await readIds(['a', 'a'], 'id')).toEqual({ ids: ['a'], stream: true });
   });
 
   it('come from stdin for -, the first column of a tab-separated line', async () => {

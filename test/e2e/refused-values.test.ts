@@ -55,6 +55,17 @@ describe('an empty value', () => {
   });
 });
 
+it('--one-step without --send is refused', async () => {
+  expect(await refusal(['bulk', 'create', '-', '--one-step'])).toBe('--one-step goes with --send only.');
+});
+
+it('a key of two lines is refused before it is sent', async () => {
+  const env = { ESIGN_API_KEY: 'sk_one\nsk_two', ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' };
+  const finished = await home.run(['templates', 'list', '--json'], { env });
+  expect([finished.code, reportedError(finished).code]).toEqual([2, 'USAGE']);
+  expect(finished.stderr).not.toContain('sk_one');
+});
+
 describe('envelopes create takes no', () => {
   it.each([
     ['message', 'Grüße'],
@@ -66,6 +77,17 @@ describe('envelopes create takes no', () => {
     expect(await refusal([...CREATE, `--${what}-file`, path])).toBe(
       `The ${what} file ${path} is not UTF-8 text.`,
     );
+  });
+
+  it('number that would become another one, neither does bulk create', async () => {
+    const number = '12345678901234567890';
+    writeFileSync(home.path('big.json'), `{"text":"${number}","small":9007199254740991,"big":${number}}`);
+    const file = ['--metadata-file', home.path('big.json')];
+    expect(await refusal([...CREATE, ...file])).toContain(`The number ${number} in the metadata file`);
+    const row = { signers: [{ email: 'a@b.co' }], metadata: { big: 0 } };
+    writeFileSync(home.path('big.jsonl'), JSON.stringify(row).replace('"big":0', `"big":-${number}`));
+    const bulk = ['bulk', 'create', home.path('big.jsonl'), '--template', 'tmpl_nda'];
+    expect(await refusal(bulk)).toContain(`big.jsonl:1: the number -${number} would become another one`);
   });
 
   it('metadata that esign keeps itself', async () => {

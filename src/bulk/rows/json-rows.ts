@@ -1,5 +1,6 @@
 import { messageOf } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
+import { inexactNumber } from '../../kernel/json-text.ts';
 import type { Problem, RawRow } from './raw-row.ts';
 
 /** The rows of a JSON Lines text: create bodies as in the API, and `requestId`. */
@@ -22,6 +23,9 @@ export async function* jsonRows(
       });
       continue;
     }
+    const number = inexactNumber(content);
+    if (number !== undefined)
+      report({ line, column: '', text: `the number ${number} would become another one; put it in quotes` });
     yield { line, value, label: (path) => path };
   }
 }

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
+import { inexactNumber } from '../../kernel/json-text.ts';
 
 /**
  * A text file the user named; without the byte order mark some editors put first. `-` is stdin.
@@ -36,6 +37,11 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
 export async function readJsonObject(path: string, what: string): Promise<Record<string, unknown>> {
   const content = await readText(path, what);
   const value = tryParse(content);
+  const number = value === undefined ? undefined : inexactNumber(content);
+  if (number !== undefined)
+    throw new UsageError(`The number ${number} in the ${what} would become another one.`, {
+      hint: 'Put it in quotes. Nothing was sent.',
+    });
   if (isRecord(value)) return value;
   throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`, {
     hint: 'Write it like {"name":"value"}.',

@@ -1,7 +1,7 @@
 import { UsageError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 
-/** The ids of a command line, and whether its output is a stream (several, or ids from stdin). */
+/** The ids of a command line, and whether its output is a stream: several words, though the same, or ids from stdin. */
 export interface Ids {
   ids: string[];
   stream: boolean;
@@ -49,8 +49,7 @@ async function read(words: readonly string[], what: string, reading: Reading): P
     throw new UsageError(`The ${what} is empty.`, {
       hint: 'Name one, or give - to read several from stdin.',
     });
-  const unique = [...new Set(ids)];
-  return { ids: unique, stream: fromStdin || unique.length > 1 };
+  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1 };
 }
 
 async function readLines({ line, stdin = process.stdin }: Reading): Promise<string[]> {

@@ -28,11 +28,11 @@ export default class BulkCreate extends EsignCommand {
   };
   static override flags = {
     template: Flags.string({ description: 'template for rows that name none', helpValue: 'ID' }),
-    send: Flags.boolean({ description: 'send them to their signers; drafts without it', default: false }),
+    // Neither has a default: it would count as given.
+    send: Flags.boolean({ description: 'send them to their signers; drafts without it' }),
     'one-step': Flags.boolean({
       dependsOn: ['send'],
       description: 'create and send with one request each; a lost reply then needs `bulk resume`',
-      default: false,
     }),
     ...bulkFlags,
     again: Flags.boolean({
