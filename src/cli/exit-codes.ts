@@ -1,4 +1,5 @@
 import { BadResponseError, EsignError, ServiceError, StoppedError } from '../kernel/errors.ts';
+import { entryOf } from '../kernel/json.ts';
 
 /** The contract's exit codes; what a signal ended gets its code from the signal itself, raised again at the end. */
 export const EXIT = {
@@ -76,7 +77,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof StoppedError && error.cause !== undefined) return exitCodeOf(error.cause);
   if (error.code.startsWith('STORAGE_')) return EXIT.storage;
   if (error instanceof BadResponseError) return EXIT.unreachable;
-  const known = BY_CODE[error.code];
+  const known = entryOf(BY_CODE, error.code);
   if (known !== undefined) return known;
   if (!(error instanceof ServiceError)) return EXIT.unexpected;
   return error.status >= 500 ? EXIT.unreachable : (BY_STATUS[error.status] ?? EXIT.unexpected);

@@ -6,6 +6,7 @@ import {
   ServiceError,
   type Subject,
 } from '../kernel/errors.ts';
+import { entryOf } from '../kernel/json.ts';
 import type { Redactor } from '../kernel/redaction.ts';
 import { jsonText } from '../output/json.ts';
 import { errColumns } from '../output/terminal.ts';
@@ -48,6 +49,7 @@ const HINTS: Readonly<Record<string, string>> = {
     'The key may lack the scope (esign:write to create, send, cancel, remind), or the organisation its bucket or plan.',
   QUOTA_EXCEEDED: "The organisation's monthly envelope limit is reached; it resets with the month.",
   NETWORK: 'See what stands in the way: `esign doctor`.',
+  VALIDATION_ERROR: 'Mend what it names, and run the same again; --debug shows the request.',
   RATE_LIMITED: 'Wait for the rate window to reset, or send fewer requests.',
 };
 
@@ -55,7 +57,11 @@ function hintFor(error: EsignError): string | undefined {
   if (isNotFound(error)) return notFoundHint(error.subject);
   if (error instanceof ServiceError && error.code === 'INVALID_STATE' && error.subject)
     return `See where it stands: \`esign envelopes get ${error.subject.id}\`.`;
-  return HINTS[error.code];
+  const known = entryOf(HINTS, error.code);
+  if (known !== undefined || !(error instanceof ServiceError)) return known;
+  return error.status >= 500
+    ? 'The service is in trouble. Try again later; `esign doctor` tells whether it answers.'
+    : 'Run it again with --debug, which shows the request and the reply.';
 }
 
 function notFoundHint(subject: Subject | undefined): string {

@@ -1,4 +1,5 @@
 import { METHODS } from '../api/raw.ts';
+import { entryOf } from '../kernel/json.ts';
 import { ENVELOPE_STATUSES, EVENTS, isTerminal, PAPERS } from '../kernel/vocabulary.ts';
 import type { CommandTree, FlagFacts } from './commands.ts';
 import { flagNamed, type Line, readLine } from './line.ts';
@@ -87,7 +88,7 @@ function flagNames(line: Line): Candidate[] {
 }
 
 function flagValues(flag: FlagFacts, line: Line, current: string, lookup: Lookup): Completion {
-  const list = LISTS[flag.name];
+  const list = entryOf(LISTS, flag.name);
   if (list) return { candidates: listItems(list, current), paths: 'none' };
   if (flag.options) return words(flag.options);
   if (flag.name === 'profile') return { candidates: lookup.profiles(), paths: 'none' };
@@ -137,7 +138,7 @@ const FITTING: Readonly<Record<string, (status: string) => boolean>> = {
 };
 
 function recents(kind: RecentKind, line: Line, lookup: Lookup): Completion {
-  const fits = kind === 'envelopes' ? FITTING[line.path] : undefined;
+  const fits = kind === 'envelopes' ? entryOf(FITTING, line.path) : undefined;
   const found = lookup
     .recent(kind, line)
     .filter(({ id, status }) => !line.args.includes(id) && (!fits || status === undefined || fits(status)));

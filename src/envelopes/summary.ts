@@ -65,7 +65,7 @@ export function namedIn({ stuck, waitingLongest, expiringSoon }: Summary): strin
 
 class Tally {
   readonly #options: SummaryOptions;
-  readonly #byStatus: Record<string, number> = {};
+  readonly #byStatus = new Map<string, number>();
   readonly #waiting: Standout[] = [];
   readonly #expiring: Standout[] = [];
   readonly #stuck: Standout[] = [];
@@ -79,7 +79,7 @@ class Tally {
   add(envelope: Envelope): void {
     const status = envelope.status ?? 'UNKNOWN';
     this.#total++;
-    this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
+    this.#byStatus.set(status, (this.#byStatus.get(status) ?? 0) + 1);
     const took = Date.parse(envelope.completedAt ?? '') - Date.parse(envelope.sentAt ?? '');
     if (!Number.isNaN(took)) this.#durations.push(took);
     if (isInFlight(envelope.status)) this.#addInFlight(envelope);
@@ -99,7 +99,7 @@ class Tally {
     const sorted = this.#durations.sort((a, b) => a - b);
     return {
       total: this.#total,
-      byStatus: this.#byStatus,
+      byStatus: Object.fromEntries(this.#byStatus),
       waitingLongest: this.#waiting,
       expiringSoon: this.#expiring,
       stuck: this.#stuck,

@@ -19,6 +19,11 @@ export function valueAt(value: unknown, path: string): unknown {
   return current;
 }
 
+/** What a table says of a word from outside. Each object knows `constructor` and its like, and none of them is in a table. */
+export function entryOf<T>(table: Readonly<Record<string, T>>, word: string): T | undefined {
+  return Object.hasOwn(table, word) ? table[word] : undefined;
+}
+
 /** True when something in it lies below more than so many lists and objects. */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,3 +1,4 @@
+import { entryOf } from '../kernel/json.ts';
 import type { Terminal } from './terminal.ts';
 
 type Colour = Parameters<Terminal['style']>[0];
@@ -15,11 +16,11 @@ const COLOURS: Readonly<Record<string, Colour>> = {
 
 /** The colour of an envelope status; none for one we do not know. */
 export function statusColour(status: string | null | undefined): Colour | undefined {
-  return COLOURS[status ?? ''];
+  return entryOf(COLOURS, status ?? '');
 }
 
 /** What a signer did, in a word or two. */
 export function signerMark(status: string | null | undefined): string {
   const marks: Record<string, string> = { SIGNED: '✓', DECLINED: '✗', VIEWED: '◐', SENT: '○', PENDING: '·' };
-  return marks[status ?? ''] ?? '?';
+  return entryOf(marks, status ?? '') ?? '?';
 }

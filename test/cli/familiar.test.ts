@@ -17,6 +17,11 @@ describe('words of other tools', () => {
     ['events show x', 'events show x'],
     ['envelopes list', 'envelopes list'],
     ['documents ls', 'documents ls'],
+    ['--json', '--json --help'],
+    ['envelopes --json', 'envelopes --json --help'],
+    ['--json index', '--json index --help'],
+    ['listen --json', 'listen --json'],
+    ['envelopes --json --all', 'envelopes --json --all'],
     ['listen -v', 'listen -v'],
     ['', ''],
   ])('%s is %s', (line, wanted) => {

@@ -31,6 +31,8 @@ describe('exit codes', () => {
     [service('VALIDATION_ERROR', 400), 6],
     [service('RATE_LIMITED', 429), 7],
     [service('INTERNAL_ERROR', 500), 8],
+    [service('constructor', 400), 1],
+    [service('toString', 500), 8],
     [service('BRAND_NEW', 404), 4],
     [service('BRAND_NEW', 400), 1],
     [service('BRAND_NEW', 418), 1],
@@ -63,7 +65,7 @@ describe('the report of an error', () => {
       'Error: env_1: m (INVALID_STATE)\nSee where it stands: `esign envelopes get env_1`.\n',
     );
     expect(errorText(invalid, plain)).toBe(
-      'Error: Invalid body (VALIDATION_ERROR)\n  signers.0.role: no such role\n  signers.0.role: pick one\n',
+      'Error: Invalid body (VALIDATION_ERROR)\n  signers.0.role: no such role\n  signers.0.role: pick one\nMend what it names, and run the same again; --debug shows the request.\n',
     );
   });
 
@@ -76,7 +78,7 @@ describe('the report of an error', () => {
         message: 'Invalid body',
         status: 400,
         details: invalid.details,
-        hint: null,
+        hint: 'Mend what it names, and run the same again; --debug shows the request.',
         exitCode: 6,
       },
     });

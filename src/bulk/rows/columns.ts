@@ -1,3 +1,4 @@
+import { entryOf } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import type { Problem } from './raw-row.ts';
 
@@ -46,7 +47,7 @@ function columnOf(cell: string): Column | undefined {
   const meta = /^meta(?:data)?\.(.+)$/is.exec(name)?.[1]?.trim();
   if (meta) return { name, path: ['metadata', meta] };
   const word = name.toLowerCase().replaceAll(/[\s-]+/g, '_');
-  const plain = Object.hasOwn(PLAIN, word) ? PLAIN[word] : undefined;
+  const plain = entryOf(PLAIN, word);
   if (plain !== undefined) return { name, path: [plain] };
   if (OF_A_SIGNER.includes(word)) return { name, path: ['signers', '0', word] };
   const [, number = '0', part = ''] = NUMBERED.exec(word) ?? [];

@@ -2,7 +2,7 @@ import type { NewEnvelope } from '../../envelopes/create.ts';
 import { REQUEST_ID_KEY } from '../../envelopes/settle.ts';
 import { isEmailAddress, type NewSigner } from '../../envelopes/signer-mailbox.ts';
 import { counted } from '../../kernel/duration.ts';
-import { isList, isRecord } from '../../kernel/json.ts';
+import { entryOf, isList, isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { LIMITS, ROW_KEY, RUN_KEY, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import type { RawRow } from './raw-row.ts';
@@ -92,7 +92,7 @@ function refuseUnknown(
     if (known.includes(key)) continue;
     const meant = nearest(key, known);
     const text = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
-    complain(`${prefix}${key}`, DECIDED_ELSEWHERE[key] ?? `there is no such field; ${text}`);
+    complain(`${prefix}${key}`, entryOf(DECIDED_ELSEWHERE, key) ?? `there is no such field; ${text}`);
   }
 }
 

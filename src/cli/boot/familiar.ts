@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { entryOf } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/nearest.ts';
 import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import type { Installation } from './installation.ts';
@@ -11,9 +12,20 @@ export function inOurWords(argv: readonly string[], { commands }: Pick<Installat
   const [first = '', second = '', ...rest] = argv;
   if (first === 'sandbox' && second === 'exec') return [first, second, ...separated(rest)];
   if (first === 'help') return [...argv.slice(1), '--help'];
-  const ours = VERBS[second];
+  if (asksForJsonOf(argv, Object.keys(commands))) return [...argv, '--help'];
+  const ours = entryOf(VERBS, second);
   const isOurs = (verb: string) => Object.hasOwn(commands, `${first} ${verb}`);
   return ours !== undefined && !isOurs(second) && isOurs(ours) ? [first, ours, ...rest] : [...argv];
+}
+
+/** `--json` with no command: for a program the help is JSON, too. */
+function asksForJsonOf(argv: readonly string[], names: readonly string[]): boolean {
+  const words = argv.filter((word) => word !== '--json');
+  const [topic] = words;
+  if (words.length === argv.length || words.length > 1) return false;
+  return (
+    topic === undefined || (!names.includes(topic) && names.some((name) => name.startsWith(`${topic} `)))
+  );
 }
 
 /** Flags of `sandbox exec` that take a word of their own. */
@@ -61,10 +73,10 @@ const TRIED: Readonly<Record<string, string>> = {
 /** The command that was most likely meant by words that name none. One that mails or deletes only for a slip of the finger. */
 export function commandMeant(words: string, names: readonly string[]): string | undefined {
   const [first = '', ...rest] = words.split(' ');
-  const parts = [TOPICS[first] ?? first, ...rest];
+  const parts = [entryOf(TOPICS, first) ?? first, ...rest];
   if (names.includes(parts.join(' '))) return parts.join(' ');
   const isNone = !names.includes(parts.slice(0, 2).join(' '));
-  const tried = TRIED[(parts[0] === 'envelopes' ? parts[1] : first) ?? ''];
+  const tried = entryOf(TRIED, (parts[0] === 'envelopes' ? parts[1] : first) ?? '');
   if (tried !== undefined && isNone) return tried;
   // `envelopes get x y` is routed as one long command name when an argument is not expected.
   for (let length = parts.length; length > 0; length--) {

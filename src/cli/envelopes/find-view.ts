@@ -1,6 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { replacedBy } from '../../envelopes/replace/find.ts';
 import { type Selection, soughtPart } from '../../envelopes/select.ts';
+import { entryOf } from '../../kernel/json.ts';
 import { isInFlight } from '../../kernel/vocabulary.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -89,5 +90,5 @@ function waitedFor(signers: readonly Signer[]): string {
 }
 
 function stateOf({ status }: Signer): string {
-  return OPENED[status ?? ''] ?? status?.toLowerCase() ?? '';
+  return entryOf(OPENED, status ?? '') ?? status?.toLowerCase() ?? '';
 }

@@ -1,5 +1,6 @@
 import type { Standout, Summary } from '../../envelopes/summary.ts';
 import { counted, durationInWords } from '../../kernel/duration.ts';
+import { entryOf } from '../../kernel/json.ts';
 import { htmlText } from '../../output/html.ts';
 import { exactTime } from '../../output/time.ts';
 
@@ -45,7 +46,7 @@ function chart(statuses: readonly (readonly [string, number])[]): string {
   const rows = statuses.map(([status, count], index) => {
     const y = index * ROW;
     const width = Math.max(2, Math.round((count / most) * 420));
-    return `<text x="0" y="${y + 20}">${htmlText(status)}</text><rect x="140" y="${y + 5}" width="${width}" height="20" rx="3" fill="${COLOURS[status] ?? '#7d8590'}"/><text x="${150 + width}" y="${y + 20}">${count}</text>`;
+    return `<text x="0" y="${y + 20}">${htmlText(status)}</text><rect x="140" y="${y + 5}" width="${width}" height="20" rx="3" fill="${entryOf(COLOURS, status) ?? '#7d8590'}"/><text x="${150 + width}" y="${y + 20}">${count}</text>`;
   });
   const label = statuses.map(([status, count]) => `${status} ${count}`).join(', ');
   return `<svg role="img" aria-label="${htmlText(label)}" viewBox="0 0 640 ${statuses.length * ROW}" width="100%">${rows.join('')}</svg>`;

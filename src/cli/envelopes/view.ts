@@ -1,6 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { replacedBy } from '../../envelopes/replace/find.ts';
 import { counted } from '../../kernel/duration.ts';
+import { entryOf } from '../../kernel/json.ts';
 import { isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
 import { signerMark, statusColour } from '../../output/status.ts';
@@ -91,7 +92,7 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
 
 /** The commands that make sense now. */
 function nextSteps(envelope: Envelope, terminal: Terminal): string {
-  const commands = NEXT[envelope.status ?? ''] ?? [];
+  const commands = entryOf(NEXT, envelope.status ?? '') ?? [];
   if (!terminal.outIsTty || commands.length === 0) return '';
   return `${commands.map((one) => terminal.style('dim', `esign envelopes ${one} ${safeLine(envelope.id)}`)).join('\n')}\n`;
 }

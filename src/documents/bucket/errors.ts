@@ -1,5 +1,5 @@
 import { codeOf, messageOf, StorageError, type StorageErrorCode, UsageError } from '../../kernel/errors.ts';
-import { isRecord } from '../../kernel/json.ts';
+import { entryOf, isRecord } from '../../kernel/json.ts';
 import { nameOf, proxyFor, proxyOf } from '../../kernel/network/proxy.ts';
 
 /** What was tried, and where. */
@@ -107,7 +107,12 @@ function causeOf(error: unknown, where: Where): Cause {
   const name = error instanceof Error ? error.name : '';
   if (name === 'CredentialsProviderError') return withoutCredentials(messageOf(error));
   const status = statusOf(error);
-  return otherRegion(error, name, status) ?? BY_NAME[name] ?? byStatus(status) ?? byConnection(error, where);
+  return (
+    otherRegion(error, name, status) ??
+    entryOf(BY_NAME, name) ??
+    byStatus(status) ??
+    byConnection(error, where)
+  );
 }
 
 /** A redirect, or a signature for another region. The region is in a header, or nowhere. */

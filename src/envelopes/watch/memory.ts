@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import { entryOf } from '../../kernel/json.ts';
 import { isTerminal } from '../../kernel/vocabulary.ts';
 import { showsSigners } from './poller.ts';
 
@@ -81,7 +82,7 @@ function statusOf(envelope: Envelope): string {
 }
 
 function rankOf(status: string): number | undefined {
-  return isTerminal(status) ? ENDED : RANK[status];
+  return isTerminal(status) ? ENDED : entryOf(RANK, status);
 }
 
 function isStale(before: Seen, status: string): boolean {
@@ -128,7 +129,7 @@ function guessMoved(before: Seen, envelope: Envelope): Signer[] {
 }
 
 function goesBack(from: string, to: string): boolean {
-  const [before, after] = [SIGNER_RANK[from], SIGNER_RANK[to]];
+  const [before, after] = [entryOf(SIGNER_RANK, from), entryOf(SIGNER_RANK, to)];
   if (before === 3) return true;
   return before !== undefined && after !== undefined && after < before;
 }
