@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
@@ -115,6 +115,14 @@ describe('the sandbox', () => {
     await home.run`sandbox reset --yes`;
     expect(await home.json`envelopes list`).toEqual([]);
     await running.stop();
+  });
+
+  it.each(['--faults', '--fault'])('begins with the faults of a file: %s', async (flag) => {
+    await writeFile(home.path('faults.json'), '{"error500":{"times":1}}');
+    const running = start('--ephemeral', flag, home.path('faults.json'));
+    await running.object();
+    expect(await home.object`sandbox faults --json`).toMatchObject({ settings: { error500: { times: 1 } } });
+    await running.stop('SIGTERM');
   });
 
   it('leaves the profiles alone when told so', async () => {

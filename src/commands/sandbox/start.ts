@@ -53,6 +53,7 @@ export default class SandboxStart extends EsignCommand {
       helpValue: 'NAME=VALUE',
     }),
     faults: Flags.string({
+      aliases: ['fault'],
       helpGroup: 'SERVICE',
       description: 'JSON file with faults; see `sandbox faults`',
       helpValue: 'FILE',
