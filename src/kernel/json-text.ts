@@ -10,7 +10,7 @@ interface Token {
 }
 
 /** Brackets, commas, colons, strings, and other words; what stands between them is dropped. */
-export function* jsonTokens(text: string): Generator<Token, void, undefined> {
+function* jsonTokens(text: string): Generator<Token, void, undefined> {
   const plain = /[^\s"{}[\],:]+|[{}[\],:]/y;
   for (let i = 0; i < text.length; ) {
     const at = i;

@@ -25,7 +25,7 @@ type Stream = Pick<NodeJS.WriteStream, 'write' | 'columns'>;
  * The sign that something is waited for, on the last line of stderr. It comes when nothing else is shown and nothing was
  * written for a moment, and is gone before anything is written: all who write to the screen tell it.
  */
-export class WaitingSign {
+class WaitingSign {
   readonly #stream: () => Stream;
   /** What is waited for now, the latest last. */
   readonly #waits = new Set<Sign>();

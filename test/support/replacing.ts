@@ -51,7 +51,7 @@ export async function startRig(choices: Record<string, string> = {}): Promise<Ri
   return { sandbox, client, control, folder, close };
 }
 
-export const KINDS = ['SENT', 'IN_PROGRESS', 'DRAFT', 'DECLINED', 'CANCELLED', 'EXPIRED'] as const;
+const KINDS = ['SENT', 'IN_PROGRESS', 'DRAFT', 'DECLINED', 'CANCELLED', 'EXPIRED'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** An envelope in this status, with a wrong address in it. */
@@ -150,7 +150,7 @@ function fate(random: () => number): 'well' | 'killed before' | 'killed after' |
 const lost = () => new NetworkError('NETWORK', 'the reply was lost', { maybeReceived: true });
 
 /** The client of a process that is killed, and a network that loses, wherever the seed says. */
-export function unreliable(client: Client, random: () => number): Client {
+function unreliable(client: Client, random: () => number): Client {
   const at = async <T>(work: () => Promise<T>): Promise<T> => {
     const what = fate(random);
     if (what === 'killed before') throw new Killed();
@@ -174,7 +174,7 @@ export function unreliable(client: Client, random: () => number): Client {
 }
 
 /** The journal of such a process: an entry may be missing, or be its last act. */
-export function unreliableMemory(memory: ReplaceMemory, random: () => number): ReplaceMemory {
+function unreliableMemory(memory: ReplaceMemory, random: () => number): ReplaceMemory {
   const at = async (work: () => Promise<void>) => {
     const what = fate(random);
     if (what === 'killed before') throw new Killed();

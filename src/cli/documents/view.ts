@@ -32,7 +32,7 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
 }
 
 /** `sealed by X on 2026-03-01, pinned`. */
-export function sealInWords({ state, subject, time, trust, coverage }: JudgedSeal): string {
+function sealInWords({ state, subject, time, trust, coverage }: JudgedSeal): string {
   if (state === 'unsigned') return 'no seal';
   if (state === 'unreadable') return 'its seal can’t be read';
   const name = sealerName(subject ?? '');

@@ -112,7 +112,7 @@ const FILTERS: readonly (readonly [keyof Selection, string])[] = [
 ];
 
 /** What is said when there is nothing, and what to try. */
-export function nothingFits(selection: Selection): string {
+function nothingFits(selection: Selection): string {
   const { search, signer } = selection;
   const others = FILTERS.filter(([key]) => selection[key] !== undefined).map(([, flag]) => flag);
   const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;

@@ -37,7 +37,7 @@ function record(value: unknown): Record<string, unknown> {
 }
 
 /** The value with every secret and every presigned link taken out, however deep. */
-export function withoutSecrets(value: unknown, redactor: Redactor): unknown {
+function withoutSecrets(value: unknown, redactor: Redactor): unknown {
   return redactValue(withoutLinks(value), redactor);
 }
 

@@ -46,7 +46,7 @@ export function listResult(bucket: string, objects: KeyIndex, query: Query): Xml
 }
 
 /** How keys are written where the client asked for an encoding. @throws S3Error for one there is not. */
-export function shownBy(query: Query): (text: string) => string {
+function shownBy(query: Query): (text: string) => string {
   const encoding = query.get('encoding-type');
   if (encoding !== undefined && encoding !== 'url')
     throw new S3Error('InvalidArgument', 'Invalid Encoding Method specified.');
@@ -109,7 +109,7 @@ function afterKey(query: Query): string {
 }
 
 /** What stands for all keys that go on alike up to the next delimiter; undefined for a key by itself. */
-export function commonPrefix(key: string, prefix: string, delimiter: string): string | undefined {
+function commonPrefix(key: string, prefix: string, delimiter: string): string | undefined {
   if (delimiter === '') return undefined;
   const end = key.indexOf(delimiter, prefix.length);
   return end < 0 ? undefined : key.slice(0, end + delimiter.length);

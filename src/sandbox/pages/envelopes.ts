@@ -53,7 +53,7 @@ function row(one: EnvelopeRecord): unknown[] {
   return [when(one.createdAt), envelopeLink(one.id), state(one.status), one.subject, signers];
 }
 
-export function envelopeLink(id: string) {
+function envelopeLink(id: string) {
   return html`<a href="/envelopes/${id}"><code>${id}</code></a>`;
 }
 

@@ -67,7 +67,7 @@ export class TemplateRoles {
 }
 
 /** The roles that the template itself names. */
-export function rolesToldBy(template: Template): KnownRoles {
+function rolesToldBy(template: Template): KnownRoles {
   return { names: sentRoles(template), inferred: false };
 }
 

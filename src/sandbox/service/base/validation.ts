@@ -209,7 +209,7 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown): { data: T } | 
 }
 
 /** True for a JSON object: not null, not an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
