@@ -292,12 +292,7 @@ function isWhole(text) {
   return length === undefined ? text.endsWith('0\r\n\r\n') : text.length >= end + 4 + Number(length);
 }
 
-if (process.argv[1] === import.meta.filename)
-  printRows(
-    await benchListen({
-      count: option('count'),
-      rounds: option('rounds'),
-      connections: option('connections'),
-      many: option('many'),
-    }),
-  );
+if (process.argv[1] === import.meta.filename) {
+  const names = ['count', 'rounds', 'connections', 'many'];
+  printRows(await benchListen(Object.fromEntries(names.map((name) => [name, option(name)]))));
+}
