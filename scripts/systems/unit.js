@@ -10,9 +10,9 @@ const root = join(import.meta.dirname, '../..');
 /** The sources with the packages for Windows: those hold machine code. */
 const COPY = join(root, 'node_modules/.cache/windows');
 const LIMIT_MS = 1_500_000;
-/** Windows has its files from wine, which has them from Linux, and each process of it is one of those, too: all takes longer. */
+/** Each file and each process costs more under wine. */
 const PATIENT = ['--testTimeout', '180000', '--hookTimeout', '180000'];
-const OTHERS = /^(e2e|faults|browser|contract|mutation|rgw|bench|support|fixtures)$/;
+const OTHERS = /^(e2e|faults|browser|contract|mutation|rgw|bench|fixtures)$/;
 
 /** Runs the unit suite on Windows, a folder of tests after the other or those that are named; true when nothing failed. */
 export async function checkUnit(wine, folder, asked) {
@@ -36,8 +36,8 @@ async function copySources() {
 }
 
 function foldersOf(tests) {
-  const names = readdirSync(tests).filter((name) => !OTHERS.test(name.split('.')[0]));
-  return names.map((name) => `test/${name}`);
+  const entries = readdirSync(tests, { withFileTypes: true }).filter(({ name }) => !OTHERS.test(name));
+  return entries.map((entry) => `test/${entry.name}${entry.isDirectory() ? '/' : ''}`);
 }
 
 async function passes(wine, folder, part) {

@@ -138,6 +138,9 @@ it('Keys are compared as their UTF-8 bytes are', () => {
   );
 });
 
+/** A slow machine may take longer than vitest waits. */
+const PATIENCE = { timeout: 15_000 };
+
 describe('uploads of one key', () => {
   it('at once never mix: bytes, ETag and metadata are of one of them', async () => {
     const rig = await startRig();
@@ -184,9 +187,9 @@ describe('uploads of one key', () => {
     socket.write(`PUT ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
     socket.write(body.subarray(0, 600_000));
     // The upload is under way once its temporary file is there.
-    await vi.waitFor(async () => expect(await rig.tree()).not.toEqual(before));
+    await vi.waitFor(async () => expect(await rig.tree()).not.toEqual(before), PATIENCE);
     socket.resetAndDestroy();
-    await vi.waitFor(async () => expect(await rig.tree()).toEqual(before));
+    await vi.waitFor(async () => expect(await rig.tree()).toEqual(before), PATIENCE);
     expect((await rig.server.objects(BUCKET).get('k'))?.toString()).toBe('old');
   });
 
@@ -201,7 +204,8 @@ describe('uploads of one key', () => {
       request.write(bytes(1_000));
       return once(request, 'error');
     });
-    await vi.waitFor(async () => expect(await rig.tree()).toHaveLength(before.length + uploads.length));
+    const all = before.length + uploads.length;
+    await vi.waitFor(async () => expect(await rig.tree()).toHaveLength(all), PATIENCE);
     await rig.server.close();
     expect(readdirSync(join(rig.dir, BUCKET))).toEqual([]);
     await Promise.all(uploads);
