@@ -1,5 +1,6 @@
 import type { Envelope } from '../api/schemas.ts';
 import { type Selection, selectionFilter } from '../envelopes/select.ts';
+import { entryOf } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 import { folded, wordsOf } from '../kernel/words.ts';
@@ -106,7 +107,7 @@ function couldFitNow({ statuses, createdAfter, createdBefore }: Selection, now: 
     if (createdAfter !== undefined && created < createdAfter(time)) return false;
     if (createdBefore !== undefined && created > createdBefore(time)) return false;
     if (statuses === undefined || touched || statuses.includes(status)) return true;
-    const next = NEXT[status];
+    const next = entryOf(NEXT, status);
     return next === undefined || next.some((one) => statuses.includes(one));
   };
 }

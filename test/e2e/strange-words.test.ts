@@ -40,6 +40,14 @@ describe.each(WORDS)('%s', (word) => {
     expect(stdout).not.toMatch(/native code|\[object/);
   });
 
+  it('as a status is searched past', async () => {
+    const find = argv`find ada --status SENT --json`;
+    for (let time = 0; time < 2; time++) {
+      const { code, stderr } = await home.run(find, { env: service.env });
+      expect([code, stderr]).toEqual([0, expect.not.stringContaining('TypeError')]);
+    }
+  });
+
   it('as an error code ends with 1 and one line of JSON', async () => {
     const finished = await home.run(argv`envelopes get ${word} --json`, { env: service.env });
     expect([finished.code, reportedError(finished)]).toEqual([
