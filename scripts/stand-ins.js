@@ -18,6 +18,10 @@ const FIRST = [
   [/@oclif\/core\/lib\/command\.js$/, './help/util', unreached('help/util')],
   // Output is written by output/terminal.ts.
   [/@oclif\/core\/lib\/command\.js$/, './ux', unreached('ux')],
+  // Arguments are never read from stdin by oclif: each says ignoreStdin.
+  [/@oclif\/core\/lib\/parser\/parse\.js$/, 'node:readline', unreached('readline')],
+  // No flag of ours is a file or a folder that oclif looks for.
+  [/@oclif\/core\/lib\/util\/fs\.js$/, 'node:fs/promises', unreached('fs/promises')],
   // For help alone, whose own code has it.
   [/@oclif\/core\/lib\/parser\/index\.js$/, './help', unreached('parser/help')],
   // oclif tells what it does when DEBUG is set; so much of it nobody asked for.

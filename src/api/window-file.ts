@@ -2,8 +2,8 @@ import { closeSync, fstatSync, openSync, readdirSync, readFileSync, rmSync, writ
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { shortDigest } from '../kernel/digest.ts';
-import { replaceFile } from '../kernel/files/files.ts';
 import { makeFolder } from '../kernel/files/folder.ts';
+import { replaceFile } from '../kernel/files/replace-file.ts';
 import { parseJson } from '../kernel/json.ts';
 import type { Standing, WindowCounter } from './rate-window.ts';
 

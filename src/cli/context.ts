@@ -107,7 +107,7 @@ export class Context {
     const { env } = process;
     const selfSufficient =
       env.ESIGN_BASE_URL && env.ESIGN_API_KEY && !env.ESIGN_PROFILE && !this.#flags.profile;
-    const store = selfSufficient ? { current: undefined, profiles: {} } : await readProfiles(configDir());
+    const store = selfSufficient ? { current: undefined, profiles: {} } : readProfiles(configDir());
     const settings = resolveSettings({
       flags: { profile: this.#flags.profile, baseUrl: this.#flags['base-url'], timeout: this.#flags.timeout },
       env,

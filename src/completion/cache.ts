@@ -2,13 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { shortDigest } from '../kernel/digest.ts';
-import { replaceFile } from '../kernel/files/files.ts';
+import { replaceFile } from '../kernel/files/replace-file.ts';
 import { parseJson } from '../kernel/json.ts';
 import { maskKey } from '../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
 
 /** After a day an id is more likely in the way than of use. */
 const KEPT_MS = 24 * 3_600_000;
+/** What is known as it is since so little is not written again: a script may ask for the same a thousand times. */
+const SAME_MS = 60_000;
 
 const entrySchema = z.object({
   id: z.string(),
@@ -41,11 +43,22 @@ export function readRecent(file: string, kind: RecentKind, now: number): Recent[
 /** Adds what a run has seen. Another run at the same moment may win: it is only a cache. */
 export function keepRecents(file: string, seen: Recents, now: number): void {
   const before = readCache(file);
+  if (isKnown(seen.envelopes, before.envelopes, now) && isKnown(seen.templates, before.templates, now))
+    return;
   const after: Cache = {
     envelopes: merged(seen.envelopes, before.envelopes, now),
     templates: merged(seen.templates, before.templates, now),
   };
   replaceFile(file, JSON.stringify(after));
+}
+
+function isKnown(seen: Recents[RecentKind], before: Cache[RecentKind], now: number): boolean {
+  return [...seen.values()].every(({ id, label, status }) =>
+    before.some(
+      (one) =>
+        one.id === id && one.label === label && one.status === status && Math.abs(now - one.at) < SAME_MS,
+    ),
+  );
 }
 
 function merged(seen: Recents[RecentKind], before: Cache[RecentKind], now: number): Cache[RecentKind] {

@@ -65,7 +65,7 @@ class WaitingSign {
   /** Something else is about to be written; the text, where it goes to the screen. */
   gone(text?: string | Uint8Array): void {
     this.#erase();
-    this.#since = performance.now();
+    this.#restart();
     if (text !== undefined && text.length > 0)
       this.#isAtLineStart = typeof text === 'string' ? text.endsWith('\n') : text.at(-1) === 10;
   }
@@ -78,8 +78,13 @@ class WaitingSign {
     return () => {
       if (isHeld) this.#held--;
       isHeld = false;
-      this.#since = performance.now();
+      this.#restart();
     };
+  }
+
+  /** Where nothing is waited for, no time is asked for either: Node would load it. */
+  #restart(): void {
+    if (this.#timer !== undefined) this.#since = performance.now();
   }
 
   #tick(from = PATIENCE_MS): void {

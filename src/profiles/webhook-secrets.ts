@@ -6,7 +6,7 @@ import { codeOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
-import { lockStore } from './store.ts';
+import { lockStore } from './update-store.ts';
 
 const entrySchema = z.object({
   baseUrl: z.string(),

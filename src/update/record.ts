@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../kernel/files/files.ts';
+import { replaceFile } from '../kernel/files/replace-file.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 
 /** What is known of newer versions. Times in ms since the epoch. */

@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cacheFile, keepRecents, readRecent } from '../../src/completion/cache.ts';
-import { createRecents, RECENT_LIMIT } from '../../src/completion/recent.ts';
+import { createRecents, RECENT_LIMIT, type Recents } from '../../src/completion/recent.ts';
 
 const scope = { baseUrl: 'https://api.example.com/v1', profile: 'acme', apiKey: 'sk_canary_0123456789' };
 const HOUR = 3_600_000;
@@ -31,6 +31,22 @@ describe('the cache of ids', () => {
     expect(ids(file, 45 * HOUR)).toEqual([]);
     // A clock that was set back must not keep an entry for ever.
     expect(ids(file, HOUR)).toEqual(['b']);
+  });
+
+  it('is not written again for what it just learned', async () => {
+    const file = cacheFile(folder, { ...scope, profile: 'again' });
+    const written = async (now: number, one: Recents) => {
+      const before = await stat(file).catch(() => undefined);
+      keepRecents(file, one, now);
+      return (await stat(file)).ino !== before?.ino;
+    };
+    const changed = seen('a');
+    changed.envelopes.set('a', { id: 'a', label: 'x', status: 'SENT' });
+    expect(await written(0, seen('a', 'b'))).toBe(true);
+    expect(await written(1_000, seen('a'))).toBe(false);
+    expect(await written(2_000, changed)).toBe(true);
+    expect(await written(3_000, seen('c'))).toBe(true);
+    expect(await written(HOUR, changed)).toBe(true);
   });
 
   it('never grows beyond its limit', async () => {

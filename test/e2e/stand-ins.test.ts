@@ -55,6 +55,12 @@ describe("oclif without its runner's parts", () => {
     expect(first.replace(/^\S+ /, '')).not.toContain('\u001b');
   });
 
+  it('asks for an argument that is missing, whatever stands on stdin', async () => {
+    const done = await home.run(argv`events show`, { input: 'evt_1\n' });
+    expect(done.code).toBe(2);
+    expect(done.stderr).toContain('argument id is missing');
+  });
+
   it('tells nothing of its own where DEBUG asks for everything, and errors have a stack then', async () => {
     const env = { DEBUG: '*' };
     expect(await home.run(argv`profiles list --json`, { env })).toMatchObject({ code: 0, stderr: '' });

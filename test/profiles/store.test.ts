@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/kernel/errors.ts';
 import { addProfile, applyChanges, checkName, removeProfile } from '../../src/profiles/edit.ts';
-import { readProfiles, storePath, updateProfiles } from '../../src/profiles/store.ts';
+import { readProfiles, storePath } from '../../src/profiles/store.ts';
+import { updateProfiles } from '../../src/profiles/update-store.ts';
 import { newWebhookSecret } from '../../src/profiles/webhook-secrets.ts';
 import { isPrivate } from '../support/private.ts';
 
@@ -20,14 +21,14 @@ const profile = { baseUrl: 'https://api.example.com/api/v1', apiKey: 'sk_live_01
 
 describe('the profile store', () => {
   it('is empty before the first profile, and makes nothing by being read', async () => {
-    expect(await readProfiles(folder)).toEqual({ current: undefined, profiles: {} });
+    expect(readProfiles(folder)).toEqual({ current: undefined, profiles: {} });
     await expect(stat(folder)).rejects.toThrow('ENOENT');
   });
 
   it('keeps a 0600 file in a 0700 folder; the first profile becomes current', async () => {
     await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
     await updateProfiles(folder, (store) => addProfile(store, 'other', profile));
-    expect(await readProfiles(folder)).toMatchObject({
+    expect(readProfiles(folder)).toMatchObject({
       current: 'acme',
       profiles: { acme: profile, other: profile },
     });
@@ -40,7 +41,7 @@ describe('the profile store', () => {
     await Promise.all(
       names.map((name) => updateProfiles(folder, (store) => addProfile(store, name, profile))),
     );
-    expect(Object.keys((await readProfiles(folder)).profiles).sort()).toEqual(names.sort());
+    expect(Object.keys(readProfiles(folder).profiles).sort()).toEqual(names.sort());
   });
 
   it.each(['{', '[]', '{"profiles":{"a":{"baseUrl":5}}}', ''])(
@@ -48,7 +49,7 @@ describe('the profile store', () => {
     async (text) => {
       await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
       await writeFile(storePath(folder), text);
-      await expect(readProfiles(folder)).rejects.toThrow(storePath(folder));
+      expect(() => readProfiles(folder)).toThrow(storePath(folder));
       await expect(updateProfiles(folder, (store) => addProfile(store, 'b', profile))).rejects.toThrow(
         UsageError,
       );
@@ -61,13 +62,13 @@ describe('the profile store', () => {
       addProfile(store, 'acme', { ...profile, future: { setting: 1 } }),
     );
     await updateProfiles(folder, (store) => addProfile(store, 'b', profile));
-    expect((await readProfiles(folder)).profiles.acme).toMatchObject({ future: { setting: 1 } });
+    expect(readProfiles(folder).profiles.acme).toMatchObject({ future: { setting: 1 } });
   });
 
   it('forgets which profile is current when that one is removed', async () => {
     await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
     await updateProfiles(folder, (store) => removeProfile(store, 'acme'));
-    expect(await readProfiles(folder)).toEqual({ current: undefined, profiles: {} });
+    expect(readProfiles(folder)).toEqual({ current: undefined, profiles: {} });
   });
 });
 

@@ -14,18 +14,26 @@ import { scopeOf } from '../boot/recents.ts';
  * `esign __complete SHELL =CURRENT WORD…`, which the completion scripts call at each Tab. It only reads small
  * local files and never the network; whatever goes wrong, it says nothing and completes nothing.
  */
-export async function main(argv: readonly string[], root: string): Promise<void> {
+export function main(argv: readonly string[], root: string): void {
   process.stdout.on('error', () => undefined);
   try {
     const [name, ...handed] = argv;
     const shell = SHELLS.find((known) => known === name);
     if (shell === undefined) return;
     const typed = readTyped(shell, handed);
-    const lookup = lookupIn(await readProfiles(configDir()).catch(() => undefined));
+    const lookup = lookupIn(readableStore());
     const completion = complete(readCommandTree(root), typed.words, typed.current, lookup);
     process.stdout.write(`${replyLines(shell, completion, typed, safeLine).join('\n')}\n`);
   } catch {
     // A shell that completes nothing is better than one that shows an error at each Tab.
+  }
+}
+
+function readableStore(): Profiles | undefined {
+  try {
+    return readProfiles(configDir());
+  } catch {
+    return undefined;
   }
 }
 

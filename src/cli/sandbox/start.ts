@@ -6,7 +6,7 @@ import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { writeJsonLine } from '../../output/json.ts';
 import { putProfile, removeProfile } from '../../profiles/edit.ts';
 import type { Profile } from '../../profiles/profile.ts';
-import { updateProfiles } from '../../profiles/store.ts';
+import { updateProfiles } from '../../profiles/update-store.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import type { Context } from '../context.ts';
 import { readJsonObject } from '../input/files.ts';

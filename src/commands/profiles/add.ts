@@ -7,7 +7,8 @@ import { renderProfile, writeProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
 import { forgetKey, placeKey } from '../../profiles/key-place.ts';
-import { readProfiles, updateProfiles } from '../../profiles/store.ts';
+import { readProfiles } from '../../profiles/store.ts';
+import { updateProfiles } from '../../profiles/update-store.ts';
 
 export default class ProfilesAdd extends EsignCommand {
   static override summary = 'Store an API key and where to use it.';
@@ -35,7 +36,7 @@ export default class ProfilesAdd extends EsignCommand {
     checkName(args.name);
     // Before anything is asked: a name that is taken, or a store that can't be read.
     addProfile(
-      await readProfiles(folder),
+      readProfiles(folder),
       args.name,
       applyChanges(undefined, { baseUrl: flags['base-url'], insecureHttp: flags['insecure-http'] }),
     );

@@ -8,7 +8,8 @@ import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
 import { forgetKey, placeKey } from '../../profiles/key-place.ts';
-import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
+import { profileNamed, readProfiles } from '../../profiles/store.ts';
+import { updateProfiles } from '../../profiles/update-store.ts';
 
 export default class ProfilesEdit extends EsignCommand {
   static override summary = 'Change a profile; what you do not name stays as it is.';
@@ -35,7 +36,7 @@ export default class ProfilesEdit extends EsignCommand {
     const { args, flags } = await this.parse(ProfilesEdit);
     const context = this.context({ ...flags, profile: undefined });
     const folder = configDir();
-    const before = profileNamed(await readProfiles(folder), args.name);
+    const before = profileNamed(readProfiles(folder), args.name);
     const changes = await readProfileChanges(flags, { needsKey: false }, context);
     const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
     if (flags.verify && reached !== undefined) await checkKey(applyChanges(before, changes), context);

@@ -17,7 +17,7 @@ export default class ProfilesList extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(ProfilesList);
     const context = this.context(flags);
-    const store = await readProfiles(configDir());
+    const store = readProfiles(configDir());
     const profiles = Object.entries(store.profiles).map(([name, profile]) =>
       publicProfile({ name, current: store.current === name, profile }),
     );

@@ -8,7 +8,8 @@ import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { removeProfile } from '../../profiles/edit.ts';
 import { forgetKey } from '../../profiles/key-place.ts';
-import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
+import { profileNamed, readProfiles } from '../../profiles/store.ts';
+import { updateProfiles } from '../../profiles/update-store.ts';
 
 export default class ProfilesRemove extends EsignCommand {
   static override summary = 'Remove a profile and the key stored with it.';
@@ -25,7 +26,7 @@ export default class ProfilesRemove extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ProfilesRemove);
     const context = this.context({ ...flags, profile: undefined });
-    const profile = profileNamed(await readProfiles(configDir()), args.name);
+    const profile = profileNamed(readProfiles(configDir()), args.name);
     if (flags['dry-run']) return writeDryRun({ ids: [args.name], stream: false }, 'remove', context);
     await confirmed(
       `Remove ${args.name} and its key?`,

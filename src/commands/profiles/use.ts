@@ -4,7 +4,8 @@ import { pickProfile } from '../../cli/profiles/pick.ts';
 import { writeProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { safeLine } from '../../output/text.ts';
-import { profileNamed, readProfiles, updateProfiles } from '../../profiles/store.ts';
+import { profileNamed, readProfiles } from '../../profiles/store.ts';
+import { updateProfiles } from '../../profiles/update-store.ts';
 
 export default class ProfilesUse extends EsignCommand {
   static override summary = 'Make a profile the current one.';
@@ -23,7 +24,7 @@ export default class ProfilesUse extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ProfilesUse);
     const context = this.context({ ...flags, profile: undefined });
-    const name = args.name ?? (await pickProfile(await readProfiles(configDir()), context.terminal));
+    const name = args.name ?? (await pickProfile(readProfiles(configDir()), context.terminal));
     const store = await updateProfiles(configDir(), (profiles) => {
       profileNamed(profiles, name);
       profiles.current = name;

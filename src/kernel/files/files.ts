@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
@@ -78,22 +77,6 @@ async function syncFile(path: string): Promise<void> {
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-/**
- * Replaces a file that can be done without, making its folder when missing: a reader sees the old text or the new one, a
- * crash of the machine may lose both.
- */
-export function replaceFile(path: string, content: string): void {
-  makeFolder(dirname(path), 0o700);
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(temporary, content, { mode: 0o600 });
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
   }
 }
 

@@ -3,8 +3,9 @@ import { rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replaceFile, writeFileAtomic } from '../../../src/kernel/files/files.ts';
+import { writeFileAtomic } from '../../../src/kernel/files/files.ts';
 import { makeFolder } from '../../../src/kernel/files/folder.ts';
+import { replaceFile } from '../../../src/kernel/files/replace-file.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { isPrivate } from '../../support/private.ts';
 

@@ -1,0 +1,19 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makeFolder } from './folder.ts';
+
+/**
+ * Replaces a file that can be done without, making its folder when missing: a reader sees the old text or the new one, a
+ * crash of the machine may lose both.
+ */
+export function replaceFile(path: string, content: string): void {
+  makeFolder(dirname(path), 0o700);
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, content, { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}

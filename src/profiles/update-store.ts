@@ -1,0 +1,69 @@
+import { basename } from 'node:path';
+import { UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
+import { privateFolder, replaceAtomic } from '../kernel/files/files.ts';
+import { lockFile } from '../kernel/files/lock.ts';
+import type { Profiles } from './profile.ts';
+import { readProfiles, storePath } from './store.ts';
+
+const TURN_MS = 15_000;
+
+/**
+ * Changes the store: reads it, applies `change`, writes it whole. Two processes take turns; the file is
+ * replaced atomically, 0600 in a 0700 folder.
+ */
+export async function updateProfiles(
+  folder: string,
+  change: (profiles: Profiles) => void,
+): Promise<Profiles> {
+  let release: (() => Promise<void>) | undefined;
+  try {
+    await privateFolder(folder);
+    release = await lockStore(storePath(folder));
+    const profiles = readProfiles(folder);
+    change(profiles);
+    await writeProfiles(folder, profiles);
+    return profiles;
+  } catch (error) {
+    throw error instanceof UsageError ? error : unwritable(folder, error);
+  } finally {
+    await release?.();
+  }
+}
+
+/** conf writes in place in a snap and where it can't rename, so it writes a new file, and that becomes the store. */
+async function writeProfiles(folder: string, { current, profiles }: Profiles): Promise<void> {
+  const { default: Conf } = await import('conf');
+  await replaceAtomic(storePath(folder), (draft) => {
+    const store = new Conf<Record<string, unknown>>({
+      cwd: folder,
+      configName: basename(draft, '.tmp'),
+      fileExtension: 'tmp',
+      configFileMode: 0o600,
+      accessPropertiesByDotNotation: false,
+    });
+    store.store = { current, profiles };
+  });
+}
+
+/**
+ * Waits for the turn to change a file of the config folder. Returns the release.
+ * @throws UsageError when another process has it for too long.
+ */
+export function lockStore(path: string): Promise<() => Promise<void>> {
+  const taken = (pid: string) =>
+    new UsageError(`Can't change ${path}: another esign (process ${pid}) is at it.`, {
+      hint: 'Run it again when that one is done.',
+    });
+  return lockFile(`${path}.lock`, taken, { waitMs: TURN_MS });
+}
+
+function unwritable(folder: string, error: unknown): UsageError {
+  return new UsageError(
+    `Can't write the profiles in ${folder} (${diskReason(error)}). Nothing was changed.`,
+    {
+      cause: error,
+      hint: 'Check who may write there, or name another folder with ESIGN_CONFIG_DIR.',
+    },
+  );
+}
