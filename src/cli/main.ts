@@ -1,4 +1,3 @@
-import './boot/schemas.ts';
 import type { Config } from '@oclif/core/config';
 import { EsignError, OutputError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';

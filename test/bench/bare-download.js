@@ -6,7 +6,7 @@ import { Pool } from 'undici';
 
 /*
  * The least that a download can do in Node: presigned URLs from stdin, fetched over so many connections, each body hashed
- * while it is written to a numbered file, which is then made durable.
+ * while it is written to a file in a numbered folder, which is then made durable.
  * node test/bench/bare-download.js FOLDER CONNECTIONS < URLS
  */
 const [folder = '.', connections = '32'] = process.argv.slice(2);
@@ -20,7 +20,8 @@ const work = async () => {
     const { pathname, search } = new URL(url);
     const { statusCode, body } = await pool.request({ method: 'GET', path: pathname + search });
     if (statusCode !== 200) throw new Error(`${pathname} was answered ${statusCode}`);
-    const file = await open(join(folder, `${index}.pdf`), 'wx');
+    await mkdir(join(folder, String(index)));
+    const file = await open(join(folder, String(index), 'signed.pdf'), 'wx');
     const hash = createHash('sha256');
     for await (const chunk of body) {
       hash.update(chunk);

@@ -102,8 +102,8 @@ function clientOf({ endpoint, keys }) {
 async function fill(server, prefix, count, bytes) {
   const client = clientOf(server);
   showStep(`filling the bucket with ${count} files`);
-  // Into one folder, as each of the tools names them.
-  const keys = Array.from({ length: count }, (_, index) => `${prefix}env_${index}.signed.pdf`);
+  // A folder for each envelope, as the service lays them.
+  const keys = Array.from({ length: count }, (_, index) => `${prefix}env_${index}/signed.pdf`);
   const next = keys.values();
   const work = async () => {
     for (const Key of next) {
@@ -197,7 +197,7 @@ async function toolsOf(server, keys, env) {
 function esign(env, keys) {
   return {
     file: process.execPath,
-    words: (dir) => [BIN, 'documents', 'download', '-', '--dir', dir],
+    words: (dir) => [BIN, 'documents', 'download', '-', '--dir', dir, '--name-template', '{key}'],
     env,
     input: `${keys.join('\n')}\n`,
   };
