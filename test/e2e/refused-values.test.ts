@@ -36,6 +36,10 @@ describe('an empty value', () => {
     ['--envelope', ['events', 'list', '--envelope', '']],
     ['--request-id', [...CREATE, '--request-id', '']],
     ['--profile', ['envelopes', 'list', '-p', '']],
+    [
+      '--api-key-command',
+      ['profiles', 'add', 'x', '--base-url', 'http://127.0.0.1:9/v1', '--api-key-command', ' '],
+    ],
     ['The argument id', ['templates', 'get', '']],
     ['The argument id', ['envelopes', 'replace', '', '--yes']],
   ])('of %s in %j is refused', async (name, args) => {

@@ -1,5 +1,4 @@
 import * as Flags from '@oclif/core/flags';
-import { UsageError } from '../../kernel/errors.ts';
 import type { ProfileChanges } from '../../profiles/edit.ts';
 import type { Placed } from '../../profiles/key-place.ts';
 import type { Context } from '../context.ts';
@@ -95,10 +94,6 @@ export async function readProfileChanges(
   options: { needsKey: boolean },
   context: Context,
 ): Promise<ProfileChanges> {
-  if (flags['api-key-command']?.trim() === '')
-    throw new UsageError('--api-key-command is empty.', {
-      hint: 'Give the command that prints the key, such as "pass show esign".',
-    });
   return {
     baseUrl: flags['base-url'],
     insecureHttp: flags['insecure-http'],

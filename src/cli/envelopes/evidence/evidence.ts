@@ -8,7 +8,7 @@ import { targetsOfEnvelopes } from '../../../documents/download/targets.ts';
 import { EvidenceFolder } from '../../../evidence/folder.ts';
 import { readReminder, readWebhook, receivedWebhooks, sentReminders } from '../../../evidence/sources.ts';
 import { counted } from '../../../kernel/duration.ts';
-import { StorageError, UsageError } from '../../../kernel/errors.ts';
+import { StorageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
 import { redactValue } from '../../../kernel/redaction.ts';
 import { PAPERS } from '../../../kernel/vocabulary.ts';
@@ -35,8 +35,6 @@ const PAGE = 'evidence.html';
  */
 export async function gatherEvidence(id: string, flags: EvidenceFlags, context: Context): Promise<void> {
   const { redactor, signal } = context;
-  if (flags.dir === '')
-    throw new UsageError('--dir is empty.', { hint: 'Name a folder of its own for the evidence.' });
   await learnSecrets(context);
   const client = await context.client();
   const first = await client.envelopes.get(id, signal);
