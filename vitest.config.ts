@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /**
@@ -13,13 +14,21 @@ const shared = { pool: 'forks', isolate: false } as const;
 /** The bucket's library says on Node 20 that it will not go on with it; the bundle asks it to be silent, too. */
 const env = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
 
+/** What only `npm run test:full` runs: `/* @module-tag full *\/` for a file, `{ tags: ['full'] }` for a test. */
+const tags = [{ name: 'full', description: 'runs in npm run test:full only' }];
+
 export default defineConfig({
   test: {
+    tags,
     projects: [
       {
+        resolve: { alias: { 'when-exit': join(import.meta.dirname, 'test/support/no-when-exit.ts') } },
         test: {
           ...shared,
+          tags,
           name: 'unit',
+          // Their import of when-exit gets the alias above only when Vite loads them.
+          server: { deps: { inline: ['conf', 'atomically'] } },
           include: ['test/**/*.test.ts'],
           exclude: [
             'test/e2e/**',
@@ -29,17 +38,20 @@ export default defineConfig({
             'test/mutation/**',
             'test/rgw/**',
           ],
-          setupFiles: ['test/support/fence.ts', 'test/support/coverage.ts'],
+          setupFiles: ['test/support/tidy.ts', 'test/support/fence.ts', 'test/support/coverage.ts'],
           env,
           restoreMocks: true,
           retry,
-          testTimeout: 20_000,
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
           maxWorkers: availableParallelism(),
         },
       },
       {
         test: {
           name: 'browser',
+          globalSetup: ['scripts/in-process.js'],
+          tags,
           include: ['test/browser/**/*.test.ts'],
           retry,
           testTimeout: 60_000,
@@ -70,9 +82,11 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          tags,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          setupFiles: ['test/support/coverage.ts'],
+          globalSetup: ['scripts/in-process.js'],
+          setupFiles: ['test/support/tidy.ts', 'test/support/coverage.ts'],
           retry,
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -52,7 +52,8 @@ function readyAnswer(argv) {
 /** Who brought it here, and so who upgrades it. */
 function installedBy() {
   const path = process.execPath.replaceAll('\\', '/');
-  if (!require('node:sea').isSea())
+  // Bun has no `node:sea`.
+  if (!require('node:module').isBuiltin('node:sea') || !require('node:sea').isSea())
     return /\/node_modules\/[^/]+$/.test(root.replaceAll('\\', '/')) ? 'npm' : 'source';
   if (path.includes('/Cellar/')) return 'homebrew';
   if (/\/WinGet\//i.test(path)) return 'winget';

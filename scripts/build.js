@@ -2,16 +2,19 @@ import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureInstalled } from './ensure.js';
 
-// Builds dist/, the fonts of the sandbox's papers, and the manifest; installs first what that needs.
+// Builds dist/, the fonts of the sandbox's documents, and the manifest; installs first what that needs.
 const dist = join(import.meta.dirname, '../dist');
 await ensureInstalled();
 const began = new Date();
 const { bundle, copyPages, helpPages, manifest } = await import('./bundle.js');
 const { types } = await import('./types.js');
-const { prepareFonts } = await import('./fonts.mjs');
+const { fontPackages, prepareFonts } = await import('./fonts.mjs');
+const { writeNotices } = await import('./notices.js');
 await prepareFonts(join(dist, 'fonts'));
-await bundle();
+const packages = await bundle();
 await copyPages();
+// What is copied as it is: the viewer of PDFs and the fonts.
+await writeNotices([...packages, 'node_modules/pdfjs-dist', ...fontPackages]);
 await manifest();
 await helpPages();
 await types();

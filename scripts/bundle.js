@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { packagesIn } from './notices.js';
 import { firstStandIns, lateStandIns } from './stand-ins.js';
 
 /*
@@ -24,7 +25,7 @@ const ALSO_FIRST = ['api/client.ts', 'completion/cache.ts'];
 const ENTRIES = {
   'sandbox/embed.ts': 'sandbox',
   'cli/help.ts': 'help',
-  'sandbox/papers/inspect-worker.ts': 'inspect-worker',
+  'sandbox/documents/inspect-worker.ts': 'inspect-worker',
 };
 /** Packages of the first file that the others get from there, too. */
 const SHARED_PACKAGES = /^@oclif\/core\/(args|command|flags)$/;
@@ -38,29 +39,33 @@ const COMMON = {
   // oclif looks for TypeScript only when it runs from sources, which the bundle never does;
   // the keychain's package holds machine code.
   external: ['typescript', '@napi-rs/keyring'],
-  legalComments: 'linked',
+  // THIRD-PARTY-NOTICES.txt has the licenses.
+  legalComments: 'none',
   logLevel: 'warning',
 };
 
-/** Makes the program in a dist folder; `more` are options of the bundler. */
+/**
+ * Makes the program in a dist folder; `more` are options of the bundler. Returns the folders of the packages that are in it.
+ */
 export async function bundle(dist = join(root, 'dist'), more = {}) {
   for (const part of BUNDLED) await rm(join(dist, part), { recursive: true, force: true });
   const program = join(dist, 'program');
   const commands = await commandFiles();
   const first = await firstModules(commands);
   const late = new Set(Object.keys(ENTRIES));
-  await build({
-    ...COMMON,
-    ...more,
+  const shipped = [];
+  const make = async (options) => {
+    const { metafile } = await build({ ...COMMON, ...more, ...options, metafile: true });
+    shipped.push(...packagesIn(metafile));
+  };
+  await make({
     stdin: { contents: startOf(commands, first), resolveDir: join(root, 'src'), sourcefile: 'start.js' },
     outfile: join(program, 'esign.cjs'),
     format: 'cjs',
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
     plugins: [firstStandIns, lateImports(first, late)],
   });
-  await build({
-    ...COMMON,
-    ...more,
+  await make({
     entryPoints: [...late, 'esign:commands'].map((name) => ({
       in: name.endsWith('.ts') ? `src/${name}` : name,
       out: fileOf(name),
@@ -72,33 +77,62 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
     banner: { js: FOR_COMMONJS },
     plugins: [lateStandIns, lazyHttp, fromFirst(first), listOf(commands)],
   });
-  await build({
-    ...COMMON,
-    ...more,
-    entryPoints: ['src/client/client.ts'],
-    outfile: join(dist, 'client/client.js'),
-    format: 'esm',
-    banner: { js: FOR_COMMONJS },
-  });
+  await libraries(dist, make);
   // bin/run.js wants a folder before it loads anything else.
-  const paths = {
+  await make({
     entryPoints: ['src/kernel/files/paths.ts'],
     outfile: join(program, 'paths.cjs'),
     format: 'cjs',
-  };
-  await build({ ...COMMON, ...more, ...paths });
+  });
   // It is loaded from beside the code that asks for it.
   await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(program, 'harfbuzz.wasm'));
+  return [...shipped, 'node_modules/harfbuzzjs'];
 }
+
+/**
+ * What programs load: `esign-cli/client` twice, as an ES module and for `require`, and a way to `require` the sandbox.
+ * Names are kept in the client, because they are in the stack traces of its users.
+ */
+async function libraries(dist, make) {
+  const client = { entryPoints: ['src/client/client.ts'], keepNames: true };
+  const asModule = { format: 'esm', banner: { js: REQUIRE_BUILTIN } };
+  await make({ ...client, ...asModule, outfile: join(dist, 'client/client.js') });
+  await make({ ...client, format: 'cjs', outfile: join(dist, 'client/client.cjs') });
+  await writeFile(join(dist, 'program/sandbox.cjs'), REQUIRE_SANDBOX);
+}
+
+/**
+ * The client requires nothing but parts of Node. `createRequire(import.meta.url)` would fail in a program that is itself
+ * bundled as CommonJS, where import.meta is empty.
+ */
+const REQUIRE_BUILTIN = `const require = (name) => {
+  const part = process.getBuiltinModule(name);
+  if (part === undefined) throw Object.assign(new Error(\`Cannot find module '\${name}'\`), { code: 'MODULE_NOT_FOUND' });
+  return part;
+};`;
+
+/**
+ * Node's own `require`: that of Jest can't load ES modules, and Jest replaces `process`, too, except outside its context.
+ */
+const REQUIRE_SANDBOX = `'use strict';
+const { runInThisContext } = require('node:vm');
+const { createRequire } = runInThisContext('process').getBuiltinModule('module');
+module.exports = createRequire(__filename)('./sandbox.js');
+`;
 
 /** CommonJS packages inside a module expect these three. */
 const FOR_COMMONJS = `import { createRequire as __createRequire } from 'node:module';
 const require = __createRequire(import.meta.url);
 const { filename: __filename, dirname: __dirname } = import.meta;`;
 
-async function commandFiles() {
+/** The files of src/commands that hold a command: the others are its run function, its view, and what they share. */
+export async function commandFiles() {
   const files = await readdir(join(root, 'src/commands'), { recursive: true });
-  return files.filter((file) => file.endsWith('.ts')).map((file) => `commands/${file.split(sep).join('/')}`);
+  const sources = files
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `commands/${file.split(sep).join('/')}`);
+  const texts = await Promise.all(sources.map((file) => readFile(join(root, 'src', file), 'utf8')));
+  return sources.filter((_file, index) => texts[index].includes('export default class'));
 }
 
 /** What the first file begins with: what bin/run.js calls, and its modules for the others. */
@@ -108,14 +142,14 @@ function startOf(commands, shared) {
   return `
     exports.commands = {${commands.map((file) => `'${wordsOf(file)}': () => ${load(file)},`).join('\n')}};
     exports.main = (argv, root) => require('./cli/main.ts').main(argv, { root, commands: exports.commands });
-    exports.complete = (...words) => require('./cli/autocomplete/complete.ts').main(...words);
+    exports.complete = (...words) => require('./commands/autocomplete/complete.ts').main(...words);
     exports.update = () => import('./cli/boot/update-check.ts').then((late) => late.main());
     exports.shared = {${[...shared].map((name) => `'${name}': () => require('${asImport(name)}'),`).join('\n')}};`;
 }
 
-/** commands/envelopes/get.ts as it is called: `envelopes get`. */
-function wordsOf(file) {
-  return file.replace(/^commands\/|\.ts$/g, '').replaceAll('/', ' ');
+/** The words that run a command: `envelopes get` for commands/envelopes/get/command.ts. */
+export function wordsOf(file) {
+  return file.replace(/^commands\/|(\/command)?\.ts$/g, '').replaceAll('/', ' ');
 }
 
 /** The modules of ours and the shared packages that the first file has: all that is not imported late. */
@@ -126,7 +160,6 @@ async function firstModules(commands) {
     write: false,
     stdin: { contents: startOf(commands, ALSO_FIRST), resolveDir: join(root, 'src'), sourcefile: 'start.js' },
     format: 'cjs',
-    legalComments: 'none',
     logLevel: 'silent',
     plugins: [
       {
@@ -231,6 +264,8 @@ export async function copyPages() {
   for (const file of ['pdf.min.mjs', 'pdf.worker.min.mjs']) await cp(join(viewer, file), join(target, file));
   await cp(join(root, 'dist/fonts/Caveat_500Medium.ttf'), join(target, 'hand.ttf'));
   await cp(join(root, 'src/webhooks/inspector/assets'), join(root, 'dist/inspector'), { recursive: true });
+  for (const folder of [target, join(root, 'dist/inspector')])
+    await cp(join(root, 'src/kernel/assets'), folder, { recursive: true });
 }
 
 /** oclif.manifest.json: all commands and flags in one file, so that help and routing load no command. */

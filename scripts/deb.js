@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { step } from './ensure.js';
+import { LICENSES } from './notices.js';
 
 // Makes dist/deb/esign-cli_VERSION_ARCH.deb of the standalone executable, with its man pages and completions.
 const root = join(import.meta.dirname, '..');
@@ -18,7 +19,7 @@ for (const [file, script] of [
   ['dist/man/esign.1', 'build:man'],
 ]) {
   if (existsSync(join(root, file))) continue;
-  process.stderr.write(`${file} is not there yet. Run \`npm run ${script}\` first.\n`);
+  process.stderr.write(`${file} doesn't exist. Run \`npm run ${script}\` first.\n`);
   process.exit(1);
 }
 
@@ -57,20 +58,12 @@ async function fill() {
   await put('usr/share/doc/esign-cli/changelog.gz', packed(await readFile(join(root, 'CHANGELOG.md'))));
 }
 
-/** Its own licence, and those of all that the executable carries. */
+/** Its own license, and those of everything the executable contains. */
 async function copyright() {
-  const program = join(root, 'dist/program');
-  const notices = (await readdir(program)).filter((name) => name.endsWith('.LEGAL.txt'));
-  const fonts = join(root, 'dist/fonts/licenses');
-  const files = [
-    join(root, 'LICENSE'),
-    ...notices.map((name) => join(program, name)),
-    ...(await readdir(fonts)).map((name) => join(fonts, name)),
-  ];
-  const texts = await Promise.all(
-    files.map(async (file) => `${basename(file)}\n\n${await readFile(file, 'utf8')}`),
+  const files = await Promise.all(
+    LICENSES.map((name) => readFile(join(root, 'dist/standalone', name), 'utf8')),
   );
-  return texts.join(`\n${'-'.repeat(72)}\n\n`);
+  return files.join(`\n${'-'.repeat(72)}\n\n`);
 }
 
 async function control() {

@@ -1,4 +1,4 @@
-// Puts the fonts of the sandbox's papers into one folder as plain TrueType, with a list of what each one covers.
+// Puts the fonts of the sandbox's documents into one folder as plain TrueType, with a list of what each one covers.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { inflateSync } from 'node:zlib';
 
 const require = createRequire(import.meta.url);
 
-/** Always loaded faces: their `use` is the name by which the papers ask for them. */
+/** Always loaded faces: their `use` is the name by which the documents ask for them. */
 const FACES = [
   { use: 'text', package: '@expo-google-fonts/noto-sans', file: '400Regular/NotoSans_400Regular.ttf' },
   { use: 'strong', package: '@expo-google-fonts/noto-sans', file: '600SemiBold/NotoSans_600SemiBold.ttf' },
@@ -33,7 +33,10 @@ const FALLBACKS = [
   { package: '@fontsource/noto-emoji', subset: 'emoji', ranges: 'union' },
 ];
 
-/** Han, kana, bopomofo and full-width forms: the slices of a Chinese font that the papers need. */
+/** The folders of the packages of the fonts. */
+export const fontPackages = [...FACES, ...FALLBACKS].map((font) => `node_modules/${font.package}`);
+
+/** Han, kana, bopomofo and full-width forms: the slices of a Chinese font that the documents need. */
 const CJK = [
   [0x2e80, 0x9fff],
   [0xf900, 0xfaff],
@@ -167,7 +170,7 @@ async function copyLicense(name, outDir) {
       if (error.code !== 'ENOENT') throw error;
     }
   }
-  throw new Error(`${name} has no licence file`);
+  throw new Error(`${name} has no license file`);
 }
 
 /** The file appears whole or not at all: two builds or test workers may run at once. */

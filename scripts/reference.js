@@ -1,13 +1,13 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-// Writes docs/reference from the manifest; with --check only says which pages are not up to date.
+// Writes docs/reference from the manifest. With --check, only lists the pages that are out of date.
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'docs/reference');
 const { commands } = JSON.parse(await readFile(join(root, 'oclif.manifest.json'), 'utf8'));
 const { oclif } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
-/** What every command has is told once, on the first page. */
+/** Global flags are described once, on the first page. */
 const isGlobal = (flag) => flag.helpGroup === 'GLOBAL';
 const words = (id) => id.replaceAll(':', ' ');
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');

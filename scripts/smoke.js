@@ -14,9 +14,9 @@ try {
   const version = esign('--version').trim();
   if (!version.startsWith('esign-cli/')) throw new Error(`--version says ${version}`);
   if (!esign('envelopes', 'create', '--help').includes('--template')) throw new Error('--help has no flags');
-  const { files } = JSON.parse(esign('demo', '--json', '--dir', join(home, 'papers')));
+  const { files } = JSON.parse(esign('demo', '--json', '--dir', join(home, 'documents')));
   const missing = files.filter(({ path }) => !existsSync(path));
-  if (files.length < 2 || missing.length > 0) throw new Error('the demo left no papers');
+  if (files.length < 2 || missing.length > 0) throw new Error('the demo left no documents');
   process.stdout.write(`${version}: version, help and demo work\n`);
 } finally {
   rmSync(home, { recursive: true, force: true });

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '..');
 const name = process.platform === 'win32' ? 'esign.exe' : 'esign';
 const bin = join(root, 'dist/standalone', name);
 if (!existsSync(bin)) {
-  process.stderr.write('There is no executable yet. Run `npm run build:standalone` first.\n');
+  process.stderr.write('No executable found. Run `npm run build:standalone` first.\n');
   process.exit(1);
 }
 await ensureInstalled();

@@ -6,8 +6,9 @@ const root = join(import.meta.dirname, '..');
 const doors = ['src/client/client.ts', 'src/sandbox/embed.ts'].map((file) => join(root, file));
 
 /**
- * dist/types: the declarations of `esign-cli/client` and `esign-cli/sandbox` and of what they refer to, and nothing else.
- * They stand alone: a package behind them or an `any` in them fails the build.
+ * Writes dist/types: the declarations of `esign-cli/client` and `esign-cli/sandbox` and of what they refer to, and the same
+ * in dist/types/cjs for programs that use `require`. A declaration that needs another package or contains `any` fails the
+ * build.
  */
 export async function types() {
   const emitted = emit();
@@ -23,10 +24,15 @@ export async function types() {
       if (!wanted.includes(next)) wanted.push(next);
     }
     if (/\bany\b/.test(withoutComments(text))) throw new Error(`an any among the types: ${file}`);
-    const target = join(folder, relative(join(root, 'src'), file));
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, text.replace(/(from '\.[^']*)\.ts'/g, "$1.js'"));
+    const declaration = text.replace(/(from '\.[^']*)\.ts'/g, "$1.js'");
+    for (const format of ['.', 'cjs']) {
+      const target = join(folder, format, relative(join(root, 'src'), file));
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, declaration);
+    }
   }
+  // The nearest package.json decides which kind of module a declaration describes.
+  await writeFile(join(folder, 'cjs/package.json'), '{"type":"commonjs"}\n');
 }
 
 function emit() {

@@ -10,7 +10,7 @@ const UNUSED = ['standalone', 'deb', 'man', 'types'];
 // is no part of the bundle is found.
 const root = join(import.meta.dirname, '../..');
 const folder = process.argv[2];
-if (!folder) throw new Error('Say where to build.');
+if (!folder) throw new Error('Specify the output folder.');
 
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
@@ -18,7 +18,7 @@ for (const name of ['bin', 'contract', 'package.json', 'oclif.manifest.json'])
   await cp(join(root, name), join(folder, name), { recursive: true });
 const dist = join(root, 'dist');
 await cp(dist, join(folder, 'dist'), { recursive: true, filter: isWanted });
-await bundle(join(folder, 'dist'), { minify: false, sourcemap: 'external', legalComments: 'none' });
+await bundle(join(folder, 'dist'), { minify: false, sourcemap: 'external' });
 
 function isWanted(path) {
   const [part = ''] = relative(dist, path).split(sep);

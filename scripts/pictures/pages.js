@@ -17,7 +17,7 @@ const SECRET = 'whsec_0123456789abcdef';
  */
 export async function pagePictures(stage) {
   if (!existsSync(CHROMIUM)) {
-    process.stderr.write('There is no Chromium; the pictures of the pages stay as they are.\n');
+    process.stderr.write('Chromium is not installed; pictures of web pages are not updated.\n');
     return;
   }
   const browser = await chromium.launch({

@@ -8,7 +8,7 @@ const STEPS = {
   Version: version,
   Demo: demo,
   Sandbox: sandbox,
-  'Create, sign, download, verify': papers,
+  'Create, sign, download, verify': documents,
   'Create a draft, send': draft,
   'Bulk, killed, and resume': bulk,
   'Listen and one delivery': delivery,
@@ -42,14 +42,14 @@ async function version(system) {
 }
 
 async function demo(system) {
-  const folder = system.path('papers of the demo');
+  const folder = system.path('documents of the demo');
   const { status, webhooks, files } = await system.json(['demo', '--dir', system.named(folder)]);
   same([status, webhooks.verified], ['COMPLETED', 6]);
   same(
     files.map(({ path }) => existsSync(`${folder}/${path.split(/[\\/]/).at(-1)}`)),
     [true, true, true],
   );
-  // Keys, papers and journals of a demo go away with it.
+  // Keys, documents, and journals of a demo go away with it.
   const left = system.homes().flatMap((home) => readdirSync(home, { recursive: true }));
   same(
     left.filter((path) => /^esign-(sandbox|demo)-/.test(basename(path))),
@@ -66,25 +66,25 @@ async function sandbox(system, seen) {
   same(files.filter((path) => path.endsWith(system.profiles)).length, 1);
 }
 
-async function papers(system, seen) {
+async function documents(system, seen) {
   const { id, status } = await system.json([...CREATE, '--send']);
   same(status, 'SENT');
   await system.run(['sandbox', 'sign', id]);
-  const download = ['envelopes', 'download', id, '--dir', 'signed papers/of Ada'];
+  const download = ['envelopes', 'download', id, '--dir', 'signed documents/of Ada'];
   await system.run(download);
-  const names = readdirSync(system.path('signed papers/of Ada')).sort();
+  const names = readdirSync(system.path('signed documents/of Ada')).sort();
   same(names.includes('SHA256SUMS') && names.length > 2, true);
   await system.run(download);
-  same(readdirSync(system.path('signed papers/of Ada')).sort(), names);
-  await system.run(['documents', 'verify', 'signed papers/of Ada']);
+  same(readdirSync(system.path('signed documents/of Ada')).sort(), names);
+  await system.run(['documents', 'verify', 'signed documents/of Ada']);
   await writeFile(
     system.path(
-      'signed papers/of Ada',
+      'signed documents/of Ada',
       names.find((name) => name.endsWith('.pdf')),
     ),
     'other',
   );
-  await system.run(['documents', 'verify', 'signed papers/of Ada'], 9);
+  await system.run(['documents', 'verify', 'signed documents/of Ada'], 9);
   seen.envelope = id;
 }
 
@@ -106,11 +106,11 @@ async function bulk(system, seen) {
   await system.run(['bulk', 'resume', '--last']);
   const [{ state, done, failed }] = await system.json(['bulk', 'list']);
   same([state, done, failed], ['finished', ROWS, 0]);
-  same(await mailed(seen.sandbox, /^s\d+@/), ROWS);
+  same(await emailed(seen.sandbox, /^s\d+@/), ROWS);
 }
 
 /** How many addresses were asked to sign; none of them twice. */
-async function mailed({ baseUrl, apiKey }, pattern) {
+async function emailed({ baseUrl, apiKey }, pattern) {
   const headers = { authorization: `Bearer ${apiKey}` };
   const { data } = await (await fetch(`${new URL(baseUrl).origin}/__sandbox/mails`, { headers })).json();
   const to = data.filter((mail) => mail.kind === 'request' && pattern.test(mail.to)).map((mail) => mail.to);

@@ -34,7 +34,7 @@ export function cannotBegin(why) {
 async function apt([program, ...words]) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const child = spawnSync(program, words, { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  if (child.status !== 0) process.stderr.write(`apt-get ended with ${child.status}\n`);
+  if (child.status !== 0) process.stderr.write(`apt-get exited with ${child.status}\n`);
 }
 
 /** Packs and installs for a system, does the work there, and clears it away. */

@@ -43,7 +43,7 @@ export class System {
     clearTimeout(limit);
     const { stdout, stderr } = running.printed();
     if (ended === code) return stdout;
-    throw new Error(`esign ${words.join(' ')} ended with ${ended}\n${stdout}\n${stderr}`);
+    throw new Error(`esign ${words.join(' ')} exited with ${ended}\n${stdout}\n${stderr}`);
   }
 
   async json(words) {

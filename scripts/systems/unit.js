@@ -54,7 +54,7 @@ async function passes(wine, folder, part) {
   clearTimeout(limit);
   ended(code === 0);
   const said = readFileSync(log, 'utf8');
-  if (code !== 0) process.stderr.write(`${said}\nIt ended with ${signal ?? code}.\n`);
+  if (code !== 0) process.stderr.write(`${said}\nIt exited with ${signal ?? code}.\n`);
   else process.stderr.write(said.match(/^ +Tests .*$/m)?.[0].concat('\n') ?? '');
   return code === 0;
 }

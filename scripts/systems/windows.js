@@ -44,12 +44,12 @@ export function windowsSteps(wine) {
 async function held(system, wine) {
   const { id } = await system.json([...CREATE, '--send']);
   await system.run(['sandbox', 'sign', id]);
-  const [folder, opened] = [system.path('signed papers/of Ada'), system.path('opened')];
+  const [folder, opened] = [system.path('signed documents/of Ada'), system.path('opened')];
   const [program, ...words] = [...wine.node, '-e', HOLD, named(folder), id, named(opened)];
   const editor = spawn(program, words, { env: system.env, stdio: 'ignore' });
   const ended = once(editor, 'exit');
   while (!existsSync(opened)) await pause(50);
-  await system.run(['envelopes', 'download', id, '--dir', 'signed papers/of Ada']);
+  await system.run(['envelopes', 'download', id, '--dir', 'signed documents/of Ada']);
   await ended;
   same(readFileSync(join(folder, 'SHA256SUMS'), 'utf8').includes(id), true);
 }

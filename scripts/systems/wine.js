@@ -25,7 +25,7 @@ export async function startWine(asked, folder) {
   if (why === undefined)
     return new Wine({ before: IN_DEBIAN, version: NODES[24], isNew: true }).begin(folder);
   if (asked === '10') return cannotBegin(`Wine 10 can't be had: ${why}`);
-  if (asked === undefined) process.stderr.write(`Wine 10 can't be had, so an older one runs: ${why}\n`);
+  if (asked === undefined) process.stderr.write(`Wine 10 is not available; using an older version: ${why}\n`);
   await ensurePackages(['wine64'], () => existsSync(join(WINE, 'wine64')));
   return new Wine({ before: [], version: NODES[22], isNew: false }).begin(folder);
 }
@@ -42,7 +42,7 @@ async function missingDebian() {
   await mkdir(unfinished, { recursive: true });
   const words = ['--variant=minbase', '--include=wine64', 'trixie', unfinished, ...mirror()];
   const { code, printed } = await attempt("Fetching Debian 13's wine", debootstrap, words);
-  if (code !== 0) return `debootstrap ended with ${code}: ${printed.trim().split('\n').at(-1)}`;
+  if (code !== 0) return `debootstrap exited with ${code}: ${printed.trim().split('\n').at(-1)}`;
   await rename(unfinished, DEBIAN);
   return undefined;
 }

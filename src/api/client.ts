@@ -1,12 +1,13 @@
 import type { Clock } from '../kernel/clock.ts';
+import { accountOf } from '../kernel/digest.ts';
 import { type EnvelopesApi, envelopesApi } from './envelopes.ts';
 import { createHttp, type HttpOptions, type SendRequest } from './http.ts';
-import { RateWindow } from './rate-window.ts';
+import { RateWindow } from './rate/rate-window.ts';
+import { WindowFile } from './rate/window-file.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { FindMeant } from './subject.ts';
 import { type TemplatesApi, templatesApi } from './templates.ts';
-import { WindowFile } from './window-file.ts';
 
 export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   random?: (() => number) | undefined;
@@ -24,6 +25,8 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'> {
 
 /** The service, as its document describes it: eight routes, typed. */
 export interface Client {
+  /** Names the account (base URL and key) in what is stored on this machine, without revealing the key. */
+  account: string;
   templates: TemplatesApi;
   envelopes: EnvelopesApi;
   /** Any request, with the retry policy. */
@@ -57,7 +60,8 @@ export function createClient(options: ClientOptions): Client {
     templatesApi(send, options.findMeant),
     envelopesApi(send, options.findMeant),
   ];
-  return { templates, envelopes, send, clock, serviceClock, graceMs, window };
+  const account = accountOf(options.baseUrl, options.apiKey);
+  return { account, templates, envelopes, send, clock, serviceClock, graceMs, window };
 }
 
 function windowFor(options: ClientOptions): RateWindow | undefined {

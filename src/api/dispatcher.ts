@@ -1,4 +1,5 @@
 import type { buildConnector, Dispatcher } from 'undici';
+import { lookupHost } from '../kernel/network/localhost.ts';
 import { authorization, type HttpProxy, proxyFor } from '../kernel/network/proxy.ts';
 import { createAgent, type HttpAgent } from './undici.ts';
 
@@ -8,13 +9,11 @@ export interface Connections {
   proxy: HttpProxy | undefined;
 }
 
-const MAX_REPLY_BYTES = 64 * 1024 * 1024;
-
 /** Connections to an address, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say. @throws UsageError for a bad proxy. */
 export function connectionsTo(target: URL, timeoutMs: number): Connections {
   const proxy = proxyFor(process.env, target);
-  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, maxResponseSize: MAX_REPLY_BYTES };
-  const direct = { connect: { timeout: timeoutMs }, ...limits };
+  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+  const direct = { connect: { timeout: timeoutMs, lookup: lookupHost }, ...limits };
   if (proxy === undefined) return { proxy, dispatcher: createAgent(direct) };
   if (target.protocol === 'http:')
     return { proxy, dispatcher: createAgent(direct).compose(askingProxy(proxy)) };

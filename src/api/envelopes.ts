@@ -31,6 +31,8 @@ export interface EnvelopesApi {
     pageSize?: number | undefined;
     signal?: AbortSignal | undefined;
     onTotal?: ((total: number) => void) | undefined;
+    /** Reads the page behind the last and page 1 once more before it ends (`PageRequest`). */
+    isThorough?: boolean | undefined;
   }): AsyncGenerator<Envelope, void, undefined>;
   /** One page of 100, and how many pages and envelopes there are where the service says so. */
   page(
@@ -86,6 +88,7 @@ export function envelopesApi(send: SendRequest, findMeant?: FindMeant): Envelope
           ...(options.pageSize === undefined ? {} : { pageSize: options.pageSize }),
           signal: options.signal,
           onTotal: options.onTotal,
+          isThorough: options.isThorough,
         },
         readItem,
       ),

@@ -1,11 +1,12 @@
 import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
-import { BadResponseError, codeOf, EsignError, ServiceError } from '../kernel/errors.ts';
+import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
 import { isDeeperThan, isRecord, parseJson } from '../kernel/json.ts';
+import { BodyLimitError, readBounded } from '../kernel/streams.ts';
 import { type Connections, connectionsTo } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
-import { type RateLimit, readRateLimit } from './rate-limit.ts';
-import type { RateWindow } from './rate-window.ts';
+import { type RateLimit, readRateLimit } from './rate/rate-limit.ts';
+import type { RateWindow } from './rate/rate-window.ts';
 import { errorReplySchema, matches } from './schemas.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { HttpAgent } from './undici.ts';
@@ -69,6 +70,7 @@ export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
 
 /** What is nested deeper than this can be parsed, but neither looked through nor written again. */
 const MAX_DEPTH = 500;
+const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
 /**
  * The one place that talks HTTP to the service. A function that sends one request once: no retries here.
@@ -175,13 +177,14 @@ export function isRead(method: Method): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** The whole reply as text; the dispatcher gives up one that is too large. */
-async function readText(body: { text(): Promise<string> }, status: number): Promise<string> {
+/** Reads the whole reply as text. @throws BadResponseError when it is too large or comes in too many small pieces. */
+async function readText(body: AsyncIterable<Uint8Array>, status: number): Promise<string> {
   try {
-    return await body.text();
+    return new TextDecoder().decode(await readBounded(body, MAX_REPLY_BYTES));
   } catch (error) {
-    if (codeOf(error) !== 'UND_ERR_RES_EXCEEDED_MAX_SIZE') throw error;
-    throw new BadResponseError('The reply is larger than 64 MiB and was not read to its end.', {
+    if (!(error instanceof BodyLimitError)) throw error;
+    const why = error.limit === 'bytes' ? 'is larger than 64 MiB' : 'came in too many small pieces';
+    throw new BadResponseError(`The reply ${why} and was not read to its end.`, {
       status,
       hint: 'Check that the base URL is the API of the e-sign service: `esign profiles show`.',
     });

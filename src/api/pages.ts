@@ -13,6 +13,11 @@ export interface PageRequest {
   onReply?: ((reply: RawReply) => void) | undefined;
   /** Told by the first page how many items there are in all, where the service says so. */
   onTotal?: ((total: number) => void) | undefined;
+  /**
+   * Ends only when the page behind the last and page 1, read once more, show nothing new: an item that moves to another
+   * page during the walk, or a page count that is too low, must not hide what is searched for.
+   */
+  isThorough?: boolean | undefined;
 }
 
 /** One page: its items as the service sent them, and how many pages there are, where the service says so. */
@@ -70,15 +75,25 @@ export async function* eachPage(
 ): AsyncGenerator<WalkedPage, void, undefined> {
   const seen = new Set<string>();
   let before = '';
-  let page = first ?? (await readPage(send, request, from));
-  for (let number = from; ; page = await readPage(send, request, ++number)) {
+  const freshOf = (page: Page) => {
     const isAgain = page.text === before;
     before = page.text;
-    const fresh = [...page.items.keys()].filter((index) => isNew(page.items[index], seen, isAgain));
+    return [...page.items.keys()].filter((index) => isNew(page.items[index], seen, isAgain));
+  };
+  let page = first ?? (await readPage(send, request, from));
+  for (let number = from; ; page = await readPage(send, request, ++number)) {
+    const fresh = freshOf(page);
     yield { page, fresh };
     // A service that ignores `page` would send the same page for ever.
-    const isLast = page.totalPages === undefined ? fresh.length === 0 : number >= page.totalPages;
-    if (isLast || page.items.length === 0) return;
+    const isCounted = page.totalPages !== undefined && !(request.isThorough && fresh.length > 0);
+    const isLast = isCounted ? number >= (page.totalPages ?? 0) : fresh.length === 0;
+    if (isLast || page.items.length === 0) break;
+  }
+  for (let number = 1; request.isThorough; number++) {
+    page = await readPage(send, request, number);
+    const fresh = freshOf(page);
+    if (fresh.length === 0) return;
+    yield { page, fresh };
   }
 }
 

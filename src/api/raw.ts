@@ -1,5 +1,5 @@
 import { isAmbiguous, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
-import { itemTexts } from '../kernel/json-text.ts';
+import { itemTexts } from '../kernel/text/json-text.ts';
 import type { Method, RawReply, SendRequest } from './http.ts';
 import { eachPage, type Page } from './pages.ts';
 

@@ -1,3 +1,4 @@
+import { timeOf } from '../kernel/clock.ts';
 import type { SendRequest } from './http.ts';
 import { type Page, type PageRequest, readPage, walkPages } from './pages.ts';
 
@@ -60,7 +61,7 @@ async function* fromTheEnd<T extends { createdAt?: string | null | undefined }>(
 
 /** How a list is ordered, as far as one page of it shows. */
 export function orderOf(items: readonly { createdAt?: string | null | undefined }[]): Order {
-  const times = items.map((item) => Date.parse(item.createdAt ?? ''));
+  const times = items.map((item) => timeOf(item.createdAt));
   if (times.length < SAMPLE || times.some(Number.isNaN)) return 'unknown';
   const steps = times.slice(1).map((time, index) => time - (times[index] ?? time));
   const [falls, rises] = [steps.some((step) => step < 0), steps.some((step) => step > 0)];
@@ -69,5 +70,5 @@ export function orderOf(items: readonly { createdAt?: string | null | undefined 
 }
 
 function isBefore(item: { createdAt?: string | null | undefined }, since: number): boolean {
-  return Date.parse(item.createdAt ?? '') < since;
+  return timeOf(item.createdAt) < since;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { type HttpRequest, isRead, type SendRequest } from './http.ts';
+import { isPlausibleReset } from './rate/rate-limit.ts';
 
 export interface RetryOptions {
   clock: Clock;
@@ -66,8 +67,10 @@ function patienceWith(error: unknown): number {
 }
 
 function rateWait(error: ServiceError, backOff: number, options: RetryOptions): number | undefined {
-  const untilReset =
-    error.resetAt === undefined ? backOff : error.resetAt - options.clock.now() + RESET_MARGIN_MS;
+  const now = options.clock.now();
+  const { resetAt } = error;
+  const isTold = resetAt !== undefined && isPlausibleReset(resetAt, now);
+  const untilReset = isTold ? resetAt - now + RESET_MARGIN_MS : backOff;
   const ms = Math.max(untilReset, error.retryAfterMs ?? 0, BASE_MS);
   return ms > options.maxWaitMs ? undefined : ms;
 }

@@ -27,18 +27,47 @@ const headSchema = z.object({
   profile: z.nullable(z.string()),
   fingerprint: z.string(),
   ownRequestIds: z.number(),
+  /** Digest of base URL and key: whose envelopes the run creates. Runs of 0.2 have none of the following. */
+  account: z.optional(z.string()),
+  /** The rows were to be sent although earlier runs had sent them. */
+  again: z.optional(z.boolean()),
+  /** How the source file was written, for writing results into it later. */
+  source: z.optional(z.object({ format: z.enum(['csv', 'jsonl']), encoding: z.string() })),
 });
 /** What a run is: the first entry of its journal. */
 export type RunHead = z.infer<typeof headSchema>;
 
 const requestId = z.optional(z.string());
+/** Line in the file, hash of what is sent to whom, hash of the cells, and the row's own request id. */
+const rowKeysSchema = z.tuple([z.number(), z.string(), z.string(), z.nullable(z.string())]);
+export type RowKeys = z.infer<typeof rowKeysSchema>;
+
 const entrySchema = z.discriminatedUnion('type', [
   headSchema,
-  /** Envelopes that carry request ids of the file were looked for. */
+  /** What identifies the rows, from row `from` on; written before the first request. */
+  z.object({ type: z.literal('rows'), from: z.number(), rows: z.array(rowKeysSchema) }),
+  /** Another process continues the run. Until `looked`, drafts it creates may be second ones. */
+  z.object({ type: z.literal('resumed'), at: z.number() }),
+  /** The whole list was searched for envelopes of the rows that are not done. */
   z.object({ type: z.literal('looked') }),
   /** Written before the first request for any of these rows. */
   z.object({ type: z.literal('creating'), from: z.number(), to: z.number(), at: z.number() }),
-  z.object({ type: z.literal('created'), row: z.number(), id: z.string(), requestId }),
+  z.object({
+    type: z.literal('created'),
+    row: z.number(),
+    id: z.string(),
+    requestId,
+    /** The draft was created by something other than this run. */
+    adopted: z.optional(z.boolean()),
+  }),
+  /** An earlier run created an envelope for the same row, so this one does not. */
+  z.object({
+    type: z.literal('existing'),
+    row: z.number(),
+    id: z.string(),
+    status: z.optional(z.string()),
+    requestId,
+  }),
   z.object({ type: z.literal('done'), row: z.number(), id: z.string(), status: z.string(), requestId }),
   z.object({
     type: z.literal('failed'),
@@ -49,7 +78,11 @@ const entrySchema = z.discriminatedUnion('type', [
   }),
   /** The runner stopped in good order: of the rows announced and not settled only these may exist. */
   z.object({ type: z.literal('stopped'), maybe: z.array(z.number()) }),
-  /** A second draft of a row was found and cancelled. */
+  /** Rows whose reply was lost are created again: what was not found may still turn up. */
+  z.object({ type: z.literal('again'), at: z.number() }),
+  /** A row has another envelope that was not canceled. */
+  z.object({ type: z.literal('second'), row: z.number(), id: z.string(), status: z.string() }),
+  /** A second draft of a row was found and canceled. */
   z.object({ type: z.literal('cancelled'), id: z.string() }),
   z.object({ type: z.literal('finished'), at: z.number() }),
 ]);

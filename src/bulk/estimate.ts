@@ -1,13 +1,13 @@
-import type { RateReading } from '../api/rate-window.ts';
+import type { RateReading } from '../api/rate/rate-window.ts';
 
-/** The API document's window: so many requests per 15 minutes. */
+/** The API document's window: requests per 15 minutes. */
 const WINDOW_MS = 15 * 60_000;
 /** A window in which no more requests than this were made has just begun. */
 const JUST_BEGUN = 10;
 
 /**
- * How long so many requests take by the rate window alone, in ms; undefined where the service tells of no window.
- * `reserve`: the part of each window that is left for others. How long a window is no reply tells: the document's length
+ * How long a number of requests takes by the rate window alone, in ms; undefined where the service shows no window.
+ * `reserve`: the part of each window that is left for others. No reply shows how long a window is: the document's length
  * is assumed, unless this one has just begun.
  */
 export function timeByWindow(
@@ -25,7 +25,7 @@ export function timeByWindow(
   return untilReset + further * (hasJustBegun ? Math.min(untilReset, WINDOW_MS) : WINDOW_MS);
 }
 
-/** Requests that so many rows need, when nothing goes wrong. */
+/** Requests that a number of rows needs when nothing goes wrong. */
 export function requestsFor(rows: number, mode: string): number {
   return mode === 'two-step' ? rows * 2 : rows;
 }

@@ -5,7 +5,7 @@ import { isAmbiguous, ServiceError, sentenceOf } from '../kernel/errors.ts';
 export interface OutageOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** After so long without one success it is given up, in ms. */
+  /** How long without a success until the run gives up, in ms. */
   patienceMs: number;
   /** A request that changes nothing; rejects while the service does not answer. */
   probe: () => Promise<void>;
@@ -39,17 +39,17 @@ export class Outage {
     this.#wait = FIRST_WAIT_MS;
   }
 
-  /** A request came to nothing, or to nobody knows what. */
+  /** A request failed, or its outcome is unknown. */
   failed(error: Error): void {
     this.#last = error;
     this.#since ??= this.#options.clock.now();
-    // What may have arrived may be chance; what found no way to the service is none.
+    // A lost reply may be chance; a request that never reached the service is not.
     if (isAmbiguous(error) && ++this.#inARow < this.#mostInARow) return;
     this.#down ??= this.#waitForService();
     this.#down.catch(() => undefined);
   }
 
-  /** Resolves when there is no outage. @throws the last error when it has lasted too long. */
+  /** Resolves when the service is available. @throws the last error when it has lasted too long. */
   async over(): Promise<void> {
     while (this.#down !== undefined) await this.#down;
   }

@@ -2,12 +2,12 @@
 const FIRST = 4;
 /** Slower than this is slow, whatever the best was, in ms. */
 export const SLOW_MS = 1_000;
-/** So many times the best latency is slow. */
+/** A reply is slow when it takes this many times the best latency. */
 const SLOW_FACTOR = 4;
 const WEIGHT = 0.2;
 
 /**
- * How many requests are under way at once: additive increase while the service answers as fast as it can, multiplicative
+ * How many requests are in progress at the same time: additive increase while the service answers as fast as it can, multiplicative
  * decrease when it fails or slows down, between one and the most that is wanted.
  */
 export class Pace {
@@ -17,7 +17,7 @@ export class Pace {
   #starting = true;
   #best = Number.POSITIVE_INFINITY;
   #smoothed: number | undefined;
-  /** Replies until the next decrease: those under way tell of the time before the last one. */
+  /** Replies until the next decrease: those in progress belong to the time before the last one. */
   #settling = 0;
   readonly #urgent: (() => void)[] = [];
   readonly #waiting: (() => void)[] = [];
@@ -43,7 +43,7 @@ export class Pace {
     }
   }
 
-  /** A reply after so many ms. */
+  /** A reply arrived after this many ms. */
   answered(ms: number): void {
     if (this.#settling > 0) {
       this.#settling--;

@@ -7,7 +7,7 @@ import type { BulkRow } from './rows/row.ts';
 
 const CHUNK = 256 * 1024;
 
-/** The checked rows of a run in a private file of its own, so that a resume needs neither the user's file nor flags. */
+/** The checked rows of a run in a private file, so that a resume needs neither the user's file nor flags. */
 export class PlanWriter {
   readonly #file: FileHandle;
   #text = '';
@@ -20,7 +20,7 @@ export class PlanWriter {
     return new PlanWriter(await open(path, 'wx', 0o600));
   }
 
-  async add(row: BulkRow): Promise<void> {
+  async add(row: object): Promise<void> {
     this.#text += writeLine(row);
     if (this.#text.length >= CHUNK) await this.#flush();
   }
@@ -58,7 +58,7 @@ export async function* readPlan(path: string, total = 0): AsyncGenerator<BulkRow
 }
 
 function unusable(row: number, path: string, why: string): UsageError {
-  return new UsageError(`Row ${row} of ${path} is ${why}, so the run can't go on.`, {
+  return new UsageError(`Row ${row} of ${path} is ${why}, so the run can't continue.`, {
     hint: 'Put the rows that are not done into a new file: `esign bulk export` shows them.',
   });
 }

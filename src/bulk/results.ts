@@ -2,33 +2,80 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { stringify } from 'csv-stringify';
+import { withoutFormula } from '../kernel/text/formula.ts';
 import type { RowError } from './entries.ts';
+import { type FailedSigner, failedSigners } from './failed-rows.ts';
 import { readPlan } from './plan.ts';
-import { derivedRequestId, type RunState } from './run-state.ts';
+import { derivedRequestId, type RunState, type SecondEnvelope } from './run-state.ts';
 import type { RunFiles } from './runs.ts';
 
-/** What became of a row. */
+/** The result of a row. */
 export interface RowResult {
   run: string;
   row: number;
   requestId: string | null;
   ok: boolean;
   envelopeId: string | null;
-  /** Of the envelope, as last seen; null when there is none yet. */
+  /** Of the envelope, as last seen; null before it is created. */
   status: string | null;
   error: RowError | null;
+  /** Of a row that failed: where it begins in the file. */
+  line?: number | undefined;
+  /** Of a row that failed, for 30 days. */
+  signers?: FailedSigner[] | undefined;
 }
 
-/** What the state tells of a row; `requestId` where the caller knows the user's own. */
-export function resultOf(state: RunState, row: number, requestId?: string): RowResult {
+/** The status of a row whose envelope an earlier run created. */
+const EXISTING = 'EXISTING';
+
+/** What is known of a row; `requestId` and `signers` where the caller knows them. */
+export function resultOf(
+  state: RunState,
+  row: number,
+  requestId?: string,
+  signers?: readonly FailedSigner[],
+): RowResult {
+  const error = state.errorOf(row);
+  const isExisting = state.of(row) === 'existing';
   return {
     run: state.head.id,
     row,
     requestId: requestId ?? state.requestIdOf(row) ?? null,
-    ok: state.of(row) === 'done',
+    ok: state.of(row) === 'done' || isExisting,
     envelopeId: state.idOf(row) ?? null,
-    status: state.statusOf(row) ?? null,
-    error: state.errorOf(row) ?? null,
+    status: isExisting ? EXISTING : (state.statusOf(row) ?? null),
+    error: error ?? null,
+    ...(error === undefined ? {} : whereFailed(state, row, signers)),
+  };
+}
+
+function whereFailed(
+  state: RunState,
+  row: number,
+  signers: readonly FailedSigner[] | undefined,
+): Pick<RowResult, 'line' | 'signers'> {
+  const line = state.lineOf(row);
+  return {
+    ...(line === undefined ? {} : { line }),
+    ...(signers === undefined ? {} : { signers: signers.map(({ email, name }) => ({ email, name })) }),
+  };
+}
+
+/** An envelope next to the one that counts for its row, as a failure of that row. */
+export function secondResult(state: RunState, { row, id, status }: SecondEnvelope): RowResult {
+  const kept = state.idOf(row);
+  const what = status === 'DRAFT' ? 'a draft that could not be canceled' : status;
+  return {
+    ...resultOf(state, row),
+    ok: false,
+    envelopeId: id,
+    status,
+    error: {
+      code: 'SECOND_ENVELOPE',
+      message: `Row ${row} has a second envelope, ${id} (${what})${kept === undefined ? '' : `, next to ${kept}`}.`,
+      status: null,
+      details: null,
+    },
   };
 }
 
@@ -39,11 +86,12 @@ export async function* resultsOf(
 ): AsyncGenerator<RowResult, void, undefined> {
   let row = 1;
   // Only the plan has the user's request ids of rows that are not settled; a finished run has none left.
-  for await (const { requestId } of readPlan(files.plan)) {
-    yield resultOf(state, row, requestId ?? derivedRequestId(state.head.id, row));
+  for await (const { requestId, envelope } of readPlan(files.plan)) {
+    yield resultOf(state, row, requestId ?? derivedRequestId(state.head.id, row), envelope.signers);
     row++;
   }
-  for (; row <= state.head.total; row++) yield resultOf(state, row);
+  const signers = row <= state.head.total ? await failedSigners(files.failed) : undefined;
+  for (; row <= state.head.total; row++) yield resultOf(state, row, undefined, signers?.get(row));
 }
 
 /** Columns of results.csv. */
@@ -54,15 +102,14 @@ export function resultCells({ row, requestId, envelopeId, status, error }: RowRe
   return [String(row), requestId ?? '', envelopeId ?? '', status ?? '', errorInWords(error)];
 }
 
-/** Writes results.csv beside the journal. */
+/** Writes results.csv next to the journal. */
 export async function writeResults(state: RunState, files: RunFiles): Promise<void> {
   async function* rows() {
-    for await (const result of resultsOf(state, files)) yield resultCells(result);
+    for await (const result of resultsOf(state, files)) yield resultCells(result).map(withoutFormula);
   }
   await pipeline(
     Readable.from(rows()),
-    // A cell that a spreadsheet would run as a formula is quoted with an apostrophe.
-    stringify({ header: true, columns: RESULT_COLUMNS, escape_formulas: true }),
+    stringify({ header: true, columns: RESULT_COLUMNS }),
     createWriteStream(files.results, { mode: 0o600 }),
   );
 }

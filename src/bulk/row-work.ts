@@ -1,45 +1,82 @@
 import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { createBody } from '../envelopes/create.ts';
+import { contentOf } from '../envelopes/request-ids.ts';
 import { settleAction } from '../envelopes/settle.ts';
 import { EsignError, isAmbiguous, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import type { BulkRow } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';
 import type { Session } from './session.ts';
+import { settleByRequestId } from './settle-row.ts';
 
 /** Brings a row as far as one try can: created, and sent where that is asked for. */
 export async function workOnRow(session: Session, row: BulkRow): Promise<void> {
   const { state } = session.run;
-  const { mode } = state.head;
-  if (state.of(row.row) === 'pending') {
-    const envelope = await create(session, row);
-    if (envelope === undefined) return;
-    if (mode !== 'two-step') {
-      const status = envelope.status ?? (mode === 'draft' ? 'DRAFT' : 'SENT');
-      return session.done(row.row, envelope.id, status, row.requestId);
-    }
-    // On disk before it is sent: a sent envelope that the list does not show yet could not be found again.
-    await session.created(row.row, envelope.id, row.requestId);
-  }
-  const id = state.idOf(row.row);
+  if (state.of(row.row) === 'pending') await createRow(session, row, { isDraft: false });
+  const id = state.of(row.row) === 'created' ? state.idOf(row.row) : undefined;
   if (id !== undefined) await send(session, row, id);
 }
 
+/** Creates a row as a draft, whatever the run does with the others; false when it failed or its reply was lost. */
+export async function createDraft(session: Session, row: BulkRow): Promise<boolean> {
+  return createRow(session, row, { isDraft: true });
+}
+
+/** Creates a row's envelope; true when it did. Its request ID may turn out to have an envelope already. */
+async function createRow(session: Session, row: BulkRow, options: { isDraft: boolean }): Promise<boolean> {
+  const { requestId } = row;
+  if (requestId === undefined) return (await create(session, row, options)) !== undefined;
+  const { ids } = session.options;
+  return ids.use(requestId, { signal: session.signal }, async (request) => {
+    if (await settleByRequestId(session, { ...row, requestId }, request.known)) return false;
+    await request.asked(contentOf(row.envelope));
+    session.resolvedIds.add(requestId);
+    const envelope = await create(session, row, options);
+    if (envelope !== undefined) await request.made(envelope.id);
+    else if (session.run.state.of(row.row) === 'failed') await request.refused();
+    return envelope !== undefined;
+  });
+}
+
 /** The body of a row's envelope, with the marks by which it is found again. */
-function bodyOf(row: BulkRow, { run: { state }, options }: Session): CreateEnvelopeBody {
+function bodyOf(row: BulkRow, { run: { state }, options }: Session, isDraft: boolean): CreateEnvelopeBody {
   const { id, mode } = state.head;
   const metadata = { ...row.envelope.metadata, [RUN_KEY]: id, [ROW_KEY]: row.row };
   const webhookSecret = row.envelope.webhookUrl === undefined ? undefined : options.webhookSecret;
   const requestId = row.requestId ?? derivedRequestId(id, row.row);
-  return createBody({ ...row.envelope, webhookSecret, metadata, send: mode === 'one-step' }, requestId);
+  return createBody(
+    { ...row.envelope, webhookSecret, metadata, send: mode === 'one-step' && !isDraft },
+    requestId,
+  );
 }
 
-/** The new envelope; undefined when there is none or nobody knows. Asked for again only where it surely never was. */
-async function create(session: Session, row: BulkRow): Promise<Envelope | undefined> {
+/** Creates a row's envelope and notes it; undefined when it failed or its outcome is unknown. Retried only where that is safe. */
+async function create(
+  session: Session,
+  row: BulkRow,
+  { isDraft }: { isDraft: boolean },
+): Promise<Envelope | undefined> {
+  const envelope = await requestCreate(session, row, isDraft);
+  if (envelope === undefined) return undefined;
+  const { mode } = session.run.state.head;
+  // A draft is on disk before it is sent: a sent envelope that the list does not show yet could not be found again.
+  if (mode === 'two-step' || isDraft) await session.created(row.row, envelope.id, row.requestId);
+  else {
+    const status = envelope.status ?? (mode === 'draft' ? 'DRAFT' : 'SENT');
+    await session.done(row.row, envelope.id, status, row.requestId);
+  }
+  return envelope;
+}
+
+async function requestCreate(
+  session: Session,
+  row: BulkRow,
+  isDraft: boolean,
+): Promise<Envelope | undefined> {
   const { state } = session.run;
   const { client } = session.options;
-  const body = bodyOf(row, session);
+  const body = bodyOf(row, session, isDraft);
   for (;;) {
     try {
       return await session.request(false, (signal) => {
@@ -48,14 +85,14 @@ async function create(session: Session, row: BulkRow): Promise<Envelope | undefi
       });
     } catch (error) {
       if (isAmbiguous(error)) {
-        session.doubtful = true;
+        session.lost();
         return undefined;
       }
       if (error instanceof EsignError) state.mark(row.row, 'pending');
-      // Surely never received: again, once there is a network.
+      // It certainly never reached the service: again, once there is a network.
       if (error instanceof NetworkError) continue;
       const own = session.ofRowAlone(error);
-      await session.failed(row.row, own, row.requestId);
+      await session.failed(row, own);
       return undefined;
     }
   }
@@ -66,15 +103,18 @@ async function send(session: Session, row: BulkRow, id: string): Promise<void> {
   const envelope = await sendOnce(session, id).catch(async (error: unknown) => {
     if (isAmbiguous(error)) return undefined;
     const own = session.ofRowAlone(error);
-    await session.failed(row.row, own, row.requestId);
+    await session.failed(row, own);
     return undefined;
   });
   if (envelope === undefined) return;
   if (!isVoid(envelope)) return session.done(row.row, id, statusAfter(envelope), row.requestId);
+  // An earlier run's draft that was canceled emailed nobody; the row gets a new envelope.
+  if (session.run.state.isAdopted(row.row) && row.requestId === undefined)
+    return session.run.state.mark(row.row, 'pending');
   const error = new ServiceError('INVALID_STATE', 'The draft was cancelled before it was sent.', {
     status: 400,
   });
-  await session.failed(row.row, error, row.requestId);
+  await session.failed(row, error);
 }
 
 /** The envelope as it stands after it was sent, now or before. */

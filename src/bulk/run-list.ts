@@ -1,8 +1,5 @@
-import { readLine } from '../journal/line.ts';
-import { linesOf } from '../journal/lines.ts';
-import { RUN_FORMAT, type RunHead } from './entries.ts';
 import { type RowResult, resultsOf } from './results.ts';
-import type { RunState } from './run-state.ts';
+import type { RunState, SecondEnvelope } from './run-state.ts';
 import { filesOf, readRun, runIds, type Standing, standingOf } from './runs.ts';
 
 /** A run in `bulk list`. */
@@ -14,6 +11,8 @@ export interface RunSummary {
   total: number;
   done: number;
   failed: number;
+  /** Rows whose envelope an earlier run created. */
+  existing: number;
 }
 
 /** A run with the rest of what its journal tells. */
@@ -26,6 +25,8 @@ export interface RunDetails extends RunSummary {
   baseUrl: string;
   profile: string | null;
   results: string;
+  /** Envelopes next to the one that counts for their row. */
+  seconds: SecondEnvelope[];
 }
 
 async function summaryOf(root: string, state: RunState): Promise<RunSummary> {
@@ -38,10 +39,11 @@ async function summaryOf(root: string, state: RunState): Promise<RunSummary> {
     total,
     done: state.count('done'),
     failed: state.count('failed'),
+    existing: state.count('existing'),
   };
 }
 
-/** What is known of a run at this moment. @throws UsageError when there is none of this id. */
+/** What is known of a run at this moment. @throws UsageError when the run does not exist. */
 export async function detailsOf(root: string, id: string): Promise<RunDetails> {
   const state = await readRun(root, id);
   const { mode, signers, baseUrl, profile } = state.head;
@@ -55,10 +57,11 @@ export async function detailsOf(root: string, id: string): Promise<RunDetails> {
     baseUrl,
     profile,
     results: filesOf(root, id).results,
+    seconds: [...state.seconds.values()],
   };
 }
 
-/** What became of each row of a run so far, in order. */
+/** The results of a run's rows so far, in order. */
 export async function* readResults(root: string, id: string): AsyncGenerator<RowResult, void, undefined> {
   yield* resultsOf(await readRun(root, id), filesOf(root, id));
 }
@@ -70,7 +73,7 @@ export async function failuresOf(root: string, id: string): Promise<RowResult[]>
   return failures;
 }
 
-/** All runs, the latest first; a journal that can't be read is told to `skipped`. */
+/** All runs, the latest first; a journal that can't be read is reported to `skipped`. */
 export async function* summaries(
   root: string,
   skipped: (id: string, error: unknown) => void,
@@ -84,31 +87,7 @@ export async function* summaries(
   }
 }
 
-/** The latest earlier run of the same rows at the same service, if there is one. */
-export async function earlierRunOf(
-  root: string,
-  wanted: { fingerprint: string; baseUrl: string },
-): Promise<RunSummary | undefined> {
-  for (const id of await runIds(root)) {
-    const head = await headOf(root, id);
-    if (head?.fingerprint !== wanted.fingerprint || head.baseUrl !== wanted.baseUrl) continue;
-    return summaryOf(root, await readRun(root, id));
-  }
-  return undefined;
-}
-
 /** The run that was begun last. */
 export async function lastRun(root: string): Promise<string | undefined> {
   return (await runIds(root))[0];
-}
-
-/** The first entry of a run's journal, without reading the rest. */
-async function headOf(root: string, id: string): Promise<RunHead | undefined> {
-  let number = 0;
-  for await (const { bytes } of linesOf(filesOf(root, id).journal)) {
-    if (++number < 2) continue;
-    const entry = RUN_FORMAT.read(readLine(bytes));
-    return entry?.type === 'run' ? entry : undefined;
-  }
-  return undefined;
 }

@@ -1,40 +1,80 @@
 import type { Entry, RowError, RunHead } from './entries.ts';
 
-/** Where a row stands. `maybe`: it was asked for, and what came of it is not known. */
-export type RowState = 'pending' | 'maybe' | 'created' | 'done' | 'failed';
-const STATES: readonly RowState[] = ['pending', 'maybe', 'created', 'done', 'failed'];
+/**
+ * The state of a row. `maybe`: it was requested, and the outcome is unknown. `existing`: an earlier run created its
+ * envelope, so this one does not.
+ */
+export type RowState = 'pending' | 'maybe' | 'created' | 'done' | 'failed' | 'existing';
+const STATES: readonly RowState[] = ['pending', 'maybe', 'created', 'done', 'failed', 'existing'];
 
-/** A run as its journal tells it: a few bytes a row. */
+/** An envelope next to the one that counts for its row. */
+export interface SecondEnvelope {
+  row: number;
+  id: string;
+  status: string;
+}
+
+/** The state of a run, read from its journal: a few bytes per row. */
 export class RunState {
   readonly head: RunHead;
   finishedAt: number | undefined;
-  looked = false;
-  #started = false;
+  /** Some rows were created again while an earlier envelope of theirs could still turn up. */
+  mayTurnUp = false;
+  /** Envelopes that exist next to the one that counts, by id. */
+  readonly seconds = new Map<string, SecondEnvelope>();
+  /** Rows with a draft that something other than this run created. */
+  readonly #adopted = new Set<number>();
+  /** Rows with a draft that may be a second one: it was created before the list had been searched. */
+  readonly #unchecked = new Set<number>();
+  #searching = false;
+  readonly #lines: Uint32Array;
   readonly #states: Uint8Array;
   readonly #ids: (string | undefined)[];
   readonly #statuses: (string | undefined)[];
   readonly #requestIds = new Map<number, string>();
   readonly #errors = new Map<number, RowError>();
   readonly #counts: Record<RowState, number>;
-  #announced: { from: number; to: number; at: number }[] = [];
+  #announced: { from: number; to: number }[] = [];
 
   constructor(head: RunHead) {
     this.head = head;
     this.#states = new Uint8Array(head.total + 1);
+    this.#lines = new Uint32Array(head.total + 1);
     this.#ids = new Array<string | undefined>(head.total + 1);
     this.#statuses = new Array<string | undefined>(head.total + 1);
-    this.#counts = { pending: head.total, maybe: 0, created: 0, done: 0, failed: 0 };
+    this.#counts = { pending: head.total, maybe: 0, created: 0, done: 0, failed: 0, existing: 0 };
   }
 
   /** Takes an entry of the journal, read back or just written. */
   apply(entry: Entry): void {
-    this.#started = true;
     switch (entry.type) {
+      case 'rows':
+        for (const [index, [line]] of entry.rows.entries()) this.#lines[entry.from + index] = line;
+        break;
       case 'creating':
         this.#announced.push(entry);
         break;
       case 'created':
         this.#settle(entry.row, 'created', entry.id, 'DRAFT', entry.requestId);
+        if (entry.adopted) this.#adopted.add(entry.row);
+        else this.#adopted.delete(entry.row);
+        if (this.#searching) this.#unchecked.add(entry.row);
+        break;
+      case 'existing':
+        this.#settle(entry.row, 'existing', entry.id, entry.status, entry.requestId);
+        this.#adopted.add(entry.row);
+        break;
+      case 'resumed':
+        this.#searching = true;
+        break;
+      case 'again':
+        this.mayTurnUp = true;
+        break;
+      case 'second':
+        this.seconds.set(entry.id, entry);
+        break;
+      case 'cancelled':
+        this.seconds.delete(entry.id);
         break;
       case 'done':
         this.#settle(entry.row, 'done', entry.id, entry.status, entry.requestId);
@@ -44,11 +84,12 @@ export class RunState {
         this.#errors.set(entry.row, entry.error);
         break;
       case 'stopped':
-        this.#forgetAnnounced(entry.maybe.length > 0);
+        this.#announced = [];
         for (const row of entry.maybe) this.mark(row, 'maybe');
         break;
       case 'looked':
-        this.looked = true;
+        this.#searching = false;
+        this.#unchecked.clear();
         break;
       case 'finished':
         this.finishedAt = entry.at;
@@ -87,6 +128,41 @@ export class RunState {
     for (let row = 1; row <= this.head.total; row++) if (this.#states[row] === wanted) yield row;
   }
 
+  /** Where a row begins in its file; undefined for runs of 0.2. */
+  lineOf(row: number): number | undefined {
+    return this.#lines[row] || undefined;
+  }
+
+  /** True for a row whose draft or envelope something other than this run created. */
+  isAdopted(row: number): boolean {
+    return this.#adopted.has(row);
+  }
+
+  /** True for a row whose draft may be a second one. */
+  isUnchecked(row: number): boolean {
+    return this.#unchecked.has(row);
+  }
+
+  isSettled(row: number): boolean {
+    const state = this.of(row);
+    return state === 'done' || state === 'failed' || state === 'existing';
+  }
+
+  /** Rows that need no more work. */
+  get settled(): number {
+    return this.#counts.done + this.#counts.failed + this.#counts.existing;
+  }
+
+  /** The envelopes that this run created itself, and their rows. */
+  ownEnvelopes(): Map<string, number> {
+    const own = new Map<string, number>();
+    for (let row = 1; row <= this.head.total; row++) {
+      const id = this.#ids[row];
+      if (id !== undefined && !this.#adopted.has(row)) own.set(id, row);
+    }
+    return own;
+  }
+
   idOf(row: number): string | undefined {
     return this.#ids[row];
   }
@@ -106,25 +182,6 @@ export class RunState {
     return own ?? (hasNone ? derivedRequestId(this.head.id, row) : undefined);
   }
 
-  /** True once anything but the head is in the journal. */
-  get started(): boolean {
-    return this.#started;
-  }
-
-  /** The latest time at which rows were announced, and the earliest; ms since the epoch. */
-  get announcedBetween(): { first: number; last: number } | undefined {
-    const times = this.#announced.map(({ at }) => at);
-    if (times.length === 0) return undefined;
-    return { first: times.reduce((a, b) => Math.min(a, b)), last: times.reduce((a, b) => Math.max(a, b)) };
-  }
-
-  /** Keeps the times alone where rows that may exist were asked for between them. */
-  #forgetAnnounced(keepTimes: boolean): void {
-    const { first, last } = this.announcedBetween ?? {};
-    const times = keepTimes && first !== undefined && last !== undefined ? [first, last] : [];
-    this.#announced = times.map((at) => ({ from: 1, to: 0, at }));
-  }
-
   #settle(
     row: number,
     state: RowState,
@@ -139,7 +196,7 @@ export class RunState {
   }
 }
 
-/** The request id of a row that has none of its own. */
+/** The request ID of a row without its own. */
 export function derivedRequestId(runId: string, row: number): string {
   return `${runId}-${row}`;
 }

@@ -2,8 +2,10 @@ import { rm } from 'node:fs/promises';
 import { counted } from '../kernel/duration.ts';
 import { JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
+import { keepFailedRows } from './failed-rows.ts';
+import { searchRows } from './lookup/search.ts';
 import { readPlan } from './plan.ts';
-import { cancelExtraDrafts, findEarlier, settleDoubtful } from './reconcile.ts';
+import { clearSeconds, settleDoubtful } from './reconcile.ts';
 import { writeResults } from './results.ts';
 import { workOnRow } from './row-work.ts';
 import type { BulkRow } from './rows/row.ts';
@@ -21,8 +23,8 @@ const ROWS_PER_REQUEST = 4;
 const ROUNDS = 10;
 
 /**
- * Works on a run until all its rows are settled or something ends it. Every request that changes something is announced
- * in the journal before it is made; no create is repeated while nobody knows what came of it.
+ * Works on a run until all its rows are settled or something ends it. Every request that writes is announced
+ * in the journal before it is made; no create is repeated while its outcome is unknown.
  */
 export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Ending> {
   const session = new Session(run, options);
@@ -31,10 +33,10 @@ export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Endi
   options.signal.addEventListener('abort', onAbort, { once: true });
   let complete = false;
   try {
-    await findEarlier(session);
+    await searchRows(session);
     await rounds(session);
     if (isSettled(session)) {
-      await cancelExtraDrafts(session);
+      await clearSeconds(session);
       complete = true;
     }
   } catch (error) {
@@ -49,18 +51,17 @@ export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Endi
 async function rounds(session: Session): Promise<void> {
   const { state } = session.run;
   const isSentAtOnce = state.head.mode === 'one-step';
-  await settleDoubtful(session, { again: true });
   for (let round = 1; round <= ROUNDS && !session.isClosed(); round++) {
     await goThroughRows(session);
     if (session.isClosed() || isSettled(session)) break;
-    // A second draft mails nobody; a second envelope that is sent at once would.
+    // A second draft emails nobody; a second envelope that is sent immediately would.
     await settleDoubtful(session, { again: !isSentAtOnce });
     if (state.count('pending') + state.count('created') === 0) break;
   }
 }
 
 function isSettled({ run: { state } }: Session): boolean {
-  return state.count('done') + state.count('failed') === state.head.total;
+  return state.settled === state.head.total;
 }
 
 /** Works on every row that is neither settled nor in doubt. */
@@ -140,13 +141,17 @@ async function announce(
 
 async function finish(session: Session): Promise<Ending> {
   const { run, options } = session;
+  if (run.state.finishedAt !== undefined) return { kind: 'finished' };
   await run.note({ type: 'finished', at: options.client.clock.now() });
-  // It holds addresses and perhaps secrets, and nothing needs it any more.
-  if (await keepResults(session)) await rm(run.files.plan, { force: true });
+  if (await keepResults(session)) {
+    await keepFailedRows(run.state, run.files);
+    // It holds addresses and perhaps secrets, and nothing needs it any more.
+    await rm(run.files.plan, { force: true });
+  }
   return { kind: 'finished' };
 }
 
-/** Writes down where a run stands that is not at its end. */
+/** Notes the state of an unfinished run. */
 async function leave(session: Session): Promise<Ending> {
   const { run, options, why } = session;
   const { state } = run;
@@ -160,13 +165,13 @@ async function leave(session: Session): Promise<Ending> {
   await keepResults(session);
   if (why !== undefined) return { kind: 'stopped', error: why };
   if (options.signal.aborted) return { kind: 'interrupted' };
-  const open = state.head.total - state.count('done') - state.count('failed');
+  const open = state.head.total - state.settled;
   return {
     kind: 'stopped',
     error: new UnknownOutcomeError(
-      `It is not known what became of ${counted(open, 'row')}: the reply to each was lost.`,
+      `The outcome of ${counted(open, 'row')} is unknown: the reply to each was lost.`,
       {
-        hint: 'A resume looks for them first, and creates only what is not there.',
+        hint: 'A resume searches for them first and creates only what does not exist.',
       },
     ),
   };

@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Journal } from '../journal/journal.ts';
-import { scan } from '../journal/scan.ts';
+import { headerOf, scan } from '../journal/scan.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, syncFolder } from '../kernel/files/files.ts';
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
-import { type Entry, RUN_FORMAT, type RunHead } from './entries.ts';
-import { PlanWriter } from './plan.ts';
+import { command } from '../kernel/text/shell-words.ts';
+import { type Entry, type RowKeys, RUN_FORMAT, type RunHead } from './entries.ts';
+import { failedFile, forgetFailedRows } from './failed-rows.ts';
+import { PlanWriter, readPlan } from './plan.ts';
 import type { BulkRow } from './rows/row.ts';
 import { RunState } from './run-state.ts';
 
@@ -18,32 +21,36 @@ export interface RunFiles {
   journal: string;
   plan: string;
   results: string;
+  /** Who the failed rows were for, once the plan is gone. */
+  failed: string;
   lock: string;
 }
 
-/** A run that this process works on; nobody else can meanwhile. */
+/** A run that this process works on, and no other one at the same time. */
 export interface OpenRun {
   files: RunFiles;
   state: RunState;
-  /** True when an earlier process had worked on it. */
+  /** True when this process did not start it. */
   resumed: boolean;
   /** On disk, and in the state, when it resolves. */
   note(entry: Entry): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A run about to begin: its rows are being written down, and nothing was sent. */
+/** A run that is about to start: its rows are being stored, and nothing has been sent. */
 export interface RunDraft {
   id: string;
   add(row: BulkRow): Promise<void>;
-  /** Writes the journal's first entry; from here on the run can be resumed. */
-  start(head: Omit<RunHead, 'type' | 'id'>): Promise<OpenRun>;
+  /** Writes the journal with what is known of the rows already; from here on the run can be resumed. */
+  start(head: Omit<RunHead, 'type' | 'id'>, known?: Iterable<Entry>): Promise<OpenRun>;
   discard(): Promise<void>;
 }
 
 const RUN_ID = /^run-[\w-]+$/;
 const ROOM =
   'Without a journal nothing is sent. Make room, or set ESIGN_STATE_DIR to a folder that can be written.';
+const KEYS_AT_ONCE = 1_024;
+const START_PATIENCE_MS = 60_000;
 /** A folder without a journal is what a run killed before its start leaves. */
 const LEFTOVER_MS = 86_400_000;
 
@@ -55,6 +62,7 @@ export function filesOf(root: string, id: string): RunFiles {
     journal: join(folder, 'journal.jsonl'),
     plan: join(folder, 'rows.jsonl'),
     results: join(folder, 'results.csv'),
+    failed: failedFile(folder),
     lock: join(folder, 'lock'),
   };
 }
@@ -71,6 +79,7 @@ export async function draftRun(root: string, now: number): Promise<RunDraft> {
   try {
     await privateFolder(root);
     await clearLeftovers(root, now);
+    await forgetFailedRows(root, now);
     await mkdir(files.folder, { mode: 0o700 });
     const release = await lockFile(files.lock, takenBy(id));
     const plan = await PlanWriter.create(files.plan);
@@ -91,14 +100,11 @@ function draftOf(id: string, files: RunFiles, plan: PlanWriter, release: () => P
   return {
     id,
     add: (row) => whileWriting(() => plan.add(row)),
-    start: (facts) =>
+    start: (facts, known = []) =>
       whileWriting(async () => {
         await plan.close();
-        const head: RunHead = { type: 'run', id, ...facts };
-        const journal = await Journal.open<Entry>({ path: files.journal, format: RUN_FORMAT });
-        await journal.append(head);
-        await syncFolder(join(files.folder, '..'));
-        return openRunOf(files, new RunState(head), journal, release);
+        await writeJournal(files, { type: 'run', id, ...facts }, known);
+        return openRunOf(files, await openJournal(files, id), release, false);
       }),
     async discard() {
       await plan.close().catch(() => undefined);
@@ -108,16 +114,64 @@ function draftOf(id: string, files: RunFiles, plan: PlanWriter, release: () => P
   };
 }
 
+/** The first entries of a journal: either all of them exist, or the run doesn't. */
+async function writeJournal(files: RunFiles, head: RunHead, known: Iterable<Entry>): Promise<void> {
+  const unfinished = `${files.journal}.new`;
+  const writer = await PlanWriter.create(unfinished);
+  try {
+    await writer.add(headerOf(RUN_FORMAT));
+    await writer.add(head);
+    for await (const entry of rowEntries(files.plan)) await writer.add(entry);
+    for (const entry of known) await writer.add(entry);
+  } finally {
+    await writer.close();
+  }
+  await rename(unfinished, files.journal);
+  await syncFolder(files.folder);
+  await syncFolder(join(files.folder, '..'));
+}
+
+async function openJournal(
+  files: RunFiles,
+  id: string,
+): Promise<{ state: RunState; journal: Journal<Entry> }> {
+  let state: RunState | undefined;
+  const journal = await Journal.open<Entry>({ path: files.journal, format: RUN_FORMAT }, (entry) => {
+    if (entry.type === 'run') state = new RunState(entry);
+    else state?.apply(entry);
+  });
+  if (state === undefined) {
+    await journal.close();
+    throw noSuchRun(id);
+  }
+  state.replayed();
+  return { state, journal };
+}
+
+/** What identifies the rows of a plan, many to an entry: each entry is a write to the disk. */
+async function* rowEntries(plan: string): AsyncGenerator<Entry, void, undefined> {
+  let from = 1;
+  let rows: RowKeys[] = [];
+  for await (const { line, content, cells, requestId } of readPlan(plan)) {
+    rows.push([line, content, cells, requestId ?? null]);
+    if (rows.length < KEYS_AT_ONCE) continue;
+    yield { type: 'rows', from, rows };
+    from += rows.length;
+    rows = [];
+  }
+  if (rows.length > 0) yield { type: 'rows', from, rows };
+}
+
 function openRunOf(
   files: RunFiles,
-  state: RunState,
-  journal: Journal<Entry>,
+  { state, journal }: { state: RunState; journal: Journal<Entry> },
   release: () => Promise<void>,
+  resumed: boolean,
 ): OpenRun {
   return {
     files,
     state,
-    resumed: state.started,
+    resumed,
     async note(entry) {
       await journal.append(entry);
       state.apply(entry);
@@ -130,25 +184,15 @@ function openRunOf(
 }
 
 /**
- * Opens a run to go on with it.
- * @throws UsageError when there is none of this id, another process works on it, or its journal can't be used.
+ * Opens a run to continue it.
+ * @throws UsageError when it does not exist, another process works on it, or its journal can't be used.
  */
 export async function openRun(root: string, id: string): Promise<OpenRun> {
   const files = filesOf(root, id);
   if (!RUN_ID.test(id) || !(await isThere(files.journal))) throw noSuchRun(id);
   const release = await lock(files, id);
   try {
-    let state: RunState | undefined;
-    const journal = await Journal.open<Entry>({ path: files.journal, format: RUN_FORMAT }, (entry) => {
-      if (entry.type === 'run') state = new RunState(entry);
-      else state?.apply(entry);
-    });
-    if (state === undefined) {
-      await journal.close();
-      throw noSuchRun(id);
-    }
-    state.replayed();
-    return openRunOf(files, state, journal, release);
+    return openRunOf(files, await openJournal(files, id), release, true);
   } catch (error) {
     await release();
     throw error;
@@ -163,7 +207,24 @@ async function lock(files: RunFiles, id: string): Promise<() => Promise<void>> {
   }
 }
 
-/** What the journal of a run tells at this moment; another process may be at work on it. */
+/**
+ * Decides which rows a new run gets and starts it, while no other run on this machine starts.
+ * @throws UsageError when another process takes too long over it.
+ */
+export async function whileNoOtherStarts<T>(root: string, clock: Clock, work: () => Promise<T>): Promise<T> {
+  const busy = (pid: string) =>
+    new UsageError(`Another run is just starting (process ${pid}).`, {
+      hint: 'Run the command again.',
+    });
+  const release = await lockFile(join(root, 'start.lock'), busy, { waitMs: START_PATIENCE_MS, clock });
+  try {
+    return await work();
+  } finally {
+    await release();
+  }
+}
+
+/** The state of a run at this moment; another process may be working on it. */
 export async function readRun(root: string, id: string): Promise<RunState> {
   if (!RUN_ID.test(id)) throw noSuchRun(id);
   let state: RunState | undefined;
@@ -195,7 +256,7 @@ export async function runIds(root: string): Promise<string[]> {
 }
 
 async function clearLeftovers(root: string, now: number): Promise<void> {
-  for (const name of await readdir(root)) {
+  for (const name of (await readdir(root)).filter((one) => RUN_ID.test(one))) {
     const files = filesOf(root, name);
     const made = await stat(files.folder).catch(() => undefined);
     const isOld = made !== undefined && now - made.mtimeMs > LEFTOVER_MS;
@@ -210,13 +271,13 @@ async function isThere(path: string): Promise<boolean> {
 
 function takenBy(id: string): (pid: string) => UsageError {
   return (pid) =>
-    new UsageError(`${id} is at work already (process ${pid}).`, {
-      hint: `See how far it is: \`esign bulk show ${id}\`.`,
+    new UsageError(`Another process (${pid}) is working on ${id}.`, {
+      hint: `See its progress: \`${command('bulk', 'show', id)}\`.`,
     });
 }
 
 function noSuchRun(id: string): UsageError {
-  return new UsageError(`There is no run ${id} on this machine.`, {
+  return new UsageError(`Run ${id} does not exist on this machine.`, {
     hint: 'See the runs: `esign bulk list`.',
   });
 }

@@ -1,4 +1,6 @@
 import type { Client } from '../api/client.ts';
+import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
+import type { RequestIds } from '../envelopes/request-ids.ts';
 import { counted } from '../kernel/duration.ts';
 import {
   EsignError,
@@ -11,25 +13,32 @@ import {
 import type { RowError } from './entries.ts';
 import { Outage } from './outage.ts';
 import { Pace, SLOW_MS } from './pace.ts';
-import { type RowResult, resultOf } from './results.ts';
+import { type RowResult, resultOf, secondResult } from './results.ts';
+import type { BulkRow } from './rows/row.ts';
+import type { SecondEnvelope } from './run-state.ts';
 import type { OpenRun } from './runs.ts';
 
-/** What a run tells while it works. */
+/** What a run reports while it works. */
 export interface RunObserver {
   /** A row is settled. */
   row(result: RowResult): Promise<void> | void;
-  /** Something a person should know; the run goes on. */
-  says(text: string): void;
+  /** Something a person should know; the run continues. `waitMs`: how long it waits, where it does. */
+  says(text: string, options?: { waitMs: number }): void;
 }
+
+/** What is reported of a row that failed. */
+export type FailedRow = Pick<BulkRow, 'row' | 'requestId'> & { envelope?: BulkRow['envelope'] };
 
 export interface RunOptions {
   client: Client;
-  /** Requests at once, at most. */
+  /** For rows with a request ID of their own. */
+  ids: RequestIds;
+  /** The most requests at the same time. */
   concurrency: number;
   maxRequests?: number | undefined;
   /** For the rows that name a webhook. */
   webhookSecret?: string | undefined;
-  /** Stops after so many failed rows. */
+  /** Stops after this many failed rows. */
   stopOnError?: number | undefined;
   /** How long an outage is waited out, in ms. */
   patienceMs: number;
@@ -44,9 +53,9 @@ class Stopped extends Error {
   override readonly name = 'Stopped';
 }
 
-/** How long requests under way may go on once the run is to stop, in ms. */
+/** How long requests in progress may take once the run is to stop, in ms. */
 const GRACE_MS = 3_000;
-/** The run can't go on with these, whatever the row. */
+/** These stop the run, whatever the row. */
 const STOPPING = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED']);
 
 /** One process's work on a run: what its parts share. */
@@ -57,8 +66,17 @@ export class Session {
   readonly outage: Outage;
   /** Why the run stops before its end. */
   why: Error | undefined;
-  /** Set when a reply was lost, so that a second draft of a row may exist. */
+  /** Set when a second envelope of a row may exist. */
   doubtful: boolean;
+  /** The list shows new envelopes late. */
+  lags = false;
+  /** Request IDs of which it is known what a request without a reply created, or that nobody is emailed by it. */
+  readonly resolvedIds = new Set<string>();
+  /** By this machine's clock, in ms. */
+  readonly startedAt: number;
+  /** Until when an envelope whose reply was lost may turn up; ms, by this machine's clock. */
+  mayTurnUpUntil = 0;
+  #lostAt: number;
   #halted = false;
   #closed = false;
   #failures = 0;
@@ -73,6 +91,9 @@ export class Session {
     this.doubtful = run.resumed;
     this.pace = new Pace(options.concurrency);
     const { client } = options;
+    this.startedAt = client.clock.now();
+    this.#lostAt = this.startedAt;
+    if (run.state.mayTurnUp) this.mayTurnUpUntil = this.startedAt + LISTED_AFTER_MS;
     this.outage = new Outage({
       clock: client.clock,
       signal: this.signal,
@@ -84,7 +105,7 @@ export class Session {
     });
   }
 
-  /** Aborts what is under way, some time after the run was told to stop. */
+  /** Aborts requests in progress, some time after the run was stopped. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -120,15 +141,12 @@ export class Session {
     this.halt(error instanceof Error ? error : new Error(messageOf(error)));
   }
 
-  /** Whether the requests asked for leave room for so many more; they count as made. */
+  /** Whether --max-requests allows this many more requests; they count as made. */
   spend(requests: number): boolean {
     const { maxRequests } = this.options;
     if (maxRequests !== undefined && this.#spent + requests > maxRequests) {
       this.close(
-        new StoppedError(
-          'MAX_REQUESTS',
-          `--max-requests allows ${counted(maxRequests, 'request')}, and no more.`,
-        ),
+        new StoppedError('MAX_REQUESTS', `--max-requests allows only ${counted(maxRequests, 'request')}.`),
       );
       return false;
     }
@@ -177,7 +195,7 @@ export class Session {
     return isNew;
   }
 
-  /** The error as one of a row alone. @throws Stopped when it is one of the whole run, which is told to stop. */
+  /** Returns the error if it concerns one row only. @throws Stopped when it concerns the whole run, which it stops. */
   ofRowAlone(error: unknown): Error {
     if (!(error instanceof ServiceError)) throw error;
     // What was created is still sent: the quota counts creations.
@@ -187,8 +205,51 @@ export class Session {
     throw new Stopped();
   }
 
-  async created(row: number, id: string, requestId: string | undefined): Promise<void> {
-    await this.run.note({ type: 'created', row, id, ...own(requestId) });
+  /** The reply to a create was lost. */
+  lost(): void {
+    this.doubtful = true;
+    this.#lostAt = this.options.client.clock.now();
+  }
+
+  /** Rows that were requested once and not found are created again. */
+  createsAgain(): void {
+    this.doubtful = true;
+    const hasLost = this.#lostAt > this.startedAt;
+    if (hasLost || this.lags)
+      this.mayTurnUpUntil = Math.max(this.mayTurnUpUntil, this.#lostAt + LISTED_AFTER_MS);
+  }
+
+  /** Reads again after an outage; reading twice does no harm. */
+  async persistently<T>(read: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await read();
+      } catch (error) {
+        if (!isOutage(error) || this.signal.aborted) throw error;
+        this.outage.failed(error);
+        await this.outage.over();
+      }
+    }
+  }
+
+  async created(
+    row: number,
+    id: string,
+    requestId: string | undefined,
+    { adopted = false } = {},
+  ): Promise<void> {
+    await this.run.note({ type: 'created', row, id, ...own(requestId), ...(adopted ? { adopted } : {}) });
+  }
+
+  async existing(row: number, id: string, status: string, requestId: string | undefined): Promise<void> {
+    await this.run.note({ type: 'existing', row, id, status, ...own(requestId) });
+    await this.options.observer.row(resultOf(this.run.state, row, requestId));
+  }
+
+  /** A row has another envelope that was not canceled: it is named, and the run does not end well. */
+  async second(envelope: SecondEnvelope): Promise<void> {
+    await this.run.note({ type: 'second', ...envelope });
+    await this.options.observer.row(secondResult(this.run.state, envelope));
   }
 
   async done(row: number, id: string, status: string, requestId: string | undefined): Promise<void> {
@@ -196,9 +257,9 @@ export class Session {
     await this.options.observer.row(resultOf(this.run.state, row, requestId));
   }
 
-  async failed(row: number, error: Error, requestId: string | undefined): Promise<void> {
+  async failed({ row, requestId, envelope }: FailedRow, error: Error): Promise<void> {
     await this.run.note({ type: 'failed', row, error: this.#factsOf(error), ...own(requestId) });
-    await this.options.observer.row(resultOf(this.run.state, row, requestId));
+    await this.options.observer.row(resultOf(this.run.state, row, requestId, envelope?.signers));
     const { stopOnError } = this.options;
     if (++this.#failures === stopOnError)
       this.close(new StoppedError('STOP_ON_ERROR', `${counted(stopOnError, 'row')} failed.`));

@@ -64,14 +64,15 @@ export class Context {
   readonly redactor = redactor;
   readonly json: boolean;
   readonly #flags: ContextFlags;
-  readonly #version: string;
+  /** Of esign. */
+  readonly version: string;
   #resolved: Promise<Settings> | undefined;
   #connected: Promise<Client> | undefined;
   #countsDown = false;
 
   constructor(flags: ContextFlags, version: string) {
     this.#flags = flags;
-    this.#version = version;
+    this.version = version;
     this.json = (flags.json || flags.jsonl) ?? false;
     this.terminal = processTerminal({ noInput: flags['no-input'], noSpinner: flags['no-spinner'] });
   }
@@ -194,7 +195,7 @@ export class Context {
       baseUrl,
       apiKey: key,
       timeoutMs,
-      userAgent: `esign-cli/${this.#version}`,
+      userAgent: `esign-cli/${this.version}`,
       clock: this.clock,
       serviceClock: this.#serviceClock,
       graceMs: REPLY_GRACE_MS,

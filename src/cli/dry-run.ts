@@ -1,13 +1,17 @@
 import { safeLine } from '../output/text.ts';
 import type { Context } from './context.ts';
-import type { Ids } from './input/ids.ts';
 
-/** What --dry-run says: the ids that would be acted on, and nothing else happens. */
-export async function writeDryRun(ids: Ids, action: string, context: Context): Promise<void> {
+/** Prints the ids that would be acted on. `details` returns what is known about one, for people. */
+export async function writeDryRun(
+  ids: readonly string[],
+  action: string,
+  context: Context,
+  details?: (id: string) => string,
+): Promise<void> {
   const { terminal, json } = context;
-  for (const id of ids.ids) {
+  for (const id of ids) {
     await (json
       ? context.jsonLine({ dryRun: true, action, id })
-      : terminal.out(`would ${action} ${safeLine(id)}\n`));
+      : terminal.out(`would ${action} ${details?.(id) ?? safeLine(id)}\n`));
   }
 }

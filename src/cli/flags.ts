@@ -3,8 +3,8 @@ import type { Moment } from '../kernel/clock.ts';
 import { parseDuration } from '../kernel/duration.ts';
 import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { nearest } from '../kernel/nearest.ts';
-import { ENVELOPE_STATUSES, PAPERS, type Paper } from '../kernel/vocabulary.ts';
+import { nearest } from '../kernel/text/nearest.ts';
+import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from '../kernel/vocabulary.ts';
 
 /** On every command. */
 export const commonFlags = {
@@ -12,28 +12,33 @@ export const commonFlags = {
     description: 'print JSON; errors become one JSON line on stderr',
     helpGroup: 'GLOBAL',
   }),
-  profile: Flags.string({ char: 'p', description: 'profile to use', helpGroup: 'GLOBAL', helpValue: 'NAME' }),
+  profile: Flags.string({
+    char: 'p',
+    description: 'profile to use (default: the current one)',
+    helpGroup: 'GLOBAL',
+    helpValue: 'NAME',
+  }),
   'base-url': Flags.string({
     description: "base URL of the API, instead of the profile's",
     helpGroup: 'GLOBAL',
     helpValue: 'URL',
   }),
   timeout: Flags.string({
-    description: 'how long a request may take (default 30s)',
+    description: 'time limit for each request (default 30s)',
     helpGroup: 'GLOBAL',
     helpValue: '30s',
   }),
-  'no-input': Flags.boolean({ description: 'never ask anything', helpGroup: 'GLOBAL' }),
+  'no-input': Flags.boolean({ description: 'disable prompts', helpGroup: 'GLOBAL' }),
   'no-spinner': Flags.boolean({
-    description: 'plain lines instead of what moves on the screen; or ESIGN_NO_SPINNER=1',
+    description: 'disable spinners and live updates; or ESIGN_NO_SPINNER=1',
     helpGroup: 'GLOBAL',
   }),
   'no-wait': Flags.boolean({
-    description: 'end with 7 instead of waiting for the rate limit to reset',
+    description: 'exit with 7 instead of waiting for the rate limit to reset',
     helpGroup: 'GLOBAL',
   }),
   debug: Flags.boolean({
-    description: 'show each request and reply on stderr, secrets removed',
+    description: 'print each request and response to stderr, without secrets',
     helpGroup: 'GLOBAL',
   }),
 };
@@ -46,7 +51,7 @@ export const formatFlags = {
     exclusive: ['json', 'quiet', 'jsonl'],
   }),
   jsonl: Flags.boolean({
-    description: 'print JSON, one item a line',
+    description: 'print JSON, one item per line',
     helpGroup: 'OUTPUT',
     exclusive: ['json', 'quiet'],
   }),
@@ -57,7 +62,7 @@ export const formatFlags = {
   }),
   quiet: Flags.boolean({
     char: 'q',
-    description: 'print ids only, one per line',
+    description: 'print only IDs, one per line',
     helpGroup: 'OUTPUT',
     exclusive: ['json', 'fields'],
   }),
@@ -68,22 +73,22 @@ export const listFlags = {
   ...formatFlags,
   limit: Flags.integer({
     char: 'L',
-    description: 'how many at most (default 20)',
+    description: 'maximum number of items (default 20)',
     helpValue: 'N',
     min: 1,
     helpGroup: 'OUTPUT',
     exclusive: ['all'],
   }),
-  all: Flags.boolean({ description: 'all of them, however many', helpGroup: 'OUTPUT' }),
+  all: Flags.boolean({ description: 'list all items', helpGroup: 'OUTPUT' }),
 };
 
-export const yesFlag = Flags.boolean({ char: 'y', description: 'do not ask for confirmation' });
+export const yesFlag = Flags.boolean({ char: 'y', description: 'skip the confirmation prompt' });
 export const dryRunFlag = Flags.boolean({
-  description: 'check and show what would be done, without doing it',
+  description: 'show what would be done, without doing it',
 });
 
 export const missingRolesFlag = Flags.boolean({
-  description: 'go on although a role of the template has no signer',
+  description: 'continue even if a role of the template has no signer',
   default: false,
 });
 
@@ -101,11 +106,21 @@ export const sinceFlag = Flags.custom<Moment>({
 export function momentOf(text: string, name: string): Moment {
   const ago = /^\d+$/.test(text) ? undefined : parseDuration(text);
   if (ago !== undefined) return (now) => now - ago;
+  const days = ['today', 'yesterday'].indexOf(text.trim().toLowerCase());
+  if (days >= 0) return (now) => midnightBefore(now, days);
   const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(at)) return () => at;
   throw new UsageError(`${name} "${text}" is neither a length of time nor a date.`, {
-    hint: 'Write it like 7d, 2026-11-01 or 2026-11-01T10:00:00Z.',
+    hint: 'Write it like 7d, yesterday, 2026-11-01, or 2026-11-01T10:00:00Z.',
   });
+}
+
+/** Returns the start of a day of this machine's calendar. */
+function midnightBefore(now: number, days: number): number {
+  const day = new Date(now);
+  day.setHours(0, 0, 0, 0);
+  day.setDate(day.getDate() - days);
+  return day.getTime();
 }
 
 const STATUS_ALIASES: Readonly<Record<string, string>> = {
@@ -117,33 +132,34 @@ const STATUS_ALIASES: Readonly<Record<string, string>> = {
 
 /** Envelope statuses, separated by commas, any case, with the words of the service's dashboard as aliases. */
 export const statusesFlag = Flags.custom<string[]>({
-  parse: (text) => Promise.resolve(text.split(',').map(readStatus)),
+  parse: (text) => Promise.resolve([...new Set(text.split(',').flatMap(readStatuses))]),
 });
 
-function readStatus(text: string): string {
+function readStatuses(text: string): readonly string[] {
   const word = text
     .trim()
     .toUpperCase()
     .replaceAll(/[\s-]+/g, '_');
+  if (word === 'OPEN') return IN_FLIGHT;
   const status = STATUS_ALIASES[word] ?? word;
-  if (ENVELOPE_STATUSES.some((known) => known === status)) return status;
+  if (ENVELOPE_STATUSES.some((known) => known === status)) return [status];
   const meant = nearest(status, ENVELOPE_STATUSES);
-  const all = `The statuses are ${ENVELOPE_STATUSES.join(', ')}.`;
+  const all = `The statuses are ${ENVELOPE_STATUSES.join(', ')}; "open" is ${IN_FLIGHT.join(' and ')}.`;
   throw new UsageError(`There is no status "${text.trim()}".`, {
     hint: meant === undefined ? all : `Did you mean ${meant}? ${all}`,
   });
 }
 
-/** The papers of an envelope, separated by commas. */
-export const papersFlag = Flags.custom<Paper[]>({
-  parse: (text) => Promise.resolve([...new Set(text.split(',').map(readPaper))]),
+/** Kinds of documents, separated by commas. */
+export const kindsFlag = Flags.custom<DocumentKind[]>({
+  parse: (text) => Promise.resolve([...new Set(text.split(',').map(readKind))]),
 });
 
-function readPaper(text: string): Paper {
-  const paper = PAPERS.find((known) => known === text.trim().toLowerCase());
-  if (paper !== undefined) return paper;
+function readKind(text: string): DocumentKind {
+  const kind = DOCUMENT_KINDS.find((known) => known === text.trim().toLowerCase());
+  if (kind !== undefined) return kind;
   throw new UsageError(`There is no file "${text.trim()}" of an envelope.`, {
-    hint: `There are ${PAPERS.join(', ')}.`,
+    hint: `There are ${DOCUMENT_KINDS.join(', ')}.`,
   });
 }
 

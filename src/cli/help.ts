@@ -2,16 +2,16 @@ import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
 import { exampleLines } from './boot/example-lines.ts';
 
-/** Groups of flags as they are listed; what every command has comes last. */
+/** Flag groups in the order of the help text. Flags that every command has come last. */
 const GROUPS = [
-  ...['SIGNER', 'MAIL', 'WEBHOOK'],
+  ...['SIGNER', 'EMAIL', 'WEBHOOK'],
   ...['ADDRESS', 'SIGNATURE', 'FORWARD', 'PACE'],
   ...['FILTER', 'OUTPUT', 'KEY', 'STORAGE', 'GLOBAL'],
 ];
 
-/** The help of one command: what it is for, how it is called, examples, then the flags in groups. */
+/** The help of one command: summary, usage, description, examples, arguments, and grouped flags. */
 class EsignCommandHelp extends CommandHelp {
-  /** The flags are listed below; repeating them all here hides the arguments. */
+  /** Leaves out the flags, which are listed below: repeating them would hide the arguments. */
   protected override defaultUsage(): string {
     const args = Object.values(this.command.args).filter((arg) => !arg.hidden);
     const many = this.command.strict === false ? '...' : '';
@@ -25,7 +25,7 @@ class EsignCommandHelp extends CommandHelp {
     return [this.command.id, ...words, ...flags, '[FLAGS]'].join(' ');
   }
 
-  /** The summary stands at the top already. */
+  /** Leaves out the summary, which is the first line of the help. */
   protected override description(): string | undefined {
     const { description } = this.command;
     return description === undefined ? undefined : this.wrap(this.render(description));
@@ -55,19 +55,26 @@ class EsignCommandHelp extends CommandHelp {
   }
 }
 
-const START = `See it all:       esign demo
-Run it here:      esign sandbox start
-The real one:     esign profiles add NAME --base-url URL
-Send a contract:  esign envelopes create --template ID --signer a@b.c --send
-Something fails:  esign doctor`;
+const START = `Try the demo:       esign demo
+Start a sandbox:    esign sandbox start
+Use your account:   esign profiles add NAME --base-url URL
+Send a contract:    esign envelopes create --template ID --signer a@b.c --send
+Fix your setup:     esign doctor`;
 
-/** Help as this tool gives it. */
+/** Columns of the widest line, with its indent. */
+const START_WIDTH = 80;
+
+/** The help of the program: the list of commands, and where to start. */
 export default class EsignHelp extends Help {
   protected override CommandHelpClass = EsignCommandHelp;
 
   override formatRoot(): string {
-    // Pages are written at the build: nothing of the machine that built them.
+    // The build writes the help pages: they must not contain facts about the machine that built them.
     const root = super.formatRoot().replace(this.config.userAgent, `esign ${this.config.version}`);
-    return `${root}\n\n${this.section('START HERE', START)}`;
+    const isNarrow = this.opts.maxWidth < START_WIDTH;
+    const start = isNarrow ? START.replaceAll(/: +/g, ':\n  ') : START;
+    const [first = '', ...rest] = root.split('\n');
+    const head = isNarrow ? this.wrap(first) : first;
+    return `${[head, ...rest].join('\n')}\n\n${this.section('START HERE', start)}`;
   }
 }

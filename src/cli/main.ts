@@ -1,11 +1,12 @@
 import type { Config } from '@oclif/core/config';
-import { EsignError, OutputError } from '../kernel/errors.ts';
+import { EsignError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { safeBlock } from '../output/text.ts';
+import { waitingSign } from '../output/waiting-sign.ts';
 import { inOurWords } from './boot/familiar.ts';
 import { type Installation, versionOf } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
-import { output, watchOutput } from './boot/output.ts';
+import { lostOutput, output, outputTaken, watchOutput } from './boot/output.ts';
 import { commandLine, noted, redactor, signals } from './boot/process.ts';
 import { beforeDashes, quickStart, wantsHelp } from './boot/quick-start.ts';
 import { keepNoted } from './boot/recents.ts';
@@ -23,21 +24,37 @@ if (process.versions.v8.startsWith('11.'))
 export async function main(words: string[], installed: Installation): Promise<void> {
   const argv = inOurWords(words, installed);
   watchOutput();
+  process.once('exit', () => waitingSign.gone());
   commandLine.words = argv;
   // oclif would read this variable as a request for JSON of its own kind.
   delete process.env.ESIGN_CONTENT_TYPE;
   // NO_COLOR wins over it; of the two together Node would warn.
   if (process.env.NO_COLOR) delete process.env.FORCE_COLOR;
-  try {
-    if (wantsJson(argv) && wantsHelp(argv)) await describe(argv, installed);
-    else if (!(await quickStart(argv, installed))) await runWithOclif(argv, installed);
-  } catch (error) {
-    if (!(error instanceof OutputError)) await report(error, argv, installed);
-  }
-  if (output.lost !== undefined) await report(output.lost, argv, installed);
+  const reportUnfinished = () => void report(new Error('a step of the command never ended'), argv, installed);
+  process.once('beforeExit', reportUnfinished);
+  const error = await failureOf(() => runCommand(argv, installed));
+  await outputTaken();
+  if (output.lost !== undefined) await report(lostOutput(output.lost, error), argv, installed);
+  else if (error !== undefined) await report(error, argv, installed);
+  process.off('beforeExit', reportUnfinished);
   await keepNoted(noted);
   await offerUpdate(argv, installed);
   signals.finish();
+}
+
+/** What the work rejects with; undefined when it succeeds. */
+async function failureOf(work: () => Promise<void>): Promise<unknown> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return error ?? new Error('no reason given');
+  }
+}
+
+async function runCommand(argv: string[], installed: Installation): Promise<void> {
+  if (wantsJson(argv) && wantsHelp(argv)) await describe(argv, installed);
+  else if (!(await quickStart(argv, installed))) await runWithOclif(argv, installed);
 }
 
 /** Only for a person at a terminal: pipes, scripts and CI load none of it. */
@@ -66,6 +83,7 @@ async function runWithOclif(argv: string[], installed: Installation): Promise<vo
   const { run } = await import('./boot/oclif.ts');
   const config = await loadConfig(installed);
   watchOutput();
+  process.once('exit', () => waitingSign.gone());
   await run(argv, config);
 }
 

@@ -8,6 +8,7 @@ import {
 } from '../kernel/errors.ts';
 import { entryOf } from '../kernel/json.ts';
 import type { Redactor } from '../kernel/redaction.ts';
+import { command } from '../kernel/text/shell-words.ts';
 import { jsonText } from '../output/json.ts';
 import { errColumns } from '../output/terminal.ts';
 import { paragraph, safeBlock, safeLine } from '../output/text.ts';
@@ -56,7 +57,7 @@ const HINTS: Readonly<Record<string, string>> = {
 function hintFor(error: EsignError): string | undefined {
   if (isNotFound(error)) return notFoundHint(error.subject);
   if (error instanceof ServiceError && error.code === 'INVALID_STATE' && error.subject)
-    return `See where it stands: \`esign envelopes get ${error.subject.id}\`.`;
+    return `See where it stands: \`${command('envelopes', 'get', error.subject.id)}\`.`;
   const known = entryOf(HINTS, error.code);
   if (known !== undefined || !(error instanceof ServiceError)) return known;
   return error.status >= 500
@@ -69,7 +70,7 @@ function notFoundHint(subject: Subject | undefined): string {
   if (subject === undefined) return `Check the id. ${others}`;
   const { kind, meant = [] } = subject;
   const guess = meant.length === 0 ? 'Check the id;' : `Did you mean ${meant.join(' or ')}?`;
-  return `${guess} \`esign ${kind}s list\` shows ${kind === 'envelope' ? 'the latest' : 'them'}. ${others}`;
+  return `${guess} \`${command(`${kind}s`, 'list')}\` shows ${kind === 'envelope' ? 'the latest' : 'them'}. ${others}`;
 }
 
 /** What the service said, with the id where that is what is wrong. */

@@ -1,4 +1,4 @@
-import { shellWord } from '../output/shell-words.ts';
+import { command } from '../kernel/text/shell-words.ts';
 import { commandLine } from './boot/process.ts';
 
 /** The command of this run as one would type it; `ids` stand where its own ids were, `add` at its end. */
@@ -12,21 +12,10 @@ export function sameCommand(
   // What follows -- is no flag.
   const end = replaced.indexOf('--');
   const flags = end < 0 ? replaced.length : end;
-  return typed([...replaced.slice(0, flags), ...add, ...replaced.slice(flags)]);
+  return command(...replaced.slice(0, flags), ...add, ...replaced.slice(flags));
 }
 
 /** True when the flag was given, alone or with its value. */
 export function wasGiven(flag: string): boolean {
   return commandLine.words.some((word) => word === flag || word.startsWith(`${flag}=`));
-}
-
-function typed(words: readonly string[]): string {
-  return ['esign', ...words.map(flagOrWord)].join(' ');
-}
-
-/** shellWord quotes whatever begins with a dash, lest it be taken for a flag; a flag stays as it is. */
-function flagOrWord(word: string): string {
-  const [, flag, value] = /^(--?[\w-]+)(?:=(.*))?$/s.exec(word) ?? [];
-  if (flag === undefined) return shellWord(word);
-  return value === undefined ? flag : `${flag}=${shellWord(value)}`;
 }

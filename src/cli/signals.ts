@@ -1,18 +1,18 @@
 import { constants } from 'node:os';
 import { waitingSign } from '../output/waiting-sign.ts';
 
-/** Ctrl-C or a request to stop. Not an error of anybody's: nothing is printed for it. */
+/** Why work stops: a signal, or another reason that is reported elsewhere. Not an error: nothing is printed for it. */
 class Interrupted extends Error {
   override readonly name = 'Interrupted';
-  readonly signal: NodeJS.Signals;
-  constructor(signal: NodeJS.Signals) {
-    super(`interrupted by ${signal}`);
+  readonly signal: NodeJS.Signals | undefined;
+  constructor(signal: NodeJS.Signals | undefined, cause?: Error) {
+    super(`interrupted by ${signal ?? cause?.message}`, { cause });
     this.signal = signal;
   }
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** One Ctrl-C can arrive twice: npm passes it on, and a library that guards its files (conf's) raises it again. */
+/** One Ctrl-C can arrive twice: npm passes it on. */
 const SAME_PRESS_MS = 500;
 /** How long a clean stop may take before the signal wins. */
 const GRACE_MS = 15_000;
@@ -28,7 +28,7 @@ export interface Signals {
   exitCode(): number | undefined;
   /** As if the signal had come: a prompt in raw mode gets Ctrl-C as a key. */
   interrupt(by: NodeJS.Signals): void;
-  /** Ends the work as a signal does, for another reason: the process then ends by itself. */
+  /** Stops the work as a signal does, for another reason; the process then ends by itself. */
   stop(reason: Error): void;
   /** Ends the process by the signal that came, if one did. */
   finish(): void;
@@ -99,13 +99,13 @@ export function watchSignals(ending: Ending = OWN): Signals {
     },
     exitCode() {
       const reason: unknown = controller.signal.reason;
-      return reason instanceof Interrupted ? exitCodeBy(reason.signal) : undefined;
+      return reason instanceof Interrupted && reason.signal ? exitCodeBy(reason.signal) : undefined;
     },
     interrupt: (by) => controller.abort(new Interrupted(by)),
-    stop: (reason) => controller.abort(reason),
+    stop: (reason) => controller.abort(new Interrupted(undefined, reason)),
     finish() {
       const reason: unknown = controller.signal.reason;
-      if (reason instanceof Interrupted) dieBy(reason.signal);
+      if (reason instanceof Interrupted && reason.signal) dieBy(reason.signal);
     },
   };
 }

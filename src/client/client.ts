@@ -2,21 +2,35 @@ import { normalizeBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient as createApiClient } from '../api/client.ts';
 import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../envelopes/actions.ts';
 import { createEnvelope, newRequestId } from '../envelopes/create.ts';
+import { type RequestIds, requestIdsIn, requestIdsInMemory } from '../envelopes/request-ids.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
-import type { CreateOutcome, Envelope, NewEnvelope, Outcome, Page, Template } from './model.ts';
+import { checkNumber, checkOptionNames, type OptionNames } from '../kernel/options.ts';
+import type {
+  CreateOutcome,
+  Envelope,
+  EnvelopeStatus,
+  NewEnvelope,
+  NewSigner,
+  Outcome,
+  Page,
+  Template,
+} from './model.ts';
 
 export {
   BadResponseError,
   type ErrorDetails,
   EsignError,
   NetworkError,
+  RequestIdUsedError,
   ServiceError,
   UsageError,
+  VerificationError,
 } from '../kernel/errors.ts';
 export type {
   CreateOutcome,
   Envelope,
+  EnvelopeStatus,
   NewEnvelope,
   NewSigner,
   Outcome,
@@ -24,13 +38,16 @@ export type {
   Signer,
   Template,
   TemplateField,
+  WebhookEvent,
 } from './model.ts';
+export { verifyWebhook } from './webhook.ts';
 
 /** Where the service is, and how patient to be with it. */
 export interface EsignOptions {
-  /** Like https://api.example.com/api/v1. */
-  baseUrl: string;
-  apiKey: string;
+  /** Like https://api.example.com/api/v1. `undefined`, as of a missing environment variable, is refused. */
+  baseUrl: string | undefined;
+  /** `undefined` is refused. */
+  apiKey: string | undefined;
   /** For connecting, for the first byte and for the whole reply, each in ms. Default: 30,000. */
   timeoutMs?: number | undefined;
   /** How often what is safe to repeat is tried again. Default: 5. */
@@ -42,6 +59,11 @@ export interface EsignOptions {
   userAgent?: string | undefined;
   /** Accepts a base URL with plain http to another machine: the key then travels unencrypted. */
   insecureHttp?: boolean | undefined;
+  /**
+   * A folder in which request IDs are stored for 30 days and shared with the other processes of this machine; that of the
+   * commands, to share them with those too. Without it, they are shared within this process and forgotten when it ends.
+   */
+  stateDir?: string | undefined;
 }
 
 /** Stops a call; it then rejects with the signal's reason. */
@@ -60,14 +82,20 @@ export interface EsignTemplates {
 export interface EsignEnvelopes {
   /** All envelopes, one after the other; pages are read as they are needed. */
   list(
-    options?: CallOptions & { status?: string | undefined; pageSize?: number | undefined },
+    options?: CallOptions & { status?: EnvelopeStatus | undefined; pageSize?: number | undefined },
   ): AsyncGenerator<Envelope, void, undefined>;
   /** One page of 100, counted from 1. */
-  page(number: number, options?: CallOptions & { status?: string | undefined }): Promise<Page<Envelope>>;
+  page(
+    number: number,
+    options?: CallOptions & { status?: EnvelopeStatus | undefined },
+  ): Promise<Page<Envelope>>;
   get(id: string, options?: CallOptions): Promise<Envelope>;
   /**
-   * Creates an envelope once. After a lost reply it is looked for, never created again. To try again later, or after a
-   * crash, call with the same `requestId`: it is then looked for first.
+   * Creates an envelope once. After a lost reply it is searched for, which takes up to a minute, and never created again. To
+   * try again later, or after a crash, call with the same `requestId`: the envelope is then searched for first. Concurrent
+   * calls with one `requestId` create one envelope, also through several clients of this process.
+   * @throws RequestIdUsedError when the `requestId` was used for another template or other signers; ServiceError
+   *   INVALID_STATE when its envelope was canceled, declined, or expired.
    */
   create(
     wanted: NewEnvelope,
@@ -87,6 +115,39 @@ export interface Esign {
 }
 
 const TIMEOUT_MS = 30_000;
+/** Node fires longer timers immediately. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const OPTION_NAMES = {
+  baseUrl: true,
+  apiKey: true,
+  timeoutMs: true,
+  retries: true,
+  maxWaitMs: true,
+  onWait: true,
+  userAgent: true,
+  insecureHttp: true,
+  stateDir: true,
+} as const satisfies OptionNames<EsignOptions>;
+
+const ENVELOPE_FIELDS = {
+  templateId: true,
+  signers: true,
+  subject: true,
+  message: true,
+  metadata: true,
+  webhookUrl: true,
+  webhookSecret: true,
+  expiresInDays: true,
+  signingOrder: true,
+  send: true,
+} as const satisfies OptionNames<NewEnvelope>;
+const SIGNER_FIELDS = {
+  email: true,
+  name: true,
+  role: true,
+  order: true,
+} as const satisfies OptionNames<NewSigner>;
 
 /**
  * A client for one key at one base URL, with the retries, waits and settled writes of the command line.
@@ -103,14 +164,13 @@ const TIMEOUT_MS = 30_000;
  * @throws UsageError when the base URL or the key can't be used.
  */
 export function createClient(options: EsignOptions): Esign {
-  if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
-    throw new UsageError('The API key is empty or has characters that no key has.', {
-      hint: 'Give the key as the service showed it, without blanks or line breaks.',
-    });
-  }
+  checkOptionNames('createClient', options, OPTION_NAMES);
+  checkNumber('timeoutMs', options.timeoutMs, { min: 1, max: LONGEST_TIMER_MS });
+  checkNumber('retries', options.retries, { min: 0 });
+  checkNumber('maxWaitMs', options.maxWaitMs, { min: 0 });
   const client = createApiClient({
-    baseUrl: normalizeBaseUrl(options.baseUrl, { insecureHttp: options.insecureHttp }),
-    apiKey: options.apiKey,
+    baseUrl: normalizeBaseUrl(given('baseUrl', options.baseUrl), { insecureHttp: options.insecureHttp }),
+    apiKey: usableKey(given('apiKey', options.apiKey)),
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     retries: options.retries,
     maxWaitMs: options.maxWaitMs,
@@ -118,7 +178,28 @@ export function createClient(options: EsignOptions): Esign {
     userAgent: options.userAgent ?? 'esign-cli-client',
     clock: systemClock,
   });
-  return { templates: templatesOf(client), envelopes: envelopesOf(client) };
+  const time = { clock: systemClock, serviceNow: () => client.serviceClock.now() };
+  const ids =
+    options.stateDir === undefined
+      ? requestIdsInMemory(client.account, time)
+      : requestIdsIn(options.stateDir, client.account, time);
+  return { templates: templatesOf(client), envelopes: envelopesOf(client, ids) };
+}
+
+/** The option's value. Most often it is missing because an environment variable is not set. */
+function given(name: 'baseUrl' | 'apiKey', value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value;
+  const actual = value === '' ? 'empty' : value === undefined ? 'undefined' : `a ${typeof value}`;
+  throw new UsageError(`createClient needs ${name}, a string; it is ${actual}.`, {
+    hint: 'If it comes from an environment variable, check that the variable is set.',
+  });
+}
+
+function usableKey(key: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new UsageError('The API key contains a space, a line break, or a character that is not ASCII.', {
+    hint: 'Use the key exactly as the service showed it.',
+  });
 }
 
 function templatesOf({ templates }: Client): EsignTemplates {
@@ -128,16 +209,18 @@ function templatesOf({ templates }: Client): EsignTemplates {
   };
 }
 
-function envelopesOf(client: Client): EsignEnvelopes {
+function envelopesOf(client: Client, ids: RequestIds): EsignEnvelopes {
   const { envelopes } = client;
   return {
     list: (options) => envelopes.list(options),
     page: (number, options) => envelopes.page(number, options),
     get: (id, { signal } = {}) => envelopes.get(id, signal),
     async create(wanted, { requestId: given, signal } = {}) {
+      checkOptionNames('envelopes.create', wanted, ENVELOPE_FIELDS);
+      for (const signer of wanted.signers) checkOptionNames('A signer', signer, SIGNER_FIELDS);
       const requestId = given ?? newRequestId();
-      const again = { requestId, rerun: given !== undefined, ...(signal ? { signal } : {}) };
-      return { ...(await outcomeOf(createEnvelope(client, wanted, again))), requestId };
+      const options = { requestId, ids, rerun: given !== undefined, signal };
+      return { ...(await outcomeOf(createEnvelope(client, wanted, options))), requestId };
     },
     send: (id, { signal } = {}) => outcomeOf(sendEnvelope(client, id, signal)),
     cancel: (id, { reason, signal } = {}) => outcomeOf(cancelEnvelope(client, id, reason, signal)),
@@ -147,11 +230,11 @@ function envelopesOf(client: Client): EsignEnvelopes {
 
 /** What the commands report as an error with advice is a value here: a program decides by itself. */
 async function outcomeOf(
-  doing: Promise<{ envelope: Envelope; by: 'reply' | 'lookup' | 'earlier' }>,
+  doing: Promise<Omit<Extract<Outcome, { kind: 'settled' }>, 'kind'>>,
 ): Promise<Outcome> {
   try {
-    const { envelope, by } = await doing;
-    return { kind: 'settled', envelope, by };
+    const { envelope, by, warning } = await doing;
+    return { kind: 'settled', envelope, by, ...(warning ? { warning } : {}) };
   } catch (error) {
     if (!(error instanceof UnknownOutcomeError)) throw error;
     return { kind: 'unknown', error: error.cause instanceof Error ? error.cause : error };

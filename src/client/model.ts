@@ -39,13 +39,24 @@ export interface Signer {
   [field: string]: unknown;
 }
 
+/** The documented statuses of an envelope; the service may add others. */
+export type EnvelopeStatus =
+  | 'DRAFT'
+  | 'SENT'
+  | 'IN_PROGRESS'
+  | 'COMPLETED'
+  | 'CANCELLED'
+  | 'EXPIRED'
+  | 'DECLINED'
+  // Any other string, while editors still suggest the names above.
+  | (string & {});
+
 /** A request for signatures. Items of a list may lack `signers` and `metadata`. */
 export interface Envelope {
   id: string;
   templateId?: string | null | undefined;
   templateName?: string | null | undefined;
-  /** DRAFT, SENT, IN_PROGRESS, COMPLETED, CANCELLED, EXPIRED, DECLINED; perhaps others one day. */
-  status?: string | null | undefined;
+  status?: EnvelopeStatus | null | undefined;
   signingOrder?: string | null | undefined;
   subject?: string | null | undefined;
   message?: string | null | undefined;
@@ -93,7 +104,13 @@ export interface NewEnvelope {
  * the service may or may not have done it.
  */
 export type Outcome =
-  | { kind: 'settled'; envelope: Envelope; by: 'reply' | 'lookup' | 'earlier' }
+  | {
+      kind: 'settled';
+      envelope: Envelope;
+      by: 'reply' | 'lookup' | 'earlier';
+      /** Something to know although the envelope exists, such as REQUEST_ID_NOT_ECHOED: the service drops the request ID. */
+      warning?: { code: string; message: string } | undefined;
+    }
   | { kind: 'unknown'; error: Error };
 
 /** The outcome of a create, and the id under which to ask for it again. */
@@ -104,4 +121,20 @@ export interface Page<T> {
   items: T[];
   /** Where the service says so. */
   totalPages: number | undefined;
+}
+
+/** A verified webhook. Fields that the payload does not have are null. */
+export interface WebhookEvent {
+  /** The payload's own id, or the SHA-256 of its bytes: the same when a delivery is repeated. */
+  id: string;
+  /** Like `envelope.completed`. */
+  event: string | null;
+  /** When it happened, ISO 8601. */
+  timestamp: string | null;
+  envelopeId: string | null;
+  status: EnvelopeStatus | null;
+  /** The signer's email address, in events about one signer. */
+  signer: string | null;
+  /** The parsed payload. */
+  body: Record<string, unknown>;
 }

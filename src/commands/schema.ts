@@ -3,7 +3,7 @@ import { EsignCommand } from '../cli/command.ts';
 import { printSchema } from '../cli/describe/print.ts';
 
 export default class Schema extends EsignCommand {
-  static override summary = 'Print the JSON Schema of what a command prints with --json.';
+  static override summary = "Print the JSON Schema of a command's --json output.";
   static override examples = [
     '<%= config.bin %> schema envelopes get',
     '<%= config.bin %> schema envelopes list > list.schema.json',
@@ -11,7 +11,11 @@ export default class Schema extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    command: Args.string({ description: 'the words of a command', required: true, ignoreStdin: true }),
+    command: Args.string({
+      description: 'command, such as envelopes list',
+      required: true,
+      ignoreStdin: true,
+    }),
   };
 
   async run(): Promise<void> {

@@ -1,6 +1,6 @@
 import { METHODS } from '../api/raw.ts';
 import { entryOf } from '../kernel/json.ts';
-import { ENVELOPE_STATUSES, EVENTS, isTerminal, PAPERS } from '../kernel/vocabulary.ts';
+import { DOCUMENT_KINDS, ENVELOPE_STATUSES, EVENTS, isTerminal } from '../kernel/vocabulary.ts';
 import type { CommandTree, FlagFacts } from './commands.ts';
 import { flagNamed, type Line, readLine } from './line.ts';
 import type { Recent, RecentKind } from './recent.ts';
@@ -30,7 +30,7 @@ const FOLDERS: Completion = { candidates: [], paths: 'dirs' };
 const LISTS: Readonly<Record<string, readonly string[]>> = {
   status: ENVELOPE_STATUSES,
   until: ENVELOPE_STATUSES,
-  what: PAPERS,
+  what: DOCUMENT_KINDS,
   events: EVENTS,
 };
 const ROUTES = ['/esign/templates', '/esign/envelopes'];

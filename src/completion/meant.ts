@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { FindMeant } from '../api/subject.ts';
-import { nearest } from '../kernel/nearest.ts';
-import { folded } from '../kernel/words.ts';
+import { nearest } from '../kernel/text/nearest.ts';
+import { folded } from '../kernel/text/words.ts';
 import type { Recent, RecentKind } from './recent.ts';
 
 /** An answer that comes later than this helps nobody, in ms. */

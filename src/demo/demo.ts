@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { counted } from '../kernel/duration.ts';
+import { command } from '../kernel/text/shell-words.ts';
 import type { CommandLine, Running } from './command-line.ts';
 
 /** One step as it happens: what is done and why, the command that does it, and what came of it. */
@@ -188,7 +189,11 @@ async function* createDraft(cli: CommandLine, own: string, url: string) {
   const envelope = envelopeSchema.parse(await cli.run([...args, '--json']));
   yield {
     title: 'An envelope for two signers, as a draft: nobody is mailed yet',
-    command: `esign envelopes create --template ${TEMPLATE}${SIGNERS.map((one) => ` --signer '${one.mailbox}'`).join('')} --webhook-url ${url}`,
+    command: command(
+      ...['envelopes', 'create', '--template', TEMPLATE],
+      ...SIGNERS.flatMap((one) => ['--signer', one.mailbox]),
+      ...['--webhook-url', url],
+    ),
     outcome: [`${envelope.id} is ${envelope.status}.`],
   };
   return envelope.id;
@@ -198,7 +203,7 @@ async function* send(cli: CommandLine, id: string) {
   const envelope = envelopeSchema.parse(await cli.run(['envelopes', 'send', id, '--json']));
   yield {
     title: 'Sent: now both get a mail with a link',
-    command: `esign envelopes send ${id}`,
+    command: command('envelopes', 'send', id),
     outcome: [`${envelope.id} is ${envelope.status}.`],
   };
 }
@@ -210,7 +215,7 @@ async function* sign(cli: CommandLine, id: string, signer: DemoSigner) {
   );
   yield {
     title: `${signer.name} reads and signs`,
-    command: `esign sandbox sign ${id} --signer ${signer.email}`,
+    command: command('sandbox', 'sign', id, '--signer', signer.email),
     outcome: [`${envelope.id} is ${envelope.status}.`],
   };
 }
@@ -220,7 +225,7 @@ async function* awaitCompletion(watching: Running, id: string) {
   if (code !== 0) throw new Error(`watching ended with exit code ${code}`);
   yield {
     title: 'Somebody was watching all the time',
-    command: `esign envelopes watch ${id}`,
+    command: command('envelopes', 'watch', id),
     outcome: ['It saw the envelope COMPLETED and ended with exit code 0.'],
   };
 }
@@ -264,7 +269,7 @@ async function* download(cli: CommandLine, id: string, folder: string) {
     .map(({ what, path, bytes, sha256 }) => ({ what, path, bytes, sha256 }));
   yield {
     title: 'The papers, out of the bucket and checked',
-    command: `esign envelopes download ${id} --what signed,certificate,document`,
+    command: command('envelopes', 'download', id, '--what', 'signed,certificate,document'),
     outcome: files.map((file) => `${file.what.padEnd(11)} ${file.path}`),
   };
   return files;

@@ -1,18 +1,19 @@
 import type { Envelope } from '../api/schemas.ts';
-import { type Selection, selectionFilter } from '../envelopes/select.ts';
+import { type Selection, selectionFilter, signersMatchingAll } from '../envelopes/select.ts';
 import { entryOf } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
-import { LIMITS } from '../kernel/vocabulary.ts';
-import { folded, wordsOf } from '../kernel/words.ts';
+import { folded, wordsOf } from '../kernel/text/words.ts';
 import type { EnvelopeIndex, Refreshed, RefreshOptions } from './envelope-index.ts';
 import type { OpenIndexFile } from './index-file.ts';
-import { isPartly, type Known, type Question, type Snapshot } from './snapshot.ts';
+import { isListCheaper, type Known, type Question, type Snapshot } from './snapshot.ts';
 
 export interface AnswerOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
   /** So many at most. */
   limit?: number | undefined;
   /** From what is known alone, however old. */
   cached?: boolean | undefined;
+  /** Puts envelopes whose signer matches every word before those where the words fall on several people. */
+  oneSignerFirst?: boolean | undefined;
   /** The service's time. */
   now: () => number;
 }
@@ -45,11 +46,14 @@ export async function answerFrom(
   const question = questionOf(selection);
   const couldFit = couldFitNow(selection, options.now);
   const asking = { signal, onProgress, mayAnswer: couldFit };
-  const hitsIn = ({ known }: Snapshot) =>
-    [...known.values()].filter((one) => one.hit && couldFit(one)).sort(newestFirst);
+  const hitsIn = ({ known }: Snapshot) => {
+    const hits = [...known.values()].filter((one) => one.hit && couldFit(one)).sort(newestFirst);
+    return options.oneSignerFirst ? oneSignerFirst(hits, selection, index) : hits;
+  };
   let now = cached ? asKnown(await index.known(question)) : await index.refreshed(question, asking);
   let hits = hitsIn(now.snapshot);
-  if (!cached && isDearerThanList(hits.slice(0, options.limit), now, askedAt)) {
+  const lookups = outdated(hits.slice(0, options.limit), { askedAt, unsure: now.unsure });
+  if (!cached && isListCheaper(now.snapshot, lookups, askedAt)) {
     now = await index.relisted(question, now, asking);
     hits = hitsIn(now.snapshot);
   }
@@ -67,12 +71,9 @@ function asKnown(snapshot: Snapshot): Refreshed {
   return { snapshot, unsure: new Set() };
 }
 
-/** Whether looking at each of these costs more requests than the whole list, where the list tells as much. */
-function isDearerThanList(hits: readonly Known[], { snapshot, unsure }: Refreshed, askedAt: number): boolean {
-  const looks = hits.filter((one) => !isAsItStands(one, { askedAt, unsure })).length;
-  if (looks * LIMITS.pageSize <= snapshot.known.size) return false;
-  const listed = [...snapshot.known.values()].filter(({ seen }) => seen >= askedAt);
-  return listed.length > 0 && listed.every((one) => !isPartly(one));
+/** How many of these have to be requested again. */
+function outdated(hits: readonly Known[], asked: Asked): number {
+  return hits.filter((one) => !isAsItStands(one, asked)).length;
 }
 
 /** True when the service would say nothing else: it can't change any more, or it was read after the question came. */
@@ -115,6 +116,20 @@ function couldFitNow({ statuses, createdAfter, createdBefore }: Selection, now: 
 /** By id where the times are equal, so that the order is the same each time. */
 function newestFirst(a: Known, b: Known): number {
   return (b.created || 0) - (a.created || 0) || (a.id < b.id ? 1 : -1);
+}
+
+/** Keeps the order among the envelopes that match in one signer, and among the others. */
+function oneSignerFirst(hits: Known[], { search }: Selection, index: EnvelopeIndex): Known[] {
+  const words = wordsOf(search ?? '');
+  if (words.length < 2 || hits.length < 2) return hits;
+  const file = index.file.open();
+  try {
+    const isOneSigner = (hit: Known) => signersMatchingAll(file.envelope(hit), words).length > 0;
+    const first = new Set(hits.filter(isOneSigner));
+    return [...first, ...hits.filter((hit) => !first.has(hit))];
+  } finally {
+    file.close();
+  }
 }
 
 /** When the question came, and what the service's list does not show. */

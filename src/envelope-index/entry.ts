@@ -1,5 +1,6 @@
 import type { Envelope } from '../api/schemas.ts';
 import { textsOf } from '../envelopes/match.ts';
+import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
 
 /**
@@ -69,7 +70,7 @@ export function isFinal(envelope: Envelope, now: number): boolean {
   const { status, signedDocumentStorageKey, certificateStorageKey, completedAt } = envelope;
   if (!LAST.includes(status ?? '')) return false;
   const waitsForPapers = signedDocumentStorageKey === null || certificateStorageKey === null;
-  return status !== 'COMPLETED' || !waitsForPapers || now - Date.parse(completedAt ?? '') > PAPERS_MS;
+  return status !== 'COMPLETED' || !waitsForPapers || now - timeOf(completedAt) > PAPERS_MS;
 }
 
 function knowledgeOf(envelope: Envelope, alone: boolean, now: number): Knowledge {

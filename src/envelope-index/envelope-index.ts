@@ -5,7 +5,7 @@ import { mapAhead } from '../kernel/streams.ts';
 import type { Feed } from './feed.ts';
 import { IndexFile } from './index-file.ts';
 import type { IndexScope } from './index-writer.ts';
-import { canChange, isPartly, type Known, type Question, type Snapshot } from './snapshot.ts';
+import { canChange, isListCheaper, isPartly, type Known, type Question, type Snapshot } from './snapshot.ts';
 import { walkNew } from './walk.ts';
 
 /** How far the index is in reading what it does not know. */
@@ -88,12 +88,15 @@ export class EnvelopeIndex {
     return { ...before, snapshot: await this.#readOn(question, before.snapshot) };
   }
 
-  /** Everything as it is now: what is new, and each envelope that can still change. */
+  /** Brings everything up to date: what is new, and each envelope that can still change, by the cheaper of two ways. */
   async refreshAll(options: RefreshOptions = {}): Promise<void> {
     const askedAt = Date.now();
-    const { snapshot } = await this.refreshed({}, options);
-    const old = [...snapshot.known.values()].filter((one) => canChange(one) && one.seen < askedAt);
-    await this.#readEach(old, options);
+    let current = await this.refreshed({}, options);
+    const isOutdated = (one: Known) => canChange(one) && (isPartly(one) || one.seen < askedAt);
+    const outdated = () => [...current.snapshot.known.values()].filter(isOutdated);
+    if (isListCheaper(current.snapshot, outdated().length, askedAt))
+      current = await this.#sparing(() => this.relisted({}, current, options));
+    await this.#readEach(outdated(), options);
     this.#feed.flush();
   }
 

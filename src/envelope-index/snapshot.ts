@@ -1,6 +1,8 @@
 import { isAsWritten, readTo } from '../journal/line.ts';
+import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
-import { hasWords } from '../kernel/words.ts';
+import { hasWords } from '../kernel/text/words.ts';
+import { LIMITS } from '../kernel/vocabulary.ts';
 import { BETWEEN_TEXTS, type Completeness, type EntryHead, isHead, isRemark, type Remark } from './entry.ts';
 
 /** What is looked for, folded. The file answers it roughly: every envelope that fits is a hit, and a few others. */
@@ -36,6 +38,16 @@ export function canChange({ known, touched }: Known): boolean {
 /** True where words may be in it that the index does not know. */
 export function isPartly({ known }: Known): boolean {
   return known === 'part';
+}
+
+/**
+ * Returns true when reading the whole list takes fewer requests than reading this many envelopes one by one, and its items
+ * say as much. `since`: when the question came, in ms; the items read from then on are the sample.
+ */
+export function isListCheaper({ known }: Snapshot, envelopes: number, since: number): boolean {
+  if (envelopes * LIMITS.pageSize <= known.size) return false;
+  const listed = [...known.values()].filter(({ seen }) => seen >= since);
+  return listed.length > 0 && listed.every((one) => !isPartly(one));
 }
 
 const TEXTS = Buffer.from(',"texts":');
@@ -91,7 +103,7 @@ export class Snapshot {
     const before = this.known.get(id);
     // A line that was written late tells less than what was read since.
     if (before !== undefined && before.seen > seen) return;
-    const created = Date.parse(head.created);
+    const created = timeOf(head.created);
     if (before && known === 'part' && !isPartly(before) && Object.is(before.created, created)) {
       before.touched ||= before.status !== status;
       before.status = status;

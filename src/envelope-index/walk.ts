@@ -3,6 +3,7 @@ import type { EnvelopePage } from '../api/envelopes.ts';
 import { LISTED_AFTER_MS, orderOf } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
+import { timeOf } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -68,6 +69,8 @@ class Walk {
   async findsRecent(): Promise<boolean> {
     const { completeness } = this.#before;
     if (completeness === undefined) return false;
+    // The service's clock went back, as after a reset of the sandbox: times no longer show what is new.
+    if (completeness.upTo > this.#upTo + CLOCK_SLACK_MS) return false;
     const order = orderOf(this.#first?.items ?? []);
     // An envelope created a little before the last walk may have been missed by it.
     if (this.#total === undefined)
@@ -105,7 +108,9 @@ class Walk {
     const missing = this.#readAll
       ? [...this.#before.known.values()].filter(({ id }) => !this.#seen.has(id))
       : [];
-    const isNew = ({ created }: { created: number }) => created > this.#upTo - LISTED_AFTER_MS;
+    // What was created after the walk began is not in this service's list at all: its clock went back.
+    const isNew = ({ created }: { created: number }) =>
+      created > this.#upTo - LISTED_AFTER_MS && created <= this.#upTo + CLOCK_SLACK_MS;
     return {
       gone: missing.filter((one) => !isNew(one)).map(({ id }) => id),
       unsure: new Set(missing.filter(isNew).map(({ id }) => id)),
@@ -129,7 +134,7 @@ class Walk {
   /** Nothing is counted: what was created before the last walk is known. */
   async #since(since: number): Promise<boolean> {
     let page = this.#first;
-    const isNew = ({ createdAt }: Envelope) => !(Date.parse(createdAt ?? '') < since);
+    const isNew = ({ createdAt }: Envelope) => !(timeOf(createdAt) < since);
     for (let number = 2; page?.items.some(isNew); number++) {
       if (this.#isPastEnd(number)) break;
       const before = this.#seen.size;
@@ -164,7 +169,7 @@ class Walk {
     const known = this.#before.known.get(item.id);
     if (known?.known === 'final' && !known.touched)
       this.#contradicted ||=
-        known.status !== (item.status ?? '') || !Object.is(known.created, Date.parse(item.createdAt ?? ''));
+        known.status !== (item.status ?? '') || !Object.is(known.created, timeOf(item.createdAt));
   }
 
   /** True when as many are known as the service has. */

@@ -1,7 +1,19 @@
 import type { Client } from '../api/client.ts';
 import { isAmbiguous, UnknownOutcomeError } from '../kernel/errors.ts';
+import { command } from '../kernel/text/shell-words.ts';
 import { signersNamed } from './named-signer.ts';
 import { type Acted, readQuietly, settleAction } from './settle.ts';
+
+/** Statuses that an envelope never leaves (API document, States). */
+const ENDED_FOR_GOOD = new Set(['COMPLETED', 'CANCELLED', 'EXPIRED']);
+
+/**
+ * Returns true where an envelope in this status may be cancelled. The service cancels DECLINED ones, too, but then nothing
+ * shows any more that they were declined.
+ */
+export function isCancellable(status: string, evenIfDeclined: boolean): boolean {
+  return !ENDED_FOR_GOOD.has(status) && (evenIfDeclined || status !== 'DECLINED');
+}
 
 /** Sends a draft. A lost reply is settled by the state: an envelope that is no draft any more was sent. */
 export async function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<Acted> {
@@ -16,7 +28,7 @@ export async function sendEnvelope(client: Client, id: string, signal?: AbortSig
   throw notKnown(
     `Whether ${id} was sent`,
     outcome.error,
-    `See where it stands: \`esign envelopes get ${id}\`.`,
+    `See where it stands: \`${command('envelopes', 'get', id)}\`.`,
   );
 }
 
@@ -38,7 +50,7 @@ export async function cancelEnvelope(
   throw notKnown(
     `Whether ${id} was cancelled`,
     outcome.error,
-    `See where it stands: \`esign envelopes get ${id}\`.`,
+    `See where it stands: \`${command('envelopes', 'get', id)}\`.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { listed } from '../kernel/duration.ts';
-import { nearest } from '../kernel/nearest.ts';
+import { lookAlike } from '../kernel/text/look-alike.ts';
+import { nearest } from '../kernel/text/nearest.ts';
 
 /** A signer as far as it matters for who signs as what. */
 export interface Party {
@@ -40,6 +41,7 @@ export function remarksOn(parties: readonly Party[], roles: KnownRoles): Remark[
     ),
     ...repeatedRoles(parties),
     ...repeatedAddresses(parties),
+    ...likelySlips(parties),
   ];
 }
 
@@ -92,6 +94,16 @@ function repeatedAddresses(parties: readonly Party[]): Remark[] {
     weight: 'odd',
     text: `${several[0]?.email ?? ''} stands here ${several.length === 2 ? 'twice' : `${several.length} times`}.`,
   }));
+}
+
+/** Addresses whose domain looks like a slip of a well-known one. */
+function likelySlips(parties: readonly Party[]): Remark[] {
+  return parties.flatMap(({ email }): Remark[] => {
+    const domain = lookAlike(email ?? '');
+    return domain === undefined
+      ? []
+      : [{ weight: 'odd', text: `Is ${email ?? ''} meant to be at ${domain}?` }];
+  });
 }
 
 /** Those that share a key with another one. */

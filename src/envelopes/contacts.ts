@@ -1,5 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { isVoid } from '../kernel/vocabulary.ts';
+import { replacedBy } from './replace/find.ts';
 
 /** Somebody who was asked to sign before. */
 export interface Contact {
@@ -29,10 +31,15 @@ export async function recentEnvelopes(client: Client, signal?: AbortSignal): Pro
   return Promise.all(whole);
 }
 
-/** Whom these envelopes were sent to, each address once, in the order of the envelopes. */
+/**
+ * Returns whom these envelopes were sent to, each address once, in the order of the envelopes. The signers of an envelope that
+ * was replaced are left out: the replacement has the right ones.
+ */
 export function contactsIn(envelopes: readonly Envelope[]): Contact[] {
   const known = new Map<string, Contact>();
-  for (const { email, name, role } of envelopes.flatMap((one) => one.signers ?? [])) {
+  const replaced = new Set(envelopes.filter((one) => !isVoid(one)).map(replacedBy));
+  const current = envelopes.filter(({ id }) => !replaced.has(id));
+  for (const { email, name, role } of current.flatMap((one) => one.signers ?? [])) {
     if (!email) continue;
     const before = known.get(email.toLowerCase()) ?? { email, name: email, roles: [] };
     if (before.name === before.email && name) before.name = name;

@@ -2,10 +2,29 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { sentenceOf, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
-import { LIMITS } from '../kernel/vocabulary.ts';
+import {
+  EsignError,
+  isAmbiguous,
+  RequestIdUsedError,
+  ServiceError,
+  sentenceOf,
+  UnknownOutcomeError,
+  UsageError,
+} from '../kernel/errors.ts';
+import { isTerminal, LIMITS, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { sendEnvelope } from './actions.ts';
-import { findByRequestId, REQUEST_ID_KEY, settleCreate } from './settle.ts';
+import { readIfThere } from './marked-envelopes.ts';
+import { requestIdOf } from './markers.ts';
+import {
+  checkRequestId,
+  contentOf,
+  isOtherContent,
+  type OpenRequest,
+  type RequestIds,
+} from './request-ids.ts';
+import { msUntilListed, type Searching, searchUntilListed } from './request-search.ts';
+import { isMadeFrom } from './same-content.ts';
+import { readQuietly, settleCreate } from './settle.ts';
 import type { NewSigner } from './signer-mailbox.ts';
 
 export interface NewEnvelope {
@@ -57,39 +76,150 @@ export interface Created {
   envelope: Envelope;
   /** `reply`: just created. `lookup`: created, its reply was lost and it was found. `earlier`: an earlier run had created it. */
   by: 'reply' | 'lookup' | 'earlier';
+  /** Something to report although the envelope exists. */
+  warning?: CreateWarning;
+}
+
+export interface CreateWarning {
+  code: 'REQUEST_ID_NOT_ECHOED' | 'REQUEST_ID_RECORD_DAMAGED';
+  message: string;
+}
+
+export interface CreateOptions {
+  requestId: string;
+  ids: RequestIds;
+  /** The ID may have been used before, on any machine: the list is searched first. */
+  rerun: boolean;
+  signal?: AbortSignal | undefined;
+  /** Called before anything is created; what it throws is passed on. */
+  check?: (() => Promise<void>) | undefined;
+  searching?: Searching | undefined;
 }
 
 /**
- * Creates an envelope, at most once for a request id. With `rerun`, an envelope that an earlier run
- * created under the same id is looked for first and returned.
- * @throws UnknownOutcomeError when the reply was lost and the envelope was not found.
+ * Creates an envelope, at most once for a request ID. The envelope of an earlier run under the same ID is returned; it is
+ * found by this machine's record of the ID or, with `rerun`, by searching the list.
+ * @throws UnknownOutcomeError when the reply was lost and the envelope was not found; RequestIdUsedError when the ID was used
+ *   for another template or other signers; ServiceError INVALID_STATE when its envelope was canceled, declined, or expired.
  */
 export async function createEnvelope(
   client: Client,
   wanted: NewEnvelope,
-  options: {
-    requestId: string;
-    rerun: boolean;
-    signal?: AbortSignal;
-    /** Called before anything is created; what it throws is passed on. */
-    check?: () => Promise<void>;
-  },
+  options: CreateOptions,
 ): Promise<Created> {
-  const { requestId, rerun, signal, check } = options;
+  const { ids, signal } = options;
+  const requestId = checkRequestId(options.requestId);
   const body = createBody(wanted, requestId);
-  if (rerun) {
-    const earlier = await findByRequestId(client, { requestId, templateId: wanted.templateId }, signal);
-    if (earlier) return { envelope: await sendIfWanted(client, earlier, wanted, signal), by: 'earlier' };
-  }
-  await check?.();
-  const outcome = await settleCreate(client, body, requestId, signal);
-  if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
-  throw new UnknownOutcomeError(
-    `It is not known whether the envelope was created: ${sentenceOf(outcome.error)} It was looked for and not found.`,
-    {
-      cause: outcome.error,
-      hint: `Run the same command again with --request-id ${requestId}: it looks first, and creates only what is not there.`,
+  return ids.use(requestId, { signal }, async (request) => {
+    const warning = request.known.state === 'damaged' ? { warning: DAMAGED } : {};
+    const earlier = await findEarlier(client, wanted, request, options);
+    if (earlier) {
+      await request.made(earlier.id, contentOf(wanted));
+      const envelope = await sendIfWanted(client, earlier, wanted, signal);
+      return { envelope, by: 'earlier', ...warning };
+    }
+    await options.check?.();
+    await request.asked(contentOf(wanted));
+    return { ...warning, ...(await createNew(client, body, request, options)) };
+  });
+}
+
+const DAMAGED: CreateWarning = {
+  code: 'REQUEST_ID_RECORD_DAMAGED',
+  message: "This machine's record of the request ID was damaged. The service's list was searched instead.",
+};
+
+async function createNew(
+  client: Client,
+  body: CreateEnvelopeBody,
+  request: OpenRequest,
+  { requestId, signal, searching }: CreateOptions,
+): Promise<Created> {
+  const outcome = await settleCreate(client, body, requestId, { signal, searching }).catch(
+    async (error: unknown) => {
+      if (error instanceof EsignError && !isAmbiguous(error)) await request.refused();
+      throw error;
     },
+  );
+  if (outcome.kind === 'unknown') throw unknownCreate(outcome, requestId);
+  const { value: envelope, by } = outcome;
+  await request.made(envelope.id);
+  const isEchoed = by === 'lookup' || (await echoes(client, envelope, requestId, signal));
+  return isEchoed ? { envelope, by } : { envelope, by, warning: notEchoed(requestId) };
+}
+
+function unknownCreate({ error, searchError }: { error: Error; searchError?: Error }, requestId: string) {
+  const searched = searchError
+    ? `Searching for it failed as well: ${sentenceOf(searchError)}`
+    : 'The list does not show it.';
+  return new UnknownOutcomeError(
+    `It is not known whether the envelope was created (request ID ${requestId}): ${sentenceOf(error)} ${searched}`,
+    {
+      cause: error,
+      hint: `Run the same command again with --request-id ${requestId}: it searches first, and creates only what does not exist.`,
+    },
+  );
+}
+
+/** True when the service shows the request ID in the envelope, in its reply or when it is read. */
+async function echoes(
+  client: Client,
+  envelope: Envelope,
+  requestId: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (requestIdOf(envelope) === requestId) return true;
+  const read = await readQuietly(client, envelope.id, signal).catch(() => undefined);
+  // What can't be read now says nothing about the service.
+  return read === undefined ? envelope.metadata === undefined : requestIdOf(read) === requestId;
+}
+
+function notEchoed(requestId: string): CreateWarning {
+  return {
+    code: 'REQUEST_ID_NOT_ECHOED',
+    message: `The service does not return the request ID ${requestId} in the envelope's metadata, so only this machine knows that it was used. Elsewhere, the same ID would create a second envelope.`,
+  };
+}
+
+/** The envelope that an earlier run created under the ID. */
+async function findEarlier(
+  client: Client,
+  wanted: NewEnvelope,
+  { known }: OpenRequest,
+  { requestId, rerun, signal, searching }: CreateOptions,
+): Promise<Envelope | undefined> {
+  const made = known.state === 'made' ? await readIfThere(client, known.envelopeId, signal) : undefined;
+  if (isOtherContent(known, contentOf(wanted))) throw idUsed(requestId, made);
+  if (made) return refuseEnded(made, requestId);
+  if (known.state === 'new' && !rerun) return undefined;
+  const msLeft = () => (known.state === 'new' ? 0 : msUntilListed(client, known));
+  const found = await searchUntilListed(client, requestId, { signal, msLeft, searching });
+  if (found === undefined) return undefined;
+  // This machine's record is exact; without one, the envelope itself shows what the ID was used for.
+  const isRecorded = known.state !== 'new' && known.state !== 'damaged';
+  if (!isRecorded && !isMadeFrom(found, wanted)) throw idUsed(requestId, found);
+  return refuseEnded(found, requestId);
+}
+
+function idUsed(requestId: string, envelope: Envelope | undefined): RequestIdUsedError {
+  const names = (envelope?.signers ?? []).map(({ name, email, id }) => name || email || id || 'a signer');
+  const facts = [...names, envelope?.templateId ?? ''].filter((fact) => fact !== '').join(', ');
+  const used = envelope
+    ? `for ${envelope.id}${facts === '' ? '' : ` (${facts})`}`
+    : 'with another template or other signers';
+  return new RequestIdUsedError(`The request ID ${requestId} was already used ${used}.`, {
+    hint: 'Nothing was sent. Use another request ID for another envelope.',
+  });
+}
+
+/** @throws ServiceError INVALID_STATE when nobody can sign the envelope anymore, and it is not completed. */
+function refuseEnded(envelope: Envelope, requestId: string): Envelope {
+  const status = envelope.status ?? '';
+  if (!isTerminal(status) || status === 'COMPLETED') return envelope;
+  throw new ServiceError(
+    'INVALID_STATE',
+    `The request ID ${requestId} belongs to ${envelope.id}, which is ${status}. Nothing was created.`,
+    { status: 400, hint: 'To send a new one, use another request ID.' },
   );
 }
 

@@ -1,8 +1,8 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
-import { folded } from '../kernel/words.ts';
+import { folded } from '../kernel/text/words.ts';
 
 /**
- * Where the words of a question are looked up in an envelope (hasWords in kernel/words.ts), folded:
+ * Where the words of a question are looked up in an envelope (hasWords in kernel/text/words.ts), folded:
  * id, subject, template, metadata values, signers' names and addresses.
  */
 export function textsOf(envelope: Envelope): string[] {

@@ -6,10 +6,24 @@ import { UsageError } from '../kernel/errors.ts';
  * @throws UsageError that names those there are.
  */
 export function signersNamed(envelope: Envelope, name: string): Signer[] {
-  const signers = envelope.signers ?? [];
-  const named = signers.filter((one) => one.id === name || one.email?.toLowerCase() === name.toLowerCase());
+  const named = findSigners(envelope, name);
   if (named.length > 0) return named;
   throw new UsageError(`${name} is not a signer of ${envelope.id}.`, { hint: theSignersOf(envelope) });
+}
+
+/** Returns the signers with that id or address. */
+export function findSigners({ signers }: Envelope, name: string): Signer[] {
+  return (signers ?? []).filter((one) => one.id === name || one.email?.toLowerCase() === name.toLowerCase());
+}
+
+const DONE = new Set(['SIGNED', 'DECLINED']);
+
+/** Returns the signers who are asked to sign now: all who have not signed, or, when they sign in order, the next ones. */
+export function whoseTurn({ signers, signingOrder }: Envelope): Signer[] {
+  const open = (signers ?? []).filter(({ status }) => !DONE.has(status ?? ''));
+  if (signingOrder !== 'SEQUENTIAL') return open;
+  const next = Math.min(...open.map(({ order }) => order ?? 0));
+  return open.filter(({ order }) => (order ?? 0) === next);
 }
 
 /** The signers there are, for a hint; undefined when there are none. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { scan } from '../journal/scan.ts';
+import { type JournalReading, scan } from '../journal/scan.ts';
 
 const entrySchema = z.object({
   /** ms since the epoch */
@@ -37,17 +37,30 @@ export interface Reminded {
   at: number;
 }
 
+/** The signer of a damaged line: someone may have been reminded of any envelope. */
+export const UNKNOWN_SIGNER = '?';
+
 /** Who was reminded when, of one account (a base URL). */
 export class ReminderTimes {
   readonly #account: string;
   /** By envelope and signer; the latest last. */
   readonly #times = new Map<string, Map<string, number[]>>();
+  #isDamaged = false;
+  /** The latest time that a damaged line can have, in ms since the epoch. */
+  #damagedAt: number | undefined;
 
   constructor(account: string) {
     this.#account = account;
   }
 
+  /** A damaged line counts as a reminder of an unknown signer, sent just before the next entry. */
+  takeDamaged(): void {
+    this.#isDamaged = true;
+  }
+
   take({ account, envelopeId, signer, state, at }: ReminderEntry): void {
+    if (this.#isDamaged) this.#damagedAt = Math.max(at, this.#damagedAt ?? at);
+    this.#isDamaged = false;
     if (account !== this.#account) return;
     const ofEnvelope = this.#times.get(envelopeId) ?? new Map<string, number[]>();
     const times = ofEnvelope.get(signer) ?? [];
@@ -56,18 +69,19 @@ export class ReminderTimes {
     this.#times.set(envelopeId, ofEnvelope.set(signer, times));
   }
 
-  /** When the signer was last reminded of the envelope, in ms since the epoch. */
-  lastOf(envelopeId: string, email: string): number | undefined {
-    const own = email.toLowerCase();
-    const found = this.#latest(envelopeId).filter(({ signer }) => signer === own || signer === ALL_PENDING);
-    return found.length > 0 ? Math.max(...found.map(({ at }) => at)) : undefined;
+  /** The last reminder of the envelope that the signer had, or may have had. */
+  lastOf(envelopeId: string, email: string): Reminded | undefined {
+    const found = this.since(envelopeId, Number.NEGATIVE_INFINITY, email);
+    return found.toSorted((a, b) => b.at - a.at)[0];
   }
 
   /** Who was reminded of the envelope at that time or later; only the one that is named, where one is. */
   since(envelopeId: string, time: number, email?: string): Reminded[] {
     const own = email?.toLowerCase();
-    return this.#latest(envelopeId).filter(
-      ({ signer, at }) => at >= time && (own === undefined || signer === own || signer === ALL_PENDING),
+    const damaged = this.#damagedAt === undefined ? [] : [{ signer: UNKNOWN_SIGNER, at: this.#damagedAt }];
+    return [...this.#latest(envelopeId), ...damaged].filter(
+      ({ signer, at }) =>
+        at >= time && (own === undefined || [own, ALL_PENDING, UNKNOWN_SIGNER].includes(signer)),
     );
   }
 
@@ -86,10 +100,19 @@ export class ReminderTimes {
   }
 }
 
-/** What the log in the folder says, also while another process writes it. */
+/** Returns the journal's settings for reading the log in the folder into `times`. */
+export function readingInto(times: ReminderTimes, folder: string): JournalReading<ReminderEntry> {
+  return {
+    path: reminderFile(folder),
+    format: REMINDER_FORMAT,
+    damaged: 'skip',
+    onSkipped: () => times.takeDamaged(),
+  };
+}
+
+/** Reads the log in the folder, also while another process writes it. */
 export async function readReminderTimes(folder: string, account: string): Promise<ReminderTimes> {
   const times = new ReminderTimes(account);
-  const reading = { path: reminderFile(folder), format: REMINDER_FORMAT, damaged: 'skip' } as const;
-  await scan<ReminderEntry>(reading, (entry) => times.take(entry));
+  await scan(readingInto(times, folder), (entry) => times.take(entry));
   return times;
 }

@@ -8,13 +8,15 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder } from '../kernel/files/files.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import { remindEnvelope } from './actions.ts';
-import { signersNamed } from './named-signer.ts';
+import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
   ALL_PENDING,
-  REMINDER_FORMAT,
+  type Reminded,
   type ReminderEntry,
   ReminderTimes,
+  readingInto,
   reminderFile,
+  UNKNOWN_SIGNER,
 } from './reminder-times.ts';
 import type { Acted } from './settle.ts';
 
@@ -56,8 +58,7 @@ export class ReminderLog {
     const release = await takeTurn(folder, `${path}.lock`, clock);
     try {
       const times = new ReminderTimes(account);
-      const reading = { path, format: REMINDER_FORMAT, damaged: 'skip' } as const;
-      const journal = await Journal.open<ReminderEntry>(reading, (entry) => times.take(entry));
+      const journal = await Journal.open(readingInto(times, folder), (entry) => times.take(entry));
       return new ReminderLog(journal, times, release, account, now);
     } catch (error) {
       await release();
@@ -65,8 +66,8 @@ export class ReminderLog {
     }
   }
 
-  /** When the signer was last reminded of the envelope, in ms since the epoch. */
-  lastOf(envelopeId: string, email: string): number | undefined {
+  /** The last reminder of the envelope that the signer had, or may have had. */
+  lastOf(envelopeId: string, email: string): Reminded | undefined {
     return this.#times.lastOf(envelopeId, email);
   }
 
@@ -121,41 +122,55 @@ async function takeTurn(folder: string, path: string, clock: Clock): Promise<() 
   }
 }
 
+export interface ReminderResult extends Acted {
+  /** The signers who were emailed. */
+  reminded: readonly Signer[];
+}
+
 /**
- * Reminds those pending signers of the envelope who were not reminded within the gap (ms), or the one signer that is named.
- * @throws RemindedRecentlyError when that is nobody.
+ * Reminds the pending signers of the envelope who were not reminded within the gap (ms), or the one signer that is named.
+ * @throws RemindedRecentlyError when everybody was.
  */
 export async function remindWithGap(
   client: Client,
   log: ReminderLog | undefined,
   wanted: { id: string; signer?: string | undefined; gapMs: number },
   signal?: AbortSignal,
-): Promise<Acted> {
+): Promise<ReminderResult> {
   const { id, signer, gapMs } = wanted;
-  if (log === undefined) return remindEnvelope(client, id, signer, signal);
-  if (gapMs <= 0) {
-    const email = signer?.includes('@') ? signer : undefined;
-    return log.noting(id, email, () => remindEnvelope(client, id, signer, signal));
+  const remind = () => remindEnvelope(client, id, signer, signal);
+  if (log === undefined || (gapMs <= 0 && signer === undefined)) {
+    const acted = await (log === undefined ? remind() : log.noting(id, undefined, remind));
+    return { ...acted, reminded: namedOrNext(acted.envelope, signer) };
   }
+  // The log has addresses; the signer may be named by ID.
   const envelope = await client.envelopes.get(id, signal);
   const pending = pendingOf(envelope, signer);
-  const tooSoon = (one: Signer) =>
-    client.serviceClock.now() - (log.lastOf(id, one.email ?? one.id ?? '') ?? Number.NEGATIVE_INFINITY) <
-    gapMs;
+  const tooSoon = (one: Signer) => {
+    const last = log.lastOf(id, one.email ?? one.id ?? '');
+    return gapMs > 0 && last !== undefined && client.serviceClock.now() - last.at < gapMs;
+  };
   const due = pending.filter((one) => !tooSoon(one));
   if (pending.length > 0 && due.length === 0)
     throw recently(log, id, pending, gapMs, client.serviceClock.now());
   if (due.length === pending.length && signer === undefined) {
-    return log.noting(id, undefined, () => remindEnvelope(client, id, undefined, signal));
+    const acted = await log.noting(id, undefined, remind);
+    return { ...acted, reminded: due };
   }
   let acted: Acted = { envelope, by: 'reply' };
   for (const [index, one] of due.entries()) {
     if (index > 0 && signal?.aborted) throw stoppedBefore(id, due, index);
-    acted = await log.noting(id, one.email ?? undefined, () =>
+    acted = await log.noting(id, one.email ?? one.id ?? undefined, () =>
       remindEnvelope(client, id, one.id ?? one.email ?? '', signal),
     );
   }
-  return acted;
+  return { ...acted, reminded: due };
+}
+
+/** Returns the signers who are named, or those whose turn it is; none where the reply left the signers out. */
+function namedOrNext(envelope: Envelope, signer: string | undefined): Signer[] {
+  if (signer === undefined) return whoseTurn(envelope);
+  return findSigners(envelope, signer);
 }
 
 /** Some were mailed already: that must be said. */
@@ -168,8 +183,7 @@ function stoppedBefore(id: string, due: readonly Signer[], index: number): Stopp
 }
 
 function pendingOf(envelope: Envelope, signer: string | undefined): Signer[] {
-  const signers = envelope.signers ?? [];
-  if (signer === undefined) return signers.filter((one) => !OVER.has(one.status ?? ''));
+  if (signer === undefined) return whoseTurn(envelope).filter((one) => !OVER.has(one.status ?? ''));
   return signersNamed(envelope, signer);
 }
 
@@ -180,12 +194,18 @@ function recently(
   gapMs: number,
   now: number,
 ): RemindedRecentlyError {
-  const whom = pending.map((one) => {
-    const at = log.lastOf(id, one.email ?? one.id ?? '') ?? now;
-    return `${one.email ?? one.id ?? 'a signer'} (${durationInWords(now - at)} ago)`;
+  const last = pending.map((one) => {
+    const name = one.email ?? one.id ?? 'a signer';
+    const { signer, at } = log.lastOf(id, name) ?? { signer: name, at: now };
+    return { text: `${name} (${durationInWords(now - at)} ago)`, isKnown: signer !== UNKNOWN_SIGNER };
   });
-  return new RemindedRecentlyError(
-    `${whom.join(', ')} of ${id} had a reminder already; the gap is ${durationInWords(gapMs)}.`,
-    { hint: 'Nothing was sent. A shorter --min-gap sends another one.' },
-  );
+  const listOf = (isKnown: boolean) => last.filter((one) => one.isKnown === isKnown).map(({ text }) => text);
+  const [known, unknown] = [listOf(true).join(', '), listOf(false).join(', ')];
+  const sentences = [
+    known && `Reminded already, within the gap of ${durationInWords(gapMs)}: ${known} of ${id}.`,
+    unknown && `A line of the reminder log is damaged. It may have been a reminder to ${unknown} of ${id}.`,
+  ];
+  return new RemindedRecentlyError(sentences.filter(Boolean).join(' '), {
+    hint: 'Nothing was sent. To send another reminder, use a shorter --min-gap.',
+  });
 }

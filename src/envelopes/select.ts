@@ -1,10 +1,11 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
+import { timeOf } from '../kernel/clock.ts';
 import { isNotFound } from '../kernel/errors.ts';
 import { valueAt } from '../kernel/json.ts';
+import { folded, hasWord, hasWords, wordsOf } from '../kernel/text/words.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
-import { folded, hasWord, hasWords, wordsOf } from '../kernel/words.ts';
 import { partOf, textsOf } from './match.ts';
 
 /** Which envelopes are wanted; every given condition must hold. Times are meant by the service's clock. */
@@ -82,13 +83,37 @@ export function isUnfiltered(selection: Selection): boolean {
   return (statuses?.length ?? 0) <= 1 && Object.values(rest).every((value) => value === undefined);
 }
 
-/** What of a signer made an envelope fit: an address or a name; undefined when it was not the signer, or nobody was asked for. */
-export function soughtPart({ signer, search }: Selection): (one: Signer) => string | undefined {
+/** A signer who made an envelope match, and the name or address that did. */
+export interface MatchedSigner {
+  signer: Signer;
+  part: string;
+}
+
+/**
+ * Returns a function that finds the signers for whom an envelope was selected: those that match all words of the search, or,
+ * when there are none, those that match some. It finds nobody when the selection asks for nobody.
+ */
+export function matchedSigners({ signer, search }: Selection): (envelope: Envelope) => MatchedSigner[] {
   const needle = signer === undefined ? undefined : folded(signer);
   const words = wordsOf(search ?? '');
-  return (one) =>
+  const partIn = (one: Signer) =>
     partOf(one, (text) => needle !== undefined && text.includes(needle)) ??
     partOf(one, (text) => words.some((word) => hasWord(text, word)));
+  return (envelope) => {
+    const whole = needle === undefined ? signersMatchingAll(envelope, words) : [];
+    const candidates = whole.length > 0 ? whole : (envelope.signers ?? []);
+    return candidates.flatMap((one) => {
+      const part = partIn(one);
+      return part === undefined ? [] : [{ signer: one, part }];
+    });
+  };
+}
+
+/** Returns the signers whose own name and address contain every word. */
+export function signersMatchingAll(envelope: Envelope | undefined, words: readonly string[]): Signer[] {
+  const textsOfSigner = ({ name, email }: Signer) =>
+    [name, email].flatMap((text) => (text ? [folded(text)] : []));
+  return (envelope?.signers ?? []).filter((one) => words.length > 0 && hasWords(textsOfSigner(one), words));
 }
 
 /** All conditions, asked of a whole envelope. */
@@ -127,11 +152,6 @@ function peopleFilter({ signer, search }: Selection): (envelope: Envelope) => bo
     (needle === undefined ||
       (envelope.signers ?? []).some((one) => partOf(one, (text) => text.includes(needle)) !== undefined)) &&
     (words === undefined || hasWords(textsOf(envelope), words));
-}
-
-/** NaN when missing, and every comparison with NaN is false. */
-function timeOf(text: string | null | undefined): number {
-  return text ? Date.parse(text) : Number.NaN;
 }
 
 /** Envelopes in the order of a field (`createdAt`, `-metadata.deal` for descending); those without it come last. */

@@ -1,65 +1,71 @@
 import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/envelopes.ts';
+import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, ServiceError } from '../kernel/errors.ts';
+import { type Searching, searchUntilListed } from './request-search.ts';
 
 /** What became of a write: we know, or the reply was lost and looking did not settle it. */
 export type Outcome<T> =
   | { kind: 'settled'; value: T /** How we know. */; by: 'reply' | 'lookup' }
   | { kind: 'unknown'; error: Error };
 
-/** The metadata key under which each create carries its request id. */
-export const REQUEST_ID_KEY = 'esignRequestId';
-
-/** A created envelope may take a moment to appear in the list. */
-const LOOKUPS = [0, 1_000, 3_000];
+/** The outcome of a create; where it is unknown, also why the search for the envelope failed, if it did. */
+export type CreateOutcome = Outcome<Envelope> & { searchError?: Error };
 
 /**
- * Creates an envelope once. After a lost reply it is looked for by its request id, never created again.
- * @throws whatever the service said, when it is certain that nothing was created.
+ * Creates an envelope once. After a lost reply it is searched for by its request ID until it must have appeared in the list,
+ * and never created again. `searching` is called when the search begins.
+ * @throws whatever the service answered, when it is certain that nothing was created.
  */
 export async function settleCreate(
   client: Client,
   body: CreateEnvelopeBody,
   requestId: string,
-  signal?: AbortSignal,
-): Promise<Outcome<Envelope>> {
+  { signal, searching }: { signal?: AbortSignal | undefined; searching?: Searching | undefined } = {},
+): Promise<CreateOutcome> {
   const startedAt = client.clock.now();
   try {
     return { kind: 'settled', value: await client.envelopes.create(body, signal), by: 'reply' };
   } catch (error) {
     if (!isAmbiguous(error)) throw error;
-    const found = await lookRepeatedly(
+    const { found, searchError } = await searchAfterLoss(
       client,
-      { requestId, templateId: body.templateId, since: startedAt },
-      signal,
+      { requestId, startedAt },
+      { signal, searching },
     );
-    return found ? { kind: 'settled', value: found, by: 'lookup' } : { kind: 'unknown', error };
+    if (found) return { kind: 'settled', value: found, by: 'lookup' };
+    return { kind: 'unknown', error, ...(searchError ? { searchError } : {}) };
   }
 }
 
-async function lookRepeatedly(
+/** Searches for what a lost reply may have created; a stop leaves it a moment longer. */
+async function searchAfterLoss(
   client: Client,
-  wanted: Wanted,
-  signal?: AbortSignal,
-): Promise<Envelope | undefined> {
+  { requestId, startedAt }: { requestId: string; startedAt: number },
+  { signal, searching }: { signal?: AbortSignal | undefined; searching?: Searching | undefined },
+): Promise<{ found?: Envelope | undefined; searchError?: Error | undefined }> {
   const looking = lookingOn(client, signal);
+  let searchError: Error | undefined;
   try {
-    for (const wait of LOOKUPS) {
-      if (wait > 0) await client.clock.sleep(wait, looking.signal);
-      const found = await findByRequestId(client, wanted, looking.signal).catch((error: unknown) => {
-        // The looking failed as well; the next look may not, and if none succeeds the outcome stays unknown.
+    const found = await searchUntilListed(client, requestId, {
+      since: () => client.serviceClock.earliest(startedAt),
+      msLeft: () => LISTED_AFTER_MS - (client.clock.now() - startedAt),
+      signal: looking.signal,
+      searching,
+      onError: (error) => {
         if (looking.signal.aborted) throw error;
-      });
-      if (found) return found;
-    }
+        searchError = error;
+      },
+    });
+    return { found, searchError };
   } catch (error) {
     if (isTornOff(client, signal)) throw error;
+    return { searchError };
   } finally {
     looking.end();
   }
-  return undefined;
 }
 
 /** How often the grace for a reply the looking for what became of a write has: it may take several requests. */
@@ -73,36 +79,6 @@ function lookingOn(client: Client, signal: AbortSignal | undefined): Deadline {
 /** The caller wants no word of what was under way. */
 function isTornOff({ graceMs }: Client, signal: AbortSignal | undefined): boolean {
   return graceMs === 0 && signal?.aborted === true;
-}
-
-interface Wanted {
-  requestId: string;
-  templateId: string;
-  /** Ignore envelopes that were created before this time (ms, by the machine's clock), where the list shows it. */
-  since?: number;
-}
-
-/**
- * The envelope that carries this request id, if there is one. List items that show no metadata are completed
- * with a GET when template and time fit.
- */
-export async function findByRequestId(
-  client: Client,
-  wanted: Wanted,
-  signal?: AbortSignal,
-): Promise<Envelope | undefined> {
-  const { since } = wanted;
-  const items =
-    since === undefined
-      ? client.envelopes.list({ signal })
-      : client.envelopes.recent(() => client.serviceClock.earliest(since), signal);
-  for await (const item of items) {
-    if (item.templateId && item.templateId !== wanted.templateId) continue;
-    const envelope = item.metadata === undefined ? await client.envelopes.get(item.id, signal) : item;
-    if (envelope.metadata?.[REQUEST_ID_KEY] === wanted.requestId)
-      return client.envelopes.get(item.id, signal);
-  }
-  return undefined;
 }
 
 /** What acting on an envelope came to, and whether the reply told or the envelope's state. */

@@ -1,5 +1,6 @@
 import { counted } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { addressProblem } from '../kernel/text/email-address.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 
 /** A signer as the API's create body takes it. */
@@ -17,8 +18,6 @@ export interface ParsedSigner {
 }
 
 const EXAMPLE = `Write it like a@b.c, 'Ada Lovelace <a@b.c>' or 'Ada Lovelace <a@b.c>;role=Tenant;order=1'.`;
-// One @, no blanks or brackets, a dot-separated domain: enough to catch slips; the service has the last word.
-const ADDRESS = /^[^\s@<>(),;:"[\]\\]+@[^\s@<>(),;:"[\]\\.]+(\.[^\s@<>(),;:"[\]\\.]+)*$/;
 
 /**
  * Reads a signer: a mailbox, then options after semicolons. A quoted name may hold anything; a semicolon
@@ -53,13 +52,9 @@ function parseMailbox(mailbox: string, whole: string): { name: string; email: st
   const email = (bracketed?.[2] ?? mailbox).trim();
   const name = unquote((bracketed?.[1] ?? '').trim());
   if (email === '') throw refused(whole, 'it has no address');
-  if (!isEmailAddress(email)) throw refused(whole, `"${email}" is not an email address`);
+  const problem = addressProblem(email);
+  if (problem !== undefined) throw refused(whole, `"${email}" ${problem}`);
   return { name, email };
-}
-
-/** True when the text can be an email address. */
-export function isEmailAddress(text: string): boolean {
-  return text.length <= 254 && ADDRESS.test(text);
 }
 
 function applyOption(signer: NewSigner, option: string, whole: string): void {

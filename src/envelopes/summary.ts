@@ -1,19 +1,40 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { timeOf } from '../kernel/clock.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
+import { whoseTurn } from './named-signer.ts';
+import { replacedBy } from './replace/find.ts';
 import { type Selection, selectEnvelopes } from './select.ts';
 
 /** An envelope worth a look, and since or until when. */
 export interface Standout {
   id: string;
   subject: string | null;
-  /** Whom it waits for, where that is known. */
+  /** Whom it waits for, where that is known; of a declined one, who declined. */
   waitingFor: string[];
   /** ISO 8601. */
   at: string;
 }
 
-/** Where an organisation's envelopes stand. Times in ms. */
+/** How many envelopes there are of a kind, and the first few. */
+export interface Attention {
+  count: number;
+  envelopes: Standout[];
+}
+
+/**
+ * What somebody should look at today:
+ * - declined: in the last 30 days and not replaced, the latest first
+ * - expiringSoon: in flight and about to expire, the next first
+ * - neverOpened: sent three days ago or longer, and nobody whose turn it is has opened it, the oldest first
+ * - forgottenDrafts: older than a week, the oldest first
+ */
+export type NeedsAttention = Record<
+  'declined' | 'expiringSoon' | 'neverOpened' | 'forgottenDrafts',
+  Attention
+>;
+
+/** The state of an organization's envelopes. Times in ms. */
 export interface Summary {
   total: number;
   byStatus: Record<string, number>;
@@ -23,6 +44,7 @@ export interface Summary {
   expiringSoon: Standout[];
   /** In turn, and the signer whose turn it is was never asked. */
   stuck: Standout[];
+  needsAttention: NeedsAttention;
   /** From sending to completion. */
   completion: { count: number; medianMs: number | null; p90Ms: number | null };
 }
@@ -37,7 +59,11 @@ export interface SummaryOptions {
   signal?: AbortSignal;
 }
 
-const SOON_MS = 3 * 86_400_000;
+const DAY_MS = 86_400_000;
+export const SOON_MS = 3 * DAY_MS;
+export const DECLINED_WITHIN_MS = 30 * DAY_MS;
+export const UNOPENED_AFTER_MS = 3 * DAY_MS;
+export const FORGOTTEN_AFTER_MS = 7 * DAY_MS;
 const NOT_ASKED = new Set(['PENDING', 'AWAITING_TURN', 'WAITING', 'CREATED']);
 const SIGNED = 'SIGNED';
 
@@ -59,15 +85,22 @@ export async function summarize(
 }
 
 /** The ids of those that a summary names, each once. */
-export function namedIn({ stuck, waitingLongest, expiringSoon }: Summary): string[] {
-  return [...new Set([...stuck, ...waitingLongest, ...expiringSoon].map(({ id }) => id))];
+export function namedIn({ stuck, waitingLongest, needsAttention }: Summary): string[] {
+  const attention = Object.values(needsAttention).flatMap(({ envelopes }) => envelopes);
+  const named = [...stuck, ...waitingLongest, ...attention];
+  return [...new Set(named.map(({ id }) => id))];
 }
 
 class Tally {
   readonly #options: SummaryOptions;
   readonly #byStatus = new Map<string, number>();
   readonly #waiting: Standout[] = [];
-  readonly #expiring: Standout[] = [];
+  readonly #expiring: Attention = { count: 0, envelopes: [] };
+  readonly #neverOpened: Attention = { count: 0, envelopes: [] };
+  readonly #drafts: Attention = { count: 0, envelopes: [] };
+  /** Kept whole, since a replacement may come after the envelope that it replaces. */
+  readonly #declined: Standout[] = [];
+  readonly #replaced = new Set<string>();
   readonly #stuck: Standout[] = [];
   readonly #durations: number[] = [];
   #total = 0;
@@ -80,29 +113,60 @@ class Tally {
     const status = envelope.status ?? 'UNKNOWN';
     this.#total++;
     this.#byStatus.set(status, (this.#byStatus.get(status) ?? 0) + 1);
-    const took = Date.parse(envelope.completedAt ?? '') - Date.parse(envelope.sentAt ?? '');
+    const took = timeOf(envelope.completedAt) - timeOf(envelope.sentAt);
     if (!Number.isNaN(took)) this.#durations.push(took);
+    const replaced = replacedBy(envelope);
+    if (replaced !== undefined) this.#replaced.add(replaced);
     if (isInFlight(envelope.status)) this.#addInFlight(envelope);
+    else if (status === 'DECLINED') this.#addDeclined(envelope);
+    else if (status === 'DRAFT' && this.#ageOf(envelope.createdAt) >= FORGOTTEN_AFTER_MS)
+      keepAttention(this.#drafts, standout(envelope, envelope.createdAt), this.#options.most);
   }
 
   #addInFlight(envelope: Envelope): void {
     const { now, soonMs = SOON_MS, most } = this.#options;
     const since = envelope.sentAt ?? envelope.createdAt;
     keep(this.#waiting, standout(envelope, since), most);
-    if (Date.parse(envelope.expiresAt ?? '') - now() <= soonMs)
-      keep(this.#expiring, standout(envelope, envelope.expiresAt), most);
+    if (timeOf(envelope.expiresAt) - now() <= soonMs)
+      keepAttention(this.#expiring, standout(envelope, envelope.expiresAt), most);
+    const asked = whoseTurn(envelope);
+    const isUnopened = asked.length > 0 && asked.every(({ status }) => status === 'SENT');
+    if (isUnopened && this.#ageOf(since) >= UNOPENED_AFTER_MS)
+      keepAttention(this.#neverOpened, standout(envelope, since), most);
     if (envelope.signingOrder === 'SEQUENTIAL' && isStuck(envelope))
       keep(this.#stuck, standout(envelope, since), most);
   }
 
+  #addDeclined(envelope: Envelope): void {
+    const decliner = envelope.signers?.find((one) => one.status === 'DECLINED');
+    const at = decliner?.declinedAt ?? envelope.sentAt ?? envelope.createdAt;
+    if (this.#ageOf(at) > DECLINED_WITHIN_MS) return;
+    const by = decliner?.name ?? decliner?.email;
+    this.#declined.push({ ...standout(envelope, at), waitingFor: by ? [by] : [] });
+  }
+
+  /** In ms; NaN where the time is not known. */
+  #ageOf(at: string | null | undefined): number {
+    return this.#options.now() - Date.parse(at ?? '');
+  }
+
   result(): Summary {
+    const declined = this.#declined
+      .filter(({ id }) => !this.#replaced.has(id))
+      .sort((a, b) => (a.at > b.at ? -1 : 1));
     const sorted = this.#durations.sort((a, b) => a - b);
     return {
       total: this.#total,
       byStatus: Object.fromEntries(this.#byStatus),
       waitingLongest: this.#waiting,
-      expiringSoon: this.#expiring,
+      expiringSoon: this.#expiring.envelopes,
       stuck: this.#stuck,
+      needsAttention: {
+        declined: { count: declined.length, envelopes: declined.slice(0, this.#options.most) },
+        expiringSoon: this.#expiring,
+        neverOpened: this.#neverOpened,
+        forgottenDrafts: this.#drafts,
+      },
       completion: { count: sorted.length, medianMs: quantile(sorted, 0.5), p90Ms: quantile(sorted, 0.9) },
     };
   }
@@ -116,6 +180,11 @@ function standout(envelope: Envelope, at: string | null | undefined): Standout {
     waitingFor: open.map(({ name, email }) => name ?? email ?? '').filter((name) => name !== ''),
     at: at ?? '',
   };
+}
+
+function keepAttention(attention: Attention, one: Standout, most: number): void {
+  attention.count++;
+  keep(attention.envelopes, one, most);
 }
 
 /** Keeps the earliest few, in order. */

@@ -10,7 +10,20 @@ import { readRegular } from '../kernel/files/regular-file.ts';
 import { parseJson } from '../kernel/json.ts';
 
 const ENVELOPE = 'envelope.json';
+const COLLECTION = 'collection.json';
 const idSchema = z.object({ id: z.string() });
+const collectionSchema = z.object({
+  /** ISO 8601, by this machine's clock. */
+  collectedAt: z.string(),
+  /** Of esign. */
+  version: z.string(),
+  baseUrl: z.string(),
+  /** As the storage keys name it; null where they don't. */
+  account: z.nullable(z.string()),
+});
+
+/** When, with what, and from where evidence was collected. */
+export type Collection = z.infer<typeof collectionSchema>;
 
 export interface FolderOptions {
   /** Takes nothing over from an earlier run. */
@@ -96,6 +109,20 @@ export class EvidenceFolder {
     }
     for (const one of now) all.set(keyOf(one), one);
     return [...all.values()].sort((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
+  }
+
+  /**
+   * When and how the evidence was collected: as at the first run for as long as nothing else in the folder changes, so that a
+   * second run writes the same bytes. Call it when everything else is listed.
+   */
+  async collection(now: Collection): Promise<Collection> {
+    const isSame = [...this.#listed].every(([name, sha256]) => this.#before.get(name) === sha256);
+    const text = isSame ? await readRegular(join(this.#dir, COLLECTION)).catch(() => undefined) : undefined;
+    const earlier = text !== undefined && this.#before.get(COLLECTION) === digest(text) ? text : undefined;
+    const kept = collectionSchema.safeParse(earlier === undefined ? undefined : parseJson(earlier)).data;
+    const collection = kept?.baseUrl === now.baseUrl && kept.account === now.account ? kept : now;
+    await this.writeJson(COLLECTION, collection);
+    return collection;
   }
 
   /** Writes a JSON line for each. */

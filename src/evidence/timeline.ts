@@ -12,10 +12,16 @@ export interface Moment {
   verified: boolean | null;
 }
 
+/** What the timeline needs of a webhook. */
+type ReceivedEvent = Pick<
+  KeptWebhook,
+  'receivedAt' | 'happenedAt' | 'event' | 'signer' | 'verified' | 'duplicate'
+>;
+
 /** What is known of the envelope in the order in which it happened. A webhook stands where the service says it happened. */
 export function timelineOf(
   envelope: Envelope,
-  webhooks: readonly KeptWebhook[],
+  webhooks: readonly ReceivedEvent[],
   reminders: readonly KeptReminder[],
 ): Moment[] {
   const moments = [
@@ -31,7 +37,7 @@ export function timelineOf(
 const SERVICE = { source: 'service', verified: null } as const;
 const HERE = { source: 'here', verified: null } as const;
 
-function movesOf({ createdAt, sentAt, completedAt, signers }: Envelope): Moment[] {
+function movesOf({ createdAt, sentAt, completedAt, expiresAt, status, signers }: Envelope): Moment[] {
   const moves: Moment[] = [];
   const add = (at: string | null | undefined, what: string, who: string | null = null) => {
     if (at && !Number.isNaN(Date.parse(at))) moves.push({ at, what, who, ...SERVICE });
@@ -44,10 +50,13 @@ function movesOf({ createdAt, sentAt, completedAt, signers }: Envelope): Moment[
     add(declinedAt, declineReason ? `declined: ${declineReason}` : 'declined', who);
   }
   add(completedAt, 'completed');
+  if (status === 'EXPIRED') add(expiresAt, 'expired');
   return moves;
 }
 
-function momentOf({ receivedAt, happenedAt, event, signer, verified }: KeptWebhook): Moment {
+function momentOf({ receivedAt, happenedAt, event, signer, verified }: ReceivedEvent): Moment {
   const at = happenedAt !== null && !Number.isNaN(Date.parse(happenedAt)) ? happenedAt : receivedAt;
-  return { at, what: event ?? 'an event without a name', who: signer, source: 'webhook', verified };
+  // One vocabulary for both sources: the service says `envelope.signed` in a webhook, `signed` in the envelope.
+  const what = event?.replace(/^envelope\./, '') ?? 'an event without a name';
+  return { at, what, who: signer, source: 'webhook', verified };
 }

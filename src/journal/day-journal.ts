@@ -121,18 +121,25 @@ export async function dayFiles(folder: string, since: number): Promise<string[][
   );
 }
 
+/** Told of a file with lines that could not be read: they are damaged, and were left out. */
+export type OnDamage = (damage: { path: string; lines: number }) => void;
+
 /**
  * Hands over each entry of the days from a time (ms) on, and where it stands; holds none of them. The files of a day come
- * in no particular order, the entries of a file as they were written. Damaged lines are left out.
+ * in no particular order, the entries of a file as they were written. Damaged lines are left out and reported.
  */
 export async function scanDays<T>(
   folder: string,
   format: JournalFormat<T>,
   since: number,
   take: (entry: T, place: Place) => void,
+  onDamage?: OnDamage,
 ): Promise<void> {
-  for (const path of (await dayFiles(folder, since)).flat())
-    await scan({ path, format, damaged: 'skip' }, (entry, span) => take(entry, { path, ...span }));
+  for (const path of (await dayFiles(folder, since)).flat()) {
+    const reading = { path, format, damaged: 'skip' } as const;
+    const { skipped } = await scan(reading, (entry, span) => take(entry, { path, ...span }));
+    if (skipped > 0) onDamage?.({ path, lines: skipped });
+  }
 }
 
 /** Removes the days before that of a time (ms). Returns how many. */

@@ -17,6 +17,8 @@ export interface JournalReading<T> {
   format: JournalFormat<T>;
   /** Whether a damaged line inside the file is an error or is left out and counted. Default: refuse. */
   damaged?: 'refuse' | 'skip';
+  /** Called for each damaged line that is skipped, before the next entry. */
+  onSkipped?: () => void;
 }
 
 /** What reading a journal found besides its entries. */
@@ -65,7 +67,7 @@ export async function scan<T>(
     if (bad !== undefined) state.skipped += passOver(bad, reading);
     bad = undefined;
     const value = readLine(bytes);
-    if (number === 1 && from === 0) checkHeader(value, format, path);
+    if (number === 1 && from === 0) state.skipped += passHeader(value, reading);
     else if (isRecord(value) && value.compacted === format.kind) state.compacted = end;
     else {
       const entry = format.read(value);
@@ -99,10 +101,20 @@ export async function readAt<T>(
 }
 
 function passOver(line: number, reading: JournalReading<unknown>): number {
-  if (reading.damaged === 'skip') return 1;
+  if (reading.damaged === 'skip') {
+    reading.onSkipped?.();
+    return 1;
+  }
   throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left as it is.`, {
     hint: 'A disk fault or an editor does this. Bring the file back from a copy, or move it away.',
   });
+}
+
+/** How many lines are left out: a damaged header where that is allowed, since each line has a checksum of its own. */
+function passHeader(value: unknown, { damaged, format, path }: JournalReading<unknown>): number {
+  if (value === undefined && damaged === 'skip') return 1;
+  checkHeader(value, format, path);
+  return 0;
 }
 
 function checkHeader(value: unknown, format: JournalFormat<unknown>, path: string): void {

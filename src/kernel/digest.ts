@@ -4,3 +4,8 @@ import { hash } from 'node:crypto';
 export function shortDigest(text: string): string {
   return hash('sha256', text).slice(0, 16);
 }
+
+/** Names the account of a key at a base URL in file names and records, without revealing the key. */
+export function accountOf(baseUrl: string, apiKey: string): string {
+  return shortDigest(`${baseUrl}\n${apiKey}`);
+}

@@ -9,7 +9,13 @@ const UNITS: Readonly<Record<string, number>> = {
 
 /** `90s`, `15m`, `2h`, `7d`, `1h30m` as milliseconds; a bare number counts seconds. Undefined when it is none of these. */
 export function parseDuration(text: string): number | undefined {
-  const trimmed = text.trim().toLowerCase();
+  const trimmed = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(
+      /(\d)\s*(second|minute|hour|day|week)s?(?![a-z])\s*/g,
+      (_, digit: string, unit: string) => `${digit}${unit.charAt(0)}`,
+    );
   if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * 1_000);
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d|w))+$/.test(trimmed)) return undefined;
   let total = 0;

@@ -8,7 +8,12 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
+/** Marks these errors: `esign-cli/client` and `esign-cli/sandbox` each have their own copy of the classes. */
+const MARK = Symbol.for('esign-cli.error');
+
 export abstract class EsignError extends Error {
+  /** Set by hand, because the bundler shortens class names and stack traces show them. */
+  static override readonly name: string = 'EsignError';
   abstract override readonly name: string;
   readonly code: string;
   readonly hint: string | undefined;
@@ -19,17 +24,36 @@ export abstract class EsignError extends Error {
     this.hint = facts.hint;
   }
 }
+Object.defineProperty(EsignError.prototype, MARK, { value: true });
+Object.defineProperty(EsignError, Symbol.hasInstance, { value: isInstance });
+
+/** `instanceof` for these classes: also true for an instance of another copy of the class. */
+function isInstance(this: typeof EsignError, value: unknown): boolean {
+  if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+  if (typeof value !== 'object' || value === null || !(MARK in value)) return false;
+  return this.name === 'EsignError' || ('name' in value && value.name === this.name);
+}
 
 /** Flags, arguments, files or configuration are wrong; nothing was sent. */
 export class UsageError extends EsignError {
+  static override readonly name = 'UsageError';
   override readonly name = 'UsageError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('USAGE', message, facts);
   }
 }
 
+/** A request ID was used before, for another template or other signers; nothing was sent. */
+export class RequestIdUsedError extends EsignError {
+  override readonly name = 'RequestIdUsedError';
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super('REQUEST_ID_USED', message, facts);
+  }
+}
+
 /** There is no key to call the service with. */
 export class NoProfileError extends EsignError {
+  static override readonly name = 'NoProfileError';
   override readonly name = 'NoProfileError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('NO_PROFILE', message, facts);
@@ -49,6 +73,7 @@ export interface Subject {
 
 /** The service answered with an error in the API's shape. `code` is the service's own, known or not. */
 export class ServiceError extends EsignError {
+  static override readonly name = 'ServiceError';
   override readonly name = 'ServiceError';
   readonly status: number;
   readonly details: ErrorDetails | undefined;
@@ -84,6 +109,7 @@ export function isNotFound(error: unknown): error is ServiceError {
 
 /** No reply: DNS, TLS, connection, time-out. */
 export class NetworkError extends EsignError {
+  static override readonly name = 'NetworkError';
   override readonly name = 'NetworkError';
   /** False only when it is certain that the service never saw the request. */
   readonly maybeReceived: boolean;
@@ -103,6 +129,7 @@ export class NetworkError extends EsignError {
 
 /** A reply came, but it is not the API's: not JSON, cut short, a login page, an envelope without an id. */
 export class BadResponseError extends EsignError {
+  static override readonly name = 'BadResponseError';
   override readonly name = 'BadResponseError';
   readonly status: number;
   constructor(message: string, facts: ErrorFacts & { status: number }) {
@@ -113,6 +140,7 @@ export class BadResponseError extends EsignError {
 
 /** The outcome of a write is not known: the reply was lost and looking did not settle it. */
 export class UnknownOutcomeError extends EsignError {
+  static override readonly name = 'UnknownOutcomeError';
   override readonly name = 'UnknownOutcomeError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('UNKNOWN_OUTCOME', message, facts);
@@ -131,23 +159,26 @@ export type StorageErrorCode =
 
 /** The customer's bucket, its credentials, or the file that should have come from it. */
 export class StorageError extends EsignError {
+  static override readonly name = 'StorageError';
   override readonly name = 'StorageError';
   constructor(code: StorageErrorCode, message: string, facts: ErrorFacts = {}) {
     super(code, message, facts);
   }
 }
 
-/** What a command prints can't be written: a full disk behind stdout. What it did before is done. */
+/** stdout can't be written: a full disk behind it (OUTPUT), or a reader that has closed it (OUTPUT_CLOSED). */
 export class OutputError extends EsignError {
+  static override readonly name = 'OutputError';
   override readonly name = 'OutputError';
-  constructor(reason: string, facts: ErrorFacts = {}) {
-    const hint = 'Make room, or send the output elsewhere. What the command did before is done.';
-    super('OUTPUT', `Can't write the output: ${reason}.`, { hint, ...facts });
+  declare readonly code: 'OUTPUT' | 'OUTPUT_CLOSED';
+  constructor(code: 'OUTPUT' | 'OUTPUT_CLOSED', message: string, facts: ErrorFacts = {}) {
+    super(code, message, facts);
   }
 }
 
 /** A journal can't be written any more; what was acknowledged before is safe. */
 export class JournalError extends EsignError {
+  static override readonly name = 'JournalError';
   override readonly name = 'JournalError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('JOURNAL', message, facts);
@@ -156,6 +187,7 @@ export class JournalError extends EsignError {
 
 /** Everybody who could be reminded was, within the gap asked for. */
 export class RemindedRecentlyError extends EsignError {
+  static override readonly name = 'RemindedRecentlyError';
   override readonly name = 'RemindedRecentlyError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('REMINDED_RECENTLY', message, facts);
@@ -164,11 +196,13 @@ export class RemindedRecentlyError extends EsignError {
 
 /** A bulk run ended before its rows did; `cause` says why. It can be resumed. */
 export class StoppedError extends EsignError {
+  static override readonly name = 'StoppedError';
   override readonly name = 'StoppedError';
 }
 
 /** A signature that was to be checked is not good. */
 export class VerificationError extends EsignError {
+  static override readonly name = 'VerificationError';
   override readonly name = 'VerificationError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('NOT_VERIFIED', message, facts);
@@ -177,6 +211,7 @@ export class VerificationError extends EsignError {
 
 /** Some of several failed; each has been reported already. */
 export class PartialError extends EsignError {
+  static override readonly name = 'PartialError';
   override readonly name = 'PartialError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('PARTIAL', message, facts);
@@ -185,6 +220,7 @@ export class PartialError extends EsignError {
 
 /** A watched envelope ended in another status than the awaited one. */
 export class EndedOtherwiseError extends EsignError {
+  static override readonly name = 'EndedOtherwiseError';
   override readonly name = 'EndedOtherwiseError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('ENDED_OTHERWISE', message, facts);
@@ -193,6 +229,7 @@ export class EndedOtherwiseError extends EsignError {
 
 /** The user's `--timeout` of a wait ran out. */
 export class WaitTimeoutError extends EsignError {
+  static override readonly name = 'WaitTimeoutError';
   override readonly name = 'WaitTimeoutError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('WAIT_TIMEOUT', message, facts);
@@ -206,8 +243,11 @@ type Ambiguous = NetworkError | BadResponseError | ServiceError | UnknownOutcome
 export function isAmbiguous(error: unknown): error is Ambiguous {
   if (error instanceof NetworkError) return error.maybeReceived;
   if (error instanceof BadResponseError || error instanceof UnknownOutcomeError) return true;
-  return error instanceof ServiceError && error.status >= 500;
+  return error instanceof ServiceError && (error.status >= 500 || GAVE_UP_STATUSES.has(error.status));
 }
+
+/** A proxy or the service stopped waiting (408, 499) or put the request off (425): it may have been processed all the same. */
+const GAVE_UP_STATUSES: ReadonlySet<number> = new Set([408, 425, 499]);
 
 /** True when the service could not be asked or could not answer: worth waiting out, by whoever has the time. */
 export function isOutage(error: unknown): error is Ambiguous {

@@ -93,3 +93,66 @@ export async function* mapEach<T, R>(
 ): AsyncGenerator<R, void, undefined> {
   for await (const item of items) yield change(item);
 }
+
+/** A body's pieces may be this small on average only while there are few of them: each costs far more memory than its bytes. */
+const MIN_AVERAGE_PIECE_BYTES = 64;
+const MAX_SMALL_PIECES = 4_096;
+
+/** A body that is larger than allowed, or comes in a flood of tiny pieces. */
+export class BodyLimitError extends Error {
+  readonly limit: 'bytes' | 'pieces';
+
+  constructor(limit: 'bytes' | 'pieces') {
+    super(limit === 'bytes' ? 'The body is too large.' : 'The body came in too many small pieces.');
+    this.limit = limit;
+  }
+}
+
+/** Collects a body in one growing buffer, so that its memory is bounded by its bytes, however it is cut into pieces. */
+export class BoundedBody {
+  readonly #maxBytes: number;
+  #buffer: Uint8Array = new Uint8Array();
+  #size = 0;
+  #pieces = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @throws BodyLimitError for the first piece that is too much. What was collected until then is dropped. */
+  add(piece: Uint8Array): void {
+    const size = this.#size + piece.byteLength;
+    this.#pieces++;
+    const isShredded = this.#pieces > MAX_SMALL_PIECES && size < this.#pieces * MIN_AVERAGE_PIECE_BYTES;
+    if (size > this.#maxBytes || isShredded) {
+      this.#buffer = new Uint8Array();
+      this.#size = 0;
+      throw new BodyLimitError(size > this.#maxBytes ? 'bytes' : 'pieces');
+    }
+    // Most bodies are one piece, which is kept as it is.
+    if (this.#size === 0) this.#buffer = piece;
+    else this.#append(piece, size);
+    this.#size = size;
+  }
+
+  #append(piece: Uint8Array, size: number): void {
+    if (size > this.#buffer.byteLength) {
+      const grown = new Uint8Array(Math.min(this.#maxBytes, Math.max(size, 2 * this.#buffer.byteLength)));
+      grown.set(this.#buffer.subarray(0, this.#size));
+      this.#buffer = grown;
+    }
+    this.#buffer.set(piece, this.#size);
+  }
+
+  /** What was collected. */
+  bytes(): Buffer {
+    return Buffer.from(this.#buffer.buffer, this.#buffer.byteOffset, this.#size);
+  }
+}
+
+/** Reads a whole body. @throws BodyLimitError when it has more than `maxBytes` bytes or comes in too many small pieces. */
+export async function readBounded(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+  const body = new BoundedBody(maxBytes);
+  for await (const piece of pieces) body.add(piece);
+  return body.bytes();
+}

@@ -86,9 +86,11 @@ export const LIMITS = {
 } as const;
 
 /** The three files of an envelope: the last part of each storage key is `<paper>.pdf`. */
-export const PAPERS = ['signed', 'certificate', 'document'] as const;
-export type Paper = (typeof PAPERS)[number];
+export const DOCUMENT_KINDS = ['signed', 'certificate', 'document'] as const;
+export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
+/** The metadata key under which each create carries its request ID, by which it is found after a lost reply. */
+export const REQUEST_ID_KEY = 'esignRequestId';
 /** Metadata by which a bulk run finds its envelopes again. */
 export const RUN_KEY = 'esignRun';
 export const ROW_KEY = 'esignRow';
@@ -113,7 +115,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'bulk:list': 'local',
   'bulk:resume': 'mails',
   'bulk:show': 'local',
-  'bulk:template': 'local',
+  'bulk:template': 'reads',
   demo: 'local',
   doctor: 'reads',
   'documents:download': 'reads',

@@ -43,11 +43,15 @@ export class FieldCheck {
   }
 }
 
-/** True when the path ends at an object that lacks its next part; a short list or a missing object proves nothing. */
+/**
+ * True when the path ends at an object that lacks its next part, or names a part of a list other than by its position; a
+ * short list or a missing object proves nothing.
+ */
 function isMisspelt(item: unknown, path: string): boolean {
   let current = item;
   for (const part of path.split('.')) {
     if (isRecord(current) && !Object.hasOwn(current, part)) return true;
+    if (Array.isArray(current) && !/^\d+$/.test(part)) return true;
     current = valueAt(current, part);
   }
   return false;

@@ -1,3 +1,4 @@
+import { withoutFormula } from '../kernel/text/formula.ts';
 import { FieldCheck, fieldColumns, pick } from './fields.ts';
 import { jsonText, writeJsonLine } from './json.ts';
 import { type Column, renderTable } from './table.ts';
@@ -112,6 +113,14 @@ function indent(text: string): string {
   return `  ${text.replaceAll('\n', '\n  ')}`;
 }
 
+/** Line breaks and tabs are ordinary in a cell; whatever else could act on a terminal is made visible in a pipe, too. */
+function csvCell(text: string): string {
+  return text
+    .split(/\r\n|\n/)
+    .map(safeLineExceptTab)
+    .join('\n');
+}
+
 async function writeCsv<T>(
   items: AsyncIterable<T> | Iterable<T>,
   columns: readonly Column<T>[],
@@ -121,9 +130,8 @@ async function writeCsv<T>(
   let header = true;
   for await (const item of items) {
     const rows = header ? [columns.map((column) => column.key)] : [];
-    rows.push(columns.map((column) => column.value(item)));
-    // A cell that a spreadsheet would run as a formula is quoted with an apostrophe.
-    await terminal.out(stringify(rows, { escape_formulas: true }));
+    rows.push(columns.map((column) => csvCell(withoutFormula(column.value(item)))));
+    await terminal.out(stringify(rows));
     header = false;
   }
   if (header) await terminal.out(stringify([columns.map((column) => column.key)]));

@@ -17,6 +17,8 @@ export interface Column<T> {
   fixed?: boolean;
   /** Cut down to this width at most. */
   least?: number;
+  /** Where cutting the end would make different texts look alike, the words they begin with in common are cut instead. */
+  cutsCommonStart?: boolean;
   /** Shown only where nothing is cut for it. */
   extra?: boolean;
   /** Not for the terminal, where another column tells it, too. */
@@ -99,14 +101,14 @@ function trimLines(text: string): string {
   return text.replace(/[ \t]+$/gm, '');
 }
 
-/** The cells, where cutting ends would leave a column's texts alike: what they have in common at the beginning goes instead. */
+/** The cells without the words that a column's texts begin with in common, where cutting the ends would make them look alike. */
 function withoutCommon<T>(cells: readonly string[][], fitted: readonly Fitted<T>[]): readonly string[][] {
   const lengths = new Map<number, number>();
-  for (const { index, width } of fitted) {
-    const texts = cells.map((row) => row[index] ?? '').filter((text) => text !== '');
-    const common = commonWords([...new Set(texts)]);
-    const isCut = texts.some((text) => widthOf(text) > width);
-    if (isCut && widthOf(common) >= width / 2) lengths.set(index, common.length);
+  for (const { column, index, width } of fitted) {
+    if (!column.cutsCommonStart) continue;
+    const texts = new Set(cells.map((row) => row[index] ?? '').filter((text) => text !== ''));
+    const cut = new Set([...texts].map((text) => truncate(text, width)));
+    if (cut.size < texts.size) lengths.set(index, commonWords([...texts]).length);
   }
   if (lengths.size === 0) return cells;
   const shorter = (text: string, length: number) =>

@@ -1,7 +1,8 @@
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
-import { OutputError } from '../kernel/errors.ts';
+import { codeOf, OutputError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
+import { hasControllingTerminal } from '../kernel/process/controlling-terminal.ts';
 import { waitingSign } from './waiting-sign.ts';
 
 type Format = Parameters<typeof styleText>[0];
@@ -14,8 +15,10 @@ export interface Terminal {
   errIsTty: boolean;
   /** Nothing on the screen may move: progress is said in lines. */
   still: boolean;
-  /** Questions may be asked. */
+  /** Questions may be asked, and stdin gives the answers. */
   canAsk: boolean;
+  /** Questions may be asked on the controlling terminal, where stdin was used for something else. */
+  canAskPastStdin: boolean;
   /** Columns of the terminal; unbounded in a pipe. */
   columns: number;
   /** Data. Resolves when there is room for more; rejects with an OutputError when there will be none. */
@@ -43,12 +46,16 @@ export function processTerminal(
   const { stdout, stderr } = process;
   const outColour = wantsColour(stdout.isTTY, env);
   const errColour = wantsColour(stderr.isTTY, env);
+  const mayAsk = stderr.isTTY && !options.noInput && !env.CI;
   return {
     outIsTty: stdout.isTTY,
     errIsTty: stderr.isTTY,
     still: Boolean(options.noSpinner || env.ESIGN_NO_SPINNER) || env.TERM === 'dumb',
-    // process.stdin would be opened by asking it.
-    canAsk: isatty(0) && stderr.isTTY && !options.noInput && !env.CI,
+    // Reading process.stdin.isTTY would open it.
+    canAsk: isatty(0) && mayAsk,
+    get canAskPastStdin() {
+      return mayAsk && hasControllingTerminal();
+    },
     get columns() {
       return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
     },
@@ -76,10 +83,32 @@ function wantsColour(isTty: boolean, env: Environment): boolean {
   return isTty && env.TERM !== 'dumb';
 }
 
+/** Where results go that stdout did not take; nowhere unless a command sets it. */
+export const results: { undelivered: ((text: string) => void) | undefined } = { undelivered: undefined };
+
+/** True when the reader of a pipe is gone. Programs written in Node give their children sockets, which may be reset. */
+export function isClosedPipe(error: unknown): boolean {
+  return ['EPIPE', 'ECONNRESET', 'EOF'].includes(codeOf(error) ?? '');
+}
+
+/** Why stdout did not take a result. */
+export function cannotWrite(error: unknown): OutputError {
+  const reason = isClosedPipe(error) ? 'stdout was closed' : diskReason(error);
+  return new OutputError('OUTPUT', `Can't write the output: ${reason}.`, {
+    cause: error,
+    hint: 'Make room, or send the output elsewhere. What the command did before is done.',
+  });
+}
+
 function write(stream: NodeJS.WriteStream, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     const hasRoom = stream.write(text, (error) => {
-      if (error) reject(new OutputError(diskReason(error), { cause: error }));
+      if (!error) return;
+      if (results.undelivered === undefined) reject(cannotWrite(error));
+      else {
+        if (typeof text === 'string') results.undelivered(text);
+        resolve();
+      }
     });
     if (hasRoom) resolve();
     else stream.once('drain', resolve);

@@ -1,62 +1,6 @@
 import stringWidth from 'string-width';
 
-/*
- * Text that came from the service or a webhook was written by strangers. On a terminal, a control character,
- * an escape sequence or a direction override could hide or forge what an operator reads; so each is made visible.
- * Classes of Unicode take their time to be read: each pattern is made when it is first used.
- */
-const unsafe = () =>
-  // Controls, format characters (direction, zero width, tags), line separators, lone surrogates, invisible letters;
-  // the two variation selectors of emoji are ordinary writing.
-  /(?![\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
-
-const NAMES: Readonly<Record<string, string>> = { '\n': '⏎', '\r': '␍', '\t': '␉', '\u001b': '␛' };
-/** Zero-width joiner between emoji and in scripts that need it is ordinary writing. */
-const JOINER = '\u200d';
-const NON_JOINER = '\u200c';
-const joining = () =>
-  /\p{Extended_Pictographic}|\p{Script=Arabic}|\p{Script=Devanagari}|\p{Script=Bengali}|\p{Script=Sinhala}|\p{Script=Malayalam}|\ufe0f|\p{Emoji_Modifier}/u;
-
-/** One line of text in which everything that could act on a terminal is shown as a visible sign. */
-export function safeLine(text: string): string {
-  return text.replace(unsafe(), (character, index: number) => {
-    if ((character === JOINER || character === NON_JOINER) && joins(text, index)) return character;
-    return NAMES[character] ?? visible(character);
-  });
-}
-
-function joins(text: string, index: number): boolean {
-  const before = [...text.slice(Math.max(0, index - 2), index)].at(-1) ?? '';
-  return joining().test(before);
-}
-
-function visible(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-  if (code === 0x7f) return '␡';
-  return `<${code.toString(16).toUpperCase().padStart(4, '0')}>`;
-}
-
-/** Several lines: as safeLine, with line breaks kept. */
-export function safeBlock(text: string): string {
-  return text
-    .split(/\r\n|\n/)
-    .map(safeLine)
-    .join('\n');
-}
-
-/** JSON text in which everything that could act on a terminal is escaped: the same JSON, line breaks between tokens kept. */
-export function safeJson(text: string): string {
-  return text.replace(unsafe(), (character, index: number) => {
-    if (character === '\n') return character;
-    if ((character === JOINER || character === NON_JOINER) && joins(text, index)) return character;
-    return character.split('').map(unicodeEscape).join('');
-  });
-}
-
-function unicodeEscape(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
+export { safeBlock, safeJson, safeLine } from '../kernel/text/safe-text.ts';
 
 /** Marks stand on the letter before them. Those that make an emoji of a sign stay. */
 const marks = () => /(?![\ufe0f\u20e3])[\p{Mn}\p{Me}]/gu;
@@ -73,14 +17,19 @@ export function padded(text: string, width: number): string {
 
 /** Rows of cells as lines, each column as wide as its widest cell; a column without any text is left out. */
 export function inColumns(rows: readonly (readonly string[])[]): string[] {
-  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const columns = largest(rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, at) =>
-    Math.max(...rows.map((row) => widthOf(row[at] ?? ''))),
+    largest(rows.map((row) => widthOf(row[at] ?? ''))),
   );
   return rows.map((row) => {
     const cells = widths.flatMap((width, at) => (width > 0 ? [padded(row[at] ?? '', width)] : []));
     return cells.join('  ').trimEnd();
   });
+}
+
+/** The largest of any number of them: a call takes only some ten thousand arguments. */
+function largest(numbers: readonly number[]): number {
+  return numbers.reduce((most, one) => Math.max(most, one), 0);
 }
 
 /** Made when first needed: it costs more than all else at start-up. */

@@ -1,9 +1,10 @@
+import { timeOf } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
 
 /** A time as people say it: `3 days ago`, `in 27 days`, `just now`. An unreadable one is shown as it is. */
 export function relativeTime(iso: string | null | undefined, now: number): string {
   if (!iso) return '';
-  const at = Date.parse(iso);
+  const at = timeOf(iso);
   if (Number.isNaN(at)) return iso;
   const distance = at - now;
   if (Math.abs(distance) < 10_000) return 'just now';
@@ -12,7 +13,7 @@ export function relativeTime(iso: string | null | undefined, now: number): strin
 
 /** An exact time for people: `2026-11-21 09:05:12 UTC`. */
 export function exactTime(iso: string): string {
-  const at = Date.parse(iso);
+  const at = timeOf(iso);
   if (Number.isNaN(at)) return iso;
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

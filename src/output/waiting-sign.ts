@@ -124,4 +124,3 @@ class WaitingSign {
 
 /** There is one screen, and so one sign. */
 export const waitingSign = new WaitingSign(() => process.stderr);
-process.once('exit', () => waitingSign.gone());

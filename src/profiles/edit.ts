@@ -1,5 +1,6 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { command } from '../kernel/text/shell-words.ts';
 import type { Profile, Profiles } from './profile.ts';
 import { profileNamed } from './store.ts';
 
@@ -91,7 +92,7 @@ export function checkEndpoint(endpoint: string): void {
 export function addProfile(store: Profiles, name: string, profile: Profile): void {
   if (Object.hasOwn(store.profiles, name)) {
     throw new UsageError(`There is a profile named ${name} already.`, {
-      hint: `Change it: \`esign profiles edit ${name} …\`.`,
+      hint: `Change it: \`${command('profiles', 'edit', name)} …\`.`,
     });
   }
   store.profiles[name] = profile;

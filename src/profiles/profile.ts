@@ -29,6 +29,7 @@ const profileSchema = z.looseObject({
 export type Profile = z.infer<typeof profileSchema>;
 
 export const profilesFileSchema = z.looseObject({
+  format: z.optional(z.unknown()),
   current: z.optional(z.string()),
   profiles: z.optional(z.record(z.string(), profileSchema)),
 });
@@ -37,4 +38,6 @@ export const profilesFileSchema = z.looseObject({
 export interface Profiles {
   current: string | undefined;
   profiles: Record<string, Profile>;
+  /** What a later version has written into the store: it stays there. */
+  others?: Record<string, unknown> | undefined;
 }

@@ -5,6 +5,8 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { parseJson } from '../kernel/json.ts';
 import { type Profile, type Profiles, profilesFileSchema } from './profile.ts';
 
+/** Files without a format are those of 0.1 and 0.2, which differ in nothing else. */
+export const STORE_FORMAT = 'esign-profiles/1';
 const FILE_NAME = 'profiles.json';
 
 /** The profile store's path: `profiles.json` in the config folder. */
@@ -42,7 +44,12 @@ function parseStore(text: string, path: string): Profiles {
   const file = profilesFileSchema.safeParse(json);
   if (!file.success)
     throw corrupt(path, `${file.error.issues[0]?.path.join('.') || 'its content'} is not as expected`);
-  return { current: file.data.current, profiles: file.data.profiles ?? {} };
+  const { format, current, profiles = {}, ...others } = file.data;
+  if (format !== undefined && format !== STORE_FORMAT)
+    throw new UsageError(`The profiles file ${path} was written by a later version of esign.`, {
+      hint: 'Update esign, or name another folder with ESIGN_CONFIG_DIR. The file was left as it is.',
+    });
+  return { current, profiles, ...(Object.keys(others).length > 0 && { others }) };
 }
 
 function corrupt(path: string, why: string): UsageError {
@@ -62,7 +69,7 @@ export function profileNamed(store: Profiles, name: string): Profile {
   throw new UsageError(`There is no profile named ${name}.`, {
     hint:
       names.length > 0
-        ? `There is: ${names.join(', ')}.`
+        ? `Profiles: ${names.join(', ')}.`
         : 'Add one: `esign profiles add NAME --base-url URL`.',
   });
 }

@@ -4,7 +4,7 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, replaceAtomic } from '../kernel/files/files.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import type { Profiles } from './profile.ts';
-import { readProfiles, storePath } from './store.ts';
+import { readProfiles, STORE_FORMAT, storePath } from './store.ts';
 
 const TURN_MS = 15_000;
 
@@ -32,7 +32,7 @@ export async function updateProfiles(
 }
 
 /** conf writes in place in a snap and where it can't rename, so it writes a new file, and that becomes the store. */
-async function writeProfiles(folder: string, { current, profiles }: Profiles): Promise<void> {
+async function writeProfiles(folder: string, { current, profiles, others }: Profiles): Promise<void> {
   const { default: Conf } = await import('conf');
   await replaceAtomic(storePath(folder), (draft) => {
     const store = new Conf<Record<string, unknown>>({
@@ -42,7 +42,7 @@ async function writeProfiles(folder: string, { current, profiles }: Profiles): P
       configFileMode: 0o600,
       accessPropertiesByDotNotation: false,
     });
-    store.store = { current, profiles };
+    store.store = { format: STORE_FORMAT, current, profiles, ...others };
   });
 }
 

@@ -59,19 +59,35 @@ export async function keepWebhookSecret(folder: string, entry: WebhookSecret): P
   }
 }
 
+/** Removes the secret of a request ID under which no envelope was created. */
+export async function removeWebhookSecret(
+  folder: string,
+  { baseUrl, requestId }: Pick<WebhookSecret, 'baseUrl' | 'requestId'>,
+): Promise<void> {
+  await update(folder, (secrets) =>
+    secrets.filter((one) => one.requestId !== requestId || one.baseUrl !== baseUrl),
+  );
+}
+
 async function write(folder: string, entry: WebhookSecret): Promise<void> {
+  await update(folder, (secrets) => [
+    ...secrets.filter(
+      ({ requestId, baseUrl, createdAt }) =>
+        (requestId !== entry.requestId || baseUrl !== entry.baseUrl) && createdAt > entry.createdAt - KEPT_MS,
+    ),
+    entry,
+  ]);
+}
+
+async function update(
+  folder: string,
+  change: (secrets: readonly WebhookSecret[]) => WebhookSecret[],
+): Promise<void> {
   await privateFolder(folder);
   const release = await lockStore(pathIn(folder));
   try {
-    const others = (await readWebhookSecrets(folder)).filter(
-      ({ requestId, baseUrl, createdAt }) =>
-        (requestId !== entry.requestId || baseUrl !== entry.baseUrl) && createdAt > entry.createdAt - KEPT_MS,
-    );
-    await writeFileAtomic(
-      pathIn(folder),
-      `${JSON.stringify({ secrets: [...others, entry] }, null, 2)}\n`,
-      0o600,
-    );
+    const secrets = change(await readWebhookSecrets(folder));
+    await writeFileAtomic(pathIn(folder), `${JSON.stringify({ secrets }, null, 2)}\n`, 0o600);
   } finally {
     await release();
   }

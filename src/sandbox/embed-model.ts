@@ -141,6 +141,71 @@ export interface SeedResult {
   keys: SeededKey[];
 }
 
+interface Chance {
+  /** Probability for each match, 0 to 1. Default: 1. */
+  rate?: number | undefined;
+  /** The most times it occurs. */
+  times?: number | undefined;
+  /** How many matches pass first. */
+  skip?: number | undefined;
+}
+interface RequestFault extends Chance {
+  /** Method, path below the base URL, or both; a closing `$` ends the path: `POST /esign/envelopes$`. */
+  match?: string | undefined;
+}
+interface EventFault extends Chance {
+  /** An event such as `envelope.signed`. */
+  match?: SandboxEvent | undefined;
+}
+interface DocumentFault extends Chance {
+  match?: 'signed' | 'certificate' | 'document' | undefined;
+}
+interface ErrorFault extends RequestFault {
+  /** Whether the work is done nevertheless. Default: false. */
+  done?: boolean | undefined;
+}
+
+/** The events of an envelope. */
+export type SandboxEvent =
+  | 'envelope.sent'
+  | 'envelope.viewed'
+  | 'envelope.signed'
+  | 'envelope.completed'
+  | 'envelope.declined'
+  | 'envelope.expired'
+  | 'envelope.cancelled';
+
+/** What goes wrong. Only requests of the API are affected, never the methods of the sandbox. */
+export interface SandboxFaults {
+  /** Start of the random numbers: the same seed and requests give the same faults. Default: 1. */
+  seed?: number | undefined;
+  /** The reply is late by `ms`. */
+  delay?: (RequestFault & { ms: number }) | undefined;
+  /** The connection is reset before anything is done. */
+  reset?: RequestFault | undefined;
+  error500?: ErrorFault | undefined;
+  /** The HTML error page of a proxy. */
+  html502?: ErrorFault | undefined;
+  /** The work is done, but the connection closes without a reply. */
+  lostReply?: RequestFault | undefined;
+  /** The work is done, but the body of the reply is cut short. */
+  truncate?: RequestFault | undefined;
+  /** A document is not in the bucket yet, for `ms` or a number of `reads`. */
+  missingObject?: (DocumentFault & { ms?: number | undefined; reads?: number | undefined }) | undefined;
+  /** A sealed document in the bucket was changed; docs/sandbox.md lists the values of `how`. */
+  tamperedPaper?: (DocumentFault & { how: string }) | undefined;
+  webhooks?:
+    | {
+        drop?: EventFault | undefined;
+        duplicate?: EventFault | undefined;
+        /** Held back by `ms` while later events go ahead. */
+        reorder?: (EventFault & { ms: number }) | undefined;
+        delay?: (EventFault & { ms: number }) | undefined;
+        badSignature?: EventFault | undefined;
+      }
+    | undefined;
+}
+
 /** How a sandbox is started; nothing is required. */
 export interface StartSandboxOptions {
   /** What it begins with, and what `reset` goes back to: a YAML or JSON file, or the same as an object. */
@@ -151,13 +216,19 @@ export interface StartSandboxOptions {
   port?: number | undefined;
   /** The time at which the sandbox's clock starts, from where it goes on: a date, ISO 8601 or ms since the epoch. */
   clock?: Date | string | number | undefined;
+  /** The API key, of 16 to 200 characters; a random one without it. Fixed keys suit settings in files. */
+  apiKey?: string | undefined;
   /** Envelopes per calendar month; no limit without it. */
   quota?: number | undefined;
+  /** Faults from the start; `reset` restores them. */
+  faults?: SandboxFaults | undefined;
+  /** How the sandbox reads open points of the API document, by name: `{ 'list-items': 'summary' }`. See docs/sandbox.md. */
+  choices?: Record<string, string> | undefined;
   /** Requests per window and key; 10,000 in 15 minutes without it. Also as text: `'40/3s'`. */
   rateLimit?: { requests: number; seconds: number } | string | undefined;
 }
 
-/** Where an S3 client finds the papers. */
+/** Where an S3 client finds the documents. */
 export interface SandboxBucket {
   endpoint: string;
   name: string;
@@ -166,7 +237,10 @@ export interface SandboxBucket {
   secretAccessKey: string;
 }
 
-/** A running sandbox: the whole service at `baseUrl`, and what its users and the time would do. */
+/**
+ * A running sandbox: the whole service at `baseUrl`, and methods for what its users and the passing of time do. A method that
+ * the sandbox refuses rejects with a SandboxError, one with an invalid argument with a UsageError.
+ */
 export interface RunningSandbox {
   /** Ends in /api/v1. */
   readonly baseUrl: string;
@@ -201,11 +275,26 @@ export interface RunningSandbox {
     envelope?: string | undefined;
     wait?: SandboxDuration | undefined;
   }): Promise<SandboxMail[]>;
-  /** The webhooks sent so far, oldest first. */
-  deliveries(filter?: { envelope?: string | undefined }): Promise<SandboxDelivery[]>;
+  /**
+   * The webhooks so far, oldest first. With `wait`, waits that long until one of them was attempted.
+   * @throws WaitTimeoutError when none was by then.
+   */
+  deliveries(filter?: {
+    envelope?: string | undefined;
+    event?: SandboxEvent | undefined;
+    wait?: SandboxDuration | undefined;
+  }): Promise<SandboxDelivery[]>;
+  /** All envelopes, oldest first. */
+  envelopes(): Promise<SandboxEnvelope[]>;
+  /** @throws SandboxError NOT_FOUND */
+  envelope(id: string): Promise<SandboxEnvelope>;
+  /** Replaces the faults, if `settings` is given; `{}` removes them. Returns them and how often each occurred. */
+  faults(settings?: SandboxFaults): Promise<{ settings: object; hits: Record<string, number> }>;
+  /** Changes the named choices. Returns all of them, by name. */
+  choices(changes?: Record<string, string>): Promise<Record<string, string>>;
   /** Puts more into it; what has the same id is replaced. A `reset` goes back to the seed of the start. */
   seed(seed: SandboxSeed | string): Promise<SeedResult>;
-  /** Keeps the present state, papers and clock included; its name. One of the same name is replaced. */
+  /** Keeps the present state, documents and clock included; its name. One of the same name is replaced. */
   snapshot(name?: string): Promise<string>;
   /** Goes back to a kept state: that of the name, or the latest. */
   restore(name?: string): Promise<void>;

@@ -1,18 +1,20 @@
-import { readDuration, readRate } from '../kernel/duration-input.ts';
-import { UsageError, WaitTimeoutError } from '../kernel/errors.ts';
+import { readRate } from '../kernel/duration-input.ts';
+import { UsageError } from '../kernel/errors.ts';
 import { temporaryFolder } from '../kernel/files/temporary-folder.ts';
-import { noMailWithin } from '../kernel/no-mail.ts';
-import type { RunningSandbox, SandboxDuration, StartSandboxOptions } from './embed-model.ts';
+import { checkNumber, checkOptionNames, type OptionNames } from '../kernel/options.ts';
+import { actionsOf } from './embed-actions.ts';
+import type { RunningSandbox, StartSandboxOptions } from './embed-model.ts';
 import { readSeed, startSandbox as startServers } from './index.ts';
-import { ApiError } from './service/base/errors.ts';
-import type { ControlPlane } from './service/control/control-plane.ts';
 
+export { EsignError, UsageError, WaitTimeoutError } from '../kernel/errors.ts';
+export { SandboxError } from './embed-errors.ts';
 export type {
   RunningSandbox,
   SandboxBucket,
   SandboxDelivery,
   SandboxDuration,
   SandboxEnvelope,
+  SandboxFaults,
   SandboxMail,
   SandboxSeed,
   SandboxSigner,
@@ -21,10 +23,22 @@ export type {
   StartSandboxOptions,
 } from './embed-model.ts';
 
-/* The package's `esign-cli/sandbox`: a sandbox in the process of whoever imports it. */
+/* The package's `esign-cli/sandbox`: a sandbox in the process that imports it. */
 
-/** Who signs from inside a process has no browser. */
-const NO_BROWSER = { ip: null, userAgent: null };
+const OPTION_NAMES = {
+  apiKey: true,
+  choices: true,
+  clock: true,
+  dataDir: true,
+  faults: true,
+  port: true,
+  quota: true,
+  rateLimit: true,
+  seed: true,
+} as const satisfies OptionNames<StartSandboxOptions>;
+
+/** Long enough that the 8 characters which lists of keys show don't give it away. */
+const API_KEY = /^[\x21-\x7e]{16,200}$/;
 
 /**
  * Starts the whole service in this process, on ports of its own. It takes no signals and reads neither profiles nor
@@ -39,12 +53,14 @@ const NO_BROWSER = { ip: null, userAgent: null };
  * @throws UsageError when an option can't be used, a port is taken, or another sandbox has the folder.
  */
 export async function startSandbox(options: StartSandboxOptions = {}): Promise<RunningSandbox> {
-  wholeNumber('port', options.port, 65_535);
-  wholeNumber('quota', options.quota);
+  checkOptionNames('startSandbox', options, OPTION_NAMES);
+  checkNumber('port', options.port, { min: 0, max: 65_535 });
+  checkNumber('quota', options.quota, { min: 0 });
+  const apiKey = keyOf(options.apiKey);
   const rateLimit = rateOf(options.rateLimit);
   const startsAt = timeOf(options.clock);
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
-  const { port = 0, quota } = options;
+  const { port = 0, quota, choices, faults } = options;
   const temporary = options.dataDir === undefined ? await temporaryFolder('esign-sandbox-') : undefined;
   const dataDir = temporary?.path ?? options.dataDir ?? '';
   const forget = () => temporary?.remove();
@@ -57,20 +73,25 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
       startsAt,
       quota,
       seed,
+      apiKey,
+      choices,
+      faults: faults === undefined ? undefined : { ...faults },
     });
-    const { control, baseUrl, apiKey, dashboardUrl, keys } = running;
+    const { control, baseUrl, dashboardUrl, keys } = running;
     const { endpoint, bucket: name, region, accessKeyId, secretAccessKey } = running;
+    const closing = new AbortController();
     const close = async () => {
+      closing.abort();
       await running.close();
       await forget();
     };
     return {
       baseUrl,
-      apiKey,
+      apiKey: running.apiKey,
       dashboardUrl,
       keys,
       bucket: { endpoint, name, region, accessKeyId, secretAccessKey },
-      ...actionsOf(control),
+      ...actionsOf(control, closing.signal),
       close,
       [Symbol.asyncDispose]: close,
     };
@@ -80,51 +101,10 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
   }
 }
 
-type Actions = Pick<
-  RunningSandbox,
-  'sign' | 'view' | 'decline' | 'advance' | 'mails' | 'deliveries' | 'seed' | 'snapshot' | 'restore' | 'reset'
->;
-
-function actionsOf(control: ControlPlane): Actions {
-  return {
-    sign: (id, request = {}) => control.sign(id, request, NO_BROWSER),
-    view: (id, { signer } = {}) => control.view(id, signer),
-    decline: (id, { signer, reason } = {}) => control.decline(id, signer, reason),
-    advance: async (time) => control.advance(msOf(time)),
-    async mails({ to, envelope, wait } = {}) {
-      const waitMs = wait === undefined ? 0 : msOf(wait);
-      const found = await control.mails({ to, envelopeId: envelope }, waitMs);
-      if (found.length > 0 || wait === undefined) return found;
-      throw new WaitTimeoutError(noMailWithin({ to, envelope }, waitMs));
-    },
-    deliveries: ({ envelope } = {}) => control.deliveries(envelope),
-    async seed(source) {
-      const seed = await readSeed(source);
-      try {
-        return await control.seed(seed);
-      } catch (error) {
-        throw error instanceof ApiError && error.details ? seed.mistakes(error.details) : error;
-      }
-    },
-    snapshot: async (name) => (await control.saveSnapshot(name)).name,
-    async restore(name) {
-      await control.restoreSnapshot(name);
-    },
-    reset: () => control.reset(),
-  };
-}
-
-function msOf(time: SandboxDuration): number {
-  if (typeof time === 'number' && Number.isFinite(time) && time >= 0) return Math.round(time);
-  return readDuration(String(time));
-}
-
-/** Not every test file has its types checked. */
-function wholeNumber(name: string, value: number | undefined, max?: number): void {
-  if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= (max ?? value))) return;
-  throw new UsageError(
-    `${name} takes a whole number from 0 ${max === undefined ? 'on' : `to ${max}`}, not ${value}.`,
-  );
+function keyOf(wanted: unknown): string | undefined {
+  if (wanted === undefined) return undefined;
+  if (typeof wanted === 'string' && API_KEY.test(wanted)) return wanted;
+  throw new UsageError('apiKey must have 16 to 200 ASCII characters, without spaces.');
 }
 
 function rateOf(wanted: StartSandboxOptions['rateLimit']): { requests: number; seconds: number } | undefined {

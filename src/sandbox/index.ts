@@ -8,8 +8,8 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { type BucketServer, startBucket } from './bucket/server.ts';
+import { createDocumentMaker } from './documents/index.ts';
 import type { SeededKey } from './embed-model.ts';
-import { createPaperMaker } from './papers/index.ts';
 import { ApiError } from './service/base/errors.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 import type { Seed } from './service/seed/seed-file.ts';
@@ -17,7 +17,7 @@ import { startService } from './service/server.ts';
 
 /*
  * The one door of the sandbox: nothing outside imports deeper. Here its three houses meet: the service
- * of the API document, the bucket its files lie in, and the papers it draws.
+ * of the API document, the bucket its files lie in, and the documents it draws.
  */
 
 export interface SandboxOptions {
@@ -35,6 +35,8 @@ export interface SandboxOptions {
   seed?: Seed | undefined;
   /** Where the sandbox's clock starts, in ms since the epoch; without it at the machine's time, or where it was left. */
   startsAt?: number | undefined;
+  /** The API key; a random one, or that of the folder, when omitted. */
+  apiKey?: string | undefined;
   /** Envelopes per calendar month; none when absent. */
   quota?: number | undefined;
   /** How to read points the API document leaves open: name to value. */
@@ -86,10 +88,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       port: options.port,
       rateLimit: options.rateLimit ?? { requests: 10_000, seconds: 900 },
       quota: options.quota ?? null,
-      papers: createPaperMaker({ sealFolder: options.dataDir }),
+      documents: createDocumentMaker({ sealFolder: options.dataDir }),
       objects: bucket.objects(BUCKET),
       clock: systemClock,
       startsAt: options.startsAt,
+      apiKey: options.apiKey,
       seed: options.seed,
       choices: options.choices ?? {},
       faults: options.faults,

@@ -1,4 +1,4 @@
-import type { EnvelopeStatus, EventName, Paper, Scope, SigningOrder } from '../kernel/vocabulary.ts';
+import type { DocumentKind, EnvelopeStatus, EventName, Scope, SigningOrder } from '../kernel/vocabulary.ts';
 
 /** Field types the sandbox's templates use and its signing pages can fill. */
 export const FIELD_TYPES = ['SIGNATURE', 'INITIALS', 'DATE', 'TEXT', 'CHECKBOX', 'DROPDOWN'] as const;
@@ -130,8 +130,8 @@ export interface EnvelopeRecord {
   signedDocumentStorageKey: string | null;
   certificateStorageKey: string | null;
   history: HistoryEntry[];
-  /** Papers of a seeded envelope: they are drawn when somebody first asks for them. */
-  owedPapers?: Paper[];
+  /** Documents of a seeded envelope: they are drawn when somebody first asks for them. */
+  owedPapers?: DocumentKind[];
 }
 
 /** An organisation that was given a name. */
@@ -203,7 +203,7 @@ export interface ObjectWriter {
   onMiss(listener: (key: string) => Promise<boolean>): void;
 }
 
-/** What the papers are drawn from. */
+/** What the documents are drawn from. */
 export interface SignedInput {
   template: TemplateRecord;
   envelope: EnvelopeRecord;
@@ -219,8 +219,8 @@ export interface CertificateInput {
   signedSha256: string;
 }
 
-/** The drawing of papers, handed to the service so that it knows no PDF library. */
-/** What somebody may have done to a sealed paper; docs/sandbox.md describes each. */
+/** The drawing of documents, handed to the service so that it knows no PDF library. */
+/** What somebody may have done to a sealed document; docs/sandbox.md describes each. */
 export const TAMPERINGS = [
   ...[
     'changedText',
@@ -244,15 +244,15 @@ export const TAMPERINGS = [
 ] as const;
 export type Tampering = (typeof TAMPERINGS)[number];
 
-export interface PaperMaker {
+export interface DocumentMaker {
   /** Whether a template can be made from a file. */
   inspect(file: Uint8Array): Promise<Inspection>;
   /** The template's own pages, fields empty: document.pdf. `upload` is the PDF of a template that has one. */
   document(template: TemplateRecord, upload?: Uint8Array): Promise<Uint8Array>;
   signed(input: SignedInput): Promise<Uint8Array>;
   certificate(input: CertificateInput): Promise<Uint8Array>;
-  /** A sealed paper after somebody was at it; one without a seal stays as it is. */
-  tampered(paper: Uint8Array, how: Tampering): Promise<Uint8Array>;
+  /** A sealed document after somebody was at it; one without a seal stays as it is. */
+  tampered(pdf: Uint8Array, how: Tampering): Promise<Uint8Array>;
   /** The templates every new sandbox starts with. */
   templates(): TemplateRecord[];
 }

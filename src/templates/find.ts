@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Template } from '../api/schemas.ts';
 import { isNotFound, UsageError } from '../kernel/errors.ts';
-import { folded } from '../kernel/words.ts';
+import { folded } from '../kernel/text/words.ts';
 
 /**
  * The template of this id, or the one active template of this name; case and accents don't count.

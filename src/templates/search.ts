@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { Template } from '../api/schemas.ts';
-import { folded, hasWords, wordsOf } from '../kernel/words.ts';
+import { folded, hasWords, wordsOf } from '../kernel/text/words.ts';
 
 /** Templates in whose name, description or id each word of the text begins a word; all of them when there is none. */
 export async function* searchTemplates(

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { connectionsTo } from '../api/dispatcher.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
+import { readBounded } from '../kernel/streams.ts';
 import { isVersion } from './record.ts';
 
 /** For connecting, for the first byte and for the whole reply. */
@@ -42,22 +43,11 @@ export async function latestVersion(registry: string, name: string): Promise<str
     headers: { accept: 'application/json' },
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
-  const text = await readText(body);
+  const text = (await readBounded(body, MAX_BYTES)).toString('utf8');
   if (statusCode !== 200) throw new Error(`the registry answered ${statusCode}`);
   const read = parseJson(text);
   if (!isRecord(read) || typeof read.version !== 'string' || !isVersion(read.version)) {
     throw new Error('the registry named no version');
   }
   return read.version;
-}
-
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new Error('the reply of the registry is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -38,7 +38,8 @@ export type ListenEvent =
   /** The last event of all. */
   | ({ type: 'summary' } & Summary);
 
-export interface ListenerOptions extends Omit<ReceiverOptions, 'seen' | 'onDelivery' | 'onFailure'> {
+export interface ListenerOptions
+  extends Omit<ReceiverOptions, 'seen' | 'onDelivery' | 'onFailure' | 'onDropped'> {
   clock: Clock;
   eventsFolder: string;
   forwardsFolder: string;

@@ -6,7 +6,7 @@ import { FORWARDED_FOR_MS } from './forward/queue.ts';
 import { Health } from './health/health.ts';
 import { type HealthServer, startHealthServer } from './health/server.ts';
 import type { Inspector } from './inspector/server.ts';
-import { EventJournal, readEvents } from './journal/event-journal.ts';
+import { damageText, EventJournal, readEvents } from './journal/event-journal.ts';
 import { type EventRecord, recordOf } from './journal/record.ts';
 import { removeOldDays } from './journal/retention.ts';
 import type { ListenEvent, ListenerOptions, Summary } from './listen-event.ts';
@@ -14,6 +14,7 @@ import { isPortTaken } from './open-port.ts';
 import type { Delivery } from './receive/delivery.ts';
 import { Failures } from './receive/failures.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
+import { RefusalBudget } from './receive/refusal-budget.ts';
 import { keepTunnel } from './tunnel-keeper.ts';
 
 /** Repeats come within a day. */
@@ -52,8 +53,11 @@ class Listener {
   readonly #journal: EventJournal;
   readonly #forwarding: Forwarding;
   readonly #failures: Failures;
+  readonly #refusals: RefusalBudget;
   readonly #health: Health;
   readonly #count: Summary = { received: 0, verified: 0, refused: 0, duplicates: 0 };
+  /** What is reported of damaged files, once it listens. */
+  readonly #damaged: string[] = [];
   #inspector: Inspector | undefined;
   #healthServer: HealthServer | undefined;
 
@@ -63,6 +67,7 @@ class Listener {
     this.#channel = channel;
     this.#journal = new EventJournal(eventsFolder, clock);
     this.#failures = new Failures(clock, (message) => this.#warn(message));
+    this.#refusals = new RefusalBudget(clock, (message) => this.#warn(message));
     this.#forwarding = new Forwarding({
       folder: forwardsFolder,
       urls: [...new Set(forwardTo)],
@@ -137,6 +142,7 @@ class Listener {
           seen,
           onDelivery: (delivery) => this.#take(delivery),
           onFailure: (error) => this.#fail(error),
+          onDropped: () => this.#drop(),
         });
         this.#health.port(undefined);
         return receiver;
@@ -159,10 +165,13 @@ class Listener {
     const span = this.#forwarding.targets.length > 0 ? 2 * FORWARDED_FOR_MS : REPEATS_MS;
     const seen: { receivedAt: string; id: string }[] = [];
     const recent = new Date(now - REPEATS_MS).toISOString();
-    await this.#forwarding.recall(this.#journal.name, eventsFolder, now - span, (record) => {
+    const visit = (record: EventRecord) => {
       const { reason, receivedAt, id } = record;
       if (reason === null && receivedAt >= recent) seen.push({ receivedAt, id });
-    });
+    };
+    await this.#forwarding.recall(this.#journal.name, { eventsFolder, since: now - span }, visit, (damage) =>
+      this.#damaged.push(damageText(damage)),
+    );
     return seen.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1)).map(({ id }) => id);
   }
 
@@ -200,6 +209,7 @@ class Listener {
     this.#inspector?.listensAt(url);
     const [inspectorUrl, healthUrl] = [this.#inspector?.url, this.#healthServer?.url];
     this.#channel.push({ type: 'ready', url, verify, inspectorUrl, healthUrl });
+    for (const message of this.#damaged.splice(0)) this.#warn(message);
     const { backlog: pending } = this.#forwarding;
     if (pending > 0) this.#channel.push({ type: 'backlog', pending });
     this.#forwarding.start();
@@ -248,18 +258,19 @@ class Listener {
     const { reason, facts, verified, duplicate, receivedAt } = delivery;
     const isWanted = this.#isWanted(facts?.event ?? null);
     const isTaken = reason === null && isWanted;
-    const record = recordOf(delivery, isTaken ? this.#forwarding.targets : []);
-    const place = await this.#journal.append(record);
+    const kept = reason === null ? delivery : this.#refusals.admit(delivery);
+    const record = kept && recordOf(kept, isTaken ? this.#forwarding.targets : []);
+    const place = record && (await this.#journal.append(record));
     this.#failures.taken();
     this.#health.taken(delivery);
     this.#count.received++;
     this.#count.verified += Number(verified);
     this.#count.refused += Number(reason !== null);
     this.#count.duplicates += Number(duplicate);
-    if (reason === null && !isWanted) return;
+    if (!kept || !record || (reason === null && !isWanted)) return;
     this.#inspector?.received(record, this.#options.clock.now() - Date.parse(receivedAt));
-    this.#channel.push({ type: 'delivery', delivery });
-    if (isTaken) this.#forwarding.take(delivery, place);
+    this.#channel.push({ type: 'delivery', delivery: kept });
+    if (isTaken && place !== undefined) this.#forwarding.take(delivery, place);
   }
 
   /** It was answered 500. */
@@ -268,11 +279,18 @@ class Listener {
     this.#health.failed(error);
   }
 
+  #drop(): void {
+    if (this.#health.dropped())
+      this.#warn('There are too many connections: new ones are closed without being heard.');
+  }
+
   async #drain(): Promise<void> {
     const { pending } = this.#forwarding;
     if (pending > 0) this.#channel.push({ type: 'draining', pending });
     await this.#forwarding.stop(this.#options.drainMs);
     await this.#inspector?.close();
+    const rest = this.#refusals.rest();
+    if (rest) await this.#journal.append(recordOf(rest)).catch(() => undefined);
     await this.#journal.close();
   }
 

@@ -11,6 +11,19 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 const OF_A_SIGNER = new Set(['envelope.viewed', 'envelope.signed', 'envelope.declined']);
 
+/** How the envelope ids begin that a drill or a trigger makes up. */
+const MADE_UP = { drill: 'env_drill_', trigger: 'env_trigger_' } as const;
+
+/** Returns an envelope id that no service has. */
+export function madeUpId(by: keyof typeof MADE_UP): string {
+  return `${MADE_UP[by]}${randomBytes(8).toString('hex')}`;
+}
+
+/** True for an envelope id that a drill or a trigger made up: nothing in its deliveries happened. */
+export function isMadeUp(envelopeId: string): boolean {
+  return Object.values(MADE_UP).some((prefix) => envelopeId.startsWith(prefix));
+}
+
 export interface SampleOptions {
   envelopeId?: string | undefined;
   /** When it happened, in ms since the epoch. */
@@ -31,7 +44,7 @@ export function samplePayload(event: string, options: SampleOptions): Buffer {
 
 /** The same, not yet written as JSON. */
 export function sampleBody(event: string, options: SampleOptions): SampleBody {
-  const envelopeId = options.envelopeId ?? `env_${randomBytes(10).toString('hex')}`;
+  const envelopeId = options.envelopeId ?? madeUpId('trigger');
   const signer = {
     id: `signer_${randomBytes(10).toString('hex')}`,
     email: 'ada@example.com',

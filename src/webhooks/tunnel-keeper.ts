@@ -1,3 +1,4 @@
+import { type BackOff, backOff } from '../kernel/back-off.ts';
 import { aborted, abortReason, type Clock } from '../kernel/clock.ts';
 import { sentenceOf, UsageError } from '../kernel/errors.ts';
 import { openTunnel, type Tunnel } from './tunnel.ts';
@@ -6,39 +7,38 @@ export interface TunnelOptions {
   listensAt: string;
   clock: Clock;
   signal: AbortSignal;
-  /** It is started again when it breaks down. */
+  /** Restart the tunnel when it breaks. */
   restarts: boolean;
   onUp: (url: string) => void;
-  /** It broke down, and is started again soon. */
+  /** Called when it broke and will be restarted. */
   onGone: (error: unknown, message: string) => void;
 }
 
-const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 60_000;
+const RESTART_DELAY: BackOff = { firstMs: 2_000, longestMs: 60_000 };
 
 /**
  * Keeps a tunnel open until the signal aborts, and closes it then.
- * @throws the error of one that is not started again; UsageError when there is no such program.
+ * @throws the error of a tunnel that isn't restarted; UsageError when the program doesn't exist.
  */
 export async function keepTunnel(line: string, options: TunnelOptions): Promise<void> {
   const { signal, clock, restarts, onUp, onGone } = options;
-  const state = { pauseMs: FIRST_PAUSE_MS, wasUp: false };
-  const isOver = () => signal.aborted;
-  while (!isOver()) {
+  const state = { failures: 0, wasUp: false };
+  const isStopped = () => signal.aborted;
+  while (!isStopped()) {
     const error = await untilBroken(line, options, (url) => {
-      state.pauseMs = FIRST_PAUSE_MS;
+      state.failures = 0;
       state.wasUp = true;
       onUp(url);
     });
-    if (isOver()) return;
+    if (isStopped()) return;
     if (!restarts || (!state.wasUp && error instanceof UsageError)) throw error;
-    onGone(error, `${sentenceOf(error)} It is started again in ${state.pauseMs / 1_000} s.`);
-    await clock.sleep(state.pauseMs, signal).catch(() => undefined);
-    state.pauseMs = Math.min(2 * state.pauseMs, LONGEST_PAUSE_MS);
+    const delayMs = backOff(state.failures++, RESTART_DELAY);
+    onGone(error, `${sentenceOf(error)} Restarting it in ${delayMs / 1_000} s.`);
+    await clock.sleep(delayMs, signal).catch(() => undefined);
   }
 }
 
-/** The error by which it broke down, or did not start, or that of the signal. */
+/** Returns the error that broke the tunnel or kept it from starting, or the signal's reason. */
 async function untilBroken(
   line: string,
   { listensAt, clock, signal }: TunnelOptions,

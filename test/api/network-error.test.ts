@@ -5,7 +5,7 @@ import { networkError } from '../../src/api/network-error.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
 import { certify } from '../support/certificates.ts';
 import { clientFor } from '../support/client.ts';
-import { startServer } from '../support/server.ts';
+import { portOf, startServer } from '../support/server.ts';
 
 const BASE_URL_HINT = 'Check the base URL with `esign profiles show`.';
 const cleanups: (() => unknown)[] = [];
@@ -32,8 +32,7 @@ async function rawServer(handle: (socket: Socket) => void): Promise<string> {
     server.listen(0, '127.0.0.1', resolve);
   });
   cleanups.push(() => server.close());
-  const address = server.address();
-  return `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  return `127.0.0.1:${portOf(server)}`;
 }
 
 describe('what became of a request without a reply', () => {
@@ -113,8 +112,7 @@ describe('a certificate that is not trusted', () => {
       await new Promise<void>((resolve) => {
         server.listen(0, '127.0.0.1', resolve);
       });
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      const port = portOf(server);
       expect(await failureAt(`https://127.0.0.1:${port}`)).toMatchObject({
         code: 'NETWORK',
         maybeReceived: false,

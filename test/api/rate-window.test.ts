@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RateWindow } from '../../src/api/rate-window.ts';
-import { WindowFile } from '../../src/api/window-file.ts';
+import { RateWindow } from '../../src/api/rate/rate-window.ts';
+import { WindowFile } from '../../src/api/rate/window-file.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { fakeClock } from '../support/clock.ts';
 
@@ -90,15 +90,16 @@ describe('the rate window', () => {
   });
 
   it('is shared by processes at work at the same time', async () => {
-    const service = new Service(40, 300, systemClock);
+    const clock = fakeClock();
+    const service = new Service(40, 300, clock);
     const name = `${count++}`;
-    const windows = [1, 2, 3].map(() => windowOf({ clock: systemClock, name }));
+    const windows = [1, 2, 3].map(() => windowOf({ clock, name }));
     const worker = async (window: RateWindow) => {
       for (let i = 0; i < 12; i++) {
         const counted = await window.acquire();
-        await systemClock.sleep(Math.random() * 5);
+        await clock.sleep(Math.random() * 5);
         const { rate, refused } = service.take();
-        await systemClock.sleep(Math.random() * 5);
+        await clock.sleep(Math.random() * 5);
         window.observe(counted, rate, refused);
       }
     };

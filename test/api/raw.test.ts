@@ -13,7 +13,7 @@ describe('the path of a direct call', () => {
     ['/esign/envelopes/env_1..2', '/esign/envelopes/env_1..2'],
     ['/esign/envelopes/a%20b', '/esign/envelopes/a%20b'],
     ['/x?next=https://evil.example/', '/x?next=https://evil.example/'],
-  ])('%s', (given, path) => {
+  ])('is accepted as %s', (given, path) => {
     expect(callPath(given, base)).toBe(path);
   });
 

@@ -17,6 +17,7 @@ async function endOf(
   answer: (response: ServerResponse) => void,
   request: Partial<HttpRequest> = {},
 ): Promise<unknown> {
+  await server?.close();
   server = await startServer((_, response) => answer(response));
   // Much is read here, on slow machines, too.
   return clientFor(server.origin, { retries: 0, timeoutMs: 30_000 })
@@ -55,6 +56,7 @@ describe('what goes over the wire', () => {
     [{ a: '1 & 2', b: 'é' }, '?a=1+%26+2&b=%C3%A9'],
   ])('has the query %j as %j', async (query, shown) => {
     const entries: TraceEntry[] = [];
+    await server?.close();
     server = await startServer((_, response) => json(response, 200, {}));
     const { send } = clientFor(server.origin, { trace: (entry) => entries.push(entry) });
     await send({ method: 'GET', path: '/x', ...(query ? { query } : {}) });
@@ -127,6 +129,7 @@ describe('the trace of a request', () => {
   it('has what was sent, what came and how long it took', async () => {
     const clock = fakeClock();
     const entries: TraceEntry[] = [];
+    await server?.close();
     server = await startServer((_, response) => {
       clock.time += 40;
       json(response, 201, { data: { id: 'env_1' } });
@@ -148,6 +151,7 @@ describe('the trace of a request', () => {
 
   it('says why there was no reply, and what a refusal was', async () => {
     const entries: TraceEntry[] = [];
+    await server?.close();
     server = await startServer((_, response, number) =>
       number === 1
         ? loseReply(response)
@@ -174,6 +178,7 @@ describe('giving up', () => {
   });
 
   it('is a time-out where nobody gave up', async () => {
+    await server?.close();
     server = await startServer(() => undefined);
     const { send } = clientFor(server.origin, { retries: 0, timeoutMs: 200 });
     const { signal } = new AbortController();
@@ -185,6 +190,7 @@ describe('giving up', () => {
     const note = (warning: Error) => warnings.push(warning);
     process.on('warning', note);
     const { signal } = new AbortController();
+    await server?.close();
     server = await startServer((_, response, number) =>
       number % 5 === 0 ? loseReply(response) : json(response, 200, {}),
     );

@@ -3,13 +3,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Standing } from '../../src/api/rate-window.ts';
-import { WindowFile } from '../../src/api/window-file.ts';
+import type { Standing } from '../../src/api/rate/rate-window.ts';
+import { WindowFile } from '../../src/api/rate/window-file.ts';
 import { isPrivate } from '../support/private.ts';
 
 const URL_HERE = 'https://api.example.com/api/v1';
 const KEY = 'sk_live_0123456789';
-const standing: Standing = { window: 'until-5000', limit: 100, resetAt: 5_000, foreign: 3 };
+const standing: Standing = {
+  window: { kind: 'until', resetAt: 5_000 },
+  limit: 100,
+  resetAt: 5_000,
+  foreign: 3,
+  writtenAt: 1_000,
+};
 
 let parent: string;
 let folder: string;
@@ -61,17 +67,21 @@ describe('a counter in files', () => {
     expect(counter.read()).toEqual(standing);
   });
 
-  it.each(['', '{"window":', '{"window":"x"}', '[]', '{"window":7,"limit":1,"foreign":0}'])(
-    'goes on with what it knows when the file holds %j',
-    async (text) => {
-      const [counter, fresh] = [other(), other()];
-      counter.write(standing);
-      const file = readdirSync(folder).find((name) => name.endsWith('.json')) ?? '';
-      writeFileSync(join(folder, file), text);
-      expect(fresh.read()).toBeUndefined();
-      expect(counter.read()).toEqual(standing);
-    },
-  );
+  it.each([
+    '',
+    '{"window":',
+    '{"window":"x"}',
+    '[]',
+    '{"window":7,"limit":1,"foreign":0}',
+    '{"window":"until-5000","limit":100,"resetAt":5000,"foreign":3}',
+  ])('goes on with what it knows when the file holds %j', async (text) => {
+    const [counter, fresh] = [other(), other()];
+    counter.write(standing);
+    const file = readdirSync(folder).find((name) => name.endsWith('.json')) ?? '';
+    writeFileSync(join(folder, file), text);
+    expect(fresh.read()).toBeUndefined();
+    expect(counter.read()).toEqual(standing);
+  });
 
   it('can be read by its user alone, and gives no key away', () => {
     const counter = other();

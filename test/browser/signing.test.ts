@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { needsReader, strokesIn, textIn } from '../sandbox/papers/reader.ts';
+import * as z from 'zod';
+import { needsReader, strokesIn, textIn } from '../sandbox/documents/reader.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
 import { closing } from '../support/closing.ts';
 import { launch, needsBrowser, open, openSigning } from './rig.ts';
@@ -34,8 +35,13 @@ async function drawOn(page: Page): Promise<void> {
   await page.mouse.up();
 }
 
-describe('in a browser', needsBrowser, () => {
-  it('both signers sign, and the papers can be downloaded', async () => {
+/** The filled button of the bar. */
+function mainButton(page: Page): Promise<string> {
+  return page.locator('.actions button.main:visible').innerText();
+}
+
+describe('signing in a browser', needsBrowser, () => {
+  it('lets both signers sign and download the documents', async () => {
     const id = await sent(
       'Łukasz Řehoř <lukasz@example.com>;role=Signer',
       '李小龍 <li@example.com>;role=Signer',
@@ -48,7 +54,9 @@ describe('in a browser', needsBrowser, () => {
       await openSigning(page, sandbox, address);
       expect(await page.locator('.page > canvas').count()).toBe(2);
       await page.getByRole('button', { name: 'Sign', exact: true }).click();
-      expect(await page.getByRole('alert').innerText()).toContain('Signature (page 2) is required.');
+      expect(await page.getByRole('alert').getByRole('link').first().getAttribute('href')).toBe(
+        '#nda_signature',
+      );
       await page.waitForSelector('.pages[data-ready]');
       await page.getByRole('textbox', { name: 'Signature' }).fill(name);
       await page.getByLabel('I have read the document').check();
@@ -63,7 +71,7 @@ describe('in a browser', needsBrowser, () => {
   });
 
   it(
-    'a signature is drawn with the mouse, undone, drawn again, and stands on the paper as lines',
+    'draws a signature with the mouse, undoes a stroke, and draws it as lines in the signed document',
     needsReader,
     async () => {
       const id = await sent('Ada <ada-draws@example.com>');
@@ -80,7 +88,7 @@ describe('in a browser', needsBrowser, () => {
       await shown.waitFor();
       expect(await page.getByRole('textbox', { name: 'Signature' }).isVisible()).toBe(false);
       await page.getByRole('button', { name: 'Sign', exact: true }).click();
-      await page.waitForSelector('text=Tick that you have read');
+      await page.getByRole('alert').waitFor();
       await page.waitForSelector('.pages[data-ready]');
       expect(await page.getByRole('button', { name: 'Signature, drawn: draw it again' }).isVisible()).toBe(
         true,
@@ -105,40 +113,89 @@ describe('in a browser', needsBrowser, () => {
     },
   );
 
-  it('a signer declines with a reason', async () => {
+  it('declines with a reason', async () => {
     const id = await sent('Ada <ada@example.com>');
     const { page, errors } = await open(browser);
     await openSigning(page, sandbox, 'ada@');
     await page.getByRole('button', { name: 'Decline…' }).click();
-    await page.getByLabel(/Why/).fill('The rent is wrong');
+    await page.getByLabel(/^Reason/).fill('The rent is wrong');
     await page.getByRole('dialog').getByRole('button', { name: 'Decline' }).click();
     await page.waitForSelector('text=declined by Ada: The rent is wrong');
     expect(await home.object`envelopes get ${id}`).toMatchObject({ status: 'DECLINED' });
     expect(errors).toEqual([]);
   });
 
-  it('on a phone the text can be read, fields are on their pages and one press away, and nothing else is wider than the screen', async () => {
+  it('reflows the document on a phone, with large fields in its text and nothing wider than the screen', async () => {
     await sent('Bo Li <bo@example.com>');
     const { page, errors } = await open(browser, { width: 360, height: 740 });
     await openSigning(page, sandbox, 'bo@');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
-    // A page of 595 points has text of 10 points and smaller.
-    expect((await page.locator('.page').first().boundingBox())?.width).toBeGreaterThan(600);
-    expect(await page.locator('.page .field').count()).toBeGreaterThan(0);
-    expect((await page.locator('.actions').boundingBox())?.height).toBeLessThan(70);
+    const paragraph = page.locator('.text p').filter({ hasText: /\w{3}/ }).first();
+    expect((await paragraph.boundingBox())?.width).toBeLessThan(360);
+    expect(
+      await page.evaluate('parseFloat(getComputedStyle(document.querySelector(".text p")).fontSize)'),
+    ).toBeGreaterThan(14);
+    const heights = (selector: string) =>
+      page.evaluate(
+        `[...document.querySelectorAll('${selector}')].map((one) => one.getBoundingClientRect().height)`,
+      );
+    expect(await heights('.text .field input[type="text"]')).toEqual(
+      expect.arrayContaining([expect.any(Number)]),
+    );
+    for (const selector of [
+      '.text .field input[type="text"]',
+      '.text .field input[type="date"]',
+      '.actions button',
+    ])
+      for (const height of z.array(z.number()).parse(await heights(`${selector}:not([hidden])`)))
+        expect(height, selector).toBeGreaterThanOrEqual(43);
+    // The pages as they are fit the screen, and a mark on them leads to its field.
+    await page.getByRole('button', { name: 'Pages', exact: true }).click();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await page.getByRole('button', { name: 'Go to Signature' }).click();
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Signature');
+    await page.getByRole('button', { name: 'Text', exact: true }).click();
+    expect(await mainButton(page)).toBe('Next field');
     await page.getByRole('button', { name: 'Next field' }).click();
     expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Signature');
     await page.keyboard.type('Bo Li');
     await page.getByRole('button', { name: 'Next field' }).click();
     await page.keyboard.press('Space');
     expect(await page.getByLabel('I have read the document').isChecked()).toBe(true);
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
+    expect(await mainButton(page)).toBe('Sign');
+    await page.getByRole('button', { name: 'Sign', exact: true }).click();
     await page.waitForSelector('text=Everyone has signed');
     expect(errors).toEqual([]);
   });
 
-  it('what is missing leads to its field, and declining does not look like signing', async () => {
+  it('keeps what was typed when a phone is turned and the fields move to the pages', async () => {
+    await sent('Di <di@example.com>');
+    const { page, errors } = await open(browser, { width: 390, height: 844 });
+    await openSigning(page, sandbox, 'di@');
+    await page.getByRole('textbox', { name: 'Signature' }).fill('Di');
+    await page.setViewportSize({ width: 844, height: 390 });
+    const field = page
+      .locator('.page .field')
+      .filter({ has: page.getByRole('textbox', { name: 'Signature' }) });
+    await field.waitFor();
+    const [box, sheet] = [await field.boundingBox(), await field.locator('..').boundingBox()];
+    expect(await page.getByRole('textbox', { name: 'Signature' }).inputValue()).toBe('Di');
+    // The field is at x = 64 of 595.28 points.
+    expect((box?.x ?? 0) - (sheet?.x ?? 0)).toBeCloseTo(((sheet?.width ?? 0) * 64) / 595.28, -1);
+    expect(errors).toEqual([]);
+  });
+
+  it('shows a signer no navigation of the sandbox, and opens the dialog for declining from the envelope', async () => {
+    const id = await sent('Ed <ed@example.com>');
+    const { page } = await open(browser);
+    await page.goto(new URL(`/envelopes/${id}`, sandbox.baseUrl).href);
+    expect(await page.locator('nav [aria-current]').innerText()).toBe('Envelopes');
+    await page.getByRole('link', { name: 'Decline' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Decline' }).waitFor();
+    expect(await page.locator('header a').count()).toBe(0);
+  });
+
+  it('links missing fields, and a declining button differs from a signing one', async () => {
     await sent('Cy <cy@example.com>');
     const { page } = await open(browser, { width: 390, height: 844 });
     await openSigning(page, sandbox, 'cy@');
@@ -148,7 +205,7 @@ describe('in a browser', needsBrowser, () => {
       );
     await page.getByRole('button', { name: 'Sign', exact: true }).click();
     await page.waitForSelector('.pages[data-ready]');
-    await page.getByRole('link', { name: 'Signature (page 2) is required.' }).click();
+    await page.getByRole('alert').getByRole('link').first().click();
     expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Signature');
     const box = await page.getByRole('textbox', { name: 'Signature' }).boundingBox();
     expect(box?.y).toBeGreaterThan(0);

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { needsReader, strokesIn, textIn } from '../sandbox/papers/reader.ts';
-import { plainPdf, protectedPdf } from '../sandbox/papers/uploads.ts';
+import { needsReader, strokesIn, textIn } from '../sandbox/documents/reader.ts';
+import { plainPdf, protectedPdf } from '../sandbox/documents/uploads.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
 import { closing } from '../support/closing.ts';
 import { dragOn, launch, needsBrowser, open, openSigning } from './rig.ts';
@@ -21,8 +21,8 @@ beforeAll(async () => {
 });
 
 async function upload(page: Page, file: string, roles: string): Promise<void> {
-  await page.goto(new URL('/', sandbox.baseUrl).href);
-  await page.getByText('Make a template from a PDF').click();
+  await page.goto(new URL('/templates', sandbox.baseUrl).href);
+  await page.getByText('Upload a PDF').click();
   await page.getByLabel(/^PDF/).setInputFiles(home.path(file));
   await page.getByLabel(/^Roles/).fill(roles);
   await page.getByRole('button', { name: 'Upload' }).click();
@@ -30,7 +30,7 @@ async function upload(page: Page, file: string, roles: string): Promise<void> {
 
 async function save(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.waitForSelector('text=Saved. Make an envelope from it');
+  await page.waitForURL(/\?saved$/);
   return /templates\/(\w+)/.exec(page.url())?.[1] ?? '';
 }
 
@@ -97,7 +97,7 @@ describe('the template editor in a browser', needsBrowser, () => {
       await page.getByRole('button', { name: 'Draw: Signature' }).click();
       await dragOn(page, '.pad', [0.2, 0.2], [0.8, 0.8]);
       await page.getByRole('button', { name: 'Use it' }).click();
-      await page.getByLabel('Price').fill('1,200');
+      await page.getByLabel('Price', { exact: true }).fill('1,200');
       await page.getByLabel('I have read the document').check();
       await page.getByRole('button', { name: 'Sign', exact: true }).click();
       await page.waitForSelector('text=Everyone has signed');
@@ -111,7 +111,6 @@ describe('the template editor in a browser', needsBrowser, () => {
         expect(point.y > y && point.y < y + 2 * height).toBe(true);
       }
       await page.goto(new URL(`/templates/${id}`, sandbox.baseUrl).href);
-      await page.waitForSelector('text=Make a copy to change them');
       expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
       expect(errors).toEqual([]);
     },
@@ -140,7 +139,7 @@ describe('the template editor in a browser', needsBrowser, () => {
     await upload(page, 'protected.pdf', 'Signer');
     await page.waitForSelector('text=The PDF is protected');
     await upload(page, 'large.pdf', 'Signer');
-    await page.waitForSelector('text=A PDF may have at most 10 MB');
+    await page.waitForSelector('text=larger than 10 MB');
   });
 
   it('works without script, by numbers', async () => {

@@ -1,19 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { checkFile, type FileReport } from '../../src/bulk/rows/check-file.ts';
+import { exampleFile } from '../../src/bulk/rows/example.ts';
 import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 
+type Row = Omit<BulkRow, 'content' | 'cells'>;
+
 /** The rows and the report of a text that arrives in pieces of so many bytes. */
-async function check(text: string | Buffer, piece = 7): Promise<{ rows: BulkRow[]; report: FileReport }> {
+async function check(text: string | Buffer, piece = 7): Promise<{ rows: Row[]; report: FileReport }> {
   const bytes = Buffer.from(text);
   async function* pieces() {
     for (let at = 0; at < bytes.length; at += piece)
       yield await Promise.resolve(bytes.subarray(at, at + piece));
   }
-  const rows: BulkRow[] = [];
+  const rows: Row[] = [];
   const report = await checkFile(
     { name: 'f.csv', bytes: pieces() },
-    { templateId: 'tmpl_1', take: (row) => void rows.push(row) },
+    { templateId: 'tmpl_1', take: ({ content: _, cells: __, ...row }) => void rows.push(row) },
   );
   return { rows, report };
 }
@@ -90,19 +93,90 @@ describe('a CSV file', () => {
       '2 expires_in_days: "0" is not a number of days; write a whole number from 1',
       '2 signing_order: "random" is not a signing order; write sequential or parallel',
       '3 signer2_email: the signer has no address; fill it in',
-      '4 signer2_email: A@X.Y is a signer of this row already; keep one',
+      '4 signer2_email: A@X.Y is already a signer of this row; keep one',
     ]);
   });
 
-  it('with a wrong header is judged by that alone', async () => {
+  it('reports a wrong header alone, with suggestions', async () => {
     expect(await problems('emial,signer1_nmae,subject,Subject\nx\n')).toEqual([
       '1 emial: there is no such column; did you mean email?',
       '1 signer1_nmae: there is no such column; did you mean signer1_name?',
     ]);
     expect(await problems('subject,Subject\nx,y\n')).toEqual([
-      '1 Subject: the column stands there twice, as subject, too; keep one',
-      '1 : the header has no column email (or signer1_email); the first line names the columns',
+      expect.stringMatching(/^1 Subject: .*\bsubject\b/),
+      expect.stringMatching(/^1 : .*\bemail\b/),
     ]);
+  });
+
+  it.each([
+    ['Mail', 'email'],
+    ['E-mail address', 'email'],
+    ['Address', 'email'],
+    ['Full name', 'name'],
+    ['Title', 'subject'],
+  ])('suggests a column for %s: %s', async (header, suggestion) => {
+    expect(await problems(`${header},meta.x\nx,y\n`)).toEqual([
+      `1 ${header}: there is no such column; did you mean ${suggestion}?`,
+    ]);
+  });
+
+  it('lists all columns once when it has no suggestion', async () => {
+    const [company, department] = await problems('email,company,department\na@b.c,x,y\n');
+    for (const name of ['email', 'signer20_', 'template_id', 'request_id', 'meta.KEY'])
+      expect(company).toContain(name);
+    expect(department).not.toContain('meta.KEY');
+  });
+
+  it('recognizes a first line that is data', async () => {
+    expect(await problems('ada@example.com,Ada\nbo@example.com,Bo\n')).toEqual([
+      expect.stringMatching(/^1 : .*email,name$/),
+    ]);
+  });
+
+  it('ignores empty columns without a name, and names one with content', async () => {
+    const { rows, report } = await check('Email;Name;;\na@b.c;Ada;;\nd@e.f;Bo;;;;\n');
+    expect([report.problems.count, rows.length]).toEqual([0, 2]);
+    expect(await problems('email,name,,\n\na@b.c,Ada,,x\nd@e.f,Bo,,y\n')).toEqual([
+      '1 : column D (row 3 has "x") has no name; name it or delete it',
+    ]);
+    const wide = `email${','.repeat(27)}`;
+    expect(await problems(`${wide}\na@b.c${','.repeat(27)}x\n`)).toEqual([
+      expect.stringContaining('column AB'),
+    ]);
+  });
+
+  it('ignores the columns that an export wrote', async () => {
+    const { rows, report } = await check('email,esign_row_status,esign_error\na@b.c,failed,x\n');
+    const plain = await check('email\na@b.c\n');
+    expect(report.problems.count).toBe(0);
+    expect(rows).toEqual(plain.rows);
+    expect(report.fingerprint).toBe(plain.report.fingerprint);
+  });
+
+  it.each([
+    ['name', '#N/A'],
+    ['name', '#WERT!'],
+    ['name', '####'],
+    ['subject', '#REF!'],
+    ['name', '=VLOOKUP(A1)'],
+    ['message', '=B2'],
+    ['meta.account', '"1,23E+11"'],
+    ['request_id', '1.2E+12'],
+  ])('warns about a cell of a spreadsheet in %s: %s', async (column, cell) => {
+    const { report } = await check(`email,${column}\na@b.c,${cell}\n`);
+    expect(report.problems.count).toBe(0);
+    expect(report.warnings.first).toMatchObject([{ line: 2, column }]);
+  });
+
+  it.each([
+    ['meta.order', '#4711'],
+    ['name', 'E+J Gallo'],
+    ['subject', 'Offer #7: 20% off!'],
+    ['message', '= = ='],
+    ['meta.n', '12345678901234'],
+  ])('does not warn about %s: %s', async (column, cell) => {
+    const { report } = await check(`email,${column}\na@b.c,${cell}\n`);
+    expect([report.problems.count, report.warnings.count]).toEqual([0, 0]);
   });
 
   it('with rows of another length, or quotes that are wrong, is refused at the line where they begin', async () => {
@@ -113,13 +187,13 @@ describe('a CSV file', () => {
     const [open] = await problems('email,message\na@b.c,"x\ny"\nd@e.f,"never closed\nd@e.g,x\n');
     expect(open).toMatch(/^4 : a quote is opened here/);
     const [inside] = await problems('email,name\na@b.c,Ada "the" Countess\n');
-    expect(inside).toMatch(/^2 : a quote stands inside a cell/);
+    expect(inside).toMatch(/^2 : there is a quote inside a cell/);
   });
 
   it('reports rows and request ids that come twice; two ids say that two envelopes are meant', async () => {
     expect(await problems('email,request_id\na@b.c,\nd@e.f,1\na@b.c,\ng@h.i,1\n')).toEqual([
       '4 : the row is the same as line 2; delete one, or give each a request_id if both are meant',
-      '5 request_id: "1" stands on line 3 already; each row needs its own',
+      '5 request_id: "1" is already used on line 3; each row needs its own',
     ]);
     const { report } = await check('email,request_id\na@b.c,1\na@b.c,2\n');
     expect(report.problems.count).toBe(0);
@@ -144,7 +218,7 @@ describe('a CSV file', () => {
   ])('warns of %s: %s', async (email, meant) => {
     const { report } = await check(`email\n${email}\n`);
     expect(report.warnings.first.map(({ text }) => text)).toEqual(
-      meant === undefined ? [] : [`is ${email} meant to be at ${meant}?`],
+      meant === undefined ? [] : [`Is ${email} meant to be at ${meant}?`],
     );
   });
 
@@ -183,11 +257,16 @@ describe('a JSON Lines file', () => {
       '1 signers.0.nmae: there is no such field; did you mean name?',
       '2 signers: the row has no signer; an envelope needs at least one',
       expect.stringMatching(/^3 : the line is not JSON/),
-      '4 sendImmediately: whether rows are sent is decided by --send; take it out',
-      expect.stringContaining('4 webhookSecret: secrets are kept out of files'),
-      '5 metadata.esignRun: esign keeps its own notes under this name; choose another one',
+      '4 sendImmediately: --send decides whether rows are sent; remove it',
+      expect.stringContaining('4 webhookSecret: '),
+      '5 metadata.esignRun: esign uses this name itself; choose another one',
       '5 expiresInDays: "7" is not a number of days; write a whole number from 1',
     ]);
+  });
+
+  it('may have the fields that an export wrote', async () => {
+    const { rows, report } = await check('{"signers":[{"email":"a@b.c"}],"esign_error":"x"}');
+    expect([report.problems.count, rows.length]).toEqual([0, 1]);
   });
 
   it('has at most twenty signers a row', async () => {
@@ -198,7 +277,7 @@ describe('a JSON Lines file', () => {
   });
 });
 
-describe('a file that is no text', () => {
+describe('a file that is not text', () => {
   it.each([
     [
       'Latin-1',
@@ -206,11 +285,19 @@ describe('a file that is no text', () => {
       'f.csv:3 is not UTF-8 text.',
     ],
     ['UTF-16', Buffer.from('\ufeffemail\na@b.c\n', 'utf16le'), 'f.csv is UTF-16 text.'],
+    ['a PDF', Buffer.from('%PDF-1.4 abc\n'), 'f.csv is a PDF.'],
+    ['a web page', Buffer.from('<!DOCTYPE html>\n<html>'), 'f.csv is a web page.'],
     ['a spreadsheet', Buffer.from('PK\u0003\u0004xxxx'), 'f.csv is a spreadsheet or another zipped file.'],
     ['cut in a letter', Buffer.from('email\na@b.c\nx\xc3', 'latin1'), 'f.csv:3 is not UTF-8 text.'],
   ])('is refused: %s', async (_, bytes, message) => {
-    const error: unknown = await check(bytes).catch((thrown: unknown) => thrown);
+    const error: unknown = await check(bytes, 64).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
     expect(error).toMatchObject({ message });
   });
+});
+
+it.each(['csv', 'jsonl'] as const)('the example as %s has rows without request IDs', async (format) => {
+  const { rows, report } = await check(exampleFile(format, 'tmpl_1', ['Tenant', 'Landlord']));
+  expect(report.problems.first).toEqual([]);
+  expect(rows.map(({ requestId }) => requestId)).toEqual([undefined, undefined]);
 });

@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
 import type { Entry, Mode } from '../../src/bulk/entries.ts';
+import { WantedRows } from '../../src/bulk/lookup/earlier-rows.ts';
+import { findIdentifiedRows } from '../../src/bulk/lookup/identified-rows.ts';
+import { knownEntries, sortKnown } from '../../src/bulk/lookup/known-rows.ts';
 import { type RowResult, resultsOf } from '../../src/bulk/results.ts';
 import { type Ending, workOnRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/bulk/runs.ts';
 import type { RunOptions } from '../../src/bulk/session.ts';
+import { type RequestIds, requestIdsIn } from '../../src/envelopes/request-ids.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { clientFor } from '../support/client.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
@@ -170,6 +174,7 @@ export interface Worked {
 /** Runs kept in a folder of the test's own. */
 export class Runs {
   readonly service = new Service();
+  readonly #begun = new Map<string, OpenRun>();
   root = '';
   client: Client | undefined;
 
@@ -179,6 +184,7 @@ export class Runs {
   }
 
   async close(): Promise<void> {
+    for (const run of this.#begun.values()) await run.close();
     await this.service.server?.close();
     await rm(this.root, { recursive: true, force: true });
   }
@@ -190,38 +196,66 @@ export class Runs {
     options: { entries?: Entry[]; requestIds?: boolean } = {},
   ): Promise<string> {
     const draft = await draftRun(this.root, this.service.clock.now());
-    for (let row = 1; row <= rows; row++)
-      await draft.add({
+    const wanted = new WantedRows(true);
+    for (let row = 1; row <= rows; row++) {
+      const one = {
         row,
         line: row + 1,
+        content: `content-${row}`,
+        cells: `cells-${row}`,
         ...(options.requestIds ? { requestId: `own-${row}` } : {}),
         envelope: { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] },
-      });
-    const run = await draft.start({
-      at: this.service.clock.now(),
-      file: 'rows.csv',
-      total: rows,
-      signers: rows,
-      mode,
-      baseUrl: 'http://127.0.0.1/api/v1',
-      profile: null,
-      fingerprint: 'x',
-      ownRequestIds: options.requestIds ? rows : 0,
-    });
+      };
+      wanted.add(one);
+      await draft.add(one);
+    }
+    if (this.client === undefined) throw new Error('not open');
+    // As `bulk create` does it before it asks.
+    const found = await findIdentifiedRows(this.client, this.ids(this.client), wanted, new Map());
+    const known = sortKnown(found.values(), mode);
+    const run = await draft.start(
+      {
+        at: this.service.clock.now(),
+        file: 'rows.csv',
+        total: rows,
+        signers: rows,
+        mode,
+        baseUrl: 'http://127.0.0.1/api/v1',
+        profile: null,
+        fingerprint: 'x',
+        ownRequestIds: options.requestIds ? rows : 0,
+      },
+      knownEntries(known),
+    );
     for (const entry of options.entries ?? []) await run.note(entry);
-    await run.close();
+    // A run with entries was killed: the next process opens it.
+    if (options.entries === undefined) this.#begun.set(draft.id, run);
+    else await run.close();
     return draft.id;
   }
 
-  /** Opens the run as another process would, and works on it. */
+  /** The run that this process began, or what another process would open. */
+  async take(id: string): Promise<OpenRun> {
+    const run = this.#begun.get(id) ?? (await openRun(this.root, id));
+    this.#begun.delete(id);
+    return run;
+  }
+
+  /** The request IDs of this machine. */
+  ids({ account, clock, serviceClock }: Client): RequestIds {
+    return requestIdsIn(this.root, account, { clock, serviceNow: () => serviceClock.now() });
+  }
+
+  /** Works on a run in the process that began it, and every further time as another process would. */
   async work(id: string, options: Partial<RunOptions> = {}): Promise<Worked> {
-    const run = await openRun(this.root, id);
+    const run = await this.take(id);
     const says: string[] = [];
     const reported: RowResult[] = [];
     if (this.client === undefined) throw new Error('not open');
     try {
       const ending = await workOnRun(run, {
         client: this.client,
+        ids: this.ids(this.client),
         concurrency: 4,
         patienceMs: 60_000,
         signal: new AbortController().signal,

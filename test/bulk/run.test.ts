@@ -1,6 +1,7 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/bulk/entries.ts';
+import { findEarlierRows, WantedRows } from '../../src/bulk/lookup/earlier-rows.ts';
 import { filesOf, openRun, readRun, standingOf } from '../../src/bulk/runs.ts';
 import { JournalError, ServiceError, StoppedError, UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { isPrivate } from '../support/private.ts';
@@ -92,9 +93,13 @@ describe('a run', () => {
       },
       lagMs: 2_000,
     };
-    const { ending, says } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
+    const id = await runs.begin(3, 'two-step');
+    const { ending, reported } = await runs.work(id, { concurrency: 1 });
     expect([ending, service.counts.cancels]).toEqual([{ kind: 'finished' }, 0]);
-    expect(says).toContain('Row 2 has a second envelope, env_2 (IN_PROGRESS). Look into it.');
+    expect(reported.filter(({ ok }) => !ok)).toMatchObject([
+      { row: 2, envelopeId: 'env_2', status: 'IN_PROGRESS', error: { code: 'SECOND_ENVELOPE' } },
+    ]);
+    expect([...(await readRun(runs.root, id)).seconds.keys()]).toEqual(['env_2']);
     expect(service.statuses()).toEqual({ SENT: 3, IN_PROGRESS: 1 });
   });
 
@@ -105,9 +110,11 @@ describe('a run', () => {
       cancel: () => ({ status: 400, code: 'INVALID_STATE' }),
       lagMs: 2_000,
     };
-    const { ending, says } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
+    const { ending, reported } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
     expect(ending).toEqual({ kind: 'finished' });
-    expect(says).toContain("env_2, a second draft of row 2, can't be cancelled. It mails nobody.");
+    expect(reported.filter(({ ok }) => !ok)).toMatchObject([
+      { row: 2, envelopeId: 'env_2', status: 'DRAFT', error: { code: 'SECOND_ENVELOPE' } },
+    ]);
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, DRAFT: 1 }]);
   });
 
@@ -219,7 +226,7 @@ describe('a run that stops', () => {
   it('when the journal can take no more: what was not noted is settled by the resume', async () => {
     const { service } = runs;
     const id = await runs.begin(20, 'two-step');
-    const run = await openRun(runs.root, id);
+    const run = await runs.take(id);
     let left = 12;
     const note = run.note.bind(run);
     run.note = (entry) =>
@@ -228,6 +235,7 @@ describe('a run that stops', () => {
     if (runs.client === undefined) throw new Error('not open');
     const ending = await workOnRun(run, {
       client: runs.client,
+      ids: runs.ids(runs.client),
       concurrency: 4,
       patienceMs: 60_000,
       signal: new AbortController().signal,
@@ -263,12 +271,12 @@ describe('a run that was killed', () => {
     expect(service.statuses()).toEqual({ SENT: 3, DRAFT: 1 });
   });
 
-  it('after a draft was made that the list shows only later: looked for again', async () => {
+  it('after a draft was made that the list shows only later: one of two drafts is sent', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
     service.put({ metadata: marks(id, 1), listedFrom: service.clock.now() + 1_000 });
     await runs.work(id);
-    expect([service.counts.creates, service.mails]).toEqual([0, once(1)]);
+    expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
   });
 
   it('after two drafts of a row were made: one is sent, the other cancelled', async () => {
@@ -379,10 +387,30 @@ describe('the files of a run', () => {
 
   it('have one runner at a time', async () => {
     const id = await runs.begin(1, 'two-step');
-    const held = await openRun(runs.root, id);
-    await expect(openRun(runs.root, id)).rejects.toThrow('is at work already');
+    const held = await runs.take(id);
+    await expect(openRun(runs.root, id)).rejects.toMatchObject({ code: 'USAGE' });
     expect(await standingOf(runs.root, held.state)).toBe('running');
     await held.close();
+  });
+});
+
+describe('drafts of a run that has not finished', () => {
+  it('are left to that run: a new one would send them without having searched for their envelopes', async () => {
+    const { service } = runs;
+    const entries: Entry[] = [
+      { type: 'resumed', at: service.clock.now() },
+      { type: 'created', row: 1, id: 'env_2' },
+    ];
+    await runs.begin(1, 'two-step', { entries });
+    service.put({ metadata: {} });
+    service.put({ metadata: {} });
+    if (runs.client === undefined) throw new Error('not open');
+    const wanted = new WantedRows(false);
+    const envelope = { templateId: 'tmpl_1', signers: [{ email: 's1@example.com', name: 'S 1' }] };
+    wanted.add({ row: 1, line: 2, content: 'content-1', cells: '', envelope });
+    const file = { wanted, fingerprint: 'x', baseUrl: 'http://127.0.0.1/api/v1' };
+    const found = await findEarlierRows(runs.root, runs.client, file);
+    expect(found.get(1)).toMatchObject({ kind: 'unfinished', id: 'env_2' });
   });
 });
 

@@ -36,7 +36,7 @@ group('help --json', () => {
     const schema = typeof leaf.outputSchema === 'string' ? outputSchemaOf(root, id) : leaf.outputSchema;
     if (typeof leaf.outputSchema === 'string')
       expect(leaf.outputSchema).toBe(`esign schema ${id.replaceAll(':', ' ')}`);
-    new Ajv2020({ allowUnionTypes: true }).compile(isRecord(schema) ? schema : {});
+    new Ajv2020({ allowUnionTypes: true, keywords: ['x-form'] }).compile(isRecord(schema) ? schema : {});
   });
 
   it('tells which flags exclude each other, and names none that is not there', () => {

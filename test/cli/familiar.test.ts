@@ -22,6 +22,9 @@ describe('words of other tools', () => {
     ['--json index', '--json index --help'],
     ['listen --json', 'listen --json'],
     ['envelopes --json --all', 'envelopes --json --all'],
+    ['envelope list', 'envelopes list'],
+    ['profile show', 'profiles show'],
+    ['template show tmpl_1', 'templates get tmpl_1'],
     ['listen -v', 'listen -v'],
     ['', ''],
   ])('%s is %s', (line, wanted) => {
@@ -30,7 +33,7 @@ describe('words of other tools', () => {
 });
 
 describe('a command that does not exist', () => {
-  it.each([
+  it.each<[string, string | undefined]>([
     ['list', 'envelopes list'],
     ['env list', 'envelopes list'],
     ['template lst', 'templates list'],
@@ -44,6 +47,32 @@ describe('a command that does not exist', () => {
     ['envelopes creat', 'envelopes create'],
     ['profiles remov', 'profiles remove'],
     ['qwertz', undefined],
+    ['envelopes edit', 'envelopes replace ID'],
+    ['envelopes update', 'envelopes replace ID'],
+    ['envelopes fix', 'envelopes replace ID'],
+    ['envelopes void', 'envelopes cancel ID'],
+    ['envelopes delete', 'envelopes cancel ID'],
+    ['envelopes resend', 'envelopes remind ID'],
+    ['envelopes new', 'envelopes create'],
+    ['enelopes creat', 'envelopes create'],
+    ['update', 'envelopes replace ID'],
+    ['void', 'envelopes cancel ID'],
+    ['summary', 'envelopes summary'],
+    ['remind', 'envelopes remind ID'],
+    ['resend', 'envelopes remind ID'],
+    ['send', 'envelopes create --send'],
+    ['sign', 'sandbox sign ID'],
+    ['webhooks', 'listen'],
+    ['webhook listen', 'listen'],
+    ['logout', 'profiles remove NAME'],
+    ['auth login', 'profiles add NAME --base-url URL'],
+    ['bulk send x.csv', 'bulk create FILE --send'],
+    ['bulk import', 'bulk create FILE'],
+    ['bulk retry', 'bulk resume RUN'],
+    ['bulk status', 'bulk show RUN'],
+    ['sandbox stop', undefined],
+    ['sandbox status', 'doctor'],
+    ['envelopes frobnicate', undefined],
   ])('%s: %s', (words, meant) => {
     expect(commandMeant(words, names)).toBe(meant);
   });

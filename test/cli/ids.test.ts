@@ -1,21 +1,29 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { readIds, readKeys } from '../../src/cli/input/ids.ts';
-import { nearest } from '../../src/kernel/nearest.ts';
+import { nearest } from '../../src/kernel/text/nearest.ts';
 
 describe('ids', () => {
   it('are each taken once, in order', async () => {
-    expect(await readIds(['b', 'a', 'b'], 'id')).toEqual({ ids: ['b', 'a'], stream: true });
-    expect(await readIds(['a'], 'id')).toEqual({ ids: ['a'], stream: false });
+    expect(await readIds(['b', 'a', 'b'], 'id')).toEqual({ ids: ['b', 'a'], stream: true, fromStdin: false });
+    expect(await readIds(['a'], 'id')).toEqual({ ids: ['a'], stream: false, fromStdin: false });
     // What a script gets has the shape of what it gave, whatever the values are.
-    expect(await readIds(['a', 'a'], 'id')).toEqual({ ids: ['a'], stream: true });
+    expect(await readIds(['a', 'a'], 'id')).toEqual({ ids: ['a'], stream: true, fromStdin: false });
   });
 
   it('come from stdin for -, the first column of a tab-separated line', async () => {
     const stdin = Readable.from(['a\tSENT\r\n\n  b  \n', 'c']);
-    expect(await readIds(['x', '-'], 'id', stdin)).toEqual({ ids: ['x', 'a', 'b', 'c'], stream: true });
-    expect(await readIds(['-'], 'id', Readable.from(['only\n']))).toEqual({ ids: ['only'], stream: true });
-    expect(await readIds(['-'], 'id', Readable.from([]))).toEqual({ ids: [], stream: true });
+    expect(await readIds(['x', '-'], 'id', stdin)).toEqual({
+      ids: ['x', 'a', 'b', 'c'],
+      stream: true,
+      fromStdin: true,
+    });
+    expect(await readIds(['-'], 'id', Readable.from(['only\n']))).toEqual({
+      ids: ['only'],
+      stream: true,
+      fromStdin: true,
+    });
+    expect(await readIds(['-'], 'id', Readable.from([]))).toEqual({ ids: [], stream: true, fromStdin: true });
   });
 
   it.each([[[]], [['']], [['--frobnicate']]])('are refused: %j', async (words) => {

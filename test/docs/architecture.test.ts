@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const PAGE = readFileSync('docs/architecture.md', 'utf8');
 
-describe('the house', () => {
+describe('the architecture page', () => {
   it('names only places that exist', () => {
     const named = [...PAGE.matchAll(/`([a-z][\w-]*(?:\/[\w.{},-]+)+\/?)`/g)].map(([, path]) => path ?? '');
     expect(named.length).toBeGreaterThan(30);
@@ -12,13 +12,13 @@ describe('the house', () => {
     expect(missing).toEqual([]);
   });
 
-  it('has a row for each topic of cli/', () => {
-    const rooms = ['boot', 'input', 'prompts'];
-    const topics = foldersOf('src/cli').filter((name) => !rooms.includes(name));
+  it('names each folder of cli/', () => {
+    const shared = ['boot', 'input', 'prompts'];
+    const topics = foldersOf('src/cli').filter((name) => !shared.includes(name));
     expect(topics.filter((name) => !PAGE.includes(`cli/${name}`))).toEqual([]);
   });
 
-  it('keeps no more than 20 files in a folder', () => {
+  it('has no folder with more than 20 files', () => {
     const full = [...walk('src')].filter((folder) => filesOf(folder).length > 20);
     expect(full).toEqual([]);
   });
@@ -38,7 +38,7 @@ function expanded(path: string): string[] {
   return names === undefined ? [path] : names.split(',').map((name) => before + name + after);
 }
 
-/** From the root, from src/ or, as for the sandbox's rooms, from a topic's folder. */
+/** Returns true if the path exists from the root, from src/, or from one of these topics' folders. */
 function exists(path: string): boolean {
   const bases = ['', 'src', 'src/sandbox', 'src/documents', 'src/webhooks'];
   return bases.some((base) => existsSync(join(base, path)));

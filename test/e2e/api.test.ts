@@ -155,7 +155,7 @@ describe('esign api', () => {
     [['POST', '/x', '--paginate'], /GET only/],
     [['/list', '--paginate', '-q', 'page=zero'], /not a number/],
     [['/x', '-q', 'novalue'], /name=value/],
-    [[], /missing/],
+    [[], /method/],
   ])('refuses %j with 2', async (args, says) => {
     const before = service.server.seen.length;
     const { code, stdout, stderr } = await api(args, '{"cut":');

@@ -77,7 +77,7 @@ describe('a folder that can not be', () => {
     expect([run.code, run.stderr.includes(folder())]).toEqual([2, true]);
   });
 
-  describe.each(places)('%s', (_place, folder) => {
+  describe.each(places)('a folder in %s', (_place, folder) => {
     it.each(uses)('as %s ends with 2 and its path: %s', async (variable, command) => {
       const env = {
         ...service.env,

@@ -18,6 +18,11 @@ async function told(source: string, env: Record<string, string>): Promise<unknow
   return parseJson(await program(whole, env));
 }
 
+async function examplesOfPage(): Promise<string[]> {
+  const page = await readFile(join(import.meta.dirname, '../../docs/client.md'), 'utf8');
+  return [...page.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+}
+
 // A standalone executable has no package.
 describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
   const home = new Home();
@@ -29,16 +34,34 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
   afterAll(() => home.close());
 
   it('does what its page shows', async () => {
-    const page = await readFile(join(import.meta.dirname, '../../docs/client.md'), 'utf8');
-    const examples = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
     const printed = [];
-    for (const example of examples) printed.push(await program(example, env));
+    const once = (await examplesOfPage()).filter((example) => !example.includes('.listen('));
+    for (const example of once) printed.push(await program(example, env));
     expect(printed).toHaveLength(4);
     expect(printed[0]).toContain('tmpl_nda');
     expect(printed[1]).toMatch(/^\d+ waiting\n$/);
     expect(printed[2]).toBe('SENT reply\n');
     expect(printed[3]).toBe('no such envelope\n');
-    expect(await program(examples[2] ?? '', env)).toBe('SENT earlier\n');
+    expect(await program(once[2] ?? '', env)).toBe('SENT earlier\n');
+  });
+
+  it('receives webhooks as its page shows', async () => {
+    const example = (await examplesOfPage()).find((one) => one.includes('.listen(')) ?? '';
+    const printed = await program(
+      `${example.replace('4242', '0')}
+       import { createHmac } from 'node:crypto';
+       import { once } from 'node:events';
+       await once(server, 'listening');
+       const url = 'http://127.0.0.1:' + server.address().port;
+       const body = JSON.stringify({ event: 'envelope.completed', data: { envelopeId: 'env_1' } });
+       const signature = createHmac('sha256', process.env.ESIGN_WEBHOOK_SECRET).update(body).digest('hex');
+       const post = async (headers) => (await fetch(url, { method: 'POST', body, headers })).status;
+       console.log(await post({ 'x-service-signature': signature }), await post({ 'x-service-signature': 'f'.repeat(64) }), await post({}));
+       server.close();
+       server.closeAllConnections();`,
+      { ESIGN_WEBHOOK_SECRET: 'whsec_0123456789abcdef' },
+    );
+    expect(printed).toBe('env_1 is complete\n200 401 401\n');
   });
 
   it('takes an envelope from draft to cancelled, each step with its outcome', async () => {
@@ -75,7 +98,10 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     });
   });
 
-  it('answers "unknown" when a reply is lost and looking finds nothing, and creates only once', async () => {
+  it('answers "unknown" when a reply is lost and looking finds nothing, and creates only once', {
+    tags: ['full'],
+    timeout: 180_000,
+  }, async () => {
     const service = await fakeService((request, response) =>
       request.method === 'POST' ? loseReply(response) : answerPage(request, response, 0, () => undefined),
     );
@@ -98,7 +124,9 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     const refusals = await told(
       `const { createClient: make, UsageError } = await import('esign-cli/client');
        const base = process.env.ESIGN_BASE_URL;
-       const tries = [{ baseUrl: 'http://example.com', apiKey: 'k' }, { baseUrl: base, apiKey: 'sk_\\nx' }, { baseUrl: base, apiKey: '' }];
+       const tries = [{ baseUrl: 'http://example.com', apiKey: 'k' }, { baseUrl: base, apiKey: 'sk_\\nx' }, { baseUrl: base, apiKey: '' },
+         { baseUrl: base, apiKey: undefined }, { baseUrl: undefined, apiKey: 'k' }, { baseUrl: base, apiKey: 'k', timeoutMs: NaN },
+         { baseUrl: base, apiKey: 'k', timeoutMs: -1 }, { baseUrl: base, apiKey: 'k', retries: 0.5 }, { baseUrl: base, apiKey: 'k', timeout: 5 }];
        return tries.map((options) => { try { make(options); } catch (error) { return error instanceof UsageError; } });`,
       service.env,
     );
@@ -107,7 +135,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
       service.env,
     );
     await service.server.close();
-    expect(refusals).toEqual([true, true, true]);
+    expect(refusals).toEqual(Array(9).fill(true));
     if (!isRecord(error)) throw new Error('no error');
     expect(error).toMatchObject({ name: 'ServiceError', code: 'UNAUTHORIZED', status: 401 });
     expect(JSON.stringify(error)).not.toContain(KEY);

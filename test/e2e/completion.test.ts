@@ -231,7 +231,7 @@ for (const { name, args, setUp } of SHELLS)
       ['esign envelopes list --stat\tCOMP\t', '<envelopes><list><--status><COMPLETED>'],
       ['esign envelopes list --status=SENT,EX\t', '<envelopes><list><--status=SENT,EXPIRED>'],
       ['esign envelopes send \t', '<envelopes><send><env_draft>'],
-    ])('%j', async (keys, words) => {
+    ])('completes %j', async (keys, words) => {
       screen.type(`${keys}\r`);
       await screen.shows(words);
     });

@@ -104,6 +104,21 @@ describe('envelopes create on a terminal', () => {
     await screen.ended;
   });
 
+  it('offers the typed address again after Escape at the name, and asks for a name once per address', async () => {
+    const screen = create();
+    await answer(screen, '? Template:', 'lease\r');
+    await answer(screen, '? Landlord:', 'max@example.com\r');
+    await answer(screen, '? Name of max@example.com:', ESCAPE);
+    await screen.shows('❯ max@example.com');
+    screen.type('\r');
+    await answer(screen, '? Name of max@example.com:', 'Max Mustermann\r');
+    await answer(screen, '? Tenant:', 'MAX@example.com\r');
+    await screen.shows('? Who signs when:');
+    expect(screen.text()).toContain('✔ Tenant: Max Mustermann <MAX@example.com>');
+    screen.type(CTRL_C);
+    await screen.ended;
+  });
+
   it('ends with 2 and nothing created when it is left', async () => {
     const before = (await envelopes()).length;
     const screen = create(['--template', 'tmpl_nda', '--subject', 'x', '--message', 'y']);

@@ -68,7 +68,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     await rm(join(temporary, 'seed.yaml'));
   });
 
-  it('is typed, also for who has no types of Node', async () => {
+  it('is typed, also without the types of Node', { tags: ['full'] }, async () => {
     const folder = join(temporary, 'typed');
     await mkdir(join(folder, 'node_modules'), { recursive: true });
     await symlink(PACKAGE ?? '', join(folder, 'node_modules', 'esign-cli'));
@@ -120,7 +120,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
        await sandbox.close();
        return [mail.envelopeId === id, mail.kind, page.status, none, about.map(({ to }) => to), deliveries];`,
     );
-    const none = { code: 'WAIT_TIMEOUT', message: 'No mail to x@example.com came within 30 ms.' };
+    const none = { code: 'WAIT_TIMEOUT', message: 'No email to x@example.com arrived within 30 ms.' };
     expect(seen).toEqual([true, 'request', 200, none, ['ada@example.com', 'bob@example.com'], []]);
   });
 
@@ -193,17 +193,22 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
        await one.close();
        return [await refused({ clock: 'soon' }), await refused({ rateLimit: 'much' }), taken,
          await refused({ rateLimit: { requests: 0, seconds: 1 } }), await refused({ quota: -1 }),
-         await refused({ port: 'x' }), await refused({ port: 70000 }), await refused({ seed: 5 })];`,
+         await refused({ port: 'x' }), await refused({ port: 70000 }), await refused({ seed: 5 }),
+         await refused({ ratelimit: '3/1h' }), await refused({ apiKey: 'short' }), await refused({ faults: { lost: {} } }), await refused({ choices: { 'list-itms': 'full' } })];`,
     );
     expect(seen).toEqual([
       `UsageError: The clock can't start at "soon".`,
       'UsageError: The rate limit "much" is not of the form N/TIME.',
       expect.stringMatching(/^UsageError: Port \d+ is taken/),
       'UsageError: The rate limit {"requests":0,"seconds":1} lets nothing through.',
-      'UsageError: quota takes a whole number from 0 on, not -1.',
-      'UsageError: port takes a whole number from 0 to 65535, not x.',
-      'UsageError: port takes a whole number from 0 to 65535, not 70000.',
+      'UsageError: quota must be a whole number of at least 0, not -1.',
+      'UsageError: port must be a whole number from 0 to 65535, not x.',
+      'UsageError: port must be a whole number from 0 to 65535, not 70000.',
       "UsageError: The seed can't be used: Must have names and values.",
+      'UsageError: startSandbox has no option "ratelimit".',
+      expect.stringMatching(/^UsageError: apiKey /),
+      expect.stringMatching(/^UsageError: .*lost/),
+      expect.stringMatching(/^UsageError: .*list-itms/),
     ]);
     expect(readdirSync(temporary)).toEqual([]);
   });
@@ -229,9 +234,72 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     ]);
   });
 
-  it('starts fifty at once in one process, takes no signals, and lets the process end by itself', async () => {
+  it('takes faults, choices, and a fixed key, and shows the envelopes', async () => {
     const seen = await told(
-      `const all = await Promise.all(Array.from({ length: 50 }, () => startSandbox()));
+      `const apiKey = 'esk_fixed_for_tests';
+       const sandbox = await startSandbox({ apiKey, choices: { 'reset-header': 'milliseconds' }, faults: { error500: { times: 1 } },
+         seed: { envelopes: [{ id: 'env_1', status: 'SENT' }] } });
+       const [one, two] = [await create(sandbox), await create(sandbox)];
+       const struck = await sandbox.faults();
+       const none = await sandbox.faults({});
+       const wrong = await sandbox.faults({ lost: {} }).catch(({ name, code, status, details, message }) => ({ name, code, status, details, message }));
+       const choices = await sandbox.choices({ 'list-order': 'asc' });
+       const listed = (await sandbox.envelopes()).map(({ id }) => id === two.id ? 'two' : id);
+       const { status } = await sandbox.envelope('env_1');
+       const missing = await sandbox.envelope('env_2').catch(({ code }) => code);
+       await sandbox.reset();
+       const restored = await sandbox.faults();
+       await sandbox.close();
+       return [sandbox.apiKey === apiKey, one.code, two.code, struck.hits, none, wrong, choices['reset-header'], choices['list-order'],
+         listed, status, missing, restored.settings];`,
+    );
+    const wrong = {
+      name: 'SandboxError',
+      code: 'VALIDATION_ERROR',
+      status: 400,
+      details: { lost: ['Unknown field'] },
+      message: 'The faults are not valid. lost: Unknown field',
+    };
+    const listed = ['env_1', 'two'];
+    expect(seen).toEqual([
+      ...[true, 500, 201, { error500: 1 }, { settings: {}, hits: {} }, wrong, 'milliseconds', 'asc'],
+      ...[listed, 'SENT', 'NOT_FOUND', { error500: { times: 1 } }],
+    ]);
+  });
+
+  it('waits for a webhook', async () => {
+    const seen = await told(
+      `const { createServer } = await import('node:http');
+       const receiver = createServer((_, response) => response.writeHead(204).end()).listen(0, '127.0.0.1');
+       await new Promise((resolve) => receiver.once('listening', resolve));
+       const sandbox = await startSandbox();
+       const coming = sandbox.deliveries({ event: 'envelope.completed', wait: '20s' });
+       const { id } = await create(sandbox, { webhookUrl: 'http://127.0.0.1:' + receiver.address().port });
+       await sandbox.sign(id, { all: true });
+       const [delivery, ...more] = await coming;
+       const none = await sandbox.deliveries({ envelope: id, event: 'envelope.declined', wait: 30 }).catch(({ code }) => code);
+       await sandbox.close();
+       receiver.close();
+       return [delivery.envelopeId === id, delivery.event, delivery.attempts[0].status, more.length, none];`,
+    );
+    expect(seen).toEqual([true, 'envelope.completed', 204, 0, 'WAIT_TIMEOUT']);
+  });
+
+  it('rejects with CLOSED after close, and whatever still waits', async () => {
+    const seen = await told(
+      `const one = await startSandbox();
+       const waiting = one.mails({ wait: '1h' }).catch(({ code }) => code);
+       await one.close();
+       await one.close();
+       const asks = [() => one.sign('env_1'), () => one.mails(), () => one.reset(), () => one.seed({}), () => one.envelopes(), () => one.faults()];
+       return [await waiting, ...(await Promise.all(asks.map((ask) => ask().catch(({ name, code }) => name + ' ' + code))))];`,
+    );
+    expect(seen).toEqual(['CLOSED', ...Array<string>(6).fill('SandboxError CLOSED')]);
+  });
+
+  const startMany = (count: number) =>
+    told(
+      `const all = await Promise.all(Array.from({ length: ${count} }, () => startSandbox()));
        const ids = await Promise.all(all.map(async (one) => (await create(one)).id));
        const statuses = await Promise.all(all.map(async (one, at) => (await one.sign(ids[at])).status));
        const mails = await Promise.all(all.map((one) => one.mails()));
@@ -239,7 +307,14 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
        await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
        return [new Set(all.map(({ baseUrl }) => baseUrl)).size, [...new Set(statuses)], [...new Set(mails.map(({ length }) => length))], handlers];`,
     );
-    expect(seen).toEqual([50, ['IN_PROGRESS'], [2], [0, 0, 0, 0]]);
+
+  it('starts five at the same time in one process, takes no signals, and lets the process end', async () => {
+    expect(await startMany(5)).toEqual([5, ['IN_PROGRESS'], [2], [0, 0, 0, 0]]);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it('starts fifty at the same time', { tags: ['full'], timeout: 120_000 }, async () => {
+    expect(await startMany(50)).toEqual([50, ['IN_PROGRESS'], [2], [0, 0, 0, 0]]);
     expect(readdirSync(temporary)).toEqual([]);
   });
 });

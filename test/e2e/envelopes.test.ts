@@ -13,6 +13,7 @@ afterAll(() => home.close());
 
 const create = (...args: string[]) =>
   home.object`envelopes create --template tmpl_nda --signer 'Ada Lovelace <ada@example.com>' ${args}`;
+const ADA = 'Ada Lovelace <ada@example.com>';
 const idOf = (envelope: Record<string, unknown>) => String(envelope.id);
 const lines = (text: string) => text.trimEnd().split('\n');
 
@@ -147,9 +148,16 @@ describe('envelopes create', () => {
   it('creates once for a request id, however often it is run', async () => {
     const first = await create('--request-id', 'deal-1');
     const again =
-      await home.run`envelopes create --template tmpl_nda --signer ada@example.com --request-id deal-1 --json`;
+      await home.run`envelopes create --template tmpl_nda --signer ${ADA} --request-id deal-1 --json`;
     expect(parseJson(again.stdout)).toMatchObject({ id: first.id });
     expect(again.stderr).toContain('Nothing new was created');
+    const other =
+      await home.run`envelopes create --template tmpl_nda --signer bo@example.com --request-id deal-1 --json`;
+    expect(other.code).toBe(2);
+    expect(reportedError(other)).toMatchObject({
+      code: 'REQUEST_ID_USED',
+      message: expect.stringContaining(idOf(first)) as unknown,
+    });
   });
 
   it('with --dry-run shows the body, hides the secret and sends nothing', async () => {
@@ -170,6 +178,25 @@ describe('envelopes create', () => {
       body: { templateId: 'tmpl_nda', webhookSecret: '[redacted]' },
     });
     expect(await home.json`envelopes list --search "dry" --all`).toEqual([]);
+  });
+});
+
+describe('a DECLINED envelope', () => {
+  it('is cancelled only with --even-if-declined, alone and among others', async () => {
+    const send = async () => idOf(await create('--send'));
+    const [declined, open] = [await send(), await send()];
+    await home.run`sandbox decline ${declined} --reason rent`;
+    const alone = await home.run`envelopes cancel ${declined} --json`;
+    expect([alone.code, reportedError(alone).code]).toEqual([5, 'INVALID_STATE']);
+    const both = await home.run`envelopes cancel ${declined} ${open} --yes --json`;
+    expect(both.code).toBe(10);
+    expect(lines(both.stdout).map(parseJson)).toMatchObject([
+      { id: declined, ok: false, error: { code: 'INVALID_STATE' } },
+      { id: open, ok: true, envelope: { status: 'CANCELLED' } },
+    ]);
+    expect(await home.object`envelopes get ${declined}`).toMatchObject({ status: 'DECLINED' });
+    const forced = await home.object`envelopes cancel ${declined} --even-if-declined`;
+    expect(forced).toMatchObject({ status: 'CANCELLED' });
   });
 });
 

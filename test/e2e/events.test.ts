@@ -7,6 +7,7 @@ import { EVENTS } from '../../src/kernel/vocabulary.ts';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
+import { portOf } from '../support/server.ts';
 
 const SECRET = 'canarysecret-0123456789';
 const home = new Home();
@@ -32,8 +33,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => {
     app.listen(0, '127.0.0.1', resolve);
   });
-  const address = app.address();
-  appUrl = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/app?x=1`;
+  appUrl = `http://127.0.0.1:${portOf(app)}/app?x=1`;
   await writeFile(home.path('secret'), SECRET);
 });
 afterAll(async () => {
@@ -117,7 +117,7 @@ describe('events replay to an application that does not take it', () => {
     expect(jsonLines(refused.stdout)).toMatchObject([
       { type: 'forward', id, status: 503, attempt: 1, error: 'answered 503' },
     ]);
-    expect(refused.stderr).toMatch(/\/app did not take it: answered 503\./);
+    expect(refused.stderr).toMatch(/\/app did not accept it: answered 503\./);
   });
 
   it('sends the others when one is refused, and ends with 10', async () => {
@@ -145,7 +145,7 @@ describe('events replay to an application that does not take it', () => {
     const none = await replay(id);
     expect([none.code, none.stderr]).toEqual([
       2,
-      'Error: The flag --to is missing: where to send them.\nSee `esign events replay --help`.\n',
+      'Error: Missing flag --to: URL to send them to.\nSee `esign events replay --help`.\n',
     ]);
   });
 

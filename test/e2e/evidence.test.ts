@@ -65,7 +65,14 @@ describe('the evidence of a completed envelope', () => {
 
   it('is all in one folder, with the verdicts', async () => {
     const papers = ['certificate', 'document', 'signed'].map((what) => `${id}.${what}.pdf`);
-    const others = ['envelope.json', 'evidence.html', 'papers.json', 'reminders.jsonl', 'webhooks.jsonl'];
+    const others = [
+      'collection.json',
+      'envelope.json',
+      'evidence.html',
+      'papers.json',
+      'reminders.jsonl',
+      'webhooks.jsonl',
+    ];
     expect(Object.keys(await bytesOf('all'))).toEqual(['SHA256SUMS', ...papers, ...others].sort());
     expect(parseJson(await read('all', 'envelope.json'))).toEqual(await home.json`envelopes get ${id}`);
     expect(parseJson(await read('all', 'papers.json'))).toMatchObject([
@@ -104,7 +111,11 @@ describe('the evidence of a completed envelope', () => {
     });
     expect(await bytesOf('all')).toEqual(first);
     expect((await esign(`envelopes evidence ${id} --dir elsewhere`)).code).toBe(0);
-    expect(await bytesOf('elsewhere')).toEqual(first);
+    const there = await bytesOf('elsewhere');
+    // Collected at another time, which the page shows.
+    for (const name of ['collection.json', 'evidence.html', 'SHA256SUMS'])
+      for (const one of [first, there]) delete one[name];
+    expect(there).toEqual(first);
   });
 
   it('can be checked by a stranger', needs('sha256sum', 'pdfsig'), async () => {
@@ -121,9 +132,31 @@ describe('the evidence of a completed envelope', () => {
       'Lease of &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;sons&quot;&lt;202E&gt;',
     );
     expect(page).toContain("default-src 'none'");
-    expect(page).not.toMatch(/<script|\u202e|https?:/);
+    expect(page).not.toMatch(/<script|\u202e|href=|src=/);
     for (const { sha256 } of jsonLines(await read('all', 'webhooks.jsonl')).filter(isRecord))
       expect(page).toContain(String(sha256));
+  });
+
+  it('has a page that first says who signed and when, and where that comes from', async () => {
+    const page = await read('all', 'evidence.html');
+    const [first = ''] = /(?<=<div class="verdict good"><p>)[^<]*/.exec(page) ?? [];
+    expect(first).toMatch(/ada@b\.example\)? signed on \d{4}-/);
+    const collected = parseJson(await read('all', 'collection.json'));
+    expect(collected).toMatchObject({ baseUrl, account: expect.any(String) as unknown });
+    for (const fact of isRecord(collected) ? [collected.baseUrl, collected.account, collected.version] : [])
+      expect(page).toContain(String(fact));
+  });
+
+  it('holds no webhook that was refused', async () => {
+    const body = JSON.stringify({
+      event: 'envelope.forged',
+      timestamp: new Date().toISOString(),
+      data: { envelopeId: id, status: 'COMPLETED' },
+    });
+    const headers = { 'content-type': 'application/json', 'x-service-signature': 'ab'.repeat(32) };
+    expect((await fetch(hook, { method: 'POST', headers, body })).status).toBe(401);
+    expect((await esign(`envelopes evidence ${id} --dir refused`)).code).toBe(0);
+    expect(await read('refused', 'webhooks.jsonl')).not.toContain('forged');
   });
 
   it('keeps the webhooks that this machine has forgotten since', async () => {
@@ -191,8 +224,8 @@ describe('the evidence of an envelope that is not completed', () => {
     const { code, stdout, stderr } = await esign(`envelopes evidence ${id} --dir open`);
     expect(code).toBe(0);
     expect(stdout).toContain(join('open', `${id}.document.pdf`));
-    expect(stderr).toContain(`${id} is SENT: it has no signed papers yet.`);
-    expect(await read('open', 'evidence.html')).toContain('it has no signed papers yet');
+    expect(stderr).toContain(`${id} is SENT: `);
+    expect(await read('open', 'evidence.html')).toContain(`${id} is SENT: `);
     await esign(`sandbox sign ${id}`);
     await received('envelope.completed');
     const later = await home.object(`envelopes evidence ${id} --dir open`.split(' '));
@@ -206,7 +239,7 @@ describe('the evidence of an envelope that is not completed', () => {
     expect(found).toMatchObject({
       status: 'DECLINED',
       missing: [
-        { what: 'signed', why: expect.stringContaining('will have none') as unknown },
+        { what: 'signed', why: expect.stringContaining('never') as unknown },
         { what: 'certificate' },
       ],
     });
@@ -232,6 +265,8 @@ describe('no secret', () => {
         'x-service-signature': createHmac('sha256', SECRET).update(body).digest('hex'),
         authorization: `Bearer ${apiKey}`,
         cookie: `session=${SECRET}`,
+        referer: `https://b.example/?key=${apiKey}`,
+        'x-anything': SECRET,
       };
       expect((await fetch(hook, { method: 'POST', headers, body })).status).toBe(200);
     }

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home, jsonLines, type LongRunning } from '../support/cli.ts';
+import { portOf } from '../support/server.ts';
 
 const SECRET = 'canary-secret-0123456789';
 const home = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
@@ -19,8 +20,7 @@ const app = createServer((request, response) => {
 const up = (port: number) =>
   new Promise<number>((resolve) => {
     app.listen(port, '127.0.0.1', () => {
-      const address = app.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+      resolve(portOf(app));
     });
   });
 const down = () =>
@@ -132,8 +132,7 @@ describe('deliveries the application could not take', () => {
     await new Promise<void>((resolve) => {
       silent.listen(0, '127.0.0.1', resolve);
     });
-    const address = silent.address();
-    const at = typeof address === 'object' && address !== null ? address.port : 0;
+    const at = portOf(silent);
     const listening = listen('--forward-to', `http://127.0.0.1:${at}/`, '--drain', '0s');
     const { url } = await listening.object();
     const answers = [];

@@ -88,6 +88,21 @@ const RUNS = [
   ['templates', 'get', 'tmpl_3'],
 ];
 
+/** Every form of output, of the same hostile rows. */
+const FORMS = [
+  ...['--csv', '--json', '--jsonl', '--quiet', '--fields=subject,metadata,signers.0.name'].flatMap((form) => [
+    ['envelopes', 'list', form],
+    ['templates', 'list', form],
+  ]),
+  ['envelopes', 'list', '--csv', '--fields=subject,metadata'],
+  ['envelopes', 'list', '--json', '--fields=subject,metadata'],
+  ['envelopes', 'get', 'env_3', '--json'],
+  ['envelopes', 'summary'],
+  ['envelopes', 'remind', 'env_1', '--dry-run'],
+  ['find', 'env_2'],
+  ['api', '/esign/envelopes'],
+];
+
 /** What our own output may contain besides text: colour, weight, and line breaks. */
 const OWN =
   /\u001b\[(?:0|1|2|22|3[0-9]|39|4|24|9[0-7])?(?:;\d+)*m|\u001b\[\?25[hl]|\u001b\[\d*[GK]|\r?\n|\r/g;
@@ -110,8 +125,19 @@ describe("strangers' text", () => {
     }
   });
 
+  it('never acts on a terminal in any form of output', async () => {
+    for (const words of FORMS) {
+      const [file, ...before] = COMMAND;
+      const screen = openScreen(file, [...before, ...words], { env: { ...home.env, ...service.env } });
+      await screen.ended;
+      const raw = screen.raw();
+      expect(raw.length, words.join(' ')).toBeGreaterThan(5);
+      expect(raw.replaceAll(OWN, '').replaceAll('\t', ''), words.join(' ')).not.toMatch(ACTING);
+    }
+  });
+
   it('never acts on what reads a pipe, and stays exact in JSON', async () => {
-    for (const words of RUNS) {
+    for (const words of [...RUNS, ...FORMS]) {
       const { stdout, stderr } = await home.run(words, { env: service.env });
       expect((stdout + stderr).replaceAll(/[\t\n]/g, '')).not.toMatch(ACTING);
     }

@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../..');
 const contract = join(root, 'contract/output');
 const SECRET = 'whsec_0123456789abcdef0123456789';
 const home = new Home();
-const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, keywords: ['x-form'] });
 /** What was seen of each occasion: `envelopes:get/several`. */
 const seen = new Set<string>();
 let listener: LongRunning;
@@ -105,6 +105,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('envelopes:replace', 'dryRun', [...wrong, '--dry-run']);
     await run('envelopes:replace', 'replaced', wrong);
     await run('envelopes:watch', 'changes', [id]);
+    await run('envelopes:watch', 'changes', [id, 'env_none'], 10);
     await run('envelopes:get', 'one', [id]);
     await run('envelopes:get', 'several', [id, other, 'nope'], 10);
     await run('envelopes:list', 'list', []);
@@ -113,11 +114,21 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('index:refresh', 'index', []);
     await run('index:show', 'index', []);
     await run('index:clear', 'result', ['--dry-run']);
+    await run('index:clear', 'result', []);
+    await run('find', 'fields', ['ada', '--fields', 'id,status']);
     await run('envelopes:summary', 'summary', []);
     await run('envelopes:download', 'files', [id]);
-    await run('envelopes:evidence', 'evidence', [id, '--dir', 'evidence']);
+    // An ephemeral sandbox has no pins, so its signer is unknown.
+    await run('envelopes:evidence', 'evidence', [id, '--dir', 'evidence'], 9);
     await run('documents:verify', 'files', []);
     await run('documents:pins', 'list', ['--accept', 'ab'.repeat(32), '--dry-run']);
+    await run('documents:pins', 'fields', [
+      '--accept',
+      'ab'.repeat(32),
+      '--dry-run',
+      '--fields',
+      'fingerprint',
+    ]);
     const { signedDocumentStorageKey } = await home.object`envelopes get ${id}`;
     const key = String(signedDocumentStorageKey);
     await run('documents:head', 'one', [key]);
@@ -132,6 +143,7 @@ describe('what a command prints with --json fits contract/output', () => {
     const delivery = JSON.stringify(await listener.object());
     await check('listen', 'lines', delivery);
     await run('events:list', 'list', []);
+    await run('events:list', 'fields', ['--fields', 'id,envelopeId']);
     const id = (await home.run`events list -q -L 1`).stdout.trim();
     await run('events:show', 'event', [id]);
     const of = (await home.run`events list --fields envelopeId -L 1`).stdout.trim();
@@ -144,25 +156,30 @@ describe('what a command prints with --json fits contract/output', () => {
     const signature = createHmac('sha256', SECRET).update('{}').digest('hex');
     await run('events:verify', 'good', ['body.json', '--signature', signature, '--secret-file', 'secret']);
     await run('sandbox:deliveries', 'list', []);
+    await run('sandbox:deliveries', 'fields', ['--fields', 'id,state']);
     // Nobody listens there, so no event ever comes.
     await draft('--send', '--webhook-url', 'http://127.0.0.1:9/hook', '--webhook-secret-file', 'secret');
     await run('events:gaps', 'list', ['--grace', '0s'], 10);
+    await run('events:gaps', 'fields', ['--grace', '0s', '--fields', 'event'], 10);
   });
 
   it('runs from a file', async () => {
     await run('bulk:template', 'path', ['rows.csv', '--template', 'tmpl_nda']);
     await run('bulk:create', 'dryRun', ['rows.csv', '--dry-run']);
-    await run('bulk:create', 'rows', ['rows.csv', '--max-requests', '2', '--concurrency', '1'], 10);
+    await run('bulk:create', 'rows', ['rows.csv', '--max-requests', '1', '--concurrency', '1'], 10);
     await run('bulk:resume', 'rows', ['--last']);
     await run('bulk:list', 'list', []);
+    await run('bulk:list', 'fields', ['--fields', 'id,state']);
     await run('bulk:show', 'run', ['--last']);
     await run('bulk:export', 'rows', ['--last']);
   });
 
   it('templates, profiles and the rest', async () => {
     await run('templates:list', 'list', []);
+    await run('templates:list', 'fields', ['--fields', 'id']);
     await run('templates:get', 'template', ['tmpl_lease']);
     await run('profiles:list', 'list', []);
+    await run('profiles:list', 'fields', ['--fields', 'name']);
     await run('profiles:show', 'settings', []);
     await run('profiles:edit', 'profile', ['sandbox', '--no-path-style']);
     await run('profiles:edit', 'profile', ['sandbox', '--path-style']);
@@ -170,19 +187,23 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('profiles:add', 'profile', words);
     await run('profiles:use', 'profile', ['other']);
     await run('profiles:use', 'profile', ['sandbox']);
+    await run('profiles:remove', 'dryRun', ['other', '--dry-run']);
     await run('profiles:remove', 'profile', ['other', '--yes']);
     await run('doctor', 'report', []);
     await run('api', 'reply', ['/esign/templates']);
     await run('api', 'dryRun', ['POST', '/esign/envelopes', '--dry-run']);
     await run('autocomplete', 'script', ['bash']);
     await run('sandbox:choices', 'list', []);
+    await run('sandbox:choices', 'fields', ['--fields', 'name,value']);
     await run('schema', 'schema', ['envelopes', 'get']);
     const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n';
     await check('mcp', 'messages', (await home.run(argv`mcp --json`, { input })).stdout);
     await run('sandbox:faults', 'faults', []);
     await run('sandbox:mails', 'list', []);
+    await run('sandbox:mails', 'fields', ['--fields', 'to,link']);
     await run('sandbox:snapshot', 'snapshot', ['save', 'now']);
     await run('sandbox:snapshot', 'list', ['list']);
+    await run('sandbox:snapshot', 'fields', ['list', '--fields', 'name']);
     await run('sandbox:snapshot', 'removed', ['remove', 'now']);
     await writeFile(home.path('seed.json'), JSON.stringify({ templates: [{ id: 'tmpl_x', name: 'X' }] }));
     await run('sandbox:seed', 'result', ['seed.json']);

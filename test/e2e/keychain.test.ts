@@ -5,7 +5,8 @@ import { argv } from '../support/argv.ts';
 import { Home, PACKAGE, type Sandbox } from '../support/cli.ts';
 import { type Keyring, needsKeychain, startKeyring } from '../support/keyring.ts';
 
-const home = new Home();
+// The keychain's native module stays with the first session bus a process uses.
+const home = new Home({}, { inProcess: false });
 let sandbox: Sandbox;
 let keyring: Keyring | undefined;
 
@@ -85,7 +86,8 @@ describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
     try {
       await expect(keyFromKeychain(account)).rejects.toThrow('no longer in the keychain');
     } finally {
-      process.env.DBUS_SESSION_BUS_ADDRESS = before;
+      if (before === undefined) delete process.env.DBUS_SESSION_BUS_ADDRESS;
+      else process.env.DBUS_SESSION_BUS_ADDRESS = before;
     }
   });
 });

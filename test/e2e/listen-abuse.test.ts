@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, type LongRunning } from '../support/cli.ts';
+import { portOf } from '../support/server.ts';
 import { nested, payload, post, signed } from '../support/webhooks.ts';
 
 /* What strangers send to a listener, and what they must not get out of it. */
@@ -89,8 +90,7 @@ describe('what a sender can slip in', () => {
       response.end();
     });
     await new Promise<void>((resolve) => app.listen(0, '127.0.0.1', resolve));
-    const address = app.address();
-    const host = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+    const host = `127.0.0.1:${portOf(app)}`;
     const [listener, url] = await listen(`--forward-to http://${host}/app`);
     const body = payload('env_slip');
     const more = { 'X-Esign-Delivery-Id': 'dlv_forged', Host: 'evil.example', 'X-Kept': 'yes' };

@@ -1,8 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND, Home } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
+import { portOf } from '../support/server.ts';
 import { payload, post } from '../support/webhooks.ts';
 
 const home = new Home();
@@ -15,8 +17,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => {
     app.listen(0, '127.0.0.1', resolve);
   });
-  const address = app.address();
-  appUrl = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/app`;
+  appUrl = `127.0.0.1:${portOf(app)}/app`;
   // Stands for a browser: notes where it is sent.
   await writeFile(home.path('browser'), '#!/bin/sh\necho "$1" > "$0.opened"\n', { mode: 0o755 });
 });
@@ -68,9 +69,16 @@ describe.skipIf(process.platform === 'win32')('keys of listen on a terminal', ()
     let opened = '';
     while (opened === '') opened = await readFile(home.path('browser.opened'), 'utf8').catch(() => '');
     expect(opened).not.toContain(new URL(token).pathname);
-    const first = await fetch(opened.trim(), { redirect: 'manual' });
-    expect([first.status, new URL(first.headers.get('location') ?? '', token).href]).toEqual([302, token]);
-    expect((await fetch(opened.trim(), { redirect: 'manual' })).status).toBe(403);
+    // As a browser that a program opens sends it; fetch would not.
+    const headers = { 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none' };
+    const open = async () => {
+      const reply = await request(opened.trim(), { headers });
+      await reply.body.dump();
+      return reply;
+    };
+    const first = await open();
+    expect([first.statusCode, new URL(String(first.headers.location), token).href]).toEqual([302, token]);
+    expect((await open()).statusCode).toBe(403);
     expect((await fetch(token)).status).toBe(200);
     screen.type('\u0003');
     await screen.ended;

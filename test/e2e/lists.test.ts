@@ -152,14 +152,20 @@ describe('a list', () => {
 
   it('says which fields nothing has, and sorts by what there is', async () => {
     const [fields, sort, nested, known] = await Promise.all([
-      list('strange', '--fields', 'id,foo,signers.0.mail,signers.7.email,price'),
+      list(
+        'strange',
+        '--fields',
+        'id,foo,signers.0.mail,signers.7.email,signers.*.email,signers.-1.email,price',
+      ),
       list('strange', '--sort', 'foo'),
       list('strange', '--sort', '-subject'),
       list('empty', '--fields', 'foo'),
     ]);
     const names = Object.keys(strange).join(', ');
-    expect(fields.stderr).toBe(`Nothing in this list has "foo", "signers.0.mail"; there are ${names}.\n`);
-    expect(sort).toMatchObject({ code: 0, stderr: `Nothing in this list has "foo"; there are ${names}.\n` });
+    expect(fields.stderr).toBe(
+      `Nothing in this list has "foo", "signers.0.mail", "signers.*.email", "signers.-1.email"; there are ${names}.\n`,
+    );
+    expect([sort.code, sort.stdout]).toEqual([2, '']);
     expect(nested.stderr + known.stderr).toBe('');
   });
 

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
@@ -83,8 +83,31 @@ describe('has Maria signed?', () => {
     ]);
   });
 
+  it.each([
+    ['list', {}],
+    ['list', { status: ['SENT'] }],
+    ['list', { signer: 'a@b.c' }],
+    ['find', { text: 'nda' }],
+    ['templates', {}],
+  ])('every item of a long list can be reached with the cursor: %s %j', async (name, args) => {
+    const service = await longService();
+    const assistant = await Assistant.start(home, [], { env: service.env });
+    const ids: unknown[] = [];
+    for (let cursor: unknown, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+      const { reply, text } = await assistant.call(name, { ...args, limit: 100, cursor });
+      expect(Buffer.byteLength(text)).toBeLessThan(45_000);
+      ids.push(...(isList(reply.data) ? reply.data : []).map((one) => isRecord(one) && one.id));
+      cursor = reply.nextCursor;
+    }
+    expect(ids).toHaveLength(230);
+    expect(new Set(ids).size).toBe(230);
+    for (const line of assistant.lines) expect(line).not.toContain('structuredContent');
+    expect(await assistant.end()).toBe(0);
+    await service.server.close();
+  });
+
   it('and the papers are fetched and proven', async () => {
-    const files = await reader.items('download', { id: done, dir: 'papers' });
+    const files = await reader.items('download', { id: done, dir: home.path('papers') });
     expect(files.map(({ what, status }) => [what, status])).toEqual([
       ['signed', 'downloaded'],
       ['certificate', 'downloaded'],
@@ -95,8 +118,14 @@ describe('has Maria signed?', () => {
       { list: 'ok', error: null },
       { list: 'ok', error: null },
     ]);
+    // The hash of another file would let an assistant check guesses of what is in it.
+    const secret = home.path('secret.txt');
+    await writeFile(secret, 'pin 1234');
+    expect(await reader.items('verify', { paths: [secret] })).toMatchObject([
+      { list: 'unlisted', sha256: null },
+    ]);
     // A file that failed says why.
-    expect(await reader.items('download', { id: open, dir: 'papers' })).toMatchObject([
+    expect(await reader.items('download', { id: open, dir: home.path('papers') })).toMatchObject([
       { status: 'failed', error: { code: 'STORAGE_NOT_READY' } },
       { status: 'failed' },
     ]);
@@ -104,8 +133,11 @@ describe('has Maria signed?', () => {
 
   it.each([
     ['get', { id: 'env_nope' }, { code: 'NOT_FOUND', exitCode: 4 }],
+    ['list', { cursor: 'page 2' }, { code: 'USAGE', exitCode: 2 }],
     ['list', { since: 'yesterday-ish' }, { code: 'USAGE', exitCode: 2 }],
     ['verify', { paths: ['nowhere'] }, { code: 'USAGE' }],
+    ['download', { id: 'env_1', dir: '~/papers' }, { code: 'USAGE' }],
+    ['download', { id: 'env_1', dir: 'papers' }, { code: 'USAGE' }],
   ])('what fails says so: %s %j', async (name, args, error) => {
     expect(await reader.call(name, args)).toMatchObject({ isError: true, reply: { error } });
   });
@@ -117,6 +149,28 @@ describe('has Maria signed?', () => {
     expect(await assistant.end()).toBe(0);
   });
 });
+
+/** Lists 230 items, some of which were created in the same second, with everything an envelope can have. */
+function longService(): Promise<FakeService> {
+  const one = (index: number) => ({
+    id: `env_${index}`,
+    name: 'nda',
+    status: 'SENT',
+    subject: 'nda for a customer with a long name',
+    message: 'Please sign. '.repeat(40),
+    templateId: 'tmpl_1',
+    createdAt: new Date(Date.UTC(2026, 0, 2) - Math.floor(index / 7) * 1000).toISOString(),
+    completedAt: null,
+    documentStorageKey: `org/env_${index}/document.pdf`,
+    metadata: { deal: `deal-${index}` },
+    signers: [{ id: 'sig_1', name: 'Ada', email: 'a@b.c', role: 'Signer', status: 'SENT', signedAt: null }],
+  });
+  return fakeService((request, response) => {
+    const id = request.path.split('/').at(-1) ?? '';
+    if (id === 'envelopes' || id === 'templates') return answerPage(request, response, 230, one);
+    return json(response, 200, { data: one(Number(id.replace('env_', ''))) });
+  });
+}
 
 /** The dry run of a call, and the value that it gives. */
 async function rehearsed(
@@ -241,12 +295,16 @@ describe('stdout', () => {
     expect(await assistant.running.stderr).toMatch(/GET .*envelopes/);
   });
 
-  it('is not shaken by what is no protocol', async () => {
-    const { code, stdout, stderr } = await home.run(['mcp'], { input: 'hello\n{"jsonrpc":"2.0"}\n[]\n' });
+  it('answers lines that are not JSON (-32700) or not messages, such as a batch (-32600)', async () => {
+    const input = 'hello\n{"jsonrpc":"2.0"}\n[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n';
+    const { code, stdout, stderr } = await home.run(['mcp'], { input });
     expect(code).toBe(0);
-    for (const line of stdout.split('\n').filter((one) => one !== ''))
-      expect(parseJson(line)).toMatchObject({ jsonrpc: '2.0' });
+    const replies = stdout.trimEnd().split('\n').map(parseJson);
+    expect(replies).toMatchObject(
+      [-32_700, -32_600, -32_600].map((is) => ({ jsonrpc: '2.0', id: null, error: { code: is } })),
+    );
     expect(stderr).not.toContain('hello');
+    expect(stderr.trimEnd().split('\n')).toHaveLength(3);
   });
 
   it('ends at a signal', async () => {
@@ -306,7 +364,7 @@ const RIGHT: Readonly<Record<string, Record<string, unknown>>> = {
   get: { id: 'env_1' },
   history: { id: 'env_1' },
   templates: { search: 'ignore' },
-  download: { id: 'env_1', dir: 'fuzzed' },
+  download: { id: 'env_1', dir: home.path('fuzzed') },
   verify: { paths: ['fuzzed'] },
   create: { template: 'tmpl_1', signers: ['a@b.c'], send: true },
   send: { id: 'env_1' },
@@ -347,7 +405,7 @@ describe('a careless service', () => {
     ['history', { id: 'env_1' }],
     ['templates', {}],
     ['templates', { id: 'tmpl_1' }],
-    ['download', { id: 'env_1', dir: 'careless' }],
+    ['download', { id: 'env_1', dir: home.path('careless') }],
     ['remind', { id: 'env_1', dryRun: true }],
     ['cancel', { id: 'env_1', dryRun: true }],
   ];

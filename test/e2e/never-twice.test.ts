@@ -32,12 +32,15 @@ describe('a lost reply', () => {
     await faults({ lostReply: { match: 'POST /esign/envelopes$', times: 1 } });
     const { code, stdout, stderr } = await home.run(create('--metadata', 'case=lost', '--json'));
     expect(code).toBe(0);
-    expect(stderr).toContain('it was found');
+    expect(stderr).toContain('created and found');
     const all = await envelopes('lost');
     expect(all).toEqual([parseJson(stdout)]);
   });
 
-  it('to create that was never done: 8, and the rerun with the same request id makes one', async () => {
+  it('to create that was never done: 8, and the rerun with the same request id makes one', {
+    tags: ['full'],
+    timeout: 180_000,
+  }, async () => {
     await faults({ html502: { match: 'POST /esign/envelopes$', times: 1 } });
     const args = create('--metadata', 'case=refused', '--request-id', 'deal-7', '--json');
     const first = await home.run(args);
@@ -78,7 +81,7 @@ describe('a lost reply', () => {
 });
 
 describe('replies of send, cancel and remind in every form the document allows', () => {
-  it.each(['success', 'empty204'])('%s', async (form) => {
+  it.each(['success', 'empty204'])('repeat nothing: %s', async (form) => {
     await home.run`sandbox choices action-reply=${form}`;
     const id = String((await home.object(create())).id);
     const runs: Finished[] = [];

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
-import { endlessPdf, plainPdf } from '../sandbox/papers/uploads.ts';
+import { endlessPdf, plainPdf } from '../sandbox/documents/uploads.ts';
 import { Home, type LongRunning } from '../support/cli.ts';
 
 const home = new Home();

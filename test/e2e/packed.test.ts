@@ -1,3 +1,5 @@
+/* @module-tag full */
+
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,6 +25,12 @@ describe.skipIf(process.env.ESIGN_BIN)('the package', () => {
       const listed = await esign('profiles', 'list', '--json');
       expect(JSON.parse(listed.stdout)).toEqual([]);
       expect((await esign('envelopes', 'get', '--help')).stdout).toContain('USAGE');
+      const [sandbox, client] = [
+        join(folder, 'package/dist/program/sandbox.cjs'),
+        join(folder, 'package/dist/client/client.cjs'),
+      ];
+      const load = `console.log(typeof require(${JSON.stringify(sandbox)}).startSandbox, typeof require(${JSON.stringify(client)}).createClient)`;
+      expect((await run(process.execPath, ['--eval', load], { env })).stdout).toBe('function function\n');
       const demo = await esign('demo', '--json', '--dir', join(folder, 'papers'));
       expect(JSON.parse(demo.stdout)).toHaveProperty('files');
     } finally {

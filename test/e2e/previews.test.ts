@@ -56,12 +56,10 @@ describe('a second reminder within the hour', () => {
     const second = await home.run`envelopes remind ${id}`;
     expect([second.code, second.stderr]).toEqual([
       0,
-      expect.stringMatching(
-        new RegExp(`^${id}: Everybody who had not signed was reminded \\d+ seconds? ago\\.\n$`),
-      ),
+      expect.stringMatching(new RegExp(`^${id}: .* was reminded \\d+ seconds? ago\\.\n$`)),
     ]);
     const screen = open(['envelopes', 'remind', id]);
-    await screen.shows('Mail another reminder?');
+    await screen.shows('Send another reminder?');
     screen.type('\r');
     expect((await screen.ended).code).toBe(2);
     await screen.shows('nothing was sent');
@@ -73,11 +71,64 @@ describe('a second reminder within the hour', () => {
     const ids = [await envelope('One', '--send'), await envelope('Two', '--send')];
     await home.run`envelopes remind ${ids[1] ?? ''} --signer ada@example.com`;
     const screen = open(['envelopes', 'remind', ...ids]);
-    await screen.shows('Mail reminders for 2 envelopes?');
+    await screen.shows('Send reminders for 2 envelopes?');
     expect(screen.text()).toMatch(new RegExp(`! ${ids[1]}: ada@example.com was reminded \\d+ seconds? ago`));
     expect(screen.text()).not.toContain(`! ${ids[0]}`);
     screen.type('\u0003');
     await screen.ended;
+  });
+});
+
+describe('a DECLINED envelope', () => {
+  it('is cancelled only after a yes, which is asked for with the name of who declined', async () => {
+    const id = await envelope('Declined', '--send');
+    await home.run`sandbox decline ${id} --reason rent`;
+    const no = open(['envelopes', 'cancel', id]);
+    await no.shows(`Cancel ${id}?`);
+    expect(no.text()).toContain(`${id} was declined by Ada Lovelace`);
+    no.type('\r');
+    expect((await no.ended).code).toBe(2);
+    expect(await statusOf(id)).toBe('DECLINED');
+    const yes = open(['envelopes', 'cancel', id]);
+    await yes.shows(`Cancel ${id}?`);
+    yes.type('y\r');
+    expect((await yes.ended).code).toBe(0);
+    expect(await statusOf(id)).toBe('CANCELLED');
+  });
+});
+
+describe('after a reminder', () => {
+  it('only the signers who were emailed are named', async () => {
+    const id = await envelope('Both', '--send', '--signer', 'Bo Larsen <bo@example.com>');
+    await home.run`envelopes remind ${id} --signer ada@example.com`;
+    const screen = open(['envelopes', 'remind', id, '--min-gap', '1h']);
+    expect((await screen.ended).code).toBe(0);
+    await screen.shows('Reminded Bo Larsen <bo@example.com>');
+    expect(screen.text()).not.toContain('Ada');
+  });
+});
+
+describe('esign --help', () => {
+  it('fits a narrow terminal', async () => {
+    const [file, ...before] = COMMAND;
+    const screen = openScreen(file, [...before, '--help'], { env: home.env, columns: 60, rows: 60 });
+    await screen.ended;
+    expect(screen.written().filter((line) => line.length > 60)).toEqual(
+      // A command is not broken: it is for copying.
+      [expect.stringMatching(/^ +esign envelopes create /)],
+    );
+  });
+});
+
+describe('sandbox mails on a terminal', () => {
+  it('shows the whole link to the signing page, however narrow the terminal is', async () => {
+    const id = await envelope('Mailed', '--send');
+    const { stdout } = await home.run`sandbox mails --envelope ${id} --fields link`;
+    const [file, ...before] = COMMAND;
+    const words = [...before, 'sandbox', 'mails', '--envelope', id];
+    const screen = openScreen(file, words, { env: home.env, columns: 40 });
+    await screen.ended;
+    expect(screen.written().map((line) => line.trim())).toContain(stdout.trim());
   });
 });
 

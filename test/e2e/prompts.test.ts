@@ -101,7 +101,7 @@ describe('questions on a terminal', () => {
     const keys = ['\r', '\u001b[200~y\nyes\n\u001b[201~\r', '\u0003'];
     for (const [index, typed] of keys.entries()) {
       const screen = run(['envelopes', 'remind', 'env_1', 'env_2'], env);
-      await screen.shows('Mail reminders for 2 envelopes?');
+      await screen.shows('for 2 envelopes?');
       if (index === 0) screen.resize(40, 20);
       screen.type(typed);
       const { code, signal } = await screen.ended;

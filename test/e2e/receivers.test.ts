@@ -11,6 +11,7 @@ import { EVENTS } from '../../src/kernel/vocabulary.ts';
 import { drillChecks } from '../../src/webhooks/drill/checks.ts';
 import { drill } from '../../src/webhooks/drill/drill.ts';
 import { snippetsOf } from '../docs/page.ts';
+import { portOf } from '../support/server.ts';
 import { needs } from '../support/tools.ts';
 
 /* Each application of docs/receivers.md, as the page has it, does everything right. */
@@ -37,9 +38,9 @@ afterEach(async () => {
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
+  const port = portOf(server);
   server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  return port;
 }
 
 async function answers(port: number): Promise<void> {

@@ -60,7 +60,7 @@ describe('an empty value', () => {
 });
 
 it('--one-step without --send is refused', async () => {
-  expect(await refusal(['bulk', 'create', '-', '--one-step'])).toBe('--one-step goes with --send only.');
+  expect(await refusal(['bulk', 'create', '-', '--one-step'])).toBe('--one-step requires --send.');
 });
 
 it('a key of two lines is refused before it is sent', async () => {

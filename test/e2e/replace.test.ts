@@ -304,8 +304,8 @@ describe('the webhook secret', () => {
 });
 
 describe('whatever ends it', () => {
-  /** Of the run: look at the old one, look for a new one, template, make; look again, cancel; send. */
-  const POINTS = [1, 2, 3, 4, 5, 6, 7].flatMap((number) => [
+  /** Read the old one; search the list, and page 1 once more; template; create; read again; cancel; search twice; send. */
+  const POINTS = Array.from({ length: 10 }, (_, index) => index + 1).flatMap((number) => [
     [number, 'request'] as const,
     [number, 'answer'] as const,
   ]);
@@ -341,7 +341,7 @@ describe('whatever ends it', () => {
 
   it('Ctrl-C after the cancelling says what is there and the command that goes on', async () => {
     const id = await lease('--send');
-    const reached = gate.hold(6, 'answer');
+    const reached = gate.hold(7, 'answer');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
     await reached;
     running.child.kill('SIGTERM');
@@ -361,7 +361,7 @@ describe('whatever ends it', () => {
 
   it('writes an id as it is, also where a sentence begins with it', async () => {
     const id = await lease('--send');
-    const reached = gate.hold(7, 'request');
+    const reached = gate.hold(10, 'request');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
     await reached;
     running.child.kill('SIGTERM');
@@ -376,7 +376,7 @@ describe('whatever ends it', () => {
 
   it('pressed again says the request id and the command at once', async () => {
     const id = await lease('--send');
-    const reached = gate.hold(4, 'answer');
+    const reached = gate.hold(5, 'answer');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
     await reached;
     running.child.kill('SIGTERM');

@@ -99,6 +99,11 @@ describe('the sandbox', () => {
     expect(await home.object`sandbox sign ${String(id)} --all`).toMatchObject({
       status: 'COMPLETED',
     });
+    const again = await home.run`sandbox sign ${String(id)} --json`;
+    expect(reportedError(again)).toMatchObject({
+      code: 'INVALID_STATE',
+      hint: expect.stringContaining('envelopes get') as unknown,
+    });
     const { stdout } = await home.run`sandbox deliveries --envelope ${String(id)} --fields event,state`;
     expect(stdout).toContain('envelope.completed\tpending');
     const late = await home.object`${draft} ${three}`;
@@ -112,7 +117,11 @@ describe('the sandbox', () => {
     const unasked = await home.run`sandbox reset --json`;
     expect(reportedError(unasked)).toMatchObject({ code: 'USAGE', exitCode: 2 });
     expect(await home.json`envelopes list`).toHaveLength(3);
+    await home.run`find x.org`;
+    expect((await home.object`index show`).envelopes).toBe(3);
     await home.run`sandbox reset --yes`;
+    // The index is of the envelopes that are gone.
+    expect(await home.object`index show`).toMatchObject({ envelopes: 0, completeAt: null });
     expect(await home.json`envelopes list`).toEqual([]);
     await running.stop();
   });

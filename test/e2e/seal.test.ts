@@ -1,7 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord } from '../../src/kernel/json.ts';
+import { issue } from '../support/authorities.ts';
 import { Home } from '../support/cli.ts';
 
 const home = new Home();
@@ -33,19 +34,50 @@ async function verified(words: string) {
 }
 
 describe('the seals of downloaded papers', () => {
-  it('are named by the download, which pins the first one', async () => {
-    const { code, stdout } = await esign(
-      `envelopes download ${id} --dir ${FOLDER} --what signed,document --json`,
-    );
-    expect(code).toBe(0);
-    const signed = lines(stdout).find((line) => isRecord(line) && line.what === 'signed');
-    expect(signed).toMatchObject({ seal: { state: 'intact', coverage: 'whole', trust: 'pinned' } });
-    const pins = await home.json`documents pins`;
-    expect(pins).toMatchObject([
+  it('are pinned from the signed document and the certificate together, and from nothing else', async () => {
+    const envelope = await home.object`envelopes get ${id}`;
+    const keys = [envelope.signedDocumentStorageKey, envelope.certificateStorageKey].map(String);
+    for (const words of [
+      `envelopes download ${id} --what document`,
+      `envelopes download ${id} --what signed`,
+      `envelopes download ${id} --what certificate,document`,
+      `documents download ${keys.join(' ')}`,
+    ]) {
+      const { code, stdout } = await esign(`${words} --dir alone --json`);
+      expect([words, code]).toEqual([words, 0]);
+      for (const line of lines(stdout).filter(isRecord))
+        if (isRecord(line.seal) && line.what !== 'document') expect(line.seal.trust).toBe('unknown');
+      expect(await home.json`documents pins`).toEqual([]);
+    }
+    const { code, stdout } = await esign(`envelopes download ${id} --dir ${FOLDER} --json`);
+    expect([code, lines(stdout)]).toMatchObject([
+      0,
+      [
+        { what: 'signed', seal: { state: 'intact', coverage: 'whole', trust: 'pinned' }, problem: null },
+        { what: 'certificate', seal: { trust: 'pinned' } },
+      ],
+    ]);
+    expect(await home.json`documents pins`).toMatchObject([
       { profile: 'sandbox', fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown },
     ]);
-    const again = await esign(`envelopes download ${id} --dir ${FOLDER}`);
-    expect(again.code).toBe(0);
+    expect((await esign(`envelopes download ${id} --dir ${FOLDER} --what document`)).code).toBe(0);
+  });
+
+  it('are in the document that a link to an envelope opens, for up to 7 days', async () => {
+    const { key, url } = await home.object`documents link ${id} --expires 7d`;
+    expect(key).toBe((await home.object`envelopes get ${id}`).signedDocumentStorageKey);
+    const reply = await fetch(String(url));
+    expect(
+      Buffer.from(await reply.arrayBuffer())
+        .subarray(0, 5)
+        .toString(),
+    ).toBe('%PDF-');
+    expect((await esign(`documents link ${id} --expires 8d`)).code).toBe(2);
+  });
+
+  it('are not checked on their way to stdout, which a notice says', async () => {
+    const { code, stderr } = await esign(`envelopes download ${id} --what signed -o -`);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('seal was not checked')]);
   });
 
   it('are checked with the list of hashes; a paper without one is neutral unless it is required', async () => {
@@ -59,14 +91,10 @@ describe('the seals of downloaded papers', () => {
         seal: expect.objectContaining({ state: 'unsigned' }) as unknown,
       }),
     );
-    const required = await verified(`${FOLDER} --require-seal`);
-    expect(required.code).toBe(9);
-    expect(required.files).toContainEqual(
-      expect.objectContaining({
-        path: file('document'),
-        error: expect.objectContaining({ code: 'SEAL_MISSING' }) as unknown,
-      }),
-    );
+    expect((await verified(`${FOLDER} --require-seal --require-list`)).code).toBe(0);
+    await copyFile(home.path(file('document')), home.path('copy.pdf'));
+    const required = await verified('copy.pdf --require-seal');
+    expect(required).toMatchObject({ code: 9, files: [{ error: { code: 'SEAL_MISSING' } }] });
     expect((await verified(`${file('signed')} --require-seal`)).code).toBe(0);
   });
 
@@ -86,6 +114,35 @@ describe('the seals of downloaded papers', () => {
     expect(await verified(file('signed'))).toMatchObject({ code: 0, files: [{ seal: { trust: 'pinned' } }] });
     expect((await esign(`documents pins --forget ${'cd'.repeat(32)}`)).code).toBe(2);
     expect((await esign('documents pins --accept abc')).code).toBe(2);
+  });
+
+  it('must be by the signer that is demanded, also where nothing is pinned', async () => {
+    const env = { ESIGN_STATE_DIR: home.path('no-pins') };
+    const judged = async (words: string) => {
+      const { code, stdout } = await home.run(
+        `documents verify ${file('signed')} --json ${words}`.split(' '),
+        {
+          env,
+        },
+      );
+      const [line] = lines(stdout);
+      return isRecord(line) && isRecord(line.seal) ? [code, line.seal.trust, line.seal.fingerprint] : [code];
+    };
+    const [code, trust, fingerprint] = await judged('--require-seal');
+    expect([code, trust]).toEqual([0, 'unknown']);
+    const other = await issue({ name: 'Other', authority: true });
+    await writeFile(home.path('other.pem'), other.pem);
+    expect(await judged('--trust other.pem')).toEqual([9, 'unknown', fingerprint]);
+    expect(await judged(`--sealed-by ${'ab'.repeat(32)}`)).toEqual([9, 'unknown', fingerprint]);
+    expect(await judged(`--sealed-by ${String(fingerprint)}`)).toEqual([0, 'pinned', fingerprint]);
+    expect(await judged('--sealed-by abc')).toEqual([2]);
+  });
+
+  it('are no proof of a download where no list names the file', async () => {
+    const said = await esign('documents verify copy.pdf');
+    expect(said.stderr).toContain('1 file checked; 1 is in no SHA256SUMS.');
+    expect(said.stderr).not.toContain('match');
+    expect((await verified('copy.pdf --require-list')).code).toBe(9);
   });
 
   it('that were broken or added to end with 9, and say how', async () => {

@@ -81,7 +81,7 @@ describe('a create that is stopped', () => {
     service.hold(CREATE);
     const { stdout, stderr, signal } = await stopped(create('lookup', '--json'));
     expect(signal).toBe('SIGTERM');
-    expect(stderr).toContain('it was found');
+    expect(stderr).toContain('created and found');
     expect(envelopesOf('lookup')).toEqual([parseJson(stdout)]);
   });
 

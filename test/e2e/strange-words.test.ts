@@ -28,7 +28,7 @@ afterAll(async () => {
   await home.close();
 });
 
-describe.each(WORDS)('%s', (word) => {
+describe.each(WORDS)('the word %s', (word) => {
   const id = `env_${WORDS.indexOf(word)}`;
 
   it('as a status is shown as it is, in colour, too', async () => {

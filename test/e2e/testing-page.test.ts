@@ -1,3 +1,5 @@
+/* @module-tag full */
+
 import { spawn } from 'node:child_process';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

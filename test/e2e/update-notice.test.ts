@@ -7,7 +7,7 @@ import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, PACKAGE } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
-import { json, startServer, type TestServer } from '../support/server.ts';
+import { json, portOf, startServer, type TestServer } from '../support/server.ts';
 
 const NEWER = '999.1.0';
 const NOTICE = `esign ${NEWER} is out`;
@@ -137,8 +137,7 @@ describe('asking the registry', () => {
     if (node.startsWith('/')) expect(await ask({ PATH: '/nowhere' })).toBeUndefined();
     const hanging = createServer().listen(0, '127.0.0.1');
     await once(hanging, 'listening');
-    const address = hanging.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const port = portOf(hanging);
     expect(await ask({ npm_config_registry: `http://127.0.0.1:${port}/` })).toBeUndefined();
     hanging.close();
   });

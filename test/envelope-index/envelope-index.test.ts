@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { answerFrom } from '../../src/envelope-index/answer.ts';
 import { isPrivate } from '../support/private.ts';
 import { ask, indexOf, ModelService, type Reading } from './model-service.ts';
 
@@ -77,6 +78,145 @@ describe('many that can still change', () => {
     expect(all.answers).toEqual(service.truth({ search: 'ada' }));
     // The first page for what is new, then every page.
     expect(all.requests).toBe(1 + 8);
+  });
+});
+
+describe('a refresh of everything', () => {
+  const refreshed = async (service: ModelService, folder: string) => {
+    const { index, feed } = indexOf(service, folder);
+    const before = service.requests;
+    await index.refreshAll();
+    await feed.settle();
+    return service.requests - before;
+  };
+
+  it('reads the list when that costs fewer requests than each active envelope', async () => {
+    const { service, folder } = await world();
+    for (let n = 0; n < 730; n++) service.make();
+    await refreshed(service, folder);
+    service.move('env_3', 'COMPLETED');
+    expect(await refreshed(service, folder)).toBe(1 + 8);
+    const { answers } = await ask(service, folder, { search: 'no3' }, { cached: true });
+    expect(answers).toContain('env_3 COMPLETED SIGNED');
+  });
+
+  it('reads each active envelope where the list leaves out signers', async () => {
+    const { service, folder } = await world({ items: 'summary' });
+    for (let n = 0; n < 230; n++) service.make();
+    for (let n = 0; n < 200; n++) service.move(`env_${n}`, 'CANCELLED');
+    await refreshed(service, folder);
+    expect(await refreshed(service, folder)).toBeLessThanOrEqual(3 + 30);
+  });
+});
+
+describe('after the service went back in time', () => {
+  it.each(readings)('%s, what is gone is forgotten with the first search', async (_, reading) => {
+    const { service, folder } = await world(reading);
+    for (let n = 0; n < 250; n++) {
+      service.make();
+      service.move(`env_${n}`, 'CANCELLED');
+    }
+    await ask(service, folder, { search: 'ada' });
+    service.reset(4 * 86_400_000);
+    for (let n = 0; n < 240; n++) {
+      service.make({ id: `env_new${n}` });
+      service.move(`env_new${n}`, 'CANCELLED');
+    }
+    const first = await ask(service, folder, { search: 'no1' });
+    expect(first.answers.sort()).toEqual(service.truth({ search: 'no1' }).sort());
+    const again = await ask(service, folder, { search: 'no23' });
+    expect(again.answers.sort()).toEqual(service.truth({ search: 'no23' }).sort());
+    expect(again.requests).toBeLessThanOrEqual(reading.counts === false && reading.order === 'none' ? 4 : 3);
+  });
+});
+
+describe('an envelope that changes late', () => {
+  /** One that is no longer on the page that shows what is new. */
+  async function oldOne(status: string) {
+    const { service, folder } = await world();
+    service.make();
+    for (let n = 1; n < 250; n++) {
+      service.make();
+      service.move(`env_${n}`, 'CANCELLED');
+    }
+    service.move('env_0', status);
+    await ask(service, folder, { search: 'ada' });
+    return { service, folder };
+  }
+
+  it('is found as CANCELLED after it was DECLINED', async () => {
+    const { service, folder } = await oldOne('DECLINED');
+    service.move('env_0', 'CANCELLED');
+    const cancelled = { search: 'd-0', statuses: ['CANCELLED'] };
+    expect((await ask(service, folder, cancelled)).answers).toEqual(['env_0 CANCELLED SENT']);
+  });
+
+  it('is read again while it is DECLINED', async () => {
+    const { service, folder } = await oldOne('DECLINED');
+    service.move('env_0', 'CANCELLED');
+    expect((await ask(service, folder, { search: 'd-0' })).answers).toEqual(['env_0 CANCELLED SENT']);
+  });
+
+  it('shows its documents once they are stored, though it was known as COMPLETED', async () => {
+    const { service, folder } = await world();
+    const completed = { status: 'COMPLETED', completedAt: new Date().toISOString() };
+    service.make({ id: 'env_late', metadata: { deal: 'late' }, ...completed });
+    for (let n = 0; n < 150; n++) {
+      const { id } = service.make();
+      service.move(id, 'CANCELLED');
+    }
+    await ask(service, folder, { search: 'late' });
+    const late = service.envelopes.get('env_late');
+    service.envelopes.set('env_late', {
+      id: 'env_late',
+      ...late,
+      signedDocumentStorageKey: 'signed.pdf',
+      certificateStorageKey: 'certificate.pdf',
+    });
+    const { index } = indexOf(service, folder);
+    const answer = await answerFrom(index, { search: 'late' }, { now: () => Date.now() });
+    const keys: unknown[] = [];
+    for await (const one of answer.envelopes) keys.push(one.signedDocumentStorageKey);
+    expect(keys).toEqual(['signed.pdf']);
+  });
+});
+
+describe('an answer', () => {
+  it('leaves out of its total what no longer exists', async () => {
+    const { service, folder } = await world({ counts: false });
+    for (let n = 0; n < 250; n++) service.make();
+    await ask(service, folder, { search: 'ada' });
+    service.envelopes.delete('env_249');
+    const { answers, total } = await ask(service, folder, { search: 'ada' }, { limit: 3 });
+    expect([answers.length, total]).toEqual([3, 249]);
+  });
+
+  it('is in the same order whichever way the service lists, also of envelopes created at the same time', async () => {
+    const createdAt = '2026-01-01T08:00:00.000Z';
+    const orders = [];
+    for (const order of ['newest-first', 'oldest-first'] as const) {
+      const { service, folder } = await world({ order });
+      for (let n = 0; n < 12; n++) service.make({ createdAt });
+      orders.push((await ask(service, folder, { search: 'ada' })).answers);
+    }
+    expect(orders[0]).toHaveLength(12);
+    expect(orders[0]).toEqual(orders[1]);
+  });
+
+  it('puts envelopes that match in one signer first only where that is asked for', async () => {
+    const { service, folder } = await world();
+    const person = (name: string, email: string) => ({ id: `s_${email}`, name, email, status: 'SENT' });
+    service.make({ signers: [person('Maria Silva', 'ms@example.com'), person('Bo', 'bo@example.com')] });
+    service.make({ signers: [person('Maria', 'silva.maria@example.com')] });
+    service.make({
+      signers: [person('Maria Rossi', 'mr@example.com'), person('Lena Silva', 'ls@example.com')],
+    });
+    const ids = ({ answers }: { answers: string[] }) => answers.map((one) => one.split(' ')[0]);
+    const words = { search: 'maria silva' };
+    expect(ids(await ask(service, folder, words))).toEqual(['env_2', 'env_1', 'env_0']);
+    const ranked = await ask(service, folder, words, { oneSignerFirst: true });
+    expect(ids(ranked)).toEqual(['env_1', 'env_0', 'env_2']);
+    expect(ids(await ask(service, folder, words, { oneSignerFirst: true, limit: 1 }))).toEqual(['env_1']);
   });
 });
 
@@ -190,6 +330,24 @@ describe('the file of an index', () => {
     const path = await file(folder);
     expect(path).toMatch(/[\\/]index[\\/][0-9a-f]{16}-[0-9a-f]{16}\.jsonl$/);
     expect([isPrivate(path), isPrivate(join(folder, 'index'))]).toEqual([true, true]);
+  });
+
+  it('is private from its first line on', async () => {
+    const { service, folder } = await world();
+    service.make();
+    const { client, feed } = indexOf(service, folder);
+    await client.envelopes.get('env_0');
+    await feed.settle();
+    expect(isPrivate(await file(folder))).toBe(true);
+  });
+
+  it('contains what the search for recent envelopes read', async () => {
+    const { service, folder } = await world();
+    service.make();
+    const { client, feed, index } = indexOf(service, folder);
+    for await (const _ of client.envelopes.recent(() => 0));
+    await feed.settle();
+    expect([...(await index.known()).known.keys()]).toEqual(['env_0']);
   });
 
   it('is written anew when it has grown for nothing, and stays whole', async () => {

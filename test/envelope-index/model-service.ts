@@ -88,6 +88,13 @@ export class ModelService {
     return envelope;
   }
 
+  /** Starts from scratch, with its clock set back by as much: what a reset of the sandbox does after time was advanced. */
+  reset(backMs: number): void {
+    this.envelopes.clear();
+    this.#made = 0;
+    this.#time -= backMs;
+  }
+
   move(id: string, status: string): void {
     const one = this.envelopes.get(id);
     if (one === undefined) return;
@@ -141,7 +148,7 @@ export async function ask(
   service: ModelService,
   folder: string,
   selection: Selection,
-  options: { limit?: number; cached?: boolean } = {},
+  options: { limit?: number; cached?: boolean; oneSignerFirst?: boolean } = {},
 ): Promise<{ answers: string[]; requests: number; total: number | undefined }> {
   const { index, feed } = indexOf(service, folder);
   const before = service.requests;

@@ -66,7 +66,7 @@ describe('what is said of the signers of a new envelope', () => {
       ['wrong: The template has no role "Nobody" for c@d.e; it has Landlord, Tenant.'],
     ],
     ['nothing of a role that only other envelopes lacked', [ada, bo, who('c@d.e', 'Witness')], GUESSED, []],
-  ])('%s', (_, parties, roles, expected) => {
+  ])('reports %s', (_, parties, roles, expected) => {
     expect(remarksOn(parties, roles).map(({ weight, text }) => `${weight}: ${text}`)).toEqual(expected);
   });
 });

@@ -25,6 +25,15 @@ describe('contacts', () => {
     ]);
   });
 
+  it('leave out the signers of an envelope that was replaced', () => {
+    const replacement = { ...envelope('2', [ada]), metadata: { replaces: '1' } };
+    const wrong = envelope('1', [{ ...ada, email: 'adda@example.com' }]);
+    expect(contactsIn([replacement, wrong]).map(({ email }) => email)).toEqual(['ada@example.com']);
+    // A replacement that was dropped replaces nothing.
+    const dropped = { ...replacement, status: 'CANCELLED', sentAt: null };
+    expect(contactsIn([dropped, wrong])).toHaveLength(2);
+  });
+
   it('tell the roles of a template', () => {
     expect(
       rolesIn([envelope('1', [ada]), envelope('2', [{ ...ada, role: 'Buyer' }], 'tmpl_2')], 'tmpl_1'),

@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBody, createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
-import { REQUEST_ID_KEY } from '../../src/envelopes/settle.ts';
+import { requestIdsInMemory } from '../../src/envelopes/request-ids.ts';
 import { UnknownOutcomeError, UsageError } from '../../src/kernel/errors.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
 import { clientFor } from '../support/client.ts';
+import { fakeClock } from '../support/clock.ts';
 import { json, loseReply, type SeenRequest, startServer, type TestServer } from '../support/server.ts';
 
 const wanted: NewEnvelope = {
@@ -12,7 +14,14 @@ const wanted: NewEnvelope = {
   signers: [{ email: 'a@b.c', name: 'Ada' }],
   metadata: { deal: '4711' },
 };
-const options = { requestId: 'req-1', rerun: false };
+const time = { clock: fakeClock(), serviceNow: () => fakeClock().now() };
+/** A state folder of its own for each test. */
+let tests = 0;
+const freshIds = () => requestIdsInMemory(`account-${tests++}`, time);
+const options = { requestId: 'req-1', rerun: false, ids: freshIds() };
+beforeEach(() => {
+  options.ids = freshIds();
+});
 
 interface StoredEnvelope {
   id: string;
@@ -145,7 +154,7 @@ describe('creating an envelope', () => {
   it('1,000 creates with every fifth reply lost make 1,000 envelopes', async () => {
     const { client, stored } = await service({ lose: (n) => n % 5 === 0 });
     for (let i = 0; i < 1_000; i++)
-      await createEnvelope(client, wanted, { requestId: `req-${i}`, rerun: false });
+      await createEnvelope(client, wanted, { ...options, requestId: `req-${i}` });
     const ids = stored.map((one) => (isRecord(one.metadata) ? one.metadata[REQUEST_ID_KEY] : undefined));
     expect(stored).toHaveLength(1_000);
     expect(new Set(ids).size).toBe(1_000);

@@ -69,23 +69,32 @@ describe('a reminder with a gap', () => {
     expect(mailed).toEqual([null, null]);
   });
 
-  it.each([-3 * HOUR, 3 * HOUR])("is measured by the service's clock, here %i ms ahead", async (off) => {
+  // A Date header has no milliseconds: the service's clock is known to within a second.
+  it.each([
+    [-3 * HOUR, 0],
+    [-3 * HOUR, 999],
+    [3 * HOUR, 0],
+    [3 * HOUR, 999],
+  ])("is measured by the service's clock: %i ms ahead, from millisecond %i", async (off, ms) => {
+    clock.time += ms;
     ahead = off;
     // The first reply tells the time when the reminder is noted already.
     await remind(0);
     const again = await remind(2 * HOUR).catch((error: unknown) => String(error));
-    expect(again).toContain('had a reminder already');
+    expect(again).toContain('Reminded already');
     // Somebody sets the machine's clock right.
     [clock.time, ahead] = [clock.time + off + HOUR, 0];
     await expect(remind(2 * HOUR)).rejects.toThrow(RemindedRecentlyError);
-    clock.time += HOUR;
+    clock.time += HOUR + 1_000;
     await remind(2 * HOUR);
     expect(mailed).toEqual([null, null]);
   });
 
   it('mails only those who were not reminded yet', async () => {
-    await remind(0, 'ADA@example.com');
-    await remind(HOUR);
+    const names = async (gapMs: number, signer?: string) =>
+      (await remind(gapMs, signer)).reminded.map(({ id }) => id);
+    expect(await names(0, 'ADA@example.com')).toEqual(['ada']);
+    expect(await names(HOUR)).toEqual(['bo']);
     expect(mailed).toEqual(['ada', 'bo']);
     await expect(remind(HOUR)).rejects.toThrow(
       'ada@example.com (0 seconds ago), bo@example.com (0 seconds ago)',
@@ -95,7 +104,7 @@ describe('a reminder with a gap', () => {
   it('counts reminders without a gap, too, and other envelopes and accounts not', async () => {
     await remind(0);
     const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
-    expect(log.lastOf('env_1', 'ada@example.com')).toBe(clock.time);
+    expect(log.lastOf('env_1', 'ada@example.com')?.at).toBe(clock.time);
     expect(log.lastOf('env_2', 'ada@example.com')).toBeUndefined();
     await log.close();
     const other = await ReminderLog.open(folder, 'https://y.example/v1', clock, clock.now);
@@ -121,8 +130,40 @@ describe('a reminder with a gap', () => {
     answer = 'refused';
     await expect(remind(0)).rejects.toThrow(ServiceError);
     const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
-    expect(log.lastOf('env_1', 'ada@example.com')).toBe(time);
+    expect(log.lastOf('env_1', 'ada@example.com')?.at).toBe(time);
     await log.close();
+  });
+
+  it('to a signer named by ID is recorded under the address, and nobody else counts as reminded', async () => {
+    await remind(0, 'ada');
+    await remind(HOUR);
+    expect(mailed).toEqual(['ada', 'bo']);
+    await expect(remind(HOUR, 'ada')).rejects.toThrow(RemindedRecentlyError);
+    const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
+    expect(log.lastOf('env_1', 'ADA@example.com')?.signer).toBe('ada@example.com');
+    await log.close();
+  });
+
+  it('is not sent within the gap where a damaged line may have been a reminder', async () => {
+    await remind(0);
+    const path = join(folder, 'reminders.jsonl');
+    const [header = '', , ...rest] = (await readFile(path, 'utf8')).split('\n');
+    clock.time += HOUR;
+    // An entry of another account, so that only the damaged line can be about this envelope.
+    const other = await ReminderLog.open(folder, 'https://y.example/v1', clock, clock.now);
+    await other.noting('env_9', undefined, () => Promise.resolve());
+    await other.close();
+    const last = (await readFile(path, 'utf8')).split('\n').slice(2);
+    expect(rest).toEqual(['']);
+    await writeFile(path, [header, 'damaged', ...last].join('\n'));
+    await expect(remind(24 * HOUR)).rejects.toMatchObject({
+      code: 'REMINDED_RECENTLY',
+      message: expect.stringContaining('damaged') as unknown,
+    });
+    expect(mailed).toEqual([null]);
+    clock.time += 24 * HOUR;
+    await remind(24 * HOUR);
+    expect(mailed).toEqual([null, null]);
   });
 
   it('says who is no signer, and survives a damaged line', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Envelope } from '../../src/api/schemas.ts';
-import { type Selection, selectEnvelopes, soughtPart } from '../../src/envelopes/select.ts';
+import type { Envelope, Signer } from '../../src/api/schemas.ts';
+import { matchedSigners, type Selection, selectEnvelopes } from '../../src/envelopes/select.ts';
 import { clientFor } from '../support/client.ts';
 
 const lukasz = { name: 'Łukasz Řehoř', email: 'lr@example.com' };
@@ -60,11 +60,22 @@ describe('a search', () => {
     });
   });
 
-  it('tells what of a signer was asked for', () => {
-    expect(soughtPart({ search: 'rehor' })(lukasz)).toBe('Łukasz Řehoř');
-    expect(soughtPart({ search: 'lr@example.com' })(lukasz)).toBe('lr@example.com');
-    expect(soughtPart({ signer: 'example.com' })(lukasz)).toBe('lr@example.com');
-    expect(soughtPart({ search: '1377' })(lukasz)).toBeUndefined();
-    expect(soughtPart({})(lukasz)).toBeUndefined();
+  it('names the signers who matched, and what of each did', () => {
+    const partsOf = (selection: Selection, ...signers: Signer[]) =>
+      matchedSigners(selection)({ id: 'env_1', signers }).map(({ part }) => part);
+    expect(partsOf({ search: 'rehor' }, ada, lukasz)).toEqual(['Łukasz Řehoř']);
+    expect(partsOf({ search: 'lr@example.com' }, lukasz)).toEqual(['lr@example.com']);
+    expect(partsOf({ signer: 'example.com' }, lukasz)).toEqual(['lr@example.com']);
+    expect(partsOf({ search: '1377' }, lukasz)).toEqual([]);
+    expect(partsOf({}, lukasz)).toEqual([]);
+  });
+
+  it('names only the one who matches all words, where there is one', () => {
+    const [maria, silva] = [{ name: 'Maria Rossi' }, { name: 'Lena Silva' }];
+    const both = { name: 'Maria Silva' };
+    const found = (...signers: Signer[]) =>
+      matchedSigners({ search: 'maria silva' })({ id: 'env_1', signers }).map(({ signer }) => signer);
+    expect(found(maria, both, silva)).toEqual([both]);
+    expect(found(maria, silva)).toEqual([maria, silva]);
   });
 });

@@ -1,11 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  findByRequestId,
-  REQUEST_ID_KEY,
-  readQuietly,
-  settleAction,
-  settleCreate,
-} from '../../src/envelopes/settle.ts';
+import { findByRequestId } from '../../src/envelopes/request-search.ts';
+import { readQuietly, settleAction, settleCreate } from '../../src/envelopes/settle.ts';
+import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { json, loseReply, startServer, type TestServer } from '../support/server.ts';
@@ -25,6 +21,7 @@ type Answer = Parameters<typeof startServer>[0];
 
 /** A client without retries of its own, so that every request is one of settling. */
 async function serviceOf(answer: Answer) {
+  await server?.close();
   server = await startServer(answer);
   const clock = fakeClock();
   return { clock, client: clientFor(server.origin, { retries: 0, clock }) };
@@ -50,7 +47,7 @@ function losing(items: readonly { id: string }[], full: readonly { id: string }[
 
 describe('a create', () => {
   const settle = (client: ReturnType<typeof clientFor>, signal?: AbortSignal) =>
-    settleCreate(client, body, 'req-1', signal);
+    settleCreate(client, body, 'req-1', { signal });
 
   it('that was refused is not looked for', async () => {
     const { client } = await serviceOf((_, response) =>
@@ -73,11 +70,11 @@ describe('a create', () => {
     expect(requests()?.filter((one) => one.startsWith('POST'))).toHaveLength(1);
   });
 
-  it('is looked for again a while later, since a list may lag, and only then unknown', async () => {
+  it('is searched for until it must be in the list, and only then unknown', async () => {
     const { client, clock } = await serviceOf(losing([]));
     expect(await settle(client)).toMatchObject({ kind: 'unknown', error: { name: 'NetworkError' } });
-    expect(requests()).toEqual(['POST /envelopes', 'GET /envelopes', 'GET /envelopes', 'GET /envelopes']);
-    expect(clock.slept).toEqual([1_000, 3_000]);
+    expect(requests()?.filter((one) => one.startsWith('POST'))).toHaveLength(1);
+    expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBe(60_000);
   });
 
   it('is looked for at once, and no longer than until it is found', async () => {
@@ -98,8 +95,11 @@ describe('a create', () => {
 
   it('stays unknown when all looking fails', async () => {
     const { client } = await serviceOf((_, response) => loseReply(response));
-    expect(await settle(client, new AbortController().signal)).toMatchObject({ kind: 'unknown' });
-    expect(server?.seen).toHaveLength(4);
+    expect(await settle(client, new AbortController().signal)).toMatchObject({
+      kind: 'unknown',
+      searchError: { name: 'NetworkError' },
+    });
+    expect(server?.seen).toHaveLength(8);
   });
 
   it.each([2, 4])('ends where the caller gives up during the looking, at request %i', async (last) => {
@@ -124,8 +124,8 @@ describe('a create', () => {
     await server?.close();
     const without = await serviceOf(losing(many.map((one) => ({ ...one, metadata: {} }))));
     expect(await settle(without.client)).toMatchObject({ kind: 'unknown' });
-    // Three looks at the two pages that are young enough.
-    expect(requests()?.filter((one) => one === 'GET /envelopes')).toHaveLength(6);
+    // Seven searches of the two pages that are young enough, each with another look at page 1.
+    expect(requests()?.filter((one) => one === 'GET /envelopes')).toHaveLength(21);
   });
 
   it.each([-60, 60])(
@@ -159,56 +159,98 @@ describe('a create', () => {
   });
 });
 
-describe('the envelope of a request id', () => {
-  const wanted = { requestId: 'req-1', templateId: 'tmpl_1' };
+describe('the envelope of a request ID', () => {
+  const other = { [REQUEST_ID_KEY]: 'req-2' };
 
-  it('is the one that carries it, whatever else is in the list', async () => {
+  it('is the one that carries it; items that show no marker are read one by one', async () => {
     const items = [
-      { id: 'env_1', templateId: 'tmpl_1', metadata: { [REQUEST_ID_KEY]: 'req-2' } },
+      { id: 'env_1', templateId: 'tmpl_1', metadata: other },
       { id: 'env_2', templateId: 'tmpl_1', metadata: null },
       { id: 'env_3', templateId: 'tmpl_1', metadata: {} },
       { id: 'env_4', templateId: 'tmpl_1', metadata: mine },
     ];
     const { client } = await serviceOf(losing(items));
-    expect(await findByRequestId(client, wanted)).toMatchObject({ id: 'env_4' });
-    // What the list shows in full is not asked for again.
+    expect(await findByRequestId(client, 'req-1')).toMatchObject({ id: 'env_4' });
     expect(requests()).toEqual(['GET /envelopes', 'GET /envelopes/env_4']);
   });
 
-  it('is found at any age where it may be old', async () => {
+  it('is found at any age, and in any spelling of the key', async () => {
     const old = Array.from({ length: 250 }, (_, i) => ({
       id: `env_${i}`,
-      templateId: 'tmpl_1',
       createdAt: at(NOW - i * 86_400_000),
-      metadata: i === 240 ? mine : {},
+      metadata: i === 240 ? { esignrequestid: 'req-1' } : {},
     }));
     const { client } = await serviceOf(losing(old));
-    expect(await findByRequestId(client, wanted)).toMatchObject({ id: 'env_240' });
+    expect(await findByRequestId(client, 'req-1')).toMatchObject({ id: 'env_240' });
   });
 
-  it('is read one by one where the list shows no metadata, of its template alone', async () => {
-    const full = [
-      { id: 'env_1', templateId: 'tmpl_2', metadata: mine },
-      { id: 'env_2', templateId: 'tmpl_1', metadata: undefined },
-      { id: 'env_3', templateId: 'tmpl_1', metadata: mine },
-    ];
-    const summaries = full.map(({ id, templateId }) => ({ id, templateId }));
-    const { client } = await serviceOf(losing(summaries, full));
-    expect(await findByRequestId(client, wanted)).toMatchObject({ id: 'env_3' });
-    expect(requests()).not.toContain('GET /envelopes/env_1');
-    await server?.close();
-    const bare = await serviceOf(losing([{ id: 'env_3' }], full));
-    expect(await findByRequestId(bare.client, wanted)).toMatchObject({ id: 'env_3' });
-    await server?.close();
-    const none = await serviceOf(losing(full.slice(0, 2)));
-    expect(await findByRequestId(none.client, wanted)).toBeUndefined();
+  it.each([
+    ['missing', undefined],
+    ['null', null],
+    ['empty', {}],
+    ['without its marker', { deal: '4711' }],
+  ])(
+    'is found where the list shows its metadata %s, whatever template the list shows',
+    async (_, metadata) => {
+      const full = [
+        { id: 'env_1', templateId: 'tmpl_1', metadata: other },
+        { id: 'env_2', templateId: 'tmpl_1_v3', metadata: mine },
+      ];
+      const listed = full.map((one) => ({ ...one, metadata }));
+      const { client } = await serviceOf(losing(listed, full));
+      expect(await findByRequestId(client, 'req-1')).toMatchObject({ id: 'env_2' });
+      expect(await findByRequestId(client, 'req-3')).toBeUndefined();
+    },
+  );
+
+  it('costs no GET for old items without metadata where the list shows markers of others', async () => {
+    const items = Array.from({ length: 50 }, (_, i) => ({
+      id: `env_${i}`,
+      createdAt: at(NOW - i * MINUTE),
+      metadata: i === 7 ? other : i % 2 === 0 ? {} : null,
+    }));
+    const { client } = await serviceOf(losing(items));
+    expect(await findByRequestId(client, 'req-1')).toBeUndefined();
+    const read = requests()?.filter((one) => one.startsWith('GET /envelopes/')) ?? [];
+    expect([
+      read.length,
+      read.includes('GET /envelopes/env_3'),
+      read.includes('GET /envelopes/env_20'),
+    ]).toEqual([10, true, false]);
   });
 
-  it('is no longer looked for where the caller gives up', async () => {
+  it('is found where it moves to page 1 during the walk, or lies behind the last page', async () => {
+    const items = Array.from({ length: 201 }, (_, i) => ({
+      id: `env_${i}`,
+      metadata: i === 200 ? mine : other,
+    }));
+    const moved = [items[200], ...items.slice(0, 200)];
+    let lists = 0;
+    const { client } = await serviceOf(({ path, query }, response) => {
+      const id = /envelopes\/(.+)$/.exec(path)?.[1];
+      if (id !== undefined) return json(response, 200, { data: { id, metadata: mine } });
+      const page = Number(query.get('page'));
+      const now = lists++ < 2 ? items : moved;
+      const data = now.slice((page - 1) * 100, page * 100);
+      json(response, 200, { data, meta: { pagination: { totalPages: 3 } } });
+    });
+    expect(await findByRequestId(client, 'req-1')).toMatchObject({ id: 'env_200' });
+    await server?.close();
+    const short = await serviceOf(({ path, query }, response) => {
+      const id = /envelopes\/(.+)$/.exec(path)?.[1];
+      if (id !== undefined) return json(response, 200, { data: { id, metadata: mine } });
+      const page = Number(query.get('page'));
+      const data = items.slice((page - 1) * 100, page * 100);
+      json(response, 200, { data, meta: { pagination: { totalPages: 2 } } });
+    });
+    expect(await findByRequestId(short.client, 'req-1')).toMatchObject({ id: 'env_200' });
+  });
+
+  it('is no longer searched for when the caller gives up', async () => {
     const { client } = await serviceOf(losing([]));
     const signal = AbortSignal.abort(new Error('enough'));
-    await expect(findByRequestId(client, wanted, signal)).rejects.toThrow('enough');
-    await expect(findByRequestId(client, { ...wanted, since: NOW }, signal)).rejects.toThrow('enough');
+    await expect(findByRequestId(client, 'req-1', { signal })).rejects.toThrow('enough');
+    await expect(findByRequestId(client, 'req-1', { since: () => NOW, signal })).rejects.toThrow('enough');
     expect(server?.seen).toEqual([]);
   });
 });

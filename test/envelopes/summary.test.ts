@@ -50,6 +50,37 @@ describe('the summary of envelopes', () => {
     expect(summary.completion).toEqual({ count: 0, medianMs: null, p90Ms: null });
   });
 
+  it('counts and names what needs attention', async () => {
+    const signer = (status: string, declinedAt?: string) => ({ name: status, status, declinedAt });
+    const summary = await summaryOf([
+      { id: 'declined', status: 'DECLINED', signers: [signer('SIGNED'), signer('DECLINED', ago(2))] },
+      { id: 'latest', status: 'DECLINED', signers: [signer('DECLINED', ago(1))] },
+      { id: 'third', status: 'DECLINED', signers: [signer('DECLINED', ago(29))] },
+      { id: 'long-ago', status: 'DECLINED', signers: [signer('DECLINED', ago(31))] },
+      // The replacement is listed first: it is newer.
+      { id: 'new', status: 'SENT', sentAt: ago(1), metadata: { replaces: 'old' }, signers: [signer('SENT')] },
+      { id: 'old', status: 'DECLINED', signers: [signer('DECLINED', ago(1))] },
+      { id: 'unopened', status: 'SENT', sentAt: ago(3), signers: [signer('SENT')] },
+      { id: 'opened', status: 'SENT', sentAt: ago(9), signers: [signer('SENT'), signer('VIEWED')] },
+      { id: 'recent', status: 'SENT', sentAt: ago(2), signers: [signer('SENT')] },
+      { id: 'unknown', status: 'SENT', sentAt: ago(9) },
+      { id: 'draft', status: 'DRAFT', createdAt: ago(7) },
+      { id: 'new-draft', status: 'DRAFT', createdAt: ago(6) },
+    ]);
+    const found = Object.entries(summary.needsAttention).map(([kind, { count, envelopes }]) => [
+      kind,
+      count,
+      envelopes.map(({ id }) => id),
+    ]);
+    expect(found).toEqual([
+      ['declined', 3, ['latest', 'declined']],
+      ['expiringSoon', 0, []],
+      ['neverOpened', 1, ['unopened']],
+      ['forgottenDrafts', 1, ['draft']],
+    ]);
+    expect(summary.needsAttention.declined.envelopes[1]?.waitingFor).toEqual(['DECLINED']);
+  });
+
   it('finds those in turn whose next signer was never asked, and asks for signers only there', async () => {
     const base = { status: 'IN_PROGRESS', signingOrder: 'SEQUENTIAL', sentAt: ago(3) };
     const whole = [

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import { createEnvelope } from '../../src/envelopes/create.ts';
+import { requestIdsIn } from '../../src/envelopes/request-ids.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
@@ -67,6 +68,10 @@ describe('a network that loses things', () => {
       method === 'POST' ? { lost: 0.2, reset: 0.1 } : {},
     );
     let reruns = 0;
+    const ids = requestIdsIn(folder, client.account, {
+      clock: systemClock,
+      serviceNow: () => client.serviceClock.now(),
+    });
     await forAll(async (index) => {
       const wanted = {
         templateId: 'tmpl_nda',
@@ -76,7 +81,7 @@ describe('a network that loses things', () => {
       // As a script would: the same request id until the outcome is known.
       for (let rerun = false; ; rerun = true) {
         const id = `fault-${SEED}-${index}`;
-        const done = await createEnvelope(client, wanted, { requestId: id, rerun }).catch(
+        const done = await createEnvelope(client, wanted, { requestId: id, rerun, ids }).catch(
           (error: unknown) => {
             if (error instanceof UnknownOutcomeError) return undefined;
             throw error;

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home } from '../support/cli.ts';
 import { seeded } from '../support/faulty-proxy.ts';
+import { portOf } from '../support/server.ts';
 
 const SEED = Number(process.env.FAULT_SEED ?? Date.now() % 2 ** 32);
 const SIZE = 12_000_000;
@@ -33,8 +34,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const address = server.address();
-  endpoint = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  endpoint = `http://127.0.0.1:${portOf(server)}`;
   const secret = { ESIGN_API_KEY: '', ESIGN_BASE_URL: '' };
   await home.run(
     [

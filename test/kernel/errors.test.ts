@@ -22,7 +22,10 @@ describe('an error says what it leaves open', () => {
     ['a write that was looked for in vain', new UnknownOutcomeError('x'), ['isAmbiguous', 'isOutage']],
     ['too many requests', service('RATE_LIMITED', 429), ['isRateLimited']],
     ['a refusal', service('VALIDATION_ERROR', 400), []],
-    ['an odd refusal', service('ODD', 499), []],
+    ['an odd refusal', service('ODD', 418), []],
+    ['a request that was given up, 408', service('ODD', 408), ['isAmbiguous', 'isOutage']],
+    ['a request that was given up, 425', service('ODD', 425), ['isAmbiguous', 'isOutage']],
+    ['a request that was given up, 499', service('ODD', 499), ['isAmbiguous', 'isOutage']],
     ['a mistake here', new UsageError('x'), []],
     ['no error', 'x', []],
   ])('%s', (_, error, answers) => {

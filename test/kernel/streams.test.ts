@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mapAhead } from '../../src/kernel/streams.ts';
+import { BodyLimitError, BoundedBody, mapAhead, readBounded } from '../../src/kernel/streams.ts';
 
 /** Work whose end the test decides. */
 function gates(count: number) {
@@ -67,5 +67,43 @@ describe('mapAhead', () => {
     for (const release of open) release();
     expect(await outcome).toMatchObject({ message: 'broken' });
     expect(started.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('a bounded body', () => {
+  const pieces = async function* (count: number, piece: Uint8Array) {
+    for (let at = 0; at < count; at++) yield await Promise.resolve(piece);
+  };
+
+  it('has every byte, however it is cut', async () => {
+    const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, at) => at % 251));
+    for (const size of [1, 2, 3, 1_000, 4_999, 5_000, 6_000]) {
+      const body = new BoundedBody(5_000);
+      // Few tiny pieces are ordinary.
+      const start = size < 3 ? 3_000 : 0;
+      if (start > 0) body.add(bytes.subarray(0, start));
+      for (let at = start; at < bytes.length; at += size) body.add(bytes.subarray(at, at + size));
+      expect(body.bytes().equals(bytes)).toBe(true);
+    }
+    expect(new BoundedBody(1).bytes()).toHaveLength(0);
+  });
+
+  it('may be as large as allowed and no larger', async () => {
+    expect(await readBounded(pieces(10, Buffer.alloc(100)), 1_000)).toHaveLength(1_000);
+    await expect(readBounded(pieces(10, Buffer.alloc(100)), 999)).rejects.toMatchObject({ limit: 'bytes' });
+  });
+
+  it('may not come in thousands of tiny pieces', async () => {
+    await expect(readBounded(pieces(5_000, Buffer.alloc(1)), 2 ** 20)).rejects.toThrow(BodyLimitError);
+    await expect(readBounded(pieces(5_000, Buffer.alloc(0)), 2 ** 20)).rejects.toMatchObject({
+      limit: 'pieces',
+    });
+    expect(await readBounded(pieces(5_000, Buffer.alloc(64)), 2 ** 20)).toHaveLength(320_000);
+  });
+
+  it('takes no more memory than twice its bytes', () => {
+    const body = new BoundedBody(2 ** 20);
+    for (let at = 0; at < 1_000; at++) body.add(Buffer.alloc(300));
+    expect(body.bytes().buffer.byteLength).toBeLessThanOrEqual(600_000);
   });
 });

@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import areas from './areas.json' with { type: 'json' };
+
+const area = Object.entries(areas).find(([name]) => name === process.env.MUTATION_AREA)?.[1] ?? areas.core;
 
 // The unit tests of what is mutated; those of `watch` play weeks and would be played again for each mutant.
 export default defineConfig({
   test: {
-    include: ['test/{api,envelopes,kernel,output}/**/*.test.ts'],
+    include: area.tests,
     exclude: ['test/envelopes/watch/**'],
+    tags: [{ name: 'full' }],
     setupFiles: ['test/support/fence.ts'],
     testTimeout: 20_000,
   },

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exitsOf } from '../../src/cli/describe/exits.ts';
 import { type CommandFacts, readCommandTree } from '../../src/completion/commands.ts';
 import { isRecord } from '../../src/kernel/json.ts';
 import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
@@ -22,7 +23,8 @@ function contractOf(id: string, command: CommandFacts): string {
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map((flag) => `  ${flag.char ? `-${flag.char}, ` : ''}--${flag.name}${factsOf(flag)}`);
   const aliases = listOf(command.aliases).map((alias) => `  alias ${alias}`);
-  return `${[id.replaceAll(':', ' '), ...aliases, ...args, ...flags].join('\n')}\n`;
+  const world = [`  effects: ${COMMAND_EFFECTS[id] ?? ''}`, `  exits: ${Object.keys(exitsOf(id)).join(' ')}`];
+  return `${[id.replaceAll(':', ' '), ...world, ...aliases, ...args, ...flags].join('\n')}\n`;
 }
 
 function factsOf(facts: Facts): string {

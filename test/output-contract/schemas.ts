@@ -20,6 +20,7 @@ export function outputSchemas(): Record<string, JsonSchema> {
       title: `esign ${id.replaceAll(':', ' ')} --json`,
       anyOf: Object.entries(shapes).map(([occasion, shape]) => ({
         description: inWords(shape),
+        'x-form': shape.form === 'lines' ? 'jsonl' : 'json',
         ...bodyOf(parts, shape, `${id}/${occasion}`),
       })),
     };

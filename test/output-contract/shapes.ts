@@ -33,14 +33,18 @@ const envelopeDryRun = z.object({
   action: z.enum(['send', 'cancel', 'remind']),
   id: text,
 });
-const change = z.object({
-  at: text,
-  envelopeId: text,
-  from: maybe,
-  to: text,
-  signer: maybe,
-  envelope,
-});
+const change = z.union([
+  z.object({ at: text, envelopeId: text, from: maybe, to: text, signer: maybe, envelope }),
+  z.object({
+    at: text,
+    envelopeId: text,
+    from: maybe,
+    to: z.null(),
+    signer: z.null(),
+    envelope: z.null(),
+    error: errorReport,
+  }),
+]);
 
 const brief = { code: text, message: text };
 const seal = z.object({
@@ -64,6 +68,7 @@ const file = z.object({
   sha256: maybe,
   status: z.enum(['downloaded', 'unchanged', 'failed']),
   seal: z.optional(z.nullable(seal)),
+  problem: z.optional(z.nullable(z.object(brief))),
   error: z.nullable(z.object(brief)),
 });
 const verified = z.object({
@@ -108,6 +113,8 @@ const row = z.object({
   error: z.nullable(
     z.object({ ...brief, details: z.optional(z.nullable(z.record(z.string(), z.array(text)))) }),
   ),
+  line: z.optional(count),
+  signers: z.optional(z.array(z.object({ email: text, name: text }))),
 });
 const run = {
   id: text,
@@ -117,6 +124,7 @@ const run = {
   total: count,
   done: count,
   failed: count,
+  existing: count,
 };
 const runDetails = z.object({
   ...run,
@@ -128,6 +136,7 @@ const runDetails = z.object({
   baseUrl: text,
   profile: maybe,
   results: text,
+  seconds: z.array(z.object({ row: count, id: text, status: text })),
   failures: z.array(row),
 });
 const rehearsal = z.object({
@@ -135,6 +144,7 @@ const rehearsal = z.object({
   file: text,
   rows: count,
   signers: count,
+  existing: count,
   send: z.boolean(),
   requests: count,
 });
@@ -278,12 +288,19 @@ const settings = z.object({
   storage: z.nullable(z.extend(storage, { source: text })),
 });
 const standout = z.object({ id: text, subject: maybe, waitingFor: z.array(text), at: text });
+const attention = z.object({ count, envelopes: z.array(standout) });
 const summary = z.object({
   total: count,
   byStatus: z.record(z.string(), count),
   waitingLongest: z.array(standout),
   expiringSoon: z.array(standout),
   stuck: z.array(standout),
+  needsAttention: z.object({
+    declined: attention,
+    expiringSoon: attention,
+    neverOpened: attention,
+    forgottenDrafts: attention,
+  }),
   completion: z.object({ count, medianMs: z.nullable(z.number()), p90Ms: z.nullable(z.number()) }),
 });
 const doctor = z.object({
@@ -405,6 +422,8 @@ const lines = (schema: z.ZodMiniType, when?: string): Shape => ({
   schema,
   ...(when ? { when } : {}),
 });
+/** Every list takes --fields, which leaves of each item what was asked for. */
+const fields = value(z.array(z.record(z.string(), z.unknown())), '--fields');
 const eachEnvelope = { one: value(envelope, 'one id'), several: lines(envelopeResult, 'several ids, or -') };
 const actionOnEach = { ...eachEnvelope, dryRun: lines(envelopeDryRun, '--dry-run') };
 
@@ -420,7 +439,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   autocomplete: { script: value(z.object({ shell: text, install: text, script: text })) },
   'bulk:create': { rows: lines(row), dryRun: value(rehearsal, '--dry-run') },
   'bulk:export': { rows: lines(row) },
-  'bulk:list': { list: value(z.array(z.object(run))) },
+  'bulk:list': { list: value(z.array(z.object(run))), fields },
   'bulk:resume': { rows: lines(row, 'the rows this resume settled') },
   'bulk:show': { run: value(runDetails) },
   'bulk:template': { path: value(z.object({ path: text })) },
@@ -435,7 +454,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     one: value(link, 'one key'),
     several: lines(z.union([link, keyError]), 'several keys, or -'),
   },
-  'documents:pins': { list: value(z.array(pin)) },
+  'documents:pins': { list: value(z.array(pin)), fields },
   'documents:verify': { files: lines(verified) },
   'envelopes:cancel': actionOnEach,
   'envelopes:create': {
@@ -448,10 +467,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'envelopes:download': { files: lines(file) },
   'envelopes:evidence': { evidence: value(evidence) },
   'envelopes:get': { ...eachEnvelope, history: value(history, '--history: the envelope, and besides') },
-  'envelopes:list': {
-    list: value(z.array(envelope)),
-    fields: value(z.array(z.record(z.string(), z.unknown())), '--fields'),
-  },
+  'envelopes:list': { list: value(z.array(envelope)), fields },
   'envelopes:remind': actionOnEach,
   'envelopes:replace': {
     replaced: value(z.object({ old: envelope, new: envelope })),
@@ -473,14 +489,14 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'envelopes:summary': { summary: value(summary) },
   'envelopes:watch': { changes: lines(change) },
   'events:drill': { checks: lines(drillCheck) },
-  'events:gaps': { list: value(z.array(gap)) },
-  'events:list': { list: value(z.array(event)) },
+  'events:gaps': { list: value(z.array(gap)), fields },
+  'events:list': { list: value(z.array(event)), fields },
   'events:replay': { forwards: lines(forward) },
   'events:secret': { secret: value(z.object({ secret: text })) },
   'events:show': { event: value(event) },
   'events:trigger': { forwards: lines(forward) },
   'events:verify': { good: value(z.object({ verified: z.literal(true) })) },
-  find: { list: value(z.array(envelope)) },
+  find: { list: value(z.array(envelope)), fields },
   'index:clear': { result: value(z.object({ dryRun: z.boolean(), files: z.array(text), bytes: count })) },
   'index:refresh': { index: value(index) },
   'index:show': { index: value(index) },
@@ -490,32 +506,36 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'the protocol alone') },
   'profiles:add': { profile: value(profile) },
   'profiles:edit': { profile: value(profile) },
-  'profiles:list': { list: value(z.array(profile)) },
-  'profiles:remove': { profile: value(profile, 'what was removed') },
+  'profiles:list': { list: value(z.array(profile)), fields },
+  'profiles:remove': {
+    profile: value(profile, 'what was removed'),
+    dryRun: value(z.object({ dryRun: z.literal(true), action: z.literal('remove'), id: text }), '--dry-run'),
+  },
   'profiles:show': { settings: value(settings) },
   'profiles:use': { profile: value(profile) },
   'sandbox:advance': { now: value(z.object({ now: text })) },
-  'sandbox:choices': { list: value(z.array(choice)) },
+  'sandbox:choices': { list: value(z.array(choice)), fields },
   'sandbox:decline': { envelope: value(envelope) },
-  'sandbox:deliveries': { list: value(z.array(sandboxDelivery)) },
+  'sandbox:deliveries': { list: value(z.array(sandboxDelivery)), fields },
   'sandbox:faults': {
     faults: value(
       z.object({ settings: z.record(z.string(), z.unknown()), hits: z.record(z.string(), z.unknown()) }),
     ),
   },
   'sandbox:exec': { command: value(z.unknown(), 'whatever the command prints') },
-  'sandbox:mails': { list: value(z.array(sandboxMail)) },
+  'sandbox:mails': { list: value(z.array(sandboxMail)), fields },
   'sandbox:reset': { done: value(z.object({ reset: z.literal(true) })) },
   'sandbox:seed': { result: value(seeded) },
   'sandbox:sign': { envelope: value(envelope) },
   'sandbox:snapshot': {
     snapshot: value(z.object(snapshot), 'save, load'),
     list: value(z.array(z.object(snapshot)), 'list'),
+    fields: value(z.array(z.record(z.string(), z.unknown())), 'list --fields'),
     removed: value(z.object({ name: text, removed: z.literal(true) }), 'remove'),
   },
   'sandbox:start': { ready: lines(sandbox, 'one line, as soon as it is ready') },
   'sandbox:view': { envelope: value(envelope) },
   schema: { schema: value(z.looseObject({ $schema: text, title: text })) },
   'templates:get': { template: value(template) },
-  'templates:list': { list: value(z.array(template)) },
+  'templates:list': { list: value(z.array(template)), fields },
 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { forwardLine, renderDelivery } from '../../src/cli/webhooks/delivery-view.ts';
+import { forwardLine, renderDelivery } from '../../src/commands/events/delivery-view.ts';
 import { processTerminal } from '../../src/output/terminal.ts';
 import type { ForwardResult } from '../../src/webhooks/forward/send.ts';
 import type { Delivery } from '../../src/webhooks/receive/delivery.ts';
@@ -85,8 +85,17 @@ it('shows what came of passing it on', () => {
   expect(line({})).toBe(`${name}200 in 12 ms\n`);
   expect(line(failed)).toBe(`${name}answered 500, try 3, again in 5 s; 3 wait behind it\n`);
   expect(line({ ...failed, attempt: 1, nextMs: 500, waiting: 1 })).toBe(
-    `${name}answered 500, again in 0.5 s; 1 waits behind it\n`,
+    `${name}answered 500, try 1, again in 0.5 s; 1 waits behind it\n`,
   );
+  const refused = line({
+    ...failed,
+    status: null,
+    error: 'ECONNREFUSED',
+    attempt: 1,
+    nextMs: 500,
+    waiting: 0,
+  });
+  expect(refused).not.toContain('ECONNREFUSED');
   expect(line({ ...failed, nextMs: null, waiting: 0 })).toBe(`${name}answered 500, try 3\n`);
   expect(line({ attempt: 4, waiting: 3 })).toBe(`${name}200 in 12 ms, try 4\n`);
   expect(line({ event: null, envelopeId: null })).toBe('          → unknown event dlv_1  200 in 12 ms\n');

@@ -2,25 +2,25 @@ import { describe, expect, it } from 'vitest';
 import type { Envelope, Template } from '../../src/api/schemas.ts';
 import type { RowResult } from '../../src/bulk/results.ts';
 import type { RunDetails } from '../../src/bulk/run-list.ts';
-import { renderRun, runList } from '../../src/cli/bulk/view.ts';
-import { renderCheck, renderVerdict } from '../../src/cli/doctor/view.ts';
-import { renderHistory } from '../../src/cli/envelopes/history-view.ts';
-import { envelopeList } from '../../src/cli/envelopes/list-view.ts';
-import { renderSummary } from '../../src/cli/envelopes/summary-view.ts';
-import { renderEnvelope } from '../../src/cli/envelopes/view.ts';
-import { WatchTable } from '../../src/cli/envelopes/watch/table.ts';
+import { renderRun, runList } from '../../src/commands/bulk/view.ts';
+import { renderCheck, renderVerdict } from '../../src/commands/doctor/view.ts';
+import { renderHistory } from '../../src/commands/envelopes/get/history-view.ts';
+import { envelopeList } from '../../src/commands/envelopes/list/view.ts';
+import { renderSummary } from '../../src/commands/envelopes/summary/view.ts';
+import { renderEnvelope } from '../../src/commands/envelopes/view.ts';
+import { WatchTable } from '../../src/commands/envelopes/watch/table.ts';
+import { sandboxDeliveryList } from '../../src/commands/events/delivery-view.ts';
+import { eventJson, eventList, renderEvent } from '../../src/commands/events/event-view.ts';
+import { gapList } from '../../src/commands/events/gaps/view.ts';
 import {
   profileList,
   publicProfile,
   publicSettings,
   renderProfile,
   renderSettings,
-} from '../../src/cli/profiles/view.ts';
-import { choiceList, renderSandbox } from '../../src/cli/sandbox/view.ts';
-import { renderTemplate, templateList } from '../../src/cli/templates/view.ts';
-import { sandboxDeliveryList } from '../../src/cli/webhooks/delivery-view.ts';
-import { eventJson, eventList, renderEvent } from '../../src/cli/webhooks/event-view.ts';
-import { gapList } from '../../src/cli/webhooks/gap-view.ts';
+} from '../../src/commands/profiles/view.ts';
+import { choiceList, renderSandbox } from '../../src/commands/sandbox/views.ts';
+import { renderTemplate, templateList } from '../../src/commands/templates/view.ts';
 import { type ListView, writeList } from '../../src/output/list.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { widthOf } from '../../src/output/text.ts';
@@ -119,6 +119,7 @@ const run: RunDetails = {
   total: 10_000,
   done: 7_412,
   failed: 1,
+  existing: 0,
   mode: 'two-step',
   signers: 20_000,
   drafts: 3,
@@ -127,6 +128,7 @@ const run: RunDetails = {
   baseUrl: 'https://api.example.com/api/v1',
   profile: 'acme',
   results: '/home/ada/.local/state/esign/bulk/run-20261121-075034145-20cb05fc/results.csv',
+  seconds: [],
 };
 const failure: RowResult = {
   run: run.id,
@@ -196,6 +198,7 @@ function terminalOf(columns: number): Terminal & { written: string } {
     errIsTty: false,
     still: false,
     canAsk: false,
+    canAskPastStdin: false,
     columns,
     out: (text: string | Uint8Array) => {
       terminal.written += String(text);
@@ -256,6 +259,15 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
         waitingLongest: [standout],
         expiringSoon: [{ ...standout, at: '2026-11-22T09:00:00Z', waitingFor: [] }],
         stuck: [],
+        needsAttention: {
+          declined: { count: 2, envelopes: [{ ...standout, waitingFor: ['Bo Larsen'] }] },
+          expiringSoon: {
+            count: 1,
+            envelopes: [{ ...standout, at: '2026-11-22T09:00:00Z', waitingFor: [] }],
+          },
+          neverOpened: { count: 0, envelopes: [] },
+          forgottenDrafts: { count: 1_002, envelopes: [standout] },
+        },
         completion: { count: 1_200, medianMs: 7_200_000, p90Ms: 259_200_000 },
       },
       terminalOf(columns),
@@ -292,6 +304,7 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
     ),
   history: (columns) =>
     renderHistory(
+      { ...envelope, signers: signers.slice(0, 1) },
       [
         {
           at: '2026-11-20T09:00:00Z',
@@ -380,7 +393,7 @@ describe.each([60, 80, 120])('on a terminal of %i columns', (columns) => {
     const text = await view(columns);
     await expect(text).toMatchFileSnapshot(`golden/${name}-${columns}.txt`);
     // Copied commands and ids stay in one piece: they alone may be wider.
-    const isCommand = (line: string) => /^\s*(?:esign|Go on:)/.test(line);
+    const isCommand = (line: string) => /^\s*(?:esign|Go on:|Resume:)/.test(line);
     const tooWide = text.split('\n').filter((line) => widthOf(line) > columns && !isCommand(line));
     expect(tooWide).toEqual([]);
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { envelopeList } from '../../src/cli/envelopes/list-view.ts';
-import { type ListFormat, writeList } from '../../src/output/list.ts';
+import type { RowResult } from '../../src/bulk/results.ts';
+import { resultList } from '../../src/commands/bulk/view.ts';
+import { envelopeList } from '../../src/commands/envelopes/list/view.ts';
+import { type ListFormat, type ListView, writeList } from '../../src/output/list.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { widthOf } from '../../src/output/text.ts';
 
@@ -24,13 +26,23 @@ const items = [
   envelope('env_3', '契約書 '.repeat(20), 'ARCHIVING'),
 ];
 
-async function write(format: ListFormat, columns = Number.POSITIVE_INFINITY): Promise<string> {
+const view = envelopeList(() => now);
+
+const write = (format: ListFormat, columns?: number) => writeRows(items, view, format, columns);
+
+async function writeRows<T>(
+  rows: readonly T[],
+  shown: ListView<T>,
+  format: ListFormat,
+  columns = Number.POSITIVE_INFINITY,
+): Promise<string> {
   let written = '';
   const terminal: Terminal = {
     outIsTty: Number.isFinite(columns),
     errIsTty: false,
     still: false,
     canAsk: false,
+    canAskPastStdin: false,
     columns,
     out: (text) => {
       written += String(text);
@@ -40,12 +52,7 @@ async function write(format: ListFormat, columns = Number.POSITIVE_INFINITY): Pr
     style: (_, text) => text,
     styleErr: (_, text) => text,
   };
-  await writeList(
-    items,
-    envelopeList(() => now),
-    format,
-    terminal,
-  );
+  await writeList(rows, shown, format, terminal);
   return written;
 }
 
@@ -95,5 +102,36 @@ describe('a list', () => {
 
   it('refuses an empty field name', async () => {
     await expect(write({ fields: 'id,,x' })).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});
+
+describe('text of strangers in a list', () => {
+  const hostile = '\u001b]52;c;ZXZpbA==\u0007\u009b2J\u202egpj.exe\u2066\u200b\ufeff\u{e0041}';
+  const forms: ListFormat[] = [
+    {},
+    { csv: true },
+    { quiet: true },
+    { json: true },
+    { jsonl: true },
+    { fields: 'row,error' },
+    { csv: true, fields: 'error' },
+  ];
+  const acting = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+  const evil = { ...envelope(hostile, hostile, hostile), error: hostile };
+  const result: RowResult = {
+    ...{ run: 'run-1', row: 1, requestId: hostile, ok: false, envelopeId: hostile, status: hostile },
+    error: { code: hostile, message: hostile, status: 400, details: { [hostile]: [hostile] } },
+  };
+
+  it.each(forms)('acts on no terminal as %j', async (format) => {
+    for (const columns of [80, Number.POSITIVE_INFINITY]) {
+      expect(await writeRows([evil], view, format, columns)).not.toMatch(acting);
+      expect(await writeRows([result], resultList, format, columns)).not.toMatch(acting);
+    }
+  });
+
+  it('keeps line breaks and tabs in CSV, and quotes what a spreadsheet would run', async () => {
+    const notes = ['a\tb\nc', ' =1+1'].map((note) => ({ ...evil, note }));
+    expect(await writeRows(notes, view, { csv: true, fields: 'note' })).toBe('note\n"a\tb\nc"\n\' =1+1\n');
   });
 });

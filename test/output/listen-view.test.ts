@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ListenView } from '../../src/cli/webhooks/listen-view.ts';
+import { ListenView } from '../../src/commands/listen/view.ts';
 import { processTerminal } from '../../src/output/terminal.ts';
 import type { ForwardResult } from '../../src/webhooks/forward/send.ts';
 

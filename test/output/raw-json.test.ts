@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indentJson } from '../../src/kernel/json-text.ts';
+import { indentJson } from '../../src/kernel/text/json-text.ts';
 import { safeJson } from '../../src/output/text.ts';
 
 describe('JSON text made readable', () => {

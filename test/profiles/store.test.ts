@@ -2,7 +2,9 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { UsageError } from '../../src/kernel/errors.ts';
+import { parseJson } from '../../src/kernel/json.ts';
 import { addProfile, applyChanges, checkName, removeProfile } from '../../src/profiles/edit.ts';
 import { readProfiles, storePath } from '../../src/profiles/store.ts';
 import { updateProfiles } from '../../src/profiles/update-store.ts';
@@ -63,6 +65,33 @@ describe('the profile store', () => {
     );
     await updateProfiles(folder, (store) => addProfile(store, 'b', profile));
     expect(readProfiles(folder).profiles.acme).toMatchObject({ future: { setting: 1 } });
+  });
+
+  it('keeps what a newer version wrote beside the profiles, and names its format', async () => {
+    await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
+    const path = storePath(folder);
+    const { format: _, ...old } = z
+      .record(z.string(), z.unknown())
+      .parse(parseJson(await readFile(path, 'utf8')));
+    // As 0.2 wrote it, and with what it does not know.
+    await writeFile(path, JSON.stringify({ ...old, aliases: { a: 'acme' } }));
+    await updateProfiles(folder, (store) => addProfile(store, 'b', profile));
+    expect(parseJson(await readFile(path, 'utf8'))).toMatchObject({
+      format: 'esign-profiles/1',
+      current: 'acme',
+      aliases: { a: 'acme' },
+      profiles: { acme: profile, b: profile },
+    });
+  });
+
+  it('refuses a file of a later format, and leaves it', async () => {
+    await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
+    const text = JSON.stringify({ format: 'esign-profiles/2', profiles: {} });
+    await writeFile(storePath(folder), text);
+    await expect(updateProfiles(folder, (store) => addProfile(store, 'b', profile))).rejects.toThrow(
+      UsageError,
+    );
+    expect(await readFile(storePath(folder), 'utf8')).toBe(text);
   });
 
   it('forgets which profile is current when that one is removed', async () => {

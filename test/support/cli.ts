@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv, isWordValue, type WordValue } from './argv.ts';
+import { isFree, runInProcess } from './in-process.ts';
 
 const BIN = resolve(process.env.ESIGN_BIN || join(import.meta.dirname, '../../bin/run.js'));
 
@@ -24,6 +25,17 @@ const INHERITED = ['PATH', 'TMPDIR', 'LANG', 'SystemRoot', 'TEMP'];
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/e2e');
 /** A process that ignores its signal for so long is killed. */
 const PATIENCE_MS = 10_000;
+
+/** One switch for all of them; a binary given by name is a process, too. */
+const ALWAYS_REAL = Boolean(process.env.ESIGN_REAL || process.env.ESIGN_BIN || process.env.ESIGN_E2E_PROXY);
+/** How many commands a test runs at the same time: one in its own process, or several real ones. */
+export const AT_A_TIME = ALWAYS_REAL ? 10 : 1;
+/** Variables that Node or a native module reads when the process starts. */
+const FOR_NODE = /^(NODE_|DBUS_|TZ$|LANG$|LC_|PATH$|TMPDIR$)/;
+/** Commands that run until they are stopped or start others. */
+const STAYS = /^(listen|mcp|demo|__\w+|help|version|sandbox (start|exec))\b/;
+/** What bin/run.js answers before it loads the program. */
+const ANSWERED_FIRST = new Set(['--help', '-h', '--version', '-V', '-v']);
 
 export interface Finished {
   code: number | null;
@@ -45,8 +57,12 @@ export class Home {
   readonly folder = mkdtempSync(join(tmpdir(), 'esign-e2e-'));
   readonly env: Record<string, string>;
   readonly #started: LongRunning[] = [];
+  /** What a new home's commands find in their environment; the rest was set by the test. */
+  readonly #usual = inherited();
+  readonly #inProcess: boolean;
 
-  constructor(env: Record<string, string> = {}) {
+  constructor(env: Record<string, string> = {}, { inProcess = !ALWAYS_REAL }: { inProcess?: boolean } = {}) {
+    this.#inProcess = inProcess;
     this.env = {
       ...inherited(),
       HOME: this.folder,
@@ -67,7 +83,9 @@ export class Home {
   run(args: readonly string[], options?: RunOptions): Promise<Finished>;
   run(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]): Promise<Finished> {
     const { words, options } = readCall(args, rest);
-    return finish(this.#spawn(words, options), options.input);
+    if (this.#needsProcess(words, options)) return finish(this.#spawn(words, options), options.input);
+    const env = { ...this.env, ...options.env };
+    return runInProcess({ argv: words, env, cwd: options.cwd ?? this.folder, input: options.input });
   }
 
   /** Runs a line of bash in which `esign` is the binary under test, as a script would. */
@@ -130,6 +148,14 @@ export class Home {
     const seen = `${relay}${pathname}`;
     if (inProfile) await this.json(['profiles', 'edit', 'sandbox', '--base-url', seen, '--no-verify']);
     return seen;
+  }
+
+  /** Whether only a real process shows what these words do. */
+  #needsProcess(words: readonly string[], { env, under }: RunOptions): boolean {
+    if (!this.#inProcess || under !== undefined || words.length === 0 || !isFree()) return true;
+    const set = Object.entries({ ...this.env, ...env });
+    if (set.some(([name, value]) => FOR_NODE.test(name) && this.#usual[name] !== value)) return true;
+    return STAYS.test(words.join(' ')) || words.some((word) => ANSWERED_FIRST.has(word));
   }
 
   #spawn(args: readonly string[], options: RunOptions): ChildProcess {

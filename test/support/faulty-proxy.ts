@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { portOf } from './server.ts';
 
 /** What may go wrong with a request on its way, and how often: shares of 1. */
 export interface Faults {
@@ -54,8 +55,7 @@ export async function startFaultyProxy(options: {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = portOf(server);
   return {
     origin: `http://127.0.0.1:${port}`,
     counts,

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 
 /*
- * Tests talk to loopback alone: a connection to anywhere else fails. The fence stands at the socket, since
+ * Tests talk to loopback alone: a connection to anywhere else fails. The fence is at the socket, since
  * a fence made of mocks (nock, undici's mock agent) changes the bytes of real requests that pass through it.
  */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|0\.0\.0\.0|::)$/;

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { forward } from './faulty-proxy.ts';
+import { portOf } from './server.ts';
 
 /** What happens to a request: it never gets through, or its answer never gets back. Whoever waits for it waits on. */
 type Held = 'request' | 'answer';
@@ -32,8 +33,7 @@ export async function startGate(target: string): Promise<Gate> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = portOf(server);
   return {
     origin: `http://127.0.0.1:${port}`,
     hold: (number, what) =>

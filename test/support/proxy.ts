@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { portOf } from './server.ts';
 
 export interface TestProxy {
   /** Without http://. */
   address: string;
   /** What it was asked for, as it was written: `GET http://…` or `CONNECT host:port`. */
   asked: string[];
-  /** The user and password it was told, or undefined, for each. */
+  /** The user and password of each request, or undefined. */
   users: (string | undefined)[];
   close(): void;
 }
@@ -71,8 +72,7 @@ export async function startProxy(options: ProxyOptions = {}): Promise<TestProxy>
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const bound = server.address();
-  proxy.address = `127.0.0.1:${typeof bound === 'object' && bound !== null ? bound.port : 0}`;
+  proxy.address = `127.0.0.1:${portOf(server)}`;
   proxy.close = () => {
     for (const socket of sockets) socket.destroy();
     server.close();

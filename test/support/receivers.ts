@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { buffer } from 'node:stream/consumers';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { EVENTS } from '../../src/kernel/vocabulary.ts';
+import { portOf } from './server.ts';
 
 export const DRILL_SECRET = 'canarysecret-of-the-drill-01';
 
@@ -107,7 +108,7 @@ export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: rea
     named: ['short-signature'],
   },
   {
-    fault: 'signs what it has parsed and written anew',
+    fault: 'signs what it has parsed and written again',
     steps: { trusts: (raw, signature) => signature === hmac(JSON.stringify(parseJson(raw.toString()))) },
     named: ['changed-bytes', 'raw-bytes', 'large'],
   },
@@ -182,8 +183,7 @@ export async function serve(listener: RequestListener): Promise<{ url: string; c
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = portOf(server);
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());

@@ -13,6 +13,7 @@ import {
   type Replaced,
   type ReplaceRequest,
 } from '../../src/envelopes/replace/replace.ts';
+import { requestIdsIn } from '../../src/envelopes/request-ids.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
@@ -92,7 +93,9 @@ export async function replaceOnce(
     const plan = await planReplacement(client, request, memory.known);
     const { askedAt, requestId: known } = memory.known;
     const requestId = (askedAt === undefined ? undefined : known) ?? newRequestId();
-    const doing = carryOut(plan, request, { client, memory: around(memory), requestId });
+    const { clock, serviceClock, account } = client;
+    const ids = requestIdsIn(folder, account, { clock, serviceNow: () => serviceClock.now() });
+    const doing = carryOut(plan, request, { client, memory: around(memory), requestId, ids });
     for (;;) {
       const next = await doing.next();
       if (next.done) return next.value;

@@ -8,11 +8,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { certify } from './certificates.ts';
+import { portOf } from './server.ts';
 import { needs } from './tools.ts';
 
 /*
  * A real S3 server that customers run, for tests: Ceph's object gateway with one monitor and one store in memory,
- * from Debian's or Ubuntu's packages. It stands in a folder of its own, on loopback, and leaves nothing behind.
+ * from Debian's or Ubuntu's packages. It is in a folder of its own, on loopback, and leaves nothing behind.
  */
 const run = promisify(execFile);
 const READY_WITHIN_MS = 60_000;
@@ -219,8 +220,7 @@ async function freePorts(count: number): Promise<number[]> {
     }),
   );
   const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
+    return portOf(server);
   });
   await Promise.all(servers.map((server) => promisify(server.close.bind(server))()));
   return ports;

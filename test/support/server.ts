@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 export interface SeenRequest {
@@ -40,8 +41,7 @@ export async function startServer(
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = portOf(server);
   return {
     origin: `http://127.0.0.1:${port}`,
     seen,
@@ -51,6 +51,14 @@ export async function startServer(
         server.closeAllConnections();
       }),
   };
+}
+
+/** The port of a server on the network that is listening. */
+export function portOf(server: { address(): AddressInfo | string | null }): number {
+  const address = server.address();
+  if (typeof address !== 'object' || address === null)
+    throw new Error('The server is not listening on a port.');
+  return address.port;
 }
 
 /** Answers with JSON. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createServer } from 'node:tls';
 import type { Certified } from './certificates.ts';
+import { portOf } from './server.ts';
 
 export interface TlsFront {
   /** https:// and the port. */
@@ -44,8 +45,7 @@ export async function startTlsFront(
   server.on('tlsClientError', () => undefined);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const bound = server.address();
-  const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+  const port = portOf(server);
   const front: TlsFront = {
     origin: `https://127.0.0.1:${port}`,
     port,

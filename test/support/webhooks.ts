@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 
-/** Posts the very bytes, as a service does; what it was told. */
+/** Posts the very bytes, as a service does; returns the response. */
 export async function post(
   url: unknown,
   body: string | Buffer,

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { ListenEvent, ListenerOptions } from '../../src/webhooks/listen-event.ts';
 import { listen } from '../../src/webhooks/listener.ts';
+import { portOf } from '../support/server.ts';
 import { payload, post } from '../support/webhooks.ts';
 
 let folder: string;
@@ -57,8 +58,7 @@ describe('a listener', () => {
     await new Promise<void>((resolve) => {
       app.listen(0, '127.0.0.1', resolve);
     });
-    const address = app.address();
-    const to = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`;
+    const to = `http://127.0.0.1:${portOf(app)}/`;
     const events = new Set(['envelope.sent']);
     const seen = await eventsOf({ ...options(), forwardTo: [to], events }, async (event) => {
       if (event.type === 'ready') {

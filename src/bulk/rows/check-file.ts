@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { NO_ROLES, type Party, remarksOn, rolesOf } from '../../envelopes/completeness.ts';
 import type { NewEnvelope } from '../../envelopes/create.ts';
+import { cellsHash, contentHash } from '../lookup/row-key.ts';
 import { csvRows } from './csv-rows.ts';
 import { jsonRows } from './json-rows.ts';
 import { LineIndex } from './line-index.ts';
-import { lookAlike } from './look-alike.ts';
 import { type Problem, type RawRow, UnreadableRow } from './raw-row.ts';
 import { type BulkRow, checkRow } from './row.ts';
+import { suspiciousCells } from './suspicious-cells.ts';
 import { peek, textOf } from './text-source.ts';
 
 export interface BulkSource {
@@ -15,7 +16,7 @@ export interface BulkSource {
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Things said of many lines: the first ones, and how many there are. */
+/** Findings about lines: the first ones, and how many there are. */
 export class Findings {
   readonly first: Problem[] = [];
   count = 0;
@@ -30,11 +31,11 @@ export class Findings {
   }
 }
 
-/** How the rows use a template: what can be held against the template itself. */
+/** How the rows use a template: what is compared with the template itself. */
 export interface TemplateUse {
   line: number;
   rows: number;
-  /** Each role that is named, where first and how often; at most so many that a mix-up of columns is seen. */
+  /** Each role that is named, where first and how often; limited, since more mean that columns are mixed up. */
   roles: Map<string, { line: number; column: string; rows: number }>;
   /** Which roles the signers of a row have together, where first and how often. */
   casts: Map<string, Cast>;
@@ -51,11 +52,12 @@ export interface Cast {
 /** What a file holds and what is wrong with it. */
 export interface FileReport {
   name: string;
+  format: 'csv' | 'jsonl';
   rows: number;
   signers: number;
   problems: Findings;
   warnings: Findings;
-  /** Signers whose address stands in for a name. */
+  /** Signers whose address is used as their name. */
   unnamed: number;
   templates: Map<string, TemplateUse>;
   /** Some rows leave a role of their template without a signer. */
@@ -72,8 +74,8 @@ const ROLES_KEPT = 50;
 const CASTS_KEPT = 1_000;
 
 /**
- * Reads and checks a whole file; each good row goes to `take`, in order. At constant memory but for a few bytes a row,
- * by which rows that stand there twice are known.
+ * Reads and checks a whole file; each good row goes to `take`, in order. In constant memory, except for a few bytes
+ * per row, by which duplicate rows are recognized.
  */
 export async function checkFile(
   source: BulkSource,
@@ -83,7 +85,9 @@ export async function checkFile(
   const report = (problem: Problem) => checking.report.problems.add(problem);
   const { head, all } = await peek(textOf(source.bytes, source.name));
   // No column has a brace for a name.
-  const rows = /^\s*[{[]/.test(head) ? jsonRows(all, report) : csvRows(head, all, report);
+  const isJson = /^\s*[{[]/.test(head);
+  if (isJson) checking.report.format = 'jsonl';
+  const rows = isJson ? jsonRows(all, report) : csvRows(head, all, report);
   try {
     for await (const raw of rows) {
       const row = checking.check(raw);
@@ -97,7 +101,7 @@ export async function checkFile(
     report({
       line: 1,
       column: '',
-      text: 'there are no rows; the first line names the columns, each further one is an envelope',
+      text: 'the file has no rows; the first line names the columns, and each line after it is an envelope',
     });
   return checking.finish();
 }
@@ -115,6 +119,7 @@ class FileCheck {
     this.#templateId = templateId;
     this.report = {
       name,
+      format: 'csv',
       rows: 0,
       signers: 0,
       problems: new Findings(PROBLEMS_SHOWN),
@@ -131,21 +136,29 @@ class FileCheck {
     const { report } = this;
     const { line, label } = raw;
     const before = report.problems.count;
-    const complain = (path: string, text: string) =>
+    const addProblem = (path: string, text: string) =>
       report.problems.add({ line, column: path === '' ? '' : label(path), text });
-    const { envelope, requestId, unnamed } = checkRow(raw, this.#templateId, complain);
+    const { envelope, requestId, unnamed } = checkRow(raw, this.#templateId, addProblem);
     report.rows++;
     report.signers += envelope.signers.length;
     report.unnamed += unnamed;
     this.#noteTemplate(envelope, raw);
     // A row that is wrong is often wrong like its neighbours.
     if (report.problems.count === before) {
-      this.#findDuplicates(envelope, requestId, line, complain);
+      this.#findDuplicates(envelope, requestId, line, addProblem);
       for (const { text } of remarksOn(envelope.signers, NO_ROLES))
         report.warnings.add({ line, column: '', text: text.replace(/\.$/, '') });
+      for (const { path, text } of suspiciousCells(envelope, requestId))
+        report.warnings.add({ line, column: label(path), text });
     }
-    this.#warnOfSlips(envelope, raw);
-    const row = { row: report.rows, line, ...(requestId === undefined ? {} : { requestId }), envelope };
+    const row = {
+      row: report.rows,
+      line,
+      ...(requestId === undefined ? {} : { requestId }),
+      content: contentHash(envelope),
+      cells: cellsHash(raw.value),
+      envelope,
+    };
     this.#hash.update(JSON.stringify([requestId, envelope]));
     return row;
   }
@@ -159,18 +172,18 @@ class FileCheck {
     envelope: NewEnvelope,
     requestId: string | undefined,
     line: number,
-    complain: (path: string, text: string) => void,
+    addProblem: (path: string, text: string) => void,
   ): void {
     if (requestId !== undefined) {
       this.report.ownRequestIds++;
       const earlier = this.#requestIds.firstLine(requestId, line);
       if (earlier !== undefined)
-        complain('requestId', `"${requestId}" stands on line ${earlier} already; each row needs its own`);
+        addProblem('requestId', `"${requestId}" is already used on line ${earlier}; each row needs its own`);
     }
     const same = this.#contents.firstLine(JSON.stringify([requestId, envelope]), line);
     // Two ids say that two envelopes are meant; one id twice has been reported.
     if (same !== undefined && requestId === undefined) {
-      complain(
+      addProblem(
         '',
         `the row is the same as line ${same}; delete one, or give each a request_id if both are meant`,
       );
@@ -184,18 +197,6 @@ class FileCheck {
         column: '',
         text: `the same template goes to the same signers as on line ${alike}`,
       });
-  }
-
-  #warnOfSlips(envelope: NewEnvelope, { line, label }: RawRow): void {
-    for (const [index, { email }] of envelope.signers.entries()) {
-      const meant = lookAlike(email);
-      if (meant !== undefined)
-        this.report.warnings.add({
-          line,
-          column: label(`signers.${index}.email`),
-          text: `is ${email} meant to be at ${meant}?`,
-        });
-    }
   }
 
   #noteTemplate({ templateId, signers }: NewEnvelope, { line, label }: RawRow): void {

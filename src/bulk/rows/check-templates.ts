@@ -6,7 +6,7 @@ import { isNotFound } from '../../kernel/errors.ts';
 import { sentRoles } from '../../templates/roles.ts';
 import type { FileReport, TemplateUse } from './check-file.ts';
 
-/** More templates than this in one file are a mix-up of columns; only so many are asked for. */
+/** More templates than this in one file mean that columns are mixed up; no more are requested. */
 const MOST = 50;
 
 /**
@@ -26,7 +26,7 @@ export async function checkTemplates(
       report.problems.add({
         line: use.line,
         column: '',
-        text: `there is no template ${id}${others(use.rows)}; ${guess}\`esign templates list\` shows them`,
+        text: `template ${id} does not exist${others(use.rows)}; ${guess}\`esign templates list\` shows them`,
       });
     } else {
       const roles = sentRoles(template);
@@ -36,7 +36,7 @@ export async function checkTemplates(
   }
 }
 
-/** The template; where there is none of this id, those that may have been meant. */
+/** The template; where it does not exist, similar ones. */
 async function templateOf(
   client: Client,
   id: string,
@@ -66,7 +66,7 @@ function checkCasts(roles: readonly string[], use: TemplateUse, report: FileRepo
   const findings = allowed ? report.warnings : report.problems;
   for (const { line, rows, named, free } of use.casts.values()) {
     const known = named.filter((role) => roles.includes(role));
-    // A role that is wrong has been told, and may stand for the one that nobody has.
+    // A wrong role has been reported, and may be meant for the missing one.
     if (known.length < named.length) continue;
     const missing = rolesWithoutSigner(named, free, roles);
     if (missing.length === 0) continue;

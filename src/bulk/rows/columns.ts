@@ -1,8 +1,8 @@
 import { entryOf } from '../../kernel/json.ts';
-import { nearest } from '../../kernel/nearest.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
 import type { Problem } from './raw-row.ts';
 
-/** Where the cells of a column go in the create body: `subject`, `metadata.deal`, `signers.0.email`. */
+/** Where the cells of a column go in the create body: `subject`, `metadata.deal`, `signers.0.email`. Empty: nowhere. */
 export interface Column {
   name: string;
   path: readonly string[];
@@ -17,25 +17,58 @@ const PLAIN: Readonly<Record<string, string>> = {
   webhook_url: 'webhookUrl',
   request_id: 'requestId',
 };
-const OF_A_SIGNER = ['email', 'name', 'role', 'order'];
+const SIGNER_FIELDS = ['email', 'name', 'role', 'order'];
 const NUMBERED = /^signer_?(\d{1,2})_(.+)$/;
-/** Every name a column may have; `N` stands for a number, `KEY` for any word. */
+/** Every name a column may have; `KEY` stands for any word. */
 const COLUMN_NAMES: readonly string[] = [
-  ...OF_A_SIGNER,
-  ...OF_A_SIGNER.map((name) => `signer1_${name}`),
+  ...SIGNER_FIELDS,
+  ...SIGNER_FIELDS.map((name) => `signer1_${name}`),
   ...Object.keys(PLAIN),
   'meta.KEY',
 ];
+/** Names that lists of people often have for our columns. */
+const SUGGESTIONS: Readonly<Record<string, string>> = {
+  mail: 'email',
+  e_mail: 'email',
+  email_address: 'email',
+  e_mail_address: 'email',
+  mail_address: 'email',
+  address: 'email',
+  recipient: 'email',
+  full_name: 'name',
+  signer: 'name',
+  signer_name: 'name',
+  recipient_name: 'name',
+  display_name: 'name',
+  first_name: 'name',
+  title: 'subject',
+  text: 'message',
+  body: 'message',
+  template: 'template_id',
+  position: 'order',
+  expires: 'expires_in_days',
+  days: 'expires_in_days',
+};
+/** `bulk export --into` writes these columns; a corrected file may still have them. */
+export const RESULT_PREFIX = 'esign_';
 
-/** The columns of a header line, and what is wrong with them. Names count in any case, with spaces or hyphens. */
+/** The columns of a header line, and what is wrong with them. Case, spaces, and hyphens in names don't matter. */
 export function readHeader(
   cells: readonly string[],
   line: number,
 ): { columns: Column[]; problems: Problem[] } {
+  if (cells.some((cell) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim())))
+    return {
+      columns: [],
+      problems: [{ line, column: '', text: 'the first line looks like data; add a header line: email,name' }],
+    };
   const problems: Problem[] = [];
   const columns = cells.map((cell) => {
     const column = columnOf(cell);
-    if (column === undefined) problems.push({ line, column: cell.trim(), text: unknownColumn(cell) });
+    if (column === undefined) {
+      const isFirst = !problems.some(({ text }) => text.includes(ALL_COLUMNS));
+      problems.push({ line, column: cell.trim(), text: unknownColumn(cell, isFirst) });
+    }
     return column ?? { name: cell.trim(), path: [] };
   });
   if (problems.length === 0) problems.push(...contradictions(columns, line));
@@ -46,37 +79,44 @@ function columnOf(cell: string): Column | undefined {
   const name = cell.trim();
   const meta = /^meta(?:data)?\.(.+)$/is.exec(name)?.[1]?.trim();
   if (meta) return { name, path: ['metadata', meta] };
-  const word = name.toLowerCase().replaceAll(/[\s-]+/g, '_');
+  const word = wordOf(cell);
+  if (word === '' || word.startsWith(RESULT_PREFIX)) return { name, path: [] };
   const plain = entryOf(PLAIN, word);
   if (plain !== undefined) return { name, path: [plain] };
-  if (OF_A_SIGNER.includes(word)) return { name, path: ['signers', '0', word] };
+  if (SIGNER_FIELDS.includes(word)) return { name, path: ['signers', '0', word] };
   const [, number = '0', part = ''] = NUMBERED.exec(word) ?? [];
-  if (Number(number) > 0 && OF_A_SIGNER.includes(part))
+  if (Number(number) > 0 && SIGNER_FIELDS.includes(part))
     return { name, path: ['signers', String(Number(number) - 1), part] };
   return undefined;
 }
 
-function unknownColumn(cell: string): string {
-  const name = cell.trim();
-  if (name === '') return 'the column has no name; name it, or delete it';
-  const number = /^signer_?(\d+)/i.exec(name)?.[1] ?? '1';
+function wordOf(cell: string): string {
+  return cell
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+}
+
+const ALL_COLUMNS =
+  'the columns are email, name, role, order (or signer1_email, signer1_name … signer20_…), ' +
+  `${Object.keys(PLAIN).join(', ')}, and meta.KEY for other data`;
+
+function unknownColumn(cell: string, listsAll: boolean): string {
+  const number = /^signer_?(\d+)/i.exec(cell.trim())?.[1] ?? '1';
   const known = COLUMN_NAMES.map((one) => one.replace('signer1_', `signer${number}_`));
-  const meant = nearest(name, known);
-  const all = 'the columns are listed by `esign bulk create --help`; further data goes into meta.KEY columns';
-  return `there is no such column; ${meant === undefined ? all : `did you mean ${meant}?`}`;
+  const suggestion = entryOf(SUGGESTIONS, wordOf(cell)) ?? nearest(cell.trim(), known);
+  if (suggestion !== undefined) return `there is no such column; did you mean ${suggestion}?`;
+  return listsAll ? `there is no such column; ${ALL_COLUMNS}` : 'there is no such column';
 }
 
 function contradictions(columns: readonly Column[], line: number): Problem[] {
   const problems: Problem[] = [];
   const seen = new Map<string, string>();
   for (const { name, path } of columns) {
+    if (path.length === 0) continue;
     const earlier = seen.get(path.join('.'));
     if (earlier !== undefined)
-      problems.push({
-        line,
-        column: name,
-        text: `the column stands there twice, as ${earlier}, too; keep one`,
-      });
+      problems.push({ line, column: name, text: `this is the same column as ${earlier}; keep one` });
     seen.set(path.join('.'), name);
   }
   const hasEmail = columns.some(({ path }) => path[0] === 'signers' && path[2] === 'email');
@@ -87,4 +127,10 @@ function contradictions(columns: readonly Column[], line: number): Problem[] {
       text: 'the header has no column email (or signer1_email); the first line names the columns',
     });
   return problems;
+}
+
+/** A column as a spreadsheet names it: A for 0, AA for 26. */
+export function columnLetters(index: number): string {
+  const letter = String.fromCodePoint(65 + (index % 26));
+  return index < 26 ? letter : columnLetters(Math.floor(index / 26) - 1) + letter;
 }

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { codeOf } from '../../kernel/errors.ts';
 import { isList, isRecord } from '../../kernel/json.ts';
-import { type Column, readHeader } from './columns.ts';
+import { type Column, columnLetters, readHeader } from './columns.ts';
 import { type Problem, type RawRow, UnreadableRow } from './raw-row.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
@@ -17,16 +17,21 @@ export async function* csvRows(
   text: AsyncIterable<string>,
   report: (problem: Problem) => void,
 ): AsyncGenerator<RawRow, void, undefined> {
-  // Spreadsheet programs write the delimiter as a first line of its own.
+  // Spreadsheet programs write the delimiter as the first line.
   const said = /^sep=(.)\n/.exec(head)?.[1];
   const delimiter = said ?? delimiterOf(head);
   let columns: Column[] | undefined;
+  let unnamed: UnnamedColumns | undefined;
   for await (const { cells, line } of records(text, delimiter)) {
     const isSaid = said !== undefined && line === 1;
     if (isSaid || cells.every((cell) => cell.trim() === '')) continue;
-    if (columns === undefined) columns = goodColumns(cells, line, report);
-    else if (cells.length === columns.length) yield rawRow(columns, cells, line);
-    else report({ line, column: '', text: wrongCount(cells.length, columns.length, delimiter) });
+    if (columns === undefined) {
+      columns = goodColumns(cells, line, report);
+      unnamed = new UnnamedColumns(columns, line, report);
+    } else if (hasAllCells(cells, columns.length)) {
+      unnamed?.check(cells, line);
+      yield rawRow(columns, cells, line);
+    } else report({ line, column: '', text: wrongCount(cells.length, columns.length, delimiter) });
     // With an unknown column every row would be wrong in the same way.
     if (columns.length === 0) return;
   }
@@ -37,6 +42,36 @@ function goodColumns(cells: readonly string[], line: number, report: (problem: P
   const { columns, problems } = readHeader(cells, line);
   for (const problem of problems) report(problem);
   return problems.length > 0 ? [] : columns;
+}
+
+const LONGEST_SHOWN = 40;
+
+/** Columns without a name. Spreadsheets save empty ones, too: only a cell in one of them is a problem. */
+class UnnamedColumns {
+  readonly #indexes: Set<number>;
+  readonly #headerLine: number;
+  readonly #report: (problem: Problem) => void;
+
+  constructor(columns: readonly Column[], headerLine: number, report: (problem: Problem) => void) {
+    this.#indexes = new Set(columns.flatMap(({ name }, index) => (name === '' ? [index] : [])));
+    this.#headerLine = headerLine;
+    this.#report = report;
+  }
+
+  check(cells: readonly string[], line: number): void {
+    for (const index of this.#indexes) {
+      const cell = cells[index]?.trim() ?? '';
+      if (cell === '') continue;
+      const shown = cell.length > LONGEST_SHOWN ? `${cell.slice(0, LONGEST_SHOWN)}…` : cell;
+      const text = `column ${columnLetters(index)} (row ${line} has "${shown}") has no name; name it or delete it`;
+      this.#report({ line: this.#headerLine, column: '', text });
+      this.#indexes.delete(index);
+    }
+  }
+}
+
+function hasAllCells(cells: readonly string[], columns: number): boolean {
+  return cells.length >= columns && cells.slice(columns).every((cell) => cell.trim() === '');
 }
 
 interface CsvRecord {
@@ -60,7 +95,7 @@ async function* records(
       return record;
     },
   });
-  // The reader of the parser is told of the failure, too.
+  // The loop below gets the error, too.
   pipeline(Readable.from(text), parser).catch(() => undefined);
   let line = 1;
   try {
@@ -88,7 +123,7 @@ function reasonOf(error: Error): string {
     case 'CSV_MAX_RECORD_SIZE':
       return 'a quote is opened here and never closed; close it, and double quotes inside a quoted cell ("")';
     default:
-      return 'a quote stands inside a cell; put the whole cell in quotes and double the quotes inside it ("")';
+      return 'there is a quote inside a cell; put the whole cell in quotes and double the quotes inside it ("")';
   }
 }
 
@@ -106,7 +141,7 @@ function wrongCount(cells: number, columns: number, delimiter: string): string {
     : `the row has ${cells} cells, the header ${columns}; add the empty ones`;
 }
 
-/** Empty cells count as not given; a signer without any cell is none. */
+/** Empty cells count as missing; a signer without any cell is left out. */
 function rawRow(columns: readonly Column[], cells: readonly string[], line: number): RawRow {
   const plain = new Map<string, unknown>();
   const metadata = new Map<string, unknown>();
@@ -114,7 +149,7 @@ function rawRow(columns: readonly Column[], cells: readonly string[], line: numb
   for (const [index, { path }] of columns.entries()) {
     const cell = cells[index]?.trim() ?? '';
     const [top = '', second = '', third = ''] = path;
-    if (cell === '') continue;
+    if (cell === '' || top === '') continue;
     if (top === 'metadata') metadata.set(second, cell);
     else if (top === 'signers')
       signers.set(second, { ...signers.get(second), [third]: cellValue(third, cell) });

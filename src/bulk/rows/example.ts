@@ -25,7 +25,7 @@ type Row = { email: string; name: string; role?: string }[];
 
 function jsonExample(rows: readonly Row[], templateId: string): string {
   const lines = rows.map((signers, index) => ({
-    requestId: `example-${index + 1}`,
+    requestId: null,
     templateId,
     subject: 'Please sign',
     expiresInDays: 30,
@@ -51,7 +51,8 @@ function csvExample(rows: readonly Row[], templateId: string): string {
     'meta.customer',
   ];
   const lines = rows.map((signers, index) => [
-    `example-${index + 1}`,
+    // A request ID copied from an example would be used by every list.
+    '',
     templateId,
     ...signers.flatMap(({ email, name, role }) => (roles ? [email, name, role ?? ''] : [email, name])),
     'Please sign',

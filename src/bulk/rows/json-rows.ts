@@ -1,6 +1,7 @@
 import { messageOf } from '../../kernel/errors.ts';
-import { parseJson } from '../../kernel/json.ts';
-import { inexactNumber } from '../../kernel/json-text.ts';
+import { isRecord, parseJson } from '../../kernel/json.ts';
+import { inexactNumber } from '../../kernel/text/json-text.ts';
+import { RESULT_PREFIX } from './columns.ts';
 import type { Problem, RawRow } from './raw-row.ts';
 
 /** The rows of a JSON Lines text: create bodies as in the API, and `requestId`. */
@@ -26,8 +27,13 @@ export async function* jsonRows(
     const number = inexactNumber(content);
     if (number !== undefined)
       report({ line, column: '', text: `the number ${number} would become another one; put it in quotes` });
-    yield { line, value, label: (path) => path };
+    yield { line, value: withoutResults(value), label: (path) => path };
   }
+}
+
+function withoutResults(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith(RESULT_PREFIX)));
 }
 
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {

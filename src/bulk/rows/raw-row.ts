@@ -16,7 +16,7 @@ export interface Problem {
   text: string;
 }
 
-/** A file whose lines can't be told apart any more: what follows is not read. */
+/** The rows of the file can't be separated from here on; the rest is not read. */
 export class UnreadableRow extends Error {
   override readonly name = 'UnreadableRow';
   readonly problem: Problem;

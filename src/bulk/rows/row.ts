@@ -1,23 +1,26 @@
 import type { NewEnvelope } from '../../envelopes/create.ts';
-import { REQUEST_ID_KEY } from '../../envelopes/settle.ts';
-import { isEmailAddress, type NewSigner } from '../../envelopes/signer-mailbox.ts';
+import type { NewSigner } from '../../envelopes/signer-mailbox.ts';
 import { counted } from '../../kernel/duration.ts';
 import { entryOf, isList, isRecord } from '../../kernel/json.ts';
-import { nearest } from '../../kernel/nearest.ts';
-import { LIMITS, ROW_KEY, RUN_KEY, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
+import { addressProblem } from '../../kernel/text/email-address.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
+import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** A row that may be sent as it is. */
 export interface BulkRow {
-  /** Counted from 1, header and empty lines left out. */
+  /** FileHash from 1, header and empty lines left out. */
   row: number;
   line: number;
   /** The user's own; else one is made of the run's id and the number of the row. */
   requestId?: string | undefined;
+  /** Hash of what is sent to whom, and of the cells as they are in the file. */
+  content: string;
+  cells: string;
   envelope: NewEnvelope;
 }
 
-/** What a run writes into the metadata itself. */
+/** Metadata keys that a run writes itself. */
 const RESERVED = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY];
 
 const FIELDS = [
@@ -33,43 +36,43 @@ const FIELDS = [
 ];
 const SIGNER_FIELDS = ['email', 'name', 'role', 'order'];
 const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
-  sendImmediately: 'whether rows are sent is decided by --send; take it out',
-  webhookSecret: 'secrets are kept out of files; take it out, and give --webhook-secret-file',
+  sendImmediately: '--send decides whether rows are sent; remove it',
+  webhookSecret: 'files must not contain secrets; remove it and pass --webhook-secret-file',
 };
 const LONGEST_REQUEST_ID = 200;
 
 export interface CheckedRow {
   envelope: NewEnvelope;
   requestId: string | undefined;
-  /** Signers without a name: the address stands in for it. */
+  /** Signers without a name: the address is used instead. */
   unnamed: number;
 }
 
-/** Told what is wrong with a field, by its path in the create body. */
-type Complain = (path: string, text: string) => void;
+/** Reports a problem with a field, by its path in the create body. */
+type AddProblem = (path: string, text: string) => void;
 
-/** Checks a row against what the API document says of a create body; complaints name each field that is wrong. */
-export function checkRow(raw: RawRow, templateId: string | undefined, complain: Complain): CheckedRow {
+/** Checks a row against the API document's create body; each wrong field is reported. */
+export function checkRow(raw: RawRow, templateId: string | undefined, addProblem: AddProblem): CheckedRow {
   const value = isRecord(raw.value) ? raw.value : {};
-  if (!isRecord(raw.value)) complain('', 'the line is no JSON object; write a create body');
-  refuseUnknown(value, FIELDS, '', complain);
-  const signers = readSigners(value.signers, complain);
-  const text = (field: string) => readText(value, field, complain);
+  if (!isRecord(raw.value)) addProblem('', 'the line is not a JSON object; write a create body');
+  refuseUnknown(value, FIELDS, '', addProblem);
+  const signers = readSigners(value.signers, addProblem);
+  const text = (field: string) => readText(value, field, addProblem);
   const envelope: NewEnvelope = {
     templateId: text('templateId') ?? templateId ?? '',
     signers: signers.signers,
     subject: text('subject'),
     message: text('message'),
-    metadata: readMetadata(value.metadata, complain),
-    webhookUrl: readUrl(text('webhookUrl'), complain),
-    expiresInDays: readDays(value.expiresInDays, complain),
-    signingOrder: readOrder(text('signingOrder'), complain),
+    metadata: readMetadata(value.metadata, addProblem),
+    webhookUrl: readUrl(text('webhookUrl'), addProblem),
+    expiresInDays: readDays(value.expiresInDays, addProblem),
+    signingOrder: readOrder(text('signingOrder'), addProblem),
   };
   if (envelope.templateId === '')
-    complain('templateId', 'no template is named; fill it in, or give --template');
+    addProblem('templateId', 'the row has no template; fill it in or pass --template');
   const requestId = text('requestId');
   if ((requestId?.length ?? 0) > LONGEST_REQUEST_ID)
-    complain('requestId', `it is longer than ${LONGEST_REQUEST_ID} characters; shorten it`);
+    addProblem('requestId', `it is longer than ${LONGEST_REQUEST_ID} characters; shorten it`);
   return { envelope: withoutMissing(envelope), requestId, unnamed: signers.unnamed };
 }
 
@@ -86,13 +89,13 @@ function refuseUnknown(
   value: Readonly<Record<string, unknown>>,
   known: readonly string[],
   prefix: string,
-  complain: Complain,
+  addProblem: AddProblem,
 ): void {
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const meant = nearest(key, known);
     const text = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
-    complain(`${prefix}${key}`, entryOf(DECIDED_ELSEWHERE, key) ?? `there is no such field; ${text}`);
+    addProblem(`${prefix}${key}`, entryOf(DECIDED_ELSEWHERE, key) ?? `there is no such field; ${text}`);
   }
 }
 
@@ -100,25 +103,25 @@ function refuseUnknown(
 function readText(
   value: Readonly<Record<string, unknown>>,
   field: string,
-  complain: Complain,
+  addProblem: AddProblem,
 ): string | undefined {
   const text = Object.hasOwn(value, field) ? value[field] : undefined;
   if (text === undefined || text === null) return undefined;
   if (typeof text === 'string' && text.trim() !== '') return text;
-  complain(
+  addProblem(
     field,
-    typeof text === 'string' ? 'it is blank; fill it in or leave it out' : 'it is no text; put it in quotes',
+    typeof text === 'string' ? 'it is blank; fill it in or leave it out' : 'it is not text; put it in quotes',
   );
   return undefined;
 }
 
-function readSigners(value: unknown, complain: Complain): { signers: NewSigner[]; unnamed: number } {
+function readSigners(value: unknown, addProblem: AddProblem): { signers: NewSigner[]; unnamed: number } {
   if (!isList(value) || value.length === 0) {
-    complain('signers', 'the row has no signer; an envelope needs at least one');
+    addProblem('signers', 'the row has no signer; an envelope needs at least one');
     return { signers: [], unnamed: 0 };
   }
   if (value.length > LIMITS.signers)
-    complain(
+    addProblem(
       'signers',
       `the row has ${counted(value.length, 'signer')}; an envelope takes at most ${LIMITS.signers}`,
     );
@@ -126,10 +129,10 @@ function readSigners(value: unknown, complain: Complain): { signers: NewSigner[]
   const seen = new Set<string>();
   const signers = value.map((item, index) => {
     const path = `signers.${index}.`;
-    const signer = readSigner(item, path, complain);
+    const signer = readSigner(item, path, addProblem);
     const key = `${signer.email.toLowerCase()} ${signer.role ?? ''}`;
     if (signer.email !== '' && seen.has(key))
-      complain(`${path}email`, `${signer.email} is a signer of this row already; keep one`);
+      addProblem(`${path}email`, `${signer.email} is already a signer of this row; keep one`);
     seen.add(key);
     unnamed += Number(signer.name === signer.email);
     return signer;
@@ -137,16 +140,16 @@ function readSigners(value: unknown, complain: Complain): { signers: NewSigner[]
   return { signers, unnamed };
 }
 
-function readSigner(value: unknown, path: string, complain: Complain): NewSigner {
+function readSigner(value: unknown, path: string, addProblem: AddProblem): NewSigner {
   const record = isRecord(value) ? value : {};
-  if (!isRecord(value)) complain(path.slice(0, -1), 'it is no object; write {"email":"a@b.c","name":"Ada"}');
-  const inside: Complain = (field, text) => complain(`${path}${field}`, text);
+  if (!isRecord(value))
+    addProblem(path.slice(0, -1), 'it is not an object; write {"email":"a@b.c","name":"Ada"}');
+  const inside: AddProblem = (field, text) => addProblem(`${path}${field}`, text);
   refuseUnknown(record, SIGNER_FIELDS, '', inside);
   const email = readText(record, 'email', inside)?.trim();
   if (email === undefined) {
     if (!Object.hasOwn(record, 'email')) inside('email', 'the signer has no address; fill it in');
-  } else if (!isEmailAddress(email))
-    inside('email', `"${email}" is not an email address; write it like a@b.c`);
+  } else checkAddress(email, inside);
   const role = readText(record, 'role', inside);
   const { order } = record;
   const hasOrder = order !== undefined && order !== null;
@@ -160,36 +163,41 @@ function readSigner(value: unknown, path: string, complain: Complain): NewSigner
   };
 }
 
-function readMetadata(value: unknown, complain: Complain): Record<string, unknown> | undefined {
+function checkAddress(email: string, addProblem: AddProblem): void {
+  const problem = addressProblem(email);
+  if (problem !== undefined) addProblem('email', `"${email}" ${problem}; write it like a@b.c`);
+}
+
+function readMetadata(value: unknown, addProblem: AddProblem): Record<string, unknown> | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isRecord(value)) {
-    complain('metadata', 'it is no object; write {"deal":"4711"}');
+    addProblem('metadata', 'it is not an object; write {"deal":"4711"}');
     return undefined;
   }
   for (const key of RESERVED) {
     if (Object.hasOwn(value, key))
-      complain(`metadata.${key}`, 'esign keeps its own notes under this name; choose another one');
+      addProblem(`metadata.${key}`, 'esign uses this name itself; choose another one');
   }
   return value;
 }
 
-function readUrl(text: string | undefined, complain: Complain): string | undefined {
+function readUrl(text: string | undefined, addProblem: AddProblem): string | undefined {
   if (text !== undefined && !(URL.canParse(text) && /^https?:/.test(text)))
-    complain('webhookUrl', `"${text}" is not a web address; write it like https://example.com/hook`);
+    addProblem('webhookUrl', `"${text}" is not a web address; write it like https://example.com/hook`);
   return text;
 }
 
-function readDays(value: unknown, complain: Complain): number | undefined {
+function readDays(value: unknown, addProblem: AddProblem): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (isWhole(value, 1)) return value;
-  complain('expiresInDays', `"${String(value)}" is not a number of days; write a whole number from 1`);
+  addProblem('expiresInDays', `"${String(value)}" is not a number of days; write a whole number from 1`);
   return undefined;
 }
 
-function readOrder(text: string | undefined, complain: Complain): string | undefined {
+function readOrder(text: string | undefined, addProblem: AddProblem): string | undefined {
   const order = text?.trim().toUpperCase();
   if (order !== undefined && !SIGNING_ORDERS.some((known) => known === order))
-    complain('signingOrder', `"${text ?? ''}" is not a signing order; write sequential or parallel`);
+    addProblem('signingOrder', `"${text ?? ''}" is not a signing order; write sequential or parallel`);
   return order;
 }
 

@@ -1,12 +1,19 @@
 import { UsageError } from '../../kernel/errors.ts';
 
-/** First bytes by which a file shows that it is no UTF-8 text, and what to do about it. */
+/** The first bytes of files that are not UTF-8 text. */
 const OTHER_KINDS: readonly (readonly [readonly number[], string])[] = [
   [[0xff, 0xfe], 'is UTF-16 text'],
   [[0xfe, 0xff], 'is UTF-16 text'],
   [[0x50, 0x4b, 0x03, 0x04], 'is a spreadsheet or another zipped file'],
   [[0xd0, 0xcf, 0x11, 0xe0], 'is an old spreadsheet'],
   [[0x1f, 0x8b], 'is compressed'],
+  [[...Buffer.from('%PDF-')], 'is a PDF'],
+  [[...Buffer.from('{\\rtf')], 'is a text document with formatting (RTF)'],
+  [[...Buffer.from('<html')], 'is a web page'],
+  [[...Buffer.from('<!DOCTYPE')], 'is a web page'],
+  [[...Buffer.from('<?xml')], 'is XML'],
+  [[0x89, 0x50, 0x4e, 0x47], 'is an image'],
+  [[0xff, 0xd8, 0xff], 'is an image'],
 ];
 const HINT = 'Save it as CSV in UTF-8 ("CSV UTF-8" in a spreadsheet program). Nothing was sent.';
 

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { entryOf } from '../../kernel/json.ts';
-import { nearest } from '../../kernel/nearest.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
 import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import type { Installation } from './installation.ts';
 
@@ -13,9 +13,16 @@ export function inOurWords(argv: readonly string[], { commands }: Pick<Installat
   if (first === 'sandbox' && second === 'exec') return [first, second, ...separated(rest)];
   if (first === 'help') return [...argv.slice(1), '--help'];
   if (asksForJsonOf(argv, Object.keys(commands))) return [...argv, '--help'];
+  // Topics are plural; their singular is accepted, too.
+  const topic = isTopic(`${first}s`, commands) && !isTopic(first, commands) ? `${first}s` : first;
   const ours = entryOf(VERBS, second);
-  const isOurs = (verb: string) => Object.hasOwn(commands, `${first} ${verb}`);
-  return ours !== undefined && !isOurs(second) && isOurs(ours) ? [first, ours, ...rest] : [...argv];
+  const isOurs = (verb: string) => Object.hasOwn(commands, `${topic} ${verb}`);
+  if (ours !== undefined && !isOurs(second) && isOurs(ours)) return [topic, ours, ...rest];
+  return topic === first ? [...argv] : [topic, ...argv.slice(1)];
+}
+
+function isTopic(word: string, commands: Installation['commands']): boolean {
+  return Object.keys(commands).some((name) => name === word || name.startsWith(`${word} `));
 }
 
 /** `--json` with no command: for a program the help is JSON, too. */
@@ -46,48 +53,161 @@ const TOPICS: Readonly<Record<string, string>> = {
     env: 'envelopes',
     envs: 'envelopes',
     envelope: 'envelopes',
+    contract: 'envelopes',
+    contracts: 'envelopes',
+  },
+  ...{
     template: 'templates',
     profile: 'profiles',
+    event: 'events',
+    document: 'documents',
+    docs: 'documents',
   },
-  ...{ event: 'events', webhook: 'events', webhooks: 'events', document: 'documents', docs: 'documents' },
 };
 
-/** What people try, and what it is here. Each of them reads: none may lead to a command that mails. */
-const TRIED: Readonly<Record<string, string>> = {
-  list: 'envelopes list',
-  ls: 'envelopes list',
-  find: 'find TEXT',
-  search: 'find TEXT',
-  get: 'envelopes get ID',
-  show: 'envelopes get ID',
-  view: 'envelopes get ID',
-  read: 'envelopes get ID',
-  seen: 'envelopes get ID',
-  status: 'envelopes summary',
-  stats: 'envelopes summary',
-  login: 'profiles add NAME --base-url URL',
-  whoami: 'profiles show',
-  completion: 'autocomplete',
+/** What people try, and the command that does it. A word that reads never leads to a command that emails. */
+const ALIASES: Readonly<Record<string, string>> = {
+  ...{ list: 'envelopes list', ls: 'envelopes list', all: 'envelopes list' },
+  ...{ find: 'find TEXT', search: 'find TEXT' },
+  ...{
+    get: 'envelopes get ID',
+    show: 'envelopes get ID',
+    view: 'envelopes get ID',
+    read: 'envelopes get ID',
+  },
+  ...{
+    see: 'envelopes get ID',
+    look: 'envelopes get ID',
+    cat: 'envelopes get ID',
+    check: 'envelopes get ID',
+  },
+  ...{
+    seen: 'envelopes get ID',
+    open: 'envelopes get ID',
+    info: 'envelopes get ID',
+    describe: 'envelopes get ID',
+  },
+  ...{ history: 'envelopes get ID --history', log: 'envelopes get ID --history' },
+  ...{
+    status: 'envelopes summary',
+    stats: 'envelopes summary',
+    stat: 'envelopes summary',
+    summary: 'envelopes summary',
+  },
+  ...{ wait: 'envelopes watch ID', watch: 'envelopes watch ID' },
+  ...{ download: 'envelopes download ID', pull: 'envelopes download ID', pdf: 'envelopes download ID' },
+  evidence: 'envelopes evidence ID --dir DIR',
+  ...{
+    new: 'envelopes create',
+    add: 'envelopes create',
+    create: 'envelopes create',
+    make: 'envelopes create',
+  },
+  send: 'envelopes create --send',
+  ...{ edit: 'envelopes replace ID', update: 'envelopes replace ID', fix: 'envelopes replace ID' },
+  ...{ correct: 'envelopes replace ID', change: 'envelopes replace ID', replace: 'envelopes replace ID' },
+  ...{ remind: 'envelopes remind ID', resend: 'envelopes remind ID', nudge: 'envelopes remind ID' },
+  ...{ cancel: 'envelopes cancel ID', void: 'envelopes cancel ID', delete: 'envelopes cancel ID' },
+  ...{ remove: 'envelopes cancel ID', rm: 'envelopes cancel ID', revoke: 'envelopes cancel ID' },
+  sign: 'sandbox sign ID',
+  ...{ webhook: 'listen', webhooks: 'listen', tunnel: 'listen' },
+  ...{ login: 'profiles add NAME --base-url URL', logout: 'profiles remove NAME', auth: 'profiles list' },
+  ...{ whoami: 'profiles show', config: 'profiles show', init: 'profiles add NAME --base-url URL' },
+  ...{ completion: 'autocomplete', completions: 'autocomplete' },
 };
 
-/** The command that was most likely meant by words that name none. One that mails or deletes only for a slip of the finger. */
+/** The same for the words after a topic other than `envelopes`, where its own commands don't match. */
+const TOPIC_ALIASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  auth: {
+    login: 'profiles add NAME --base-url URL',
+    logout: 'profiles remove NAME',
+    status: 'profiles show',
+  },
+  bulk: {
+    ...{
+      send: 'bulk create FILE --send',
+      import: 'bulk create FILE',
+      new: 'bulk create FILE',
+      run: 'bulk create FILE',
+    },
+    ...{
+      retry: 'bulk resume RUN',
+      continue: 'bulk resume RUN',
+      status: 'bulk show RUN',
+      get: 'bulk show RUN',
+    },
+    ...{ ls: 'bulk list', download: 'bulk export RUN', results: 'bulk export RUN' },
+  },
+  documents: {
+    get: 'documents download KEY',
+    ls: 'envelopes list --status COMPLETED',
+    list: 'envelopes list --status COMPLETED',
+  },
+  events: {
+    listen: 'listen',
+    send: 'events trigger EVENT --to URL',
+    resend: 'events replay ID --to URL',
+    ls: 'events list',
+  },
+  profiles: {
+    new: 'profiles add NAME --base-url URL',
+    delete: 'profiles remove NAME',
+    update: 'profiles edit NAME',
+  },
+  sandbox: { status: 'doctor', mail: 'sandbox mails', clear: 'sandbox reset', run: 'sandbox start' },
+  templates: { find: 'templates list --search TEXT', search: 'templates list --search TEXT' },
+  webhooks: {
+    replay: 'events replay ID --to URL',
+    list: 'events list',
+    trigger: 'events trigger EVENT --to URL',
+  },
+};
+
+/** The command that was most likely meant by words that are no command; undefined rather than a wrong guess. */
 export function commandMeant(words: string, names: readonly string[]): string | undefined {
   const [first = '', ...rest] = words.split(' ');
   const parts = [entryOf(TOPICS, first) ?? first, ...rest];
-  if (names.includes(parts.join(' '))) return parts.join(' ');
-  const isNone = !names.includes(parts.slice(0, 2).join(' '));
-  const tried = entryOf(TRIED, (parts[0] === 'envelopes' ? parts[1] : first) ?? '');
-  if (tried !== undefined && isNone) return tried;
+  const [topic = '', verb] = parts;
   // `envelopes get x y` is routed as one long command name when an argument is not expected.
-  for (let length = parts.length; length > 0; length--) {
-    const typed = parts.slice(0, length).join(' ');
-    const meant = nearest(
-      typed,
-      names.filter((name) => isHarmless(name) || isSlip(typed, name)),
-    );
-    if (meant !== undefined) return meant;
+  for (let length = Math.min(2, parts.length); length > 0; length--) {
+    const name = parts.slice(0, length).join(' ');
+    if (names.includes(name)) return name;
   }
-  return undefined;
+  const alias = aliasFor(topic, verb);
+  if (alias !== undefined) return alias;
+  if (verb === undefined) return mistyped(topic, names);
+  const topics = [
+    ...new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? '')),
+  ];
+  const near = topics.includes(topic)
+    ? undefined
+    : topics.find((name) => distance(topic, name) <= MOST_SLIPS);
+  if (near !== undefined && near.length > 2 * MOST_SLIPS)
+    return commandMeant([near, ...rest].join(' '), names);
+  return mistyped(`${topic} ${verb}`, names) ?? mistyped(topic, names);
+}
+
+function aliasFor(topic: string, verb: string | undefined): string | undefined {
+  if (topic === 'envelopes') return verb === undefined ? undefined : entryOf(ALIASES, verb);
+  const ofTopic = entryOf(TOPIC_ALIASES, topic);
+  return (verb === undefined ? undefined : ofTopic && entryOf(ofTopic, verb)) ?? entryOf(ALIASES, topic);
+}
+
+/** The command that differs by a slip or two of the fingers; one that emails or deletes only for a single slip. */
+function mistyped(typed: string, names: readonly string[]): string | undefined {
+  const isNear = (name: string) =>
+    isHarmless(name) ? distance(typed, name) <= MOST_SLIPS : isSlip(typed, name);
+  // In a short word, two other letters make another word.
+  const candidates = names.filter(
+    (name) => isNear(name) && (isSlip(typed, name) || shortestPart(name) > 2 * MOST_SLIPS),
+  );
+  return nearest(typed, candidates);
+}
+
+const MOST_SLIPS = 2;
+
+function shortestPart(name: string): number {
+  return Math.min(...name.split(' ').map((part) => part.length));
 }
 
 function isHarmless(name: string): boolean {

@@ -2,13 +2,13 @@ import type { Command } from '@oclif/core/command';
 import type { Config } from '@oclif/core/config';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
-import { nearest } from '../../kernel/nearest.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
 import { commandMeant } from './familiar.ts';
 
-/** What oclif makes of the message of an error that a flag's own parser throws. */
+/** oclif's wrapper around the message of an error that a flag's own parser throws. */
 const OF_A_FLAG = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
 
-/** Anything thrown, with what oclif reports about flags, arguments and commands made into usage errors of ours. */
+/** Turns oclif's errors about flags, arguments, and commands into usage errors, and returns other errors unchanged. */
 export function translate(error: unknown, config: Config | undefined, argv: readonly string[]): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof EsignError) {
@@ -26,19 +26,26 @@ export function translate(error: unknown, config: Config | undefined, argv: read
   const help = `See \`esign ${id ? `${id} ` : ''}--help\`.`;
   const flags = flagsOf(error);
   if (flags !== undefined) return unknownFlag(flags, config, id, help);
-  // oclif appends its own pointer to the help, and lists what it knows of each flag.
+  // oclif appends its own hint about the help, and a list of the flags.
   const [sentence = ''] = messageOf(error).split(/\n(?:See more help|USAGE|\nNote: --)/);
   return new UsageError(tidy(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });
 }
 
-/** Words that name no command, and the one that was most likely meant. */
+/** Creates the error for an unknown command, with a suggestion if one is close enough. */
 export function unknownCommand(id: string, ids: readonly string[]): UsageError {
   const words = id.replaceAll(':', ' ');
   const meant = commandMeant(
     words,
     ids.map((one) => one.replaceAll(':', ' ')),
   );
-  return new UsageError(`There is no command "${words}".`, {
+  // Arguments are not part of the name.
+  const [first = ''] = words.split(' ');
+  const isTopic = ids.some((one) => one.startsWith(`${first}:`));
+  const name = words
+    .split(' ')
+    .slice(0, isTopic ? 2 : 1)
+    .join(' ');
+  return new UsageError(`There is no command "${name}".`, {
     hint:
       meant === undefined ? 'See `esign --help`.' : `Did you mean \`esign ${meant}\`? See \`esign --help\`.`,
   });
@@ -59,7 +66,7 @@ function unknownFlag(
   });
 }
 
-/** The unknown flags of oclif's NonExistentFlagsError. */
+/** Returns the unknown flags of oclif's NonExistentFlagsError. */
 function flagsOf(error: Error): string[] | undefined {
   const flags: unknown = 'flags' in error ? error.flags : undefined;
   if (!Array.isArray(flags) || !error.message.startsWith('Nonexistent flag')) return undefined;
@@ -79,27 +86,27 @@ function commandId(config: Config | undefined, argv: readonly string[]): string 
   return '';
 }
 
-/** What oclif says, and how it is said here. A value that was given is not repeated where it may be a secret. */
+/** oclif's messages and ours. The value is not repeated where it may be a secret. */
 const OCLIF_SENTENCES: readonly (readonly [RegExp, string])[] = [
-  [/^Missing 1 required arg:\n(\S+)\s+(.*)$/s, 'The argument $1 is missing: $2'],
-  [/^Missing \d+ required args:\n/, 'Arguments are missing:\n'],
+  [/^Missing 1 required arg:\n(\S+)\s+(.*)$/s, 'Missing argument $1: $2'],
+  [/^Missing \d+ required args:\n/, 'Missing arguments:\n'],
   [/^Parsing (--\S+) \n\tExpected (.*) but received: (.*)$/s, '$1 takes $2, not $3.'],
   [/^Expected (--[^=\s]+)=(.*) to be one of: (.*)$/s, '$1 takes one of $3, not $2.'],
   [/^Expected (.*) to be one of: (.*)$/s, 'This takes one of $2, not $1.'],
-  [/(--[^=\s]+)(?:=\S*)? cannot also be provided when using (--\S+)/g, '$2 and $1 exclude each other.'],
-  [/^All of the following must be provided when using (--\S+): (.*)$/s, '$1 goes with $2 only.'],
-  [/^(?:Exactly|At least) one of the following must be provided: (.*)$/s, 'One of these is missing: $1.'],
+  [/(--[^=\s]+)(?:=\S*)? cannot also be provided when using (--\S+)/g, "$2 and $1 can't be used together."],
+  [/^All of the following must be provided when using (--\S+): (.*)$/s, '$1 requires $2.'],
+  [/^(?:Exactly|At least) one of the following must be provided: (.*)$/s, 'Specify one of these: $1.'],
   [/^Flag (--\S+) expects one of these values: (.*)$/s, '$1 needs a value: one of $2.'],
   [/^Flag (--\S+) expects a value$/, '$1 needs a value.'],
-  [/^Flag (--\S+) can only be specified once$/, '$1 can be given once only.'],
-  [/^Unexpected argument: /, 'There is one argument too many: '],
-  [/^Unexpected arguments: /, 'There are arguments too many: '],
+  [/^Flag (--\S+) can only be specified once$/, '$1 can only be used once.'],
+  [/^Unexpected argument: /, 'Unexpected argument: '],
+  [/^Unexpected arguments: /, 'Unexpected arguments: '],
 ];
 
 function tidy(message: string, command: Command.Loadable | undefined): string {
   const missing = (_: string, flag: string) => {
     const what = command?.flags[flag]?.description;
-    return `The flag --${flag} is missing${what === undefined ? '' : `: ${what}`}.`;
+    return `Missing flag --${flag}${what === undefined ? '' : `: ${what}`}.`;
   };
   const plain = message
     .replace(/^The following errors? occurred:\s*/, '')
@@ -107,7 +114,7 @@ function tidy(message: string, command: Command.Loadable | undefined): string {
   return OCLIF_SENTENCES.reduce((text, [theirs, ours]) => text.replace(theirs, ours), plain).trim();
 }
 
-/** True when the error is a prompt that was ended with Ctrl-C. */
+/** Returns true if the error is a prompt that was aborted with Ctrl-C. */
 export function isAbortedPrompt(error: unknown): boolean {
   return isRecord(error) || error instanceof Error ? Reflect.get(error, 'name') === 'ExitPromptError' : false;
 }

@@ -1,6 +1,7 @@
 import { type Installation, versionOf } from './installation.ts';
+import { prepareOutput } from './output.ts';
 
-/** What a command asks of oclif's Config; making a whole one takes longer than most commands. */
+/** The part of oclif's Config that a command uses. Creating a full one takes longer than most commands. */
 interface QuickConfig {
   bin: string;
   /** The folder of the package. */
@@ -15,9 +16,9 @@ const WORD = /^[a-z][a-z-]*$/;
 const HELP = new Set(['--help', '-h']);
 
 /**
- * Runs the command that the first words name, without oclif's search for plugins and commands.
- * Returns false, having done nothing, for everything else: help, the version, words that name no command. oclif's runner
- * starts no command: what it would need for that is not in the bundle.
+ * Runs the command named by the first arguments, without oclif's search for plugins and commands.
+ * Returns false without doing anything for help, the version, and unknown commands. Only this function starts commands:
+ * the bundle lacks the parts of oclif's runner that would.
  */
 export async function quickStart(argv: readonly string[], installed: Installation): Promise<boolean> {
   if (wantsHelp(argv)) return false;
@@ -25,32 +26,33 @@ export async function quickStart(argv: readonly string[], installed: Installatio
   if (found === undefined) return false;
   const command = await found.load();
   if (!isCommand(command)) return false;
+  prepareOutput(found.id, beforeDashes(argv));
   await new command(argv.slice(found.words), quickConfig(installed)).run();
   return true;
 }
 
-/** True when help is asked for rather than the command itself. */
+/** Returns true if the arguments ask for help. */
 export function wantsHelp(argv: readonly string[]): boolean {
   return beforeDashes(argv).some((word) => HELP.has(word));
 }
 
-/** The words before `--`: behind it everything is an argument. */
+/** Returns the arguments before `--`; everything after it is positional. */
 export function beforeDashes(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end < 0 ? argv : argv.slice(0, end);
 }
 
-/** The command that the longest run of first words names. */
+/** Returns the command with the longest name that the first arguments match. */
 function findCommand(
   argv: readonly string[],
   { commands }: Installation,
-): { load: () => unknown; words: number } | undefined {
+): { id: string; load: () => unknown; words: number } | undefined {
   for (const words of [2, 1]) {
     const parts = argv.slice(0, words);
     if (parts.length < words || !parts.every((part) => WORD.test(part))) continue;
     const id = parts.join(' ');
     const load = Object.hasOwn(commands, id) ? commands[id] : undefined;
-    if (load) return { load, words };
+    if (load) return { id: parts.join(':'), load, words };
   }
   return undefined;
 }

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { isSea } from 'node:sea';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 import { childEnvironment } from '../../kernel/process/child-environment.ts';
+import { isExecutable } from '../../kernel/process/is-executable.ts';
 import { isDayAgo, isNewer, readRecord, recordPath, writeRecord } from '../../update/record.ts';
 
 /**
@@ -27,12 +27,14 @@ export function updateNotice(version: string, now: number): string | undefined {
 }
 
 function noticeOf(latest: string, version: string): string {
-  const how = isSea() ? 'Get it where this one is from.' : 'Get it with `npm install --global esign-cli`.';
+  const how = isExecutable()
+    ? 'Get it where this one is from.'
+    : 'Get it with `npm install --global esign-cli`.';
   return `esign ${latest} is out; this is ${version}. ${how} (ESIGN_NO_UPDATE_NOTICE=1 turns this off.)`;
 }
 
 function askInBackground(): void {
-  const program = isSea() ? ['__update'] : [process.argv[1] ?? '', '__update'];
+  const program = isExecutable() ? ['__update'] : [process.argv[1] ?? '', '__update'];
   const child = spawn(process.execPath, program, {
     cwd: homedir(),
     env: childEnvironment(),

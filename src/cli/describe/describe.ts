@@ -4,6 +4,7 @@ import {
   type FlagFacts,
   readCommandTree,
 } from '../../completion/commands.ts';
+import { command as copyable } from '../../kernel/text/shell-words.ts';
 import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import { jsonText } from '../../output/json.ts';
 import { unknownCommand } from '../boot/oclif-errors.ts';
@@ -66,7 +67,7 @@ function leaf(id: string, command: CommandFacts, root: string): Record<string, u
   };
   const whole = { ...facts, outputSchema: outputSchemaOf(root, id) };
   if (Buffer.byteLength(jsonText(whole)) <= MOST_BYTES) return whole;
-  return { ...facts, outputSchema: `esign schema ${nameOf(id)}` };
+  return { ...facts, outputSchema: copyable('schema', ...nameOf(id).split(' ')) };
 }
 
 function flagFacts(flag: FlagFacts): Record<string, unknown> {

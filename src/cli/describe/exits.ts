@@ -1,3 +1,4 @@
+import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import { EXIT, EXIT_MEANINGS } from '../exit-codes.ts';
 
 /** Every command may end so. */
@@ -8,7 +9,7 @@ const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EX
 /** They work on this machine's files alone. */
 const OFFLINE = new Set([
   ...['autocomplete', 'schema'],
-  ...['bulk:export', 'bulk:list', 'bulk:show', 'bulk:template'],
+  ...['bulk:export', 'bulk:list', 'bulk:show'],
   ...['documents:verify', 'events:list', 'events:secret', 'events:show', 'events:verify'],
   ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use', 'sandbox:exec'],
 ]);
@@ -31,6 +32,11 @@ const OWN: Readonly<Record<number, readonly string[]>> = {
 /** The exit codes that a command may end with, and what each means. */
 export function exitsOf(id: string): Record<string, string> {
   const own = Object.entries(OWN).flatMap(([code, ids]) => (ids.includes(id) ? [Number(code)] : []));
-  const codes = [...ANY, ...(OFFLINE.has(id) ? [] : ASKING), ...own];
-  return Object.fromEntries(codes.map((code) => [code, EXIT_MEANINGS[code] ?? '']));
+  // Where stdout is closed early (boot/output.ts); a listener then ends with 1.
+  const cut = ['writes', 'mails', 'deletes'].includes(COMMAND_EFFECTS[id] ?? '') ? [EXIT.partial] : [];
+  const codes = new Set([...ANY, ...(OFFLINE.has(id) ? [] : ASKING), ...own, ...cut]);
+  const meanings = Object.fromEntries([...codes].map((code) => [code, EXIT_MEANINGS[code] ?? '']));
+  return id === 'sandbox:exec'
+    ? { ...meanings, '*': 'any other code: the exit code of the command' }
+    : meanings;
 }

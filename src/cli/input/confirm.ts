@@ -1,4 +1,5 @@
 import { UsageError } from '../../kernel/errors.ts';
+import type { Terminal } from '../../output/terminal.ts';
 import type { Context } from '../context.ts';
 import { confirm } from '../prompts/prompts.ts';
 
@@ -7,6 +8,13 @@ export interface Confirmation {
   yes: boolean | undefined;
   /** What did not happen when the answer is no, such as `nothing was sent`. */
   otherwise: string;
+  /** Whether stdin was read for something else, such as ids. */
+  fromStdin?: boolean;
+}
+
+/** Returns whether there is somebody to ask: on stdin, or past it once it was read for something else. */
+export function canAsk(terminal: Terminal, fromStdin = false): boolean {
+  return fromStdin ? terminal.canAskPastStdin : terminal.canAsk;
 }
 
 /**
@@ -15,13 +23,13 @@ export interface Confirmation {
  */
 export async function confirmed(
   question: string,
-  { yes, otherwise }: Confirmation,
+  { yes, otherwise, fromStdin }: Confirmation,
   { terminal }: Pick<Context, 'terminal'>,
 ): Promise<void> {
   if (yes === true) return;
-  if (!terminal.canAsk) {
+  if (!canAsk(terminal, fromStdin)) {
     const so = `${otherwise.charAt(0).toUpperCase()}${otherwise.slice(1)}`;
-    throw new UsageError(`${question} There is nobody to ask, and --yes is not given.`, {
+    throw new UsageError(`${question} Confirmation is required, and no terminal is available to ask on.`, {
       hint: `Add --yes to the command. ${so}.`,
     });
   }

@@ -3,7 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
-import { inexactNumber } from '../../kernel/json-text.ts';
+import { inexactNumber } from '../../kernel/text/json-text.ts';
+import { takeStdin } from './stdin.ts';
 
 /**
  * A text file the user named; without the byte order mark some editors put first. `-` is stdin.
@@ -24,8 +25,9 @@ export async function readText(path: string, what: string): Promise<string> {
 /** The bytes of a file the user named, exactly. `-` is stdin. */
 export async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
-    return await (path === '-' ? buffer(process.stdin) : readFile(path));
+    return await (path === '-' ? buffer(takeStdin(what)) : readFile(path));
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and who may read it.',

@@ -1,10 +1,14 @@
 import { UsageError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
+import { takeStdin } from './stdin.ts';
 
-/** The ids of a command line, and whether its output is a stream: several words, though the same, or ids from stdin. */
+/** The ids of a command line. */
 export interface Ids {
   ids: string[];
+  /** Whether the output is a stream: several words, even if they are the same, or ids from stdin. */
   stream: boolean;
+  /** Whether stdin was read to its end, so that questions need another place to read the answer from. */
+  fromStdin: boolean;
 }
 
 /**
@@ -33,9 +37,12 @@ interface Reading {
 
 async function read(words: readonly string[], what: string, reading: Reading): Promise<Ids> {
   const ids: string[] = [];
+  let isStdinRead = false;
   for (const word of words) {
-    if (word === '-') ids.push(...(await readLines(reading)));
-    else if (word.startsWith('-'))
+    if (word === '-') {
+      if (!isStdinRead) await readLines(ids, what, reading);
+      isStdinRead = true;
+    } else if (word.startsWith('-'))
       throw new UsageError(`There is no flag ${word}.`, { hint: 'See the flags with --help.' });
     else if (word.trim() !== '') ids.push(reading.word(word));
   }
@@ -49,17 +56,19 @@ async function read(words: readonly string[], what: string, reading: Reading): P
     throw new UsageError(`The ${what} is empty.`, {
       hint: 'Name one, or give - to read several from stdin.',
     });
-  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1 };
+  return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin };
 }
 
-async function readLines({ line, stdin = process.stdin }: Reading): Promise<string[]> {
+async function readLines(
+  ids: string[],
+  what: string,
+  { line, stdin = takeStdin(`${what}s`) }: Reading,
+): Promise<void> {
   const { createInterface } = await import('node:readline');
-  const ids: string[] = [];
   for await (const text of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     const id = line(text);
     if (id) ids.push(id);
   }
-  return ids;
 }
 
 /** Of a tab-separated line the first column is the id, so that a list without -q can be piped, too. */

@@ -3,6 +3,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import type { Context } from '../context.ts';
 import { askSecret } from '../prompts/prompts.ts';
+import { takeStdin } from './stdin.ts';
 
 /** Where a secret may come from; never the value of a flag, which every process list shows. */
 export interface SecretSources {
@@ -28,7 +29,7 @@ export async function readSecret(sources: SecretSources, context: Context): Prom
 }
 
 async function find(sources: SecretSources, context: Context): Promise<string> {
-  if (sources.fromStdin) return readAll(process.stdin);
+  if (sources.fromStdin) return readAll(takeStdin(sources.what));
   if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
   if (context.terminal.canAsk) return askSecret(`${sources.what}:`);
   throw new UsageError(`There is no ${sources.what}, and nobody to ask for it.`, { hint: sources.hint });

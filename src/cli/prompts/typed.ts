@@ -1,4 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
+import { isatty, ReadStream } from 'node:tty';
+import { openControllingTerminal } from '../../kernel/process/controlling-terminal.ts';
 
 const PASTE_BEGINS = '\u001b[200~';
 const PASTE_ENDS = '\u001b[201~';
@@ -28,7 +30,8 @@ class TypedAhead {
   #timer: NodeJS.Timeout | undefined;
   /** Told that there is something to take. */
   #taker: (() => void) | undefined;
-  #isListening = false;
+  /** Where the keys come from while questions are asked. */
+  #keys: ReadStream | undefined;
   /** What the one question asked for, not yet undone, lest a key between two is echoed by the terminal. */
   #release: NodeJS.Immediate | undefined;
 
@@ -37,13 +40,12 @@ class TypedAhead {
     if (this.#release !== undefined) clearImmediate(this.#release);
     this.#release = undefined;
     this.#taker = wake;
-    if (!this.#isListening) {
-      this.#isListening = true;
-      process.stdin.on('data', this.#onData).on('end', this.#onEnd);
+    if (this.#keys === undefined) {
+      this.#keys = openKeys().on('data', this.#onData).on('end', this.#onEnd);
       process.stderr.write(BRACKETED_PASTE.on);
     }
-    process.stdin.setRawMode(true);
-    process.stdin.resume();
+    this.#keys.setRawMode(true);
+    this.#keys.resume();
     if (this.#items.length > 0) setImmediate(wake);
   }
 
@@ -65,9 +67,10 @@ class TypedAhead {
 
   #giveBack(): void {
     this.#release = undefined;
-    this.#isListening = false;
-    process.stdin.off('data', this.#onData).off('end', this.#onEnd).pause();
-    process.stdin.setRawMode(false);
+    const keys = this.#keys;
+    this.#keys = undefined;
+    keys?.off('data', this.#onData).off('end', this.#onEnd).pause().setRawMode(false);
+    if (keys !== process.stdin) keys?.destroy();
     process.stderr.write(BRACKETED_PASTE.off);
   }
 
@@ -127,6 +130,12 @@ class TypedAhead {
     this.#items.push(item);
     this.#taker?.();
   }
+}
+
+/** Returns stdin, or the controlling terminal where stdin is a pipe or was read to its end. */
+function openKeys(): ReadStream {
+  const isFree = isatty(0) && !process.stdin.readableEnded;
+  return isFree ? process.stdin : new ReadStream(openControllingTerminal());
 }
 
 /** How many characters at the end of the text may be the beginning of the sequence. */

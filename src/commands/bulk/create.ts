@@ -1,18 +1,18 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { bulkFlags } from '../../cli/bulk/flags.ts';
-import { checkRun, prepareRun } from '../../cli/bulk/prepare.ts';
-import { BulkProgress } from '../../cli/bulk/progress.ts';
-import { bulkClient, RESERVE, runToTheEnd } from '../../cli/bulk/run.ts';
-import { writePreflight } from '../../cli/bulk/view.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import { bulkFlags } from './flags.ts';
+import { checkRun, prepareRun } from './prepare.ts';
+import { BulkProgress } from './progress.ts';
+import { bulkClient, RESERVE, runToTheEnd } from './run.ts';
+import { writePreflight } from './view.ts';
 
 export default class BulkCreate extends EsignCommand {
   static override summary = 'Create envelopes from a CSV or JSON Lines file, one for each row.';
   static override description =
-    'Columns: email,name,role,order (or signer1_email, signer1_name … signerN_…), template_id, subject, message, expires_in_days, meta.KEY, request_id. Every row is checked before the first request. With --send, drafts are made first and then sent, so that nobody is mailed twice. A run that was interrupted goes on with `bulk resume`.';
+    'Columns: email,name,role,order (or signer1_email, signer1_name … signerN_…), template_id, subject, message, expires_in_days, meta.KEY, request_id. Every row is checked before the first request. With --send, drafts are created first and then sent, so that nobody is emailed twice. Rows that were sent from this machine in the last 30 days are skipped: fix a row, run the file again, and only that row is sent. Resume an interrupted run with `bulk resume`.';
   static override examples = [
     '<%= config.bin %> bulk template leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk create leases.csv --template tmpl_lease --dry-run',
@@ -27,16 +27,16 @@ export default class BulkCreate extends EsignCommand {
     }),
   };
   static override flags = {
-    template: Flags.string({ description: 'template for rows that name none', helpValue: 'ID' }),
+    template: Flags.string({ description: 'template for rows without a template_id', helpValue: 'ID' }),
     // Neither has a default: it would count as given.
-    send: Flags.boolean({ description: 'send them to their signers; drafts without it' }),
+    send: Flags.boolean({ description: 'send the envelopes; without it, they stay drafts' }),
     'one-step': Flags.boolean({
       dependsOn: ['send'],
-      description: 'create and send with one request each; a lost reply then needs `bulk resume`',
+      description: 'create and send in one request per row; after a lost response, run `bulk resume`',
     }),
     ...bulkFlags,
     again: Flags.boolean({
-      description: 'begin anew although an earlier run of the same rows is not at its end',
+      description: 'send rows again that were sent in the last 30 days, except those with a request_id',
       default: false,
     }),
     'allow-missing-roles': missingRolesFlag,

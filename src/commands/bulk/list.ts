@@ -1,14 +1,14 @@
 import { summaries } from '../../bulk/run-list.ts';
-import { runsFolder } from '../../cli/bulk/prepare.ts';
-import { runList } from '../../cli/bulk/view.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { writeList } from '../../output/list.ts';
+import { runsFolder } from './prepare.ts';
+import { runList } from './view.ts';
 
 export default class BulkList extends EsignCommand {
-  static override summary = 'List the bulk runs of this machine, the latest first.';
+  static override summary = 'List the bulk runs on this machine, newest first.';
   static override examples = [
     '<%= config.bin %> bulk list',
     '<%= config.bin %> bulk list --json | jq \'.[] | select(.state == "interrupted")\'',

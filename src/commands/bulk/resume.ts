@@ -1,19 +1,19 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { bulkFlags } from '../../cli/bulk/flags.ts';
-import { BulkProgress } from '../../cli/bulk/progress.ts';
-import { bulkClient, namedRun, reopenRun, runToTheEnd } from '../../cli/bulk/run.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import { bulkFlags } from './flags.ts';
+import { BulkProgress } from './progress.ts';
+import { bulkClient, namedRun, reopenRun, runToTheEnd } from './run.ts';
 
 export default class BulkResume extends EsignCommand {
-  static override summary = 'Go on with a run that was interrupted; no row is lost, nobody is mailed twice.';
+  static override summary = 'Resume an interrupted run. No row is lost and nobody is emailed twice.';
   static override examples = [
     '<%= config.bin %> bulk resume --last',
     '<%= config.bin %> bulk resume run-20261121-093012345-4f2a',
     '<%= config.bin %> bulk resume --last --json | jq -c "select(.ok | not)"',
   ];
-  static override args = { run: Args.string({ description: 'id of the run', ignoreStdin: true }) };
+  static override args = { run: Args.string({ description: 'run ID', ignoreStdin: true }) };
   static override flags = { last: Flags.boolean({ description: 'the latest run' }), ...bulkFlags };
 
   async run(): Promise<void> {

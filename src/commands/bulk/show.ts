@@ -1,26 +1,28 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { detailsOf, failuresOf } from '../../bulk/run-list.ts';
-import { runsFolder } from '../../cli/bulk/prepare.ts';
-import { namedRun } from '../../cli/bulk/run.ts';
-import { renderRun } from '../../cli/bulk/view.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeJson } from '../../output/json.ts';
+import { runsFolder } from './prepare.ts';
+import { namedRun } from './run.ts';
+import { renderRun } from './view.ts';
 
 export default class BulkShow extends EsignCommand {
-  static override summary = 'Show where a run stands, and which rows failed and why.';
+  static override summary = 'Show the status of a run, its failed rows, and the reasons.';
   static override examples = [
     '<%= config.bin %> bulk show --last',
     '<%= config.bin %> bulk show run-20261121-093012345-4f2a',
     '<%= config.bin %> bulk show --last --json | jq .failures',
   ];
-  static override args = { run: Args.string({ description: 'id of the run', ignoreStdin: true }) };
+  static override args = {
+    run: Args.string({ description: 'run ID (default: the latest run)', ignoreStdin: true }),
+  };
   static override flags = { last: Flags.boolean({ description: 'the latest run' }) };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkShow);
     const context = this.context(flags);
-    const id = await namedRun(args.run, flags.last);
+    const id = await namedRun(args.run, flags.last, { orLast: true });
     const run = await detailsOf(runsFolder(), id);
     const failures = await failuresOf(runsFolder(), id);
     if (context.json) return writeJson({ ...run, failures }, context.terminal);

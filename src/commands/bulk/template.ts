@@ -3,11 +3,12 @@ import * as Flags from '@oclif/core/flags';
 import { exampleFile } from '../../bulk/rows/example.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
 import { rolesOf } from '../../templates/roles.ts';
 
 export default class BulkTemplate extends EsignCommand {
-  static override summary = 'Write an example file to fill in, with the roles of a template.';
+  static override summary = 'Write an example CSV or JSON Lines file for `bulk create`.';
   static override examples = [
     '<%= config.bin %> bulk template leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk template leases.jsonl --template tmpl_lease',
@@ -15,14 +16,14 @@ export default class BulkTemplate extends EsignCommand {
   ];
   static override args = {
     file: Args.string({
-      description: 'CSV, or JSON Lines when it ends in .jsonl; - for stdout',
+      description: 'file to write: CSV, or JSON Lines if it ends in .jsonl; - for stdout',
       required: true,
       ignoreStdin: true,
     }),
   };
   static override flags = {
-    template: Flags.string({ description: 'template whose roles it takes', helpValue: 'ID' }),
-    force: Flags.boolean({ description: 'replace a file that is there' }),
+    template: Flags.string({ description: 'template whose roles the file should contain', helpValue: 'ID' }),
+    force: Flags.boolean({ description: 'replace an existing file' }),
   };
 
   async run(): Promise<void> {
@@ -34,7 +35,9 @@ export default class BulkTemplate extends EsignCommand {
     const text = exampleFile(/\.jsonl$/.test(args.file) ? 'jsonl' : 'csv', flags.template, roles);
     await writeNewFile(args.file, text, flags.force, context);
     if (args.file === '-') return;
-    context.notice(`Written: ${args.file}. Fill it in, then: esign bulk create ${args.file} --dry-run`);
+    context.notice(
+      `Written: ${args.file}. Fill it in, then: ${command('bulk', 'create', args.file, '--dry-run')}`,
+    );
     if (context.json) await writeJson({ path: args.file }, context.terminal);
   }
 }

@@ -1,12 +1,12 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { forEachKey } from '../../cli/documents/keys.ts';
-import { renderObject } from '../../cli/documents/view.ts';
 import { readKeys } from '../../cli/input/ids.ts';
 import { describeObject } from '../../documents/bucket/object-facts.ts';
+import { renderObject } from './download/view.ts';
+import { forEachKey } from './keys.ts';
 
 export default class DocumentsHead extends EsignCommand {
-  static override summary = 'Show what the bucket says of files without fetching them: size, time, ETag.';
+  static override summary = 'Show the size, modification time, and ETag of files without downloading them.';
   static override examples = [
     '<%= config.bin %> documents head esign/envelopes/org_1/env_123/signed.pdf',
     '<%= config.bin %> envelopes get env_123 --json | jq -r .signedDocumentStorageKey | <%= config.bin %> documents head -',

@@ -1,29 +1,32 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { forEachKey } from '../../cli/documents/keys.ts';
+import type { Context } from '../../cli/context.ts';
 import { durationFlag } from '../../cli/flags.ts';
 import { readKeys } from '../../cli/input/ids.ts';
-
-const DEFAULT_MS = 15 * 60_000;
-/** The longest that S3 accepts. */
-const MOST_S = 7 * 86_400;
+import { LINK_MS } from '../../documents/defaults.ts';
+import { fileOf } from '../../documents/download/locate.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { forEachKey } from './keys.ts';
 
 export default class DocumentsLink extends EsignCommand {
-  static override summary = 'Print a link that opens a file without a key, for a while.';
+  static override summary = 'Create a temporary download link (presigned URL) to a file.';
   static override description =
-    'Whoever has the link can read the file until it expires. It is printed to stdout and nowhere else.';
+    'Anyone with the link can read the file until it expires. It is printed to stdout and stored nowhere.';
   static override examples = [
     '<%= config.bin %> documents link esign/envelopes/org_1/env_123/signed.pdf',
-    '<%= config.bin %> documents link KEY --expires 2h',
+    '<%= config.bin %> documents link env_123 --expires 2h',
     '<%= config.bin %> documents link KEY --json | jq -r .url',
   ];
   static override strict = false;
   static override args = {
-    key: Args.string({ description: 'storage keys, or - to read them from stdin', ignoreStdin: true }),
+    key: Args.string({
+      description: 'storage keys, or envelope IDs for their signed documents; - to read from stdin',
+      ignoreStdin: true,
+    }),
   };
   static override flags = {
     expires: durationFlag({
-      description: 'how long it works, up to 7d (default 15m)',
+      description: 'how long the link works, up to 7d (default 15m)',
       helpValue: '15m',
       least: 1_000,
     }),
@@ -32,12 +35,17 @@ export default class DocumentsLink extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocumentsLink);
     const context = this.context(flags);
-    const seconds = Math.min(MOST_S, Math.round((flags.expires ?? DEFAULT_MS) / 1_000));
+    const seconds = Math.round((flags.expires ?? LINK_MS.default) / 1_000);
+    if (seconds > LINK_MS.max / 1_000)
+      throw new UsageError('--expires can be at most 7 days: S3 accepts no longer links.', {
+        hint: 'Use --expires 7d, and send a new link later.',
+      });
     const keys = await readKeys(argv.map(String));
     const expiresAt = new Date(context.clock.now() + seconds * 1_000).toISOString();
     await forEachKey(
       keys,
-      async (bucket, key) => {
+      async (bucket, word) => {
+        const key = await keyFor(word, context);
         // A link to nothing helps nobody.
         await bucket.head(key, context.signal);
         return { key, url: await bucket.link(key, seconds), expiresAt };
@@ -46,4 +54,11 @@ export default class DocumentsLink extends EsignCommand {
       context,
     );
   }
+}
+
+/** The key of an envelope's signed document, or the key itself. */
+async function keyFor(word: string, context: Context): Promise<string> {
+  if (!/^env_[^/]+$/.test(word)) return word;
+  const client = await context.client();
+  return fileOf(await client.envelopes.get(word, context.signal), 'signed').key;
 }

@@ -1,11 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { cancelEnvelopes } from '../../cli/envelopes/act.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
+import { cancelEnvelopes } from './act.ts';
 
 export default class EnvelopesCancel extends EsignCommand {
-  static override summary = 'Cancel envelopes that have not ended yet.';
+  static override summary = 'Cancel envelopes that are not finished.';
   static override examples = [
     '<%= config.bin %> envelopes cancel env_123 --reason "wrong template"',
     '<%= config.bin %> envelopes cancel env_123 env_456 --yes',
@@ -13,10 +13,14 @@ export default class EnvelopesCancel extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'ids, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({ description: 'envelope IDs, or - to read them from stdin', ignoreStdin: true }),
   };
   static override flags = {
-    reason: Flags.string({ description: 'why, for the record', helpValue: 'TEXT' }),
+    reason: Flags.string({ description: 'reason, stored with the envelope', helpValue: 'TEXT' }),
+    'even-if-declined': Flags.boolean({
+      description: 'also cancel DECLINED envelopes, which then no longer show that they were declined',
+      default: false,
+    }),
     yes: yesFlag,
     'dry-run': dryRunFlag,
   };

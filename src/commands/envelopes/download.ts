@@ -1,15 +1,15 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { downloadAll, downloadFlags, templateOf, waitingOf } from '../../cli/documents/download.ts';
-import { selectionFlags, selectionOf, selects } from '../../cli/envelopes/select-flags.ts';
-import { papersFlag } from '../../cli/flags.ts';
+import { kindsFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
 import { targetsOfEnvelopes, targetsOfIds } from '../../documents/download/targets.ts';
 import { selectEnvelopes } from '../../envelopes/select.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { downloadAll, downloadFlags, templateOf, waitingOf } from '../documents/download/run.ts';
+import { selectionFlags, selectionOf, selects } from './select-flags.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
-  static override summary = 'Fetch the signed PDF and its certificate from your bucket.';
+  static override summary = 'Download the signed PDF and its certificate from your bucket.';
   static override examples = [
     '<%= config.bin %> envelopes download env_123',
     '<%= config.bin %> envelopes download env_123 --what signed -o contract.pdf',
@@ -20,13 +20,13 @@ export default class EnvelopesDownload extends EsignCommand {
   static override strict = false;
   static override args = {
     id: Args.string({
-      description: 'ids, or - to read them from stdin; none with filters',
+      description: 'envelope IDs, or - to read them from stdin; omit with filters',
       ignoreStdin: true,
     }),
   };
   static override flags = {
-    what: papersFlag({
-      description: 'which files: signed, certificate, document (default signed,certificate)',
+    what: kindsFlag({
+      description: 'files to download: signed, certificate, document (default signed,certificate)',
       helpValue: 'A,B',
     }),
     ...downloadFlags,
@@ -42,17 +42,16 @@ export default class EnvelopesDownload extends EsignCommand {
     const isSelected = selects(selection);
     if (isSelected && words.length > 0)
       throw new UsageError('Name envelopes or select them with flags, not both.', {
-        hint: 'Leave one of the two out.',
+        hint: 'Remove the ids or the filters.',
       });
     const ids = isSelected ? [] : (await readIds(words, 'envelope id')).ids;
     const client = await context.client();
-    const papers = flags.what ?? ['signed', 'certificate'];
-    const options = { client, papers, template, waiting: waitingOf(flags, context) };
+    const kinds = flags.what ?? ['signed', 'certificate'];
+    const options = { client, kinds, template, waiting: waitingOf(flags, context) };
     const targets = isSelected
       ? await targetsOfEnvelopes(selectEnvelopes(client, selection, { signal: context.signal }), options)
       : await targetsOfIds(ids, options);
-    if (targets.length === 0 && !context.json)
-      context.notice('No envelope fits, so there is nothing to fetch.');
+    if (targets.length === 0 && !context.json) context.notice('No envelopes match. Nothing to download.');
     await downloadAll(targets, flags, context);
   }
 }

@@ -1,11 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { remindSigners } from '../../cli/envelopes/act.ts';
 import { dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';
+import { remindSigners } from './act.ts';
 
 export default class EnvelopesRemind extends EsignCommand {
-  static override summary = 'Mail a reminder to the signers who have not signed yet.';
+  static override summary = 'Send a reminder to signers who have not signed yet.';
   static override examples = [
     '<%= config.bin %> envelopes remind env_123',
     '<%= config.bin %> envelopes remind env_123 --signer ada@example.com',
@@ -13,15 +13,15 @@ export default class EnvelopesRemind extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'ids, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({ description: 'envelope IDs, or - to read them from stdin', ignoreStdin: true }),
   };
   static override flags = {
     signer: Flags.string({
-      description: 'only this signer; all pending ones without it',
+      description: 'signer to remind (default: everyone whose signature is pending)',
       helpValue: 'ID|EMAIL',
     }),
     'min-gap': durationFlag({
-      description: 'mail nobody who was reminded from this machine less than this ago',
+      description: 'skip signers who were reminded from this machine within this time',
       helpValue: '24h',
     }),
     yes: yesFlag,

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { sendDrafts } from '../../cli/envelopes/act.ts';
 import { dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
+import { sendDrafts } from './act.ts';
 
 export default class EnvelopesSend extends EsignCommand {
   static override summary = 'Send drafts to their signers.';
@@ -12,7 +12,7 @@ export default class EnvelopesSend extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'ids, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({ description: 'envelope IDs, or - to read them from stdin', ignoreStdin: true }),
   };
   static override flags = {
     'allow-missing-roles': missingRolesFlag,

@@ -2,15 +2,15 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags, sinceFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
-import { eventNames } from '../../cli/webhooks/event-flags.ts';
-import { eventJson, eventList } from '../../cli/webhooks/event-view.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
 import { writeList } from '../../output/list.ts';
-import { readEvents } from '../../webhooks/journal/event-journal.ts';
+import { damageText, readEvents } from '../../webhooks/journal/event-journal.ts';
+import { eventNames } from './event-flags.ts';
+import { eventJson, eventList } from './event-view.ts';
 
 export default class EventsList extends EsignCommand {
-  static override summary = 'List the webhooks that `listen` received on this machine, the latest first.';
+  static override summary = 'List the webhooks that `listen` received on this machine, newest first.';
   static override examples = [
     '<%= config.bin %> events list',
     '<%= config.bin %> events list --envelope env_123 --events completed,declined',
@@ -19,14 +19,25 @@ export default class EventsList extends EsignCommand {
   static override flags = {
     ...listFlags,
     events: Flags.string({ description: 'only these events', helpValue: 'A,B', helpGroup: 'FILTER' }),
-    envelope: Flags.string({ description: 'only of this envelope', helpValue: 'ID', helpGroup: 'FILTER' }),
-    since: sinceFlag({ description: 'only received since then', helpValue: '7d|DATE', helpGroup: 'FILTER' }),
+    envelope: Flags.string({
+      description: 'only events of this envelope',
+      helpValue: 'ID',
+      helpGroup: 'FILTER',
+    }),
+    since: sinceFlag({
+      description: 'only webhooks received since then',
+      helpValue: '7d|DATE',
+      helpGroup: 'FILTER',
+    }),
     verified: Flags.boolean({
-      description: 'only with a good signature',
+      description: 'only webhooks with a valid signature',
       helpGroup: 'FILTER',
       exclusive: ['unverified'],
     }),
-    unverified: Flags.boolean({ description: 'only without one', helpGroup: 'FILTER' }),
+    unverified: Flags.boolean({
+      description: 'only webhooks without a valid signature',
+      helpGroup: 'FILTER',
+    }),
   };
 
   async run(): Promise<void> {
@@ -34,12 +45,13 @@ export default class EventsList extends EsignCommand {
     const context = this.context(flags);
     const now = context.clock.now();
     const verified = flags.verified ? true : flags.unverified ? false : undefined;
-    const records = readEvents(eventsDir(), {
+    const selection = {
       events: eventNames(flags.events),
       envelopeId: flags.envelope,
       since: flags.since?.(now),
       verified,
-    });
+    };
+    const records = readEvents(eventsDir(), selection, (damage) => context.notice(damageText(damage)));
     const events = limited.take(mapEach(records, eventJson), flags, context);
     await writeList(events, eventList(now), flags, context.terminal);
   }

@@ -3,14 +3,14 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { sinceFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
-import { findEvent, forwardable, sendAll, targetUrl } from '../../cli/webhooks/send.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { readEvents } from '../../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../webhooks/journal/record.ts';
+import { findEvent, forwardable, sendAll, targetUrl } from './send.ts';
 
 export default class EventsReplay extends EsignCommand {
-  static override summary = 'Send received webhooks again, byte for byte, with their headers.';
+  static override summary = 'Resend received webhooks, byte for byte, with their headers.';
   static override examples = [
     '<%= config.bin %> events replay dlv_0123 --to http://localhost:3000/webhooks',
     '<%= config.bin %> events replay --envelope env_123 --to http://localhost:3000/webhooks',
@@ -18,12 +18,12 @@ export default class EventsReplay extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'delivery ids, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({ description: 'delivery IDs, or - to read them from stdin', ignoreStdin: true }),
   };
   static override flags = {
-    to: Flags.string({ description: 'where to send them', required: true, helpValue: 'URL' }),
-    envelope: Flags.string({ description: 'all accepted ones of this envelope', helpValue: 'ID' }),
-    since: sinceFlag({ description: 'all accepted ones since then', helpValue: '1h|DATE' }),
+    to: Flags.string({ description: 'URL to send them to', required: true, helpValue: 'URL' }),
+    envelope: Flags.string({ description: 'resend all accepted webhooks of this envelope', helpValue: 'ID' }),
+    since: sinceFlag({ description: 'resend all webhooks accepted since then', helpValue: '1h|DATE' }),
   };
 
   async run(): Promise<void> {

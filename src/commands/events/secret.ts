@@ -3,7 +3,7 @@ import { writeJson } from '../../output/json.ts';
 import { newWebhookSecret } from '../../profiles/webhook-secrets.ts';
 
 export default class EventsSecret extends EsignCommand {
-  static override summary = 'Make a strong webhook secret and print it; it is kept nowhere.';
+  static override summary = 'Generate a webhook secret and print it. It is not stored.';
   static override examples = [
     '(umask 077; <%= config.bin %> events secret > webhook.secret)',
     '<%= config.bin %> events secret --json | jq -r .secret',

@@ -1,18 +1,22 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { eventJson, renderEvent } from '../../cli/webhooks/event-view.ts';
-import { findEvent } from '../../cli/webhooks/send.ts';
 import { writeJson } from '../../output/json.ts';
+import { eventJson, renderEvent } from './event-view.ts';
+import { findEvent } from './send.ts';
 
 export default class EventsShow extends EsignCommand {
-  static override summary = 'Show a received webhook: headers, body, and whether its signature was good.';
+  static override summary = 'Show a received webhook: headers, body, and whether its signature is valid.';
   static override examples = [
     '<%= config.bin %> events show dlv_0123',
     '<%= config.bin %> events show dlv_0123 --json | jq .body',
     '<%= config.bin %> events show "$(<%= config.bin %> events list -q -L 1)"',
   ];
   static override args = {
-    id: Args.string({ description: 'delivery id, or its beginning', required: true, ignoreStdin: true }),
+    id: Args.string({
+      description: 'delivery ID, or the beginning of one',
+      required: true,
+      ignoreStdin: true,
+    }),
   };
 
   async run(): Promise<void> {

@@ -3,31 +3,34 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
-import { eventName } from '../../cli/webhooks/event-flags.ts';
-import { sendAll, targetUrl } from '../../cli/webhooks/send.ts';
 import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { sign } from '../../webhooks/receive/signature.ts';
 import { samplePayload } from '../../webhooks/sample.ts';
+import { eventName } from './event-flags.ts';
+import { sendAll, targetUrl } from './send.ts';
 
 export default class EventsTrigger extends EsignCommand {
-  static override summary = 'Send a made-up webhook to an address, signed as the service would.';
+  static override summary = 'Send a test webhook to a URL, signed as the service would sign it.';
   static override description =
-    `The events are ${EVENTS.join(', ')}; "envelope." may be left out. Without a secret it is sent unsigned.`;
+    `The events are ${EVENTS.join(', ')}; "envelope." can be left out. Without a secret, the webhook is sent unsigned.`;
   static override examples = [
     '<%= config.bin %> events trigger envelope.completed --to http://localhost:3000/webhooks --secret-file webhook.secret',
     '<%= config.bin %> events trigger declined --to http://127.0.0.1:4242/webhooks --envelope env_123',
     'ESIGN_WEBHOOK_SECRET=… <%= config.bin %> events trigger signed --to http://localhost:3000/hook --json',
   ];
   static override args = {
-    event: Args.string({ description: 'which event', required: true, ignoreStdin: true }),
+    event: Args.string({ description: 'event to send', required: true, ignoreStdin: true }),
   };
   static override flags = {
-    to: Flags.string({ description: 'where to send it', required: true, helpValue: 'URL' }),
+    to: Flags.string({ description: 'URL to send it to', required: true, helpValue: 'URL' }),
     'secret-file': Flags.string({
-      description: 'file with the secret that signs it; or ESIGN_WEBHOOK_SECRET',
+      description: 'file with the webhook secret; or ESIGN_WEBHOOK_SECRET',
       helpValue: 'FILE',
     }),
-    envelope: Flags.string({ description: 'envelope id in it; a made-up one without', helpValue: 'ID' }),
+    envelope: Flags.string({
+      description: 'envelope ID in the payload (default: a made-up one)',
+      helpValue: 'ID',
+    }),
   };
 
   async run(): Promise<void> {

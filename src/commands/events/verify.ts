@@ -9,21 +9,29 @@ import { explainMismatch } from '../../webhooks/receive/explain.ts';
 import { checkSignature } from '../../webhooks/receive/signature.ts';
 
 export default class EventsVerify extends EsignCommand {
-  static override summary = 'Check the signature of a webhook body, and say why when it is not good.';
+  static override summary = 'Verify the signature of a webhook body, and explain why it is invalid.';
   static override description =
-    'Ends with 0 when it is good, with 9 when it is not, as `documents verify` does.';
+    'Exits with 0 if the signature is valid, and 9 if not, like `documents verify`.';
   static override examples = [
     '<%= config.bin %> events verify body.json --signature 5d41… --secret-file webhook.secret',
     'cat body.json | <%= config.bin %> events verify - --signature sha256=5d41…',
     '<%= config.bin %> events verify body.json --signature 5d41… --json',
   ];
   static override args = {
-    file: Args.string({ description: 'the raw body, or - for stdin', required: true, ignoreStdin: true }),
+    file: Args.string({
+      description: 'file with the raw body, or - for stdin',
+      required: true,
+      ignoreStdin: true,
+    }),
   };
   static override flags = {
-    signature: Flags.string({ description: 'the signature header', required: true, helpValue: 'HEX' }),
+    signature: Flags.string({
+      description: 'value of the signature header',
+      required: true,
+      helpValue: 'HEX',
+    }),
     'secret-file': Flags.string({
-      description: 'file with the secret; or ESIGN_WEBHOOK_SECRET',
+      description: 'file with the webhook secret; or ESIGN_WEBHOOK_SECRET',
       helpValue: 'FILE',
     }),
   };

@@ -1,17 +1,20 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag } from '../../cli/flags.ts';
-import { clearIndex } from '../../cli/index/index-files.ts';
+import { clearIndex } from './index-files.ts';
 
 export default class IndexClear extends EsignCommand {
-  static override summary = 'Remove what is known here; the next search reads it again.';
+  static override summary = 'Delete the local index. The next search rebuilds it.';
   static override examples = [
     '<%= config.bin %> index clear',
     '<%= config.bin %> index clear --all --dry-run',
     '<%= config.bin %> index clear --all --json',
   ];
   static override flags = {
-    all: Flags.boolean({ description: 'of all profiles, also of those that are gone', default: false }),
+    all: Flags.boolean({
+      description: 'delete the indexes of all profiles, including removed ones',
+      default: false,
+    }),
     'dry-run': dryRunFlag,
   };
 

@@ -1,10 +1,10 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { refreshIndex } from '../../cli/index/index-files.ts';
+import { refreshIndex } from './index-files.ts';
 
 export default class IndexRefresh extends EsignCommand {
-  static override summary = 'Read from the service what is new and what can have changed.';
+  static override summary = 'Update the local index.';
   static override description =
-    'Searches do this themselves, as far as they need it. The first time reads every envelope; what is interrupted is gone on with. A tenth of the rate window is left to your other systems.';
+    'Reads new envelopes and rechecks the ones that can still change. Searches do this when they need to. The first time, every envelope is read; an interrupted refresh continues where it stopped. 10% of the rate limit is left for your other systems.';
   static override examples = [
     '<%= config.bin %> index refresh',
     '<%= config.bin %> index refresh --json | jq .envelopes',

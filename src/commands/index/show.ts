@@ -1,8 +1,8 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { showIndex } from '../../cli/index/index-files.ts';
+import { showIndex } from './index-files.ts';
 
 export default class IndexShow extends EsignCommand {
-  static override summary = 'Show what is known here of the envelopes, where it is kept and how old it is.';
+  static override summary = 'Show the local index: its size, location, and age.';
   static override examples = [
     '<%= config.bin %> index show',
     '<%= config.bin %> index show --json',

@@ -1,19 +1,19 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { checkKey } from '../../cli/profiles/check-key.ts';
-import { notePlace, profileFlags, readProfileChanges } from '../../cli/profiles/flags.ts';
-import { renderProfile, writeProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
 import { forgetKey, placeKey } from '../../profiles/key-place.ts';
 import { readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
+import { checkKey } from './check-key.ts';
+import { notePlace, profileFlags, readProfileChanges } from './flags.ts';
+import { renderProfile, writeProfile } from './view.ts';
 
 export default class ProfilesAdd extends EsignCommand {
-  static override summary = 'Store an API key and where to use it.';
+  static override summary = 'Add a profile: an API key and the base URL it is for.';
   static override description =
-    'The key comes from a hidden prompt, stdin, a file, ESIGN_API_KEY, or a command that is run at each use. It is checked with one read. The first profile becomes the current one.';
+    'The key is read from a hidden prompt, stdin, a file, or ESIGN_API_KEY, or comes from a command that is run each time. It is checked with one read. The first profile becomes the current one.';
   static override examples = [
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1',
     'pass show esign | <%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --api-key-stdin',
@@ -22,7 +22,7 @@ export default class ProfilesAdd extends EsignCommand {
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --bucket contracts --region eu-central-1',
   ];
   static override args = {
-    name: Args.string({ description: 'what to call it', required: true, ignoreStdin: true }),
+    name: Args.string({ description: 'name of the profile', required: true, ignoreStdin: true }),
   };
   static override flags = {
     ...profileFlags,

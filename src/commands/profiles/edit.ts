@@ -1,27 +1,27 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { checkKey } from '../../cli/profiles/check-key.ts';
-import { notePlace, profileFlags, readProfileChanges } from '../../cli/profiles/flags.ts';
-import { renderProfile, writeProfile } from '../../cli/profiles/view.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
 import { forgetKey, placeKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
+import { checkKey } from './check-key.ts';
+import { notePlace, profileFlags, readProfileChanges } from './flags.ts';
+import { renderProfile, writeProfile } from './view.ts';
 
 export default class ProfilesEdit extends EsignCommand {
-  static override summary = 'Change a profile; what you do not name stays as it is.';
+  static override summary = 'Edit a profile. Other settings are unchanged.';
   static override examples = [
     '<%= config.bin %> profiles edit acme --bucket contracts --region eu-central-1',
     '<%= config.bin %> profiles edit acme --endpoint https://minio.example.com --access-key-id AKID',
     '<%= config.bin %> profiles edit acme --endpoint "" # removes the setting',
-    '<%= config.bin %> profiles edit acme --keychain # moves the key into the keychain of the system',
+    '<%= config.bin %> profiles edit acme --keychain # moves the key into the system keychain',
     'cat new.key | <%= config.bin %> profiles edit acme --api-key-stdin',
   ];
   static override args = {
-    name: Args.string({ description: 'profile to change', required: true, ignoreStdin: true }),
+    name: Args.string({ description: 'profile to edit', required: true, ignoreStdin: true }),
   };
   static override flags = {
     ...profileFlags,

@@ -1,12 +1,12 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { formatFlags } from '../../cli/flags.ts';
-import { profileList, publicProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { writeList } from '../../output/list.ts';
 import { readProfiles } from '../../profiles/store.ts';
+import { profileList, publicProfile } from './view.ts';
 
 export default class ProfilesList extends EsignCommand {
-  static override summary = 'List the stored profiles, keys masked.';
+  static override summary = 'List profiles, with masked keys.';
   static override examples = [
     '<%= config.bin %> profiles list',
     '<%= config.bin %> profiles list --json',

@@ -3,16 +3,16 @@ import { EsignCommand } from '../../cli/command.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
-import { writeProfile } from '../../cli/profiles/view.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { removeProfile } from '../../profiles/edit.ts';
 import { forgetKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
+import { writeProfile } from './view.ts';
 
 export default class ProfilesRemove extends EsignCommand {
-  static override summary = 'Remove a profile and the key stored with it.';
+  static override summary = 'Remove a profile and its stored key.';
   static override examples = [
     '<%= config.bin %> profiles remove acme',
     '<%= config.bin %> profiles remove acme --yes',
@@ -27,7 +27,7 @@ export default class ProfilesRemove extends EsignCommand {
     const { args, flags } = await this.parse(ProfilesRemove);
     const context = this.context({ ...flags, profile: undefined });
     const profile = profileNamed(readProfiles(configDir()), args.name);
-    if (flags['dry-run']) return writeDryRun({ ids: [args.name], stream: false }, 'remove', context);
+    if (flags['dry-run']) return writeDryRun([args.name], 'remove', context);
     await confirmed(
       `Remove ${args.name} and its key?`,
       { yes: flags.yes, otherwise: 'nothing was removed' },

@@ -1,20 +1,20 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { publicSettings, renderSettings } from '../../cli/profiles/view.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
 import { storePath } from '../../profiles/store.ts';
+import { publicSettings, renderSettings } from './view.ts';
 
 export default class ProfilesShow extends EsignCommand {
-  static override summary = 'Show what a command would use, and where each value comes from.';
+  static override summary = 'Show the settings in use, and where each value comes from.';
   static override examples = [
     '<%= config.bin %> profiles show',
     '<%= config.bin %> profiles show acme',
     '<%= config.bin %> profiles show --json',
   ];
   static override args = {
-    name: Args.string({ description: 'profile; the one in use without it', ignoreStdin: true }),
+    name: Args.string({ description: 'profile (default: the current one)', ignoreStdin: true }),
   };
 
   async run(): Promise<void> {

@@ -1,14 +1,14 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { pickProfile } from '../../cli/profiles/pick.ts';
-import { writeProfile } from '../../cli/profiles/view.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { safeLine } from '../../output/text.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
+import { pickProfile } from './pick.ts';
+import { writeProfile } from './view.ts';
 
 export default class ProfilesUse extends EsignCommand {
-  static override summary = 'Make a profile the current one.';
+  static override summary = 'Switch to a profile.';
   static override examples = [
     '<%= config.bin %> profiles use',
     '<%= config.bin %> profiles use acme',
@@ -16,7 +16,7 @@ export default class ProfilesUse extends EsignCommand {
   ];
   static override args = {
     name: Args.string({
-      description: 'profile to use from now on; asked for on a terminal',
+      description: 'profile to switch to; prompted for on a terminal',
       ignoreStdin: true,
     }),
   };

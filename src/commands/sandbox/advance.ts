@@ -6,14 +6,14 @@ import { writeJson } from '../../output/json.ts';
 import { exactTime } from '../../output/time.ts';
 
 export default class SandboxAdvance extends EsignCommand {
-  static override summary = "Move the sandbox's clock on: envelopes expire, webhooks are tried again.";
+  static override summary = 'Advance the sandbox clock: envelopes expire and webhooks are retried.';
   static override examples = [
     '<%= config.bin %> sandbox advance 31d',
     '<%= config.bin %> sandbox advance 2h',
     '<%= config.bin %> sandbox advance 90s --json',
   ];
   static override args = {
-    time: Args.string({ description: 'how far: 90s, 2h, 31d', required: true, ignoreStdin: true }),
+    time: Args.string({ description: 'how far to advance: 90s, 2h, 31d', required: true, ignoreStdin: true }),
   };
 
   async run(): Promise<void> {

@@ -2,18 +2,18 @@ import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { formatFlags } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
-import { choiceList } from '../../cli/sandbox/view.ts';
 import { writeList } from '../../output/list.ts';
+import { choiceList } from './views.ts';
 
 export default class SandboxChoices extends EsignCommand {
-  static override summary = 'Show how the sandbox reads what the API document leaves open, or switch it.';
+  static override summary = 'Show or set how the sandbox behaves where the API document is ambiguous.';
   static override examples = [
     '<%= config.bin %> sandbox choices',
     '<%= config.bin %> sandbox choices list-items=summary action-reply=empty204',
     '<%= config.bin %> sandbox choices --json | jq -r ".[] | select(.value != .default) | .name"',
   ];
   static override strict = false;
-  static override args = { choice: Args.string({ description: 'NAME=VALUE to switch', ignoreStdin: true }) };
+  static override args = { choice: Args.string({ description: 'NAME=VALUE to set', ignoreStdin: true }) };
   static override flags = formatFlags;
 
   async run(): Promise<void> {

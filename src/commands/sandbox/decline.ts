@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
-import { asSigner } from '../../cli/sandbox/as-signer.ts';
+import { writeEnvelopeAction } from '../envelopes/view.ts';
+import { asSigner } from './as-signer.ts';
 
 export default class SandboxDecline extends EsignCommand {
   static override summary = 'Decline to sign an envelope in the sandbox.';
@@ -12,11 +12,14 @@ export default class SandboxDecline extends EsignCommand {
     '<%= config.bin %> sandbox decline env_123 --json',
   ];
   static override args = {
-    envelope: Args.string({ description: 'envelope to decline', required: true, ignoreStdin: true }),
+    envelope: Args.string({ description: 'envelope ID', required: true, ignoreStdin: true }),
   };
   static override flags = {
-    signer: Flags.string({ description: 'who declines; whoever is next without it', helpValue: 'EMAIL|ID' }),
-    reason: Flags.string({ description: 'why', default: 'Declined in the sandbox', helpValue: 'TEXT' }),
+    signer: Flags.string({
+      description: 'signer who declines (default: the next one)',
+      helpValue: 'EMAIL|ID',
+    }),
+    reason: Flags.string({ description: 'reason', default: 'Declined in the sandbox', helpValue: 'TEXT' }),
   };
 
   async run(): Promise<void> {

@@ -1,18 +1,18 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { formatFlags } from '../../cli/flags.ts';
-import { sandboxDeliveryList } from '../../cli/webhooks/delivery-view.ts';
 import { writeList } from '../../output/list.ts';
+import { sandboxDeliveryList } from '../events/delivery-view.ts';
 
 export default class SandboxDeliveries extends EsignCommand {
-  static override summary = 'List the webhooks the sandbox has sent or will try again.';
+  static override summary = 'List the webhooks that the sandbox has sent or will retry.';
   static override examples = [
     '<%= config.bin %> sandbox deliveries',
     '<%= config.bin %> sandbox deliveries --envelope env_123',
     '<%= config.bin %> sandbox deliveries --json',
   ];
   static override flags = {
-    envelope: Flags.string({ description: 'only of this envelope', helpValue: 'ID' }),
+    envelope: Flags.string({ description: 'only webhooks of this envelope', helpValue: 'ID' }),
     ...formatFlags,
   };
 

@@ -5,9 +5,9 @@ import { readJsonObject } from '../../cli/input/files.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class SandboxFaults extends EsignCommand {
-  static override summary = 'Make the sandbox misbehave: lost replies, 500s, odd webhooks, tampered papers.';
+  static override summary = 'Inject faults: lost responses, 500s, wrong webhooks, tampered documents.';
   static override description =
-    'Reads the faults as a JSON object from a file or stdin (-) and replaces those in force; without an argument shows them. docs/sandbox.md lists them.';
+    'Reads a JSON object from a file or stdin (-) and replaces the active faults. Without an argument, shows them. See docs/sandbox.md for the list.';
   static override examples = [
     '<%= config.bin %> sandbox faults',
     'echo \'{"lostReply":{"rate":0.2,"match":"POST /esign/envelopes$"}}\' | <%= config.bin %> sandbox faults -',
@@ -18,7 +18,7 @@ export default class SandboxFaults extends EsignCommand {
   static override args = {
     file: Args.string({ description: 'JSON file, or - for stdin', ignoreStdin: true }),
   };
-  static override flags = { clear: Flags.boolean({ description: 'end all faults' }) };
+  static override flags = { clear: Flags.boolean({ description: 'remove all faults' }) };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxFaults);

@@ -2,9 +2,10 @@ import { EsignCommand } from '../../cli/command.ts';
 import { yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { writeJson } from '../../output/json.ts';
+import { removeIndex } from '../index/index-files.ts';
 
 export default class SandboxReset extends EsignCommand {
-  static override summary = 'Make the sandbox as new: no envelopes, the clock back; its key stays.';
+  static override summary = 'Reset the sandbox. Envelopes and the clock are reset; the API key is kept.';
   static override examples = [
     '<%= config.bin %> sandbox reset',
     '<%= config.bin %> sandbox reset --yes',
@@ -16,10 +17,11 @@ export default class SandboxReset extends EsignCommand {
     const { flags } = await this.parse(SandboxReset);
     const context = this.context(flags);
     const sandbox = await context.sandbox();
-    const question = 'Forget every envelope of the sandbox?';
+    const question = 'Delete every envelope in the sandbox?';
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
     await sandbox.reset(context.signal);
+    await removeIndex(context);
     if (context.json) return writeJson({ reset: true }, context.terminal);
-    await context.terminal.out('The sandbox is as new.\n');
+    await context.terminal.out('The sandbox was reset.\n');
   }
 }

@@ -1,32 +1,32 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
-import { asSigner } from '../../cli/sandbox/as-signer.ts';
-import { renderNextSigner } from '../../cli/sandbox/view.ts';
 import { writeIds } from '../../output/list.ts';
+import { writeEnvelopeAction } from '../envelopes/view.ts';
+import { asSigner } from './as-signer.ts';
+import { renderNextSigner } from './views.ts';
 
 export default class SandboxSign extends EsignCommand {
-  static override summary = 'Sign an envelope in the sandbox, as its next signer or a named one.';
+  static override summary = 'Sign an envelope in the sandbox, as the next signer or a specific one.';
   static override examples = [
     '<%= config.bin %> sandbox sign env_123',
     '<%= config.bin %> sandbox sign env_123 --signer ada@example.com',
     '<%= config.bin %> sandbox sign env_123 --all',
   ];
   static override args = {
-    envelope: Args.string({ description: 'envelope to sign', required: true, ignoreStdin: true }),
+    envelope: Args.string({ description: 'envelope ID', required: true, ignoreStdin: true }),
   };
   static override flags = {
     signer: Flags.string({
-      description: 'who signs; whoever is next without it',
+      description: 'signer who signs (default: the next one)',
       helpValue: 'EMAIL|ID',
       exclusive: ['all'],
     }),
     quiet: Flags.boolean({ char: 'q', description: 'print the id only', exclusive: ['json'] }),
     all: Flags.boolean({ description: 'everyone who has not signed yet, in order' }),
     value: Flags.string({
-      description: 'what to enter into a field; made up without it',
+      description: 'value for a field; can be repeated (default: made-up values)',
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'FIELD=TEXT',

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { writeEnvelopeAction } from '../../cli/envelopes/view.ts';
-import { asSigner } from '../../cli/sandbox/as-signer.ts';
+import { writeEnvelopeAction } from '../envelopes/view.ts';
+import { asSigner } from './as-signer.ts';
 
 export default class SandboxView extends EsignCommand {
   static override summary = 'Open an envelope in the sandbox as a signer would, without signing.';
@@ -12,10 +12,13 @@ export default class SandboxView extends EsignCommand {
     '<%= config.bin %> sandbox view env_123 --json',
   ];
   static override args = {
-    envelope: Args.string({ description: 'envelope to open', required: true, ignoreStdin: true }),
+    envelope: Args.string({ description: 'envelope ID', required: true, ignoreStdin: true }),
   };
   static override flags = {
-    signer: Flags.string({ description: 'who opens it; whoever is next without it', helpValue: 'EMAIL|ID' }),
+    signer: Flags.string({
+      description: 'signer who opens it (default: the next one)',
+      helpValue: 'EMAIL|ID',
+    }),
   };
 
   async run(): Promise<void> {

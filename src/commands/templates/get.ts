@@ -1,19 +1,19 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { renderTemplate } from '../../cli/templates/view.ts';
 import { writeJson } from '../../output/json.ts';
 import { findTemplate } from '../../templates/find.ts';
 import { rolesOf } from '../../templates/roles.ts';
+import { renderTemplate } from './view.ts';
 
 export default class TemplatesGet extends EsignCommand {
-  static override summary = 'Show a template: its fields page by page, and its roles.';
+  static override summary = 'Show a template: its roles, and its fields by page.';
   static override examples = [
     '<%= config.bin %> templates get tmpl_lease',
     '<%= config.bin %> templates get tmpl_lease --json',
     '<%= config.bin %> templates get tmpl_lease --json | jq ".fields | length"',
   ];
   static override args = {
-    id: Args.string({ description: 'id of the template, or its name', required: true, ignoreStdin: true }),
+    id: Args.string({ description: 'template ID or name', required: true, ignoreStdin: true }),
   };
 
   async run(): Promise<void> {

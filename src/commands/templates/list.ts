@@ -3,12 +3,12 @@ import type { Template } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
-import { templateList } from '../../cli/templates/view.ts';
 import { writeList } from '../../output/list.ts';
 import { searchTemplates } from '../../templates/search.ts';
+import { templateList } from './view.ts';
 
 export default class TemplatesList extends EsignCommand {
-  static override summary = 'List the templates envelopes can be made from.';
+  static override summary = 'List the templates you can create envelopes from.';
   static override examples = [
     '<%= config.bin %> templates list',
     '<%= config.bin %> templates list --search lease',
@@ -17,7 +17,7 @@ export default class TemplatesList extends EsignCommand {
   static override flags = {
     ...listFlags,
     search: Flags.string({
-      description: 'only templates with words that begin with these, in name, description or id',
+      description: 'only templates that match these word beginnings in name, description, or ID',
       helpValue: 'TEXT',
     }),
   };

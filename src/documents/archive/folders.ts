@@ -1,151 +1,177 @@
-import { randomBytes } from 'node:crypto';
 import { lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { codeOf } from '../../kernel/errors.ts';
+import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { syncFolder } from '../../kernel/files/files.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
 import { isLocked, lockFile } from '../../kernel/files/lock.ts';
 import { mapAhead } from '../../kernel/streams.ts';
+import { localError } from './local-error.ts';
 
-/** The file that says whose run a folder and all below it belong to; it goes with the run. */
-const CLAIM_NAME = '.esign.lock';
-/** That of a run which works beside the owner: the mark is in the names of its part files, too. */
-const GUEST_CLAIM = /^\.esign\.([0-9a-f]{8})\.lock$/;
-const GUEST_PART = /^(.*)\.([0-9a-f]{8})\.part(?:\.json)?$/;
-const SYNCS_AT_ONCE = 16;
-const SYNCED_TOGETHER = 64;
+/** Held by the run that downloads into this folder and the folders below it. */
+const LOCK_NAME = '.esign.lock';
+/** How long a run waits for another one; short downloads started together (xargs -P) take turns. */
+const LOCK_WAIT_MS = 10_000;
+const CONCURRENT_SYNCS = 16;
+const SYNC_BATCH = 64;
+const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** What is known of the place where a file goes. */
-export interface Place {
-  /** Something of its name may be there. */
-  had: boolean;
-  /** Where its bytes go until it has its name. */
-  part: string;
-  /** No other run has that part file: what an earlier one left in it may be gone on with. */
-  lasting: boolean;
+export interface FoldersOptions {
+  /** The only file that the run writes: other runs may write other files into the same folder. */
+  onlyFile?: string | undefined;
+  clock?: Clock | undefined;
+  signal?: AbortSignal | undefined;
 }
 
-interface Folder {
-  /** No other run writes here. */
-  alone: boolean;
-  /** What was there when the run came, as a disk without case would tell it. */
-  names: ReadonlySet<string>;
-  /** Part files that a killed run has left, by the names of their files. */
-  leftovers: ReadonlyMap<string, readonly string[]>;
-}
-
-/** One for all folders that are missing: of an archive there may be ten thousand. */
-const EMPTY: Pick<Folder, 'names' | 'leftovers'> = { names: new Set(), leftovers: new Map() };
-
-interface Base {
-  alone: boolean;
-  /** What the part files of a run that is not alone are marked with. */
-  mark: string;
-  release: (() => Promise<void>) | undefined;
-}
-
-/**
- * The folders a run writes to: one and those below it. The run claims the upper one; only the claim's owner goes on
- * with part files found there. Another run at the same time uses names of its own, so that neither harms the other.
- */
+/** The folder that a run downloads into, and the folders below it. One run at a time uses them. */
 export class Folders {
-  readonly #dir: string;
-  #base: Promise<Base> | undefined;
-  readonly #entries = new Map<string, Promise<Folder>>();
-  /** Those that were missing when they were entered, until a file is in them. */
+  readonly #top: string;
+  readonly #onlyFile: string | undefined;
+  readonly #release: () => Promise<void>;
+  /** The names in each folder when the run first looked. */
+  readonly #names = new Map<string, Promise<ReadonlySet<string>>>();
+  /** Folders that did not exist then, until a file is in them. */
   readonly #missing = new Set<string>();
-  readonly #renamed = new Set<string>();
+  readonly #unsynced = new Set<string>();
   #syncing: Promise<void> = Promise.resolve();
 
-  constructor(dir: string) {
-    // As a file's folder is written.
-    this.#dir = dirname(join(dir, 'file'));
+  private constructor(top: string, onlyFile: string | undefined, release: () => Promise<void>) {
+    this.#top = top;
+    this.#onlyFile = onlyFile;
+    this.#release = release;
   }
 
-  /** Where a file of the run's folder, or of one below it, goes; what a killed run left of it there is removed. */
-  async place(path: string): Promise<Place> {
-    const { alone, names, leftovers } = await this.#enter(dirname(path));
-    const { mark } = await this.#claim();
-    const name = caseless(basename(path));
-    if (!alone) return { had: true, part: `${path}.${mark}.part`, lasting: false };
-    for (const leftover of leftovers.get(name) ?? [])
-      await rm(join(dirname(path), leftover), { force: true });
-    return { had: names.has(name), part: `${path}.part`, lasting: true };
-  }
-
-  /** Looks at a folder; one that is missing is not made yet. */
-  #enter(folder: string): Promise<Folder> {
-    let entry = this.#entries.get(folder);
-    if (entry === undefined) {
-      entry = this.#look(folder);
-      this.#entries.set(folder, entry);
-      entry.catch(() => this.#entries.delete(folder));
+  /**
+   * Creates the folder if it doesn't exist, and locks it.
+   * @throws StorageError STORAGE_LOCAL when another process is using it, or it can't be written to.
+   */
+  static async open(dir: string, options: FoldersOptions = {}): Promise<Folders> {
+    const { onlyFile, clock = systemClock, signal } = options;
+    const top = dirname(join(dir, 'file'));
+    try {
+      makeFolder(top);
+      const path = join(top, onlyFile === undefined ? LOCK_NAME : lockNameOf(onlyFile));
+      const release = await lockFile(path, (pid) => inUse(top, pid), { waitMs: LOCK_WAIT_MS, clock, signal });
+      try {
+        // Lock first, then look: of two runs, at least one sees the other.
+        const real = await realpath(top);
+        await refuseLockedFrom(onlyFile === undefined ? dirname(real) : real);
+        return new Folders(top, onlyFile, release);
+      } catch (error) {
+        await release();
+        throw error;
+      }
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw localError(error, top);
     }
-    return entry;
   }
 
-  async #look(folder: string): Promise<Folder> {
-    const above = folder === this.#dir ? undefined : await this.#enter(dirname(folder));
-    let { alone } = above ?? (await this.#claim());
-    // Whoever makes a folder that is missing now sees this run's claim.
-    const isThere = above === undefined || above.names.has(caseless(basename(folder)));
-    if (isThere && above !== undefined) await refuseLink(folder);
-    const names = isThere ? await namesIn(folder) : undefined;
+  /**
+   * Returns false when nothing has the name of a file. Checks its folder the first time; one that doesn't exist is not
+   * created yet.
+   * @throws when another run has locked the folder or the file, or the folder is a link.
+   */
+  async mayExist(path: string): Promise<boolean> {
+    const folder = dirname(path);
+    const names = await this.#namesIn(folder);
+    const name = basename(path);
+    if (name !== this.#onlyFile) await refuseLocked(folder, lockNameOf(name), names);
+    // The note of a part file that got its final name just before the process was killed.
+    if (names.has(caseless(`${name}.part.json`)) && !names.has(caseless(`${name}.part`)))
+      await rm(`${path}.part.json`, { force: true });
+    return names.has(caseless(name));
+  }
+
+  #namesIn(folder: string): Promise<ReadonlySet<string>> {
+    let names = this.#names.get(folder);
     if (names === undefined) {
-      this.#missing.add(folder);
-      return { alone, ...EMPTY };
+      names = this.#readNames(folder);
+      this.#names.set(folder, names);
+      names.catch(() => this.#names.delete(folder));
     }
-    // A run of its own may have begun further down.
-    if (above !== undefined && names.includes(CLAIM_NAME))
-      alone &&= !(await isLocked(join(folder, CLAIM_NAME)));
-    const leftovers = alone ? await leftoversAmong(names, folder) : new Map<string, string[]>();
-    return { alone, names: new Set(names.map(caseless)), leftovers };
+    return names;
   }
 
-  #claim(): Promise<Base> {
-    this.#base ??= claimBase(this.#dir);
-    return this.#base;
+  async #readNames(folder: string): Promise<ReadonlySet<string>> {
+    if (folder !== this.#top) {
+      const above = await this.#namesIn(dirname(folder));
+      if (!above.has(caseless(basename(folder)))) return this.#addMissing(folder);
+      await refuseLink(folder);
+    }
+    const found = await readNames(folder);
+    if (found === undefined) return this.#addMissing(folder);
+    const names = new Set(found.map(caseless));
+    if (folder !== this.#top) await refuseLocked(folder, LOCK_NAME, names);
+    return names;
   }
 
-  /** A file got its name there: the folder has to be made durable, and those above it that are new. */
-  touched(folder: string): void {
-    this.#renamed.add(folder);
-    if (this.#missing.delete(folder)) this.touched(dirname(folder));
-    // Those of a long run are not all left to its end; what goes wrong is told there.
-    if (this.#renamed.size >= SYNCED_TOGETHER) this.sync().catch(() => undefined);
+  #addMissing(folder: string): ReadonlySet<string> {
+    this.#missing.add(folder);
+    return NO_NAMES;
   }
 
-  /** Makes all names durable that were given so far. */
+  /** Notes that a file got its name in a folder, which must be synced, as must new folders above it. */
+  renamedIn(folder: string): void {
+    this.#unsynced.add(folder);
+    if (this.#missing.delete(folder)) this.renamedIn(dirname(folder));
+    // A long run syncs along the way; an error is reported when it ends.
+    if (this.#unsynced.size >= SYNC_BATCH) this.sync().catch(() => undefined);
+  }
+
+  /** Makes the names given so far durable. */
   sync(): Promise<void> {
-    const folders = [...this.#renamed];
-    this.#renamed.clear();
+    const folders = [...this.#unsynced];
+    this.#unsynced.clear();
     this.#syncing = Promise.all([this.#syncing, syncAll(folders)]).then(() => undefined);
     return this.#syncing;
   }
 
-  /** Gives the folders free, whatever happens. */
+  /** Syncs the folders, and unlocks them even when that fails. */
   async close(): Promise<void> {
     try {
       await this.sync();
     } finally {
-      const base = await this.#base?.catch(() => undefined);
-      await base?.release?.();
+      await this.#release();
     }
   }
 }
 
-async function syncAll(folders: readonly string[]): Promise<void> {
-  for await (const _ of mapAhead(folders, SYNCS_AT_ONCE, syncFolder));
+function lockNameOf(fileName: string): string {
+  return `${fileName}.part.lock`;
 }
 
-/** The run's folder may be a link, since it was named; one below it could lead anywhere. */
+function inUse(folder: string, pid = ''): StorageError {
+  const owner = pid === '' ? 'Another esign process' : `Another esign process (${pid})`;
+  return new StorageError('STORAGE_LOCAL', `${owner} is downloading into ${folder}.`, {
+    hint: 'Wait until it is done, or use another folder with --dir.',
+  });
+}
+
+async function refuseLocked(folder: string, lockName: string, names: ReadonlySet<string>): Promise<void> {
+  if (names.has(caseless(lockName)) && (await isLocked(join(folder, lockName)))) throw inUse(folder);
+}
+
+/** Refuses a folder that another run has locked, and any folder below it. */
+async function refuseLockedFrom(start: string): Promise<void> {
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (await isLocked(join(folder, LOCK_NAME))) throw inUse(folder);
+    if (dirname(folder) === folder) return;
+  }
+}
+
+async function syncAll(folders: readonly string[]): Promise<void> {
+  for await (const _ of mapAhead(folders, CONCURRENT_SYNCS, syncFolder));
+}
+
+/** The top folder may be a link, because the user named it; one below could lead anywhere. */
 async function refuseLink(folder: string): Promise<void> {
   const stat = await lstat(folder).catch(() => undefined);
   if (stat?.isSymbolicLink()) throw Object.assign(new Error(`${folder} is a link`), { code: 'ELOOP' });
 }
 
-/** What is in a folder; undefined where there is none. */
-async function namesIn(folder: string): Promise<string[] | undefined> {
+/** Returns undefined when the folder doesn't exist. */
+async function readNames(folder: string): Promise<string[] | undefined> {
   try {
     return await readdir(folder);
   } catch (error) {
@@ -154,67 +180,7 @@ async function namesIn(folder: string): Promise<string[] | undefined> {
   }
 }
 
-/** The name as a disk without case would tell it. */
+/** Returns the name as a case-insensitive disk compares it. */
 function caseless(name: string): string {
   return name.normalize('NFC').toLowerCase();
-}
-
-/** What killed runs have left here that no other run goes on with, by the file it is of. */
-async function leftoversAmong(names: readonly string[], folder: string): Promise<Map<string, string[]>> {
-  const all = new Set(names);
-  const found = new Map<string, string[]>();
-  const living = new Map<string, boolean>();
-  for (const name of names) {
-    const [, of, mark] = GUEST_PART.exec(name) ?? [];
-    if (of === undefined || mark === undefined) {
-      // A note whose part file has got its final name.
-      const part = /^(.*)\.part\.json$/.exec(name)?.[1];
-      if (part !== undefined && !all.has(`${part}.part`)) push(found, caseless(part), name);
-      continue;
-    }
-    const lives = living.get(mark) ?? (await isClaimedFrom(folder, `.esign.${mark}.lock`));
-    living.set(mark, lives);
-    if (!lives) push(found, caseless(of), name);
-  }
-  return found;
-}
-
-function push(map: Map<string, string[]>, key: string, value: string): void {
-  const values = map.get(key);
-  if (values === undefined) map.set(key, [value]);
-  else values.push(value);
-}
-
-async function claimBase(dir: string): Promise<Base> {
-  makeFolder(dir);
-  const mark = randomBytes(4).toString('hex');
-  // Where it can't be had, since another run has it or the disk takes no file: nothing is gone on with there.
-  const release = await claim(dir, CLAIM_NAME);
-  // First the own claim, then a look at those above: of two runs at least one sees the other.
-  const alone = release !== undefined && !(await isClaimedFrom(dirname(await realpath(dir)), CLAIM_NAME));
-  if (alone) {
-    await forgetGuests(dir);
-    return { alone, mark, release };
-  }
-  const guest = await claim(dir, `.esign.${mark}.lock`);
-  return { alone, mark, release: async () => void (await Promise.all([release?.(), guest?.()])) };
-}
-
-function claim(dir: string, name: string): Promise<(() => Promise<void>) | undefined> {
-  return lockFile(join(dir, name), (pid) => new Error(pid)).catch(() => undefined);
-}
-
-/** Claims of guests that were killed. */
-async function forgetGuests(dir: string): Promise<void> {
-  for (const name of (await namesIn(dir)) ?? [])
-    if (GUEST_CLAIM.test(name) && !(await isLocked(join(dir, name))))
-      await rm(join(dir, name), { force: true });
-}
-
-/** True when a living run has claimed this folder or one above it. */
-async function isClaimedFrom(start: string, name: string): Promise<boolean> {
-  for (let folder = await realpath(start); ; folder = dirname(folder)) {
-    if (await isLocked(join(folder, name))) return true;
-    if (dirname(folder) === folder) return false;
-  }
 }

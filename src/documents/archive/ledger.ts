@@ -7,21 +7,21 @@ import type { Folders } from './folders.ts';
 import { localError } from './local-error.ts';
 import { MANIFEST_NAME, manifestName, readManifest, updateManifest } from './manifest.ts';
 
-/** ETags that are not the MD5 of their object (uploads in parts, objects with keys of their own), by file. */
+/** ETags that are not the MD5 of their object (multipart uploads, encryption with customer keys), by file. */
 const ETAGS_NAME = '.esign-etags.json';
 const etagsSchema = z.record(z.string(), z.object({ sha256: z.string(), etag: z.string() }));
 
-/** How many files may be in a folder before they are in its list. */
+/** How many files are downloaded before the list is written. */
 const BATCH = 500;
 
-/** What a run remembers of a folder: the list of hashes, and what tells it later that an object is still the same. */
+/** The records of a folder: the list of hashes, and the ETags that show later whether an object is still the same. */
 export class Ledger {
   readonly #dir: string;
   readonly #folders: Folders;
   readonly #etags: Map<string, { sha256: string; etag: string }>;
   #etagsChanged = false;
   #fresh = new Map<string, string>();
-  /** How many are to be noted before they are written down. */
+  /** How many records trigger the next write. */
   #due = BATCH;
   #writing: Promise<void> = Promise.resolve();
 
@@ -31,19 +31,19 @@ export class Ledger {
     this.#etags = etags;
   }
 
-  /** @throws UsageError where the list can't be read: nothing should be fetched that can't be written down. */
+  /** @throws UsageError when the list can't be read, because nothing should be downloaded that can't be recorded. */
   static async open(dir: string, folders: Folders): Promise<Ledger> {
     await readManifest(dir);
     return new Ledger(dir, folders, new Map(Object.entries(await readEtags(dir))));
   }
 
-  /** The ETag under which exactly these bytes were fetched to this path. */
+  /** Returns the ETag with which exactly these bytes were downloaded to this path. */
   etagOf(path: string, sha256: string): string | undefined {
     const known = this.#etags.get(manifestName(this.#dir, path));
     return known?.sha256 === sha256 ? known.etag : undefined;
   }
 
-  /** Notes a file that is there; `etag` where it can't be told from the bytes. */
+  /** Records a file; with `etag` when it can't be computed from the bytes. */
   async record(path: string, sha256: string, etag: string | undefined): Promise<void> {
     const name = manifestName(this.#dir, path);
     this.#fresh.set(name, sha256);
@@ -51,12 +51,12 @@ export class Ledger {
       this.#etags.set(name, { sha256, etag });
       this.#etagsChanged = true;
     }
-    // The file is there all the same; the end of the run tries again and tells.
+    // The file is saved all the same; the final flush retries and reports the error.
     if (this.#fresh.size >= this.#due) await this.flush().catch(() => undefined);
   }
 
   /**
-   * Writes down what was noted; a list never names a file whose name is not durable.
+   * Writes the records; a list never names a file whose name is not durable.
    * @throws StorageError STORAGE_LOCAL
    */
   flush(): Promise<void> {
@@ -93,7 +93,7 @@ export class Ledger {
   }
 }
 
-/** A broken or missing memory costs one fetch more, nothing else. */
+/** A broken or missing file costs one more download, nothing else. */
 async function readEtags(dir: string): Promise<z.infer<typeof etagsSchema>> {
   try {
     const found = etagsSchema.safeParse(parseJson((await readRegular(join(dir, ETAGS_NAME))) ?? ''));

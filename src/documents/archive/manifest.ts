@@ -1,9 +1,9 @@
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { isAbsolute, join, posix, relative, sep } from 'node:path';
 import { StorageError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { lockFile } from '../../kernel/files/lock.ts';
-import { readRegular } from '../../kernel/files/regular-file.ts';
+import { readRegularBytes } from '../../kernel/files/regular-file.ts';
 
 /** The list of all files with their hashes, as `sha256sum` writes and checks it. */
 export const MANIFEST_NAME = 'SHA256SUMS';
@@ -13,6 +13,8 @@ export interface ManifestEntry {
   sha256: string;
   /** As written: with slashes, relative to the list's folder. */
   name: string;
+  /** The name as it is on the disk, where it isn't UTF-8. */
+  bytes: Buffer | undefined;
 }
 
 /** The name of a file in the list of a folder. */
@@ -20,29 +22,41 @@ export function manifestName(dir: string, path: string): string {
   return relative(dir, path).split(sep).join('/');
 }
 
-/** The entry on a line, or undefined for a comment or what else stands there. */
+/** As `sha256sum` writes a line, and with `--tag`. A backslash before it says that the name is escaped. */
+const LINE = /^(?<escaped>\\?)(?<sha256>[0-9a-fA-F]{64}) [ *](?<name>.+)$/s;
+const TAG_LINE = /^(?<escaped>\\?)SHA256 \((?<name>.+)\) = (?<sha256>[0-9a-fA-F]{64})$/s;
+
+/** The entry on a line of `readManifest`; undefined for a comment and anything else. */
 export function parseLine(line: string): ManifestEntry | undefined {
-  const found = /^(\\?)([0-9a-fA-F]{64}) [ *](.+)$/.exec(line);
-  if (found === null) return undefined;
-  const [, escaped, sha256 = '', name = ''] = found;
-  return { sha256: sha256.toLowerCase(), name: escaped ? unescapeName(name) : name };
+  const { escaped, sha256 = '', name: written = '' } = (LINE.exec(line) ?? TAG_LINE.exec(line))?.groups ?? {};
+  if (sha256 === '') return undefined;
+  const bytes = Buffer.from(escaped ? unescapeName(written) : written, 'latin1');
+  const name = bytes.toString('utf8');
+  return {
+    sha256: sha256.toLowerCase(),
+    name,
+    bytes: Buffer.from(name, 'utf8').equals(bytes) ? undefined : bytes,
+  };
 }
 
 /** sha256sum marks a line whose name holds line breaks or backslashes, and escapes them. */
-function formatLine({ sha256, name }: ManifestEntry): string {
+function formatLine(sha256: string, name: string): string {
   const escaped = name.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
-  return `${escaped === name ? '' : '\\'}${sha256}  ${escaped}`;
+  return Buffer.from(`${escaped === name ? '' : '\\'}${sha256}  ${escaped}`).toString('latin1');
 }
 
 function unescapeName(name: string): string {
   return name.replace(/\\([\\nr])/g, (_, sign: string) => (sign === 'n' ? '\n' : sign === 'r' ? '\r' : '\\'));
 }
 
-/** The lines of a folder's list; none when there is no list. */
+/**
+ * The lines of a folder's list, each byte a character (latin1), since a name can be any bytes; none when there is no list.
+ * @throws UsageError when it can't be read.
+ */
 export async function readManifest(dir: string): Promise<string[]> {
   const path = join(dir, MANIFEST_NAME);
   try {
-    const text = (await readRegular(path)) ?? '';
+    const text = (await readRegularBytes(path))?.toString('latin1') ?? '';
     return text.split(/\r?\n/).filter((line) => line !== '');
   } catch (error) {
     throw new UsageError(`Can't read ${path} (${diskReason(error)}).`, {
@@ -62,15 +76,16 @@ export async function updateManifest(dir: string, files: ReadonlyMap<string, str
   try {
     const missing = new Map(files);
     const lines = (await readManifest(dir)).map((line) => {
-      const entry = parseLine(line);
-      const sha256 = entry === undefined ? undefined : missing.get(entry.name);
-      if (entry === undefined || sha256 === undefined) return line;
-      missing.delete(entry.name);
-      return formatLine({ sha256, name: entry.name });
+      // `find` writes names with ./ before them.
+      const name = posix.normalize(parseLine(line)?.name ?? '');
+      const sha256 = files.get(name);
+      if (sha256 === undefined) return line;
+      missing.delete(name);
+      return formatLine(sha256, name);
     });
     const added = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
-    for (const [name, sha256] of added) lines.push(formatLine({ sha256, name }));
-    await writeFileAtomic(join(dir, MANIFEST_NAME), `${lines.join('\n')}\n`, 0o644);
+    for (const [name, sha256] of added) lines.push(formatLine(sha256, name));
+    await writeFileAtomic(join(dir, MANIFEST_NAME), Buffer.from(`${lines.join('\n')}\n`, 'latin1'), 0o644);
   } finally {
     await release();
   }

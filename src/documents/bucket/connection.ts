@@ -3,6 +3,7 @@ import type { Agent as HttpsAgent } from 'node:https';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { isRecord } from '../../kernel/json.ts';
 import { authorization, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
+import { boundErrorBodies } from './error-body.ts';
 import { ProxyAgent } from './proxy.ts';
 import type { StorageSettings } from './settings.ts';
 
@@ -53,6 +54,7 @@ export async function connect(
       client = new sdk.S3Client({ ...config, forcePathStyle: true });
     }
   }
+  boundErrorBodies(client.config.requestHandler, options.timeoutMs ?? TIMEOUT_MS);
   if (options.trace) traceExchanges(client, options.trace);
   routeThroughProxy(client);
   return { client, endpoint };

@@ -1,6 +1,7 @@
 import { codeOf, messageOf, StorageError, type StorageErrorCode, UsageError } from '../../kernel/errors.ts';
 import { entryOf, isRecord } from '../../kernel/json.ts';
 import { nameOf, proxyFor, proxyOf } from '../../kernel/network/proxy.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 
 /** What was tried, and where. */
 export interface Where {
@@ -118,14 +119,21 @@ function causeOf(error: unknown, where: Where): Cause {
 /** A redirect, or a signature for another region. The region is in a header, or nowhere. */
 function otherRegion(error: unknown, name: string, status: number | undefined): Cause | undefined {
   const names = ['PermanentRedirect', 'TemporaryRedirect', 'AuthorizationHeaderMalformed'];
-  const region = headerOf(error, 'x-amz-bucket-region') ?? expectedRegion(messageOf(error));
+  const region =
+    headerOf(error, 'x-amz-bucket-region') ?? namedRegion(error) ?? expectedRegion(messageOf(error));
   const moved = status === 301 || status === 307 || names.includes(name);
   if (!moved && !(status === 400 && region !== undefined)) return undefined;
   return {
     code: 'STORAGE_UNREACHABLE',
     why: region === undefined ? 'the bucket is in another region' : `the bucket is in the region ${region}`,
-    hint: `Set it: \`esign profiles edit NAME --region ${region ?? 'REGION'}\`.`,
+    hint: `Set it: \`${command('profiles', 'edit', 'NAME', '--region', region ?? 'REGION')}\`.`,
   };
+}
+
+/** `<Region>` of an AuthorizationHeaderMalformed. */
+function namedRegion(error: unknown): string | undefined {
+  const region = isRecord(error) ? error.Region : undefined;
+  return typeof region === 'string' && /^[a-z0-9-]{1,40}$/.test(region) ? region : undefined;
 }
 
 function expectedRegion(message: string): string | undefined {
@@ -140,6 +148,13 @@ function byStatus(status: number | undefined): Cause | undefined {
       code: 'STORAGE_CREDENTIALS',
       why: `something on the way wants a sign-in (${status})`,
       hint: 'A proxy answers like this, or an endpoint that is no S3 API. Check HTTPS_PROXY and --endpoint.',
+    };
+  }
+  if (status !== undefined && status > 300 && status < 400 && status !== 304) {
+    return {
+      code: 'STORAGE_UNREACHABLE',
+      why: `the request was redirected (${status})`,
+      hint: 'A proxy or a sign-in page answers like this, or an endpoint that is not an S3 API. Check HTTPS_PROXY and --endpoint.',
     };
   }
   if (status === 400) {

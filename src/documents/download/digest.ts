@@ -3,15 +3,17 @@ import { type Crc, createCrc32, createCrc32c, createCrc64Nvme } from '../../kern
 import { StorageError } from '../../kernel/errors.ts';
 import type { ChecksumAlgorithm, ObjectFacts } from '../bucket/object-facts.ts';
 
-/** What was counted of some bytes. */
-export interface Counted {
+/** Length and hash of some bytes. */
+export interface FileHash {
   bytes: number;
   sha256: string;
 }
 
 const PDF_HEAD = '%PDF-';
+/** RFC 1952, section 2.3.1, read as Latin-1: an object stored with Content-Encoding gzip is fetched as it is stored. */
+const GZIP_HEAD = '\x1F\x8B';
 
-/** Counts bytes as they pass and compares them with what the bucket said of them. */
+/** Hashes bytes as they pass and compares them with what the bucket reported of the object. */
 export class Digest {
   bytes = 0;
   #head = '';
@@ -30,7 +32,7 @@ export class Digest {
       proof === 'checksum' && facts.checksum ? createChecksum(facts.checksum.algorithm) : undefined;
   }
 
-  /** @throws StorageError STORAGE_CORRUPT as soon as it is clear that these are not the object's bytes. */
+  /** @throws StorageError STORAGE_CORRUPT as soon as the bytes can't be the object's. */
   update(chunk: Uint8Array): void {
     if (this.bytes < PDF_HEAD.length) this.#head += Buffer.from(chunk.subarray(0, 5)).toString('latin1');
     this.bytes += chunk.byteLength;
@@ -42,18 +44,21 @@ export class Digest {
     this.#checksum?.update(chunk);
   }
 
-  /** The SHA-256 of the bytes that passed so far. */
-  soFar(): string {
+  /** Returns the SHA-256 of the bytes so far. */
+  hashSoFar(): string {
     return this.#sha256.copy().digest('hex');
   }
 
   #judgeHead(): void {
     if (this.#key.toLowerCase().endsWith('.pdf') && !this.#head.startsWith(PDF_HEAD))
-      throw corrupt(this.#key, 'it is not a PDF');
+      throw corrupt(
+        this.#key,
+        this.#head.startsWith(GZIP_HEAD) ? 'it is gzip-encoded, not a PDF' : 'it is not a PDF',
+      );
   }
 
   /** @throws StorageError STORAGE_CORRUPT when the bytes are not the object. */
-  result(): Counted {
+  result(): FileHash {
     const { size, md5, checksum } = this.#facts;
     if (size !== undefined && size !== this.bytes)
       throw corrupt(this.#key, `${this.bytes} of ${size} bytes arrived`);
@@ -66,7 +71,7 @@ export class Digest {
   }
 }
 
-/** Which of the two is compared: one is enough, and those the runtime does not count itself are slow. */
+/** Returns which of the two to compare: one is enough, and checksums that the runtime doesn't compute natively are slow. */
 function proofOf({ md5, checksum }: ObjectFacts): 'md5' | 'checksum' | undefined {
   if (checksum === undefined) return md5 === undefined ? undefined : 'md5';
   const isSlow = checksum.algorithm === 'CRC64NVME' || checksum.algorithm === 'CRC32C';
@@ -81,9 +86,9 @@ function createChecksum(algorithm: ChecksumAlgorithm): Crc {
   return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
 }
 
-/** What arrived is not what the bucket promised. */
+/** Creates the error for bytes that are not the object. */
 export function corrupt(key: string, why: string): StorageError {
-  return new StorageError('STORAGE_CORRUPT', `What the bucket sent for ${key} was refused: ${why}.`, {
-    hint: 'Run the command again; if it stays, look at the object: `esign documents head KEY`.',
+  return new StorageError('STORAGE_CORRUPT', `${key} failed verification: ${why}.`, {
+    hint: 'Run the command again. If it fails again, check the object: `esign documents head KEY`.',
   });
 }

@@ -4,17 +4,19 @@ import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
-import { Folders, type Place } from '../archive/folders.ts';
+import type { Folders } from '../archive/folders.ts';
 import type { Ledger } from '../archive/ledger.ts';
 import { localError } from '../archive/local-error.ts';
+import { isPdf } from '../archive/pdf-head.ts';
 import type { Bucket, OpenedObject } from '../bucket/bucket.ts';
 import type { ObjectFacts } from '../bucket/object-facts.ts';
-import type { Counted } from './digest.ts';
-import type { WantedFile } from './papers.ts';
+import type { CheckedSeal } from '../seal/seal.ts';
+import type { FileHash } from './digest.ts';
+import type { DocumentFile } from './locate.ts';
 import { PartFile } from './part-file.ts';
 import { type TransferOptions, type TransferWatch, transfer } from './transfer.ts';
 
-/** A fetched file, as `--json` prints it. */
+/** A downloaded file, as `--json` prints it. */
 export interface FileResult {
   envelopeId: string | null;
   what: string | null;
@@ -28,105 +30,121 @@ export interface FileResult {
 
 export interface DownloadOptions {
   dir: string;
-  /** Another name than the default one. */
-  fileName?: string | undefined;
+  /** The folders of the run. */
+  folders: Folders;
   /** Replace a different file of the same name. */
   force: boolean;
   signal?: AbortSignal | undefined;
   clock?: Clock | undefined;
-  /** The folders of a run of several; without it the file is a run of its own. */
-  folders?: Folders | undefined;
-  /** Where the file is written down. */
+  /** Records the file's hash. */
   ledger?: Ledger | undefined;
   watch?: TransferWatch | undefined;
 }
 
+type Status = 'downloaded' | 'unchanged';
+
 /**
- * Fetches one object into a file: streamed to a part file beside it, proven, fsynced, renamed.
- * Under the final name there is never a part and never something that is not the object. A file that is there
- * already is compared by what the bucket says of the object, without fetching its body.
- * @throws StorageError for anything that went wrong.
+ * Downloads one object into a file: streamed to a part file in the same folder, verified, synced, renamed. The final name
+ * never has an incomplete file or anything that is not the object. A file that exists is compared by what the bucket
+ * reports of the object, without downloading its body. The seal is read from the bytes that were saved, not by opening
+ * the path again.
+ * @throws StorageError for every failure.
  */
 export async function downloadFile(
   bucket: Bucket,
-  wanted: WantedFile,
+  { envelopeId, what, key, fileName }: DocumentFile,
   options: DownloadOptions,
-): Promise<FileResult> {
-  const path = join(options.dir, options.fileName ?? wanted.fileName);
-  const folders = options.folders ?? new Folders(options.dir);
+): Promise<{ result: FileResult; seal: CheckedSeal | null }> {
+  const { dir, folders, ledger, signal } = options;
+  const path = join(dir, fileName);
   try {
-    const place = await folders.place(path);
-    const { status, bytes, sha256, etag } = await fetchTo(bucket, wanted.key, path, place, options);
-    // Its folder first, since a list never names a file whose name is not durable.
-    if (status === 'downloaded') folders.touched(dirname(path));
-    await options.ledger?.record(path, sha256, etag);
-    const { envelopeId, what, key } = wanted;
-    return { envelopeId, what, key, path, bytes, sha256, status, error: null };
+    const { status, bytes, sha256, etag, seal } = await save(bucket, key, path, options);
+    // The folder first, because a list never names a file whose name is not durable.
+    if (status === 'downloaded') folders.renamedIn(dirname(path));
+    await ledger?.record(path, sha256, etag);
+    return { result: { envelopeId, what, key, path, bytes, sha256, status, error: null }, seal };
   } catch (error) {
-    if (options.signal?.aborted) throw error;
+    if (signal?.aborted) throw error;
     throw localError(error, path);
-  } finally {
-    if (options.folders === undefined) await folders.close();
   }
 }
 
-interface Outcome extends Counted {
-  status: 'downloaded' | 'unchanged';
-  /** Where it does not tell the content. */
+interface Saved extends FileHash {
+  status: Status;
+  /** Set when it doesn't prove the content. */
   etag?: string | undefined;
+  seal: CheckedSeal | null;
 }
 
-async function fetchTo(
+async function save(bucket: Bucket, key: string, path: string, options: DownloadOptions): Promise<Saved> {
+  const file = (await options.folders.mayExist(path)) ? openExisting(path) : undefined;
+  if (file === undefined) return replace(bucket, key, path, { ...options, opened: undefined });
+  let opened: OpenedObject | undefined;
+  try {
+    const existing = await hashesOf(file);
+    opened = await openIfDifferent(bucket, key, path, existing, options);
+    if (opened === undefined) return { ...existing, status: 'unchanged', seal: await sealIn(file) };
+  } finally {
+    closeSync(file);
+  }
+  return replace(bucket, key, path, { ...options, opened });
+}
+
+async function replace(
   bucket: Bucket,
   key: string,
   path: string,
-  place: Place,
-  options: DownloadOptions,
-): Promise<Outcome> {
-  const existing = place.had ? await countFile(path) : undefined;
-  const opened = existing && (await openIfOther(bucket, key, path, existing, options));
-  if (existing !== undefined && opened === undefined) return { ...existing, status: 'unchanged' };
-  const part = await PartFile.open(place.part, { bucket: bucket.name, key }, place.lasting);
-  let done = false;
+  options: DownloadOptions & { opened: OpenedObject | undefined },
+): Promise<Saved> {
+  const part = await PartFile.open(`${path}.part`, { bucket: bucket.name, key });
+  let isDone = false;
   try {
-    const { facts, counted } = await fill(part, bucket, key, { ...options, opened });
-    const status = await settle(part, path, counted, existing, options.force);
-    done = true;
-    return { ...counted, status, etag: facts.md5 === undefined ? facts.etag : undefined };
+    const { facts, hash } = await fill(part, bucket, key, options);
+    const seal = await part.read(sealIn);
+    const status = await publish(part, path, hash, options.force);
+    isDone = true;
+    return { ...hash, status, etag: facts.md5 === undefined ? facts.etag : undefined, seal };
   } catch (error) {
-    // Bytes that broke off are of use to the next run; bytes that were refused are not.
-    const useful = options.signal?.aborted || codeOf(error) === 'STORAGE_UNREACHABLE';
-    if (!done) useful ? part.keep() : part.discard();
+    // The next run can use what was received before a connection broke, but not what was refused.
+    const isUseful = options.signal?.aborted || codeOf(error) === 'STORAGE_UNREACHABLE';
+    if (!isDone) isUseful ? part.keep() : part.discard();
     throw error;
   }
 }
 
+/** Reads the seal of an open file that begins like a PDF; the code for that is loaded for the first one. */
+async function sealIn(file: number): Promise<CheckedSeal | null> {
+  if (!isPdf(file)) return null;
+  const { checkSeal } = await import('../seal/seal.ts');
+  return checkSeal(file);
+}
+
 /**
- * The object where it may be another one than the file that is there; undefined where it is the same.
- * @throws StorageError STORAGE_LOCAL when it is another one and the file is not to be replaced.
+ * Opens the object, unless it is the same as the existing file; then returns undefined.
+ * @throws StorageError STORAGE_LOCAL when it differs and the file must not be replaced.
  */
-async function openIfOther(
+async function openIfDifferent(
   bucket: Bucket,
   key: string,
   path: string,
-  existing: Counted & { md5: string },
+  existing: FileHash & { md5: string },
   { ledger, signal, force }: DownloadOptions,
 ): Promise<OpenedObject | undefined> {
   const ifNoneMatch = ledger?.etagOf(path, existing.sha256) ?? `"${existing.md5}"`;
   const answer = await bucket.open(key, { ifNoneMatch, signal });
   if (answer.kind !== 'object') return undefined;
-  if (force || !isOther(existing, answer.facts)) return answer;
+  if (force || !isDifferent(existing, answer.facts)) return answer;
   answer.cancel();
-  throw different(path);
+  throw differs(path);
 }
 
-/** The whole object in the part file, proven. What a resume put together wrongly is fetched once more, from the start. */
+/** Fills the part file with the whole object and verifies it. When a resumed download fails that, it starts over once. */
 async function fill(
   part: PartFile,
   bucket: Bucket,
   key: string,
   options: DownloadOptions & { opened: OpenedObject | undefined },
-): Promise<{ facts: ObjectFacts; counted: Counted }> {
+): Promise<{ facts: ObjectFacts; hash: FileHash }> {
   const { signal, watch, opened } = options;
   const common: TransferOptions = { clock: options.clock ?? systemClock, signal, watch };
   if (part.known !== undefined) {
@@ -135,65 +153,67 @@ async function fill(
     watch?.arrive(part.length);
   }
   const first = part.known === undefined ? { ...common, opened } : { ...common, known: part.known };
-  const came = await transfer(bucket, key, part, first);
+  const { facts, resumed } = await transfer(bucket, key, part, first);
   try {
-    return { facts: came.facts, counted: await part.prove(came.facts) };
+    return { facts, hash: await part.verify(facts) };
   } catch (error) {
-    if (!came.resumed || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
-    watch?.expect(-(came.facts.size ?? 0));
+    if (!resumed || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
+    watch?.expect(-(facts.size ?? 0));
     watch?.arrive(-part.length);
     part.restart();
     const again = await transfer(bucket, key, part, common);
-    return { facts: again.facts, counted: await part.prove(again.facts) };
+    return { facts: again.facts, hash: await part.verify(again.facts) };
   }
 }
 
-async function settle(
-  part: PartFile,
-  path: string,
-  counted: Counted,
-  existing: Counted | undefined,
-  force: boolean,
-): Promise<Outcome['status']> {
-  // Another run may have been faster.
-  const there = existing ?? (await countFile(path));
-  if (there?.sha256 === counted.sha256) {
+/** Gives the part file its final name, unless the same file is there by now. */
+async function publish(part: PartFile, path: string, hash: FileHash, force: boolean): Promise<Status> {
+  const existing = await hashesAt(path);
+  if (existing?.sha256 === hash.sha256) {
     part.discard();
     return 'unchanged';
   }
-  if (!force && there !== undefined) throw different(path);
+  if (!force && existing !== undefined) throw differs(path);
   await part.publish(path);
   return 'downloaded';
 }
 
-/** True when the file can't be the object; false when it is, or when only its bytes could tell. */
-function isOther(file: Counted & { md5: string }, facts: ObjectFacts): boolean {
+/** Returns false when the file is the object, or when only its bytes could tell. */
+function isDifferent(file: FileHash & { md5: string }, facts: ObjectFacts): boolean {
   if (facts.size !== undefined && facts.size !== file.bytes) return true;
   return facts.md5 !== undefined && facts.md5 !== file.md5;
 }
 
-function different(path: string): StorageError {
-  return new StorageError('STORAGE_LOCAL', `${path} exists and is different; it was left as it is.`, {
-    hint: 'Give --force to replace it, or --dir for another folder.',
+function differs(path: string): StorageError {
+  return new StorageError('STORAGE_LOCAL', `${path} exists and is different. It was not replaced.`, {
+    hint: 'Use --force to replace it, or --dir for another folder.',
   });
 }
 
-/** What a file holds; undefined where there is none. */
-async function countFile(path: string): Promise<(Counted & { md5: string }) | undefined> {
-  // Of a new file there is nothing, and opening nothing costs ten times as much as asking.
+/** Opens a file; returns undefined when it doesn't exist. */
+function openExisting(path: string): number | undefined {
+  // For a new file, this takes a tenth of the time of a failing open.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-  const file = openRegular(path);
+  return openRegular(path);
+}
+
+async function hashesAt(path: string): Promise<(FileHash & { md5: string }) | undefined> {
+  const file = openExisting(path);
   if (file === undefined) return undefined;
   try {
-    const [sha256, md5] = [createHash('sha256'), createHash('md5')];
-    let bytes = 0;
-    for await (const block of blocksOf(file)) {
-      bytes += block.byteLength;
-      sha256.update(block);
-      md5.update(block);
-    }
-    return { bytes, sha256: sha256.digest('hex'), md5: md5.digest('hex') };
+    return await hashesOf(file);
   } finally {
     closeSync(file);
   }
+}
+
+async function hashesOf(file: number): Promise<FileHash & { md5: string }> {
+  const [sha256, md5] = [createHash('sha256'), createHash('md5')];
+  let bytes = 0;
+  for await (const block of blocksOf(file)) {
+    bytes += block.byteLength;
+    sha256.update(block);
+    md5.update(block);
+  }
+  return { bytes, sha256: sha256.digest('hex'), md5: md5.digest('hex') };
 }

@@ -18,61 +18,56 @@ import { makeFolder } from '../../kernel/files/folder.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { localError } from '../archive/local-error.ts';
 import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
-import { type Counted, Digest } from './digest.ts';
+import { Digest, type FileHash } from './digest.ts';
 import { type Checkpoint, notePath, type PartOf, readNote, writeCheckpoint, writeNote } from './part-note.ts';
 import type { Sink } from './transfer.ts';
 
-/** Smaller objects are fetched again from the start: going on would cost more than it saves. */
-const WORTH_RESUMING = 1024 * 1024;
-/** Bytes gathered before they are written. */
-const GATHER = 512 * 1024;
+/** Smaller objects start over: resuming would cost more than it saves. */
+const RESUME_MIN_BYTES = 1024 * 1024;
+/** Bytes collected before they are written. */
+const BUFFER_BYTES = 512 * 1024;
 /** Bytes between two checkpoints. */
-const CHECKPOINT = 4 * 1024 * 1024;
+const CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
 const sync = promisify(fsync);
 
 /**
- * A file on its way: `NAME.part`, and for larger ones a note beside it that says which object the bytes are of, so that
- * a later run goes on where a killed one stopped. Bytes are written with calls that wait, since handing each to another
- * thread takes longer than the call; only making them durable is left to the threads, for many files at once.
+ * A file being downloaded: `NAME.part`, and for larger objects a note next to it with the object's identity, so that a
+ * later run can resume after this one was killed. Writes are synchronous, because handing each one to another thread takes
+ * longer than the call; only fsync runs on other threads, for many files at the same time.
  */
 export class PartFile implements Sink {
   length = 0;
-  /** The object that the bytes found there are of. */
+  /** The object whose bytes an earlier run left. */
   known: ObjectFacts | undefined;
   readonly path: string;
   readonly #file: number;
   #open = true;
   readonly #of: PartOf;
-  readonly #lasting: boolean;
   #digest: Digest | undefined;
   #size: number | undefined;
-  #gathered: Uint8Array[] = [];
-  #gatheredBytes = 0;
-  #noted = false;
-  /** How far the note says what was received, where the bucket gives nothing that proves the content. */
-  #checked = Number.POSITIVE_INFINITY;
+  #buffered: Uint8Array[] = [];
+  #bufferedBytes = 0;
+  #hasNote = false;
+  /** The length at the last checkpoint; infinite when none are needed, because the bucket's reply proves the content. */
+  #checkedBytes = Number.POSITIVE_INFINITY;
 
-  private constructor(path: string, file: number, of: PartOf, lasting: boolean) {
+  private constructor(path: string, file: number, of: PartOf) {
     this.path = path;
     this.#file = file;
     this.#of = of;
-    this.#lasting = lasting;
   }
 
-  /**
-   * Opens a part file, making its folder where it is missing. With `lasting` what an earlier run left is gone on with,
-   * and what this one leaves is for a later one.
-   */
-  static async open(path: string, of: PartOf, lasting: boolean): Promise<PartFile> {
-    const fresh = openFresh(path);
-    if (fresh !== undefined) return new PartFile(path, fresh, of, lasting);
+  /** Opens a part file, with what an earlier run left in it, and creates its folder if needed. */
+  static async open(path: string, of: PartOf): Promise<PartFile> {
+    const created = createPart(path);
+    if (created !== undefined) return new PartFile(path, created, of);
     const found = openRegular(path, O_RDWR | O_NOFOLLOW);
-    if (found === undefined) return PartFile.open(path, of, lasting);
-    const part = new PartFile(path, found, of, lasting);
+    if (found === undefined) return PartFile.open(path, of);
+    const part = new PartFile(path, found, of);
     try {
-      await part.#recall();
+      await part.#resume();
       return part;
     } catch (error) {
       closeSync(found);
@@ -80,93 +75,93 @@ export class PartFile implements Sink {
     }
   }
 
-  /** Takes over what an earlier run left, where its note says that it is of the same key. */
-  async #recall(): Promise<void> {
+  /** Keeps what an earlier run left if its note names the same key. */
+  async #resume(): Promise<void> {
     const { size, nlink } = fstatSync(this.#file);
-    // Under another name it is somebody's file.
+    // A file with a second name belongs to somebody else.
     if (nlink > 1) throw Object.assign(new Error('a file with two names'), { code: 'ENOTFILE' });
     if (size === 0) return;
-    this.#noted = true;
+    this.#hasNote = true;
     const note = await readNote(this.path, this.#of);
     if (note === undefined) return this.restart();
     const { facts, checkpoint } = note;
     if (isProvable(facts)) {
-      // The last byte is always asked for: so the bucket says that the object is still the same.
+      // At least one byte is always requested, so that the bucket confirms that the object is still the same.
       this.length = Math.min(size, Math.max((facts.size ?? 0) - 1, 0));
-    } else if (!(await this.#hasStill(facts, checkpoint))) return this.restart();
+    } else if (!(await this.#matches(facts, checkpoint))) return this.restart();
     ftruncateSync(this.#file, this.length);
     this.known = facts;
   }
 
-  /** True when the file begins with the very bytes that were received; it is gone on with behind them. */
-  async #hasStill(facts: ObjectFacts, checkpoint: Checkpoint | undefined): Promise<boolean> {
+  /** Returns true when the file begins with the bytes of the checkpoint, and continues after them. */
+  async #matches(facts: ObjectFacts, checkpoint: Checkpoint | undefined): Promise<boolean> {
     if (checkpoint === undefined) return false;
     const digest = new Digest(this.#of.key, facts);
     for await (const block of blocksOf(this.#file, checkpoint.bytes)) digest.update(block);
-    if (digest.soFar() !== checkpoint.sha256) return false;
+    if (digest.hashSoFar() !== checkpoint.sha256) return false;
     this.#digest = digest;
     this.#size = facts.size;
-    this.#checked = this.length = checkpoint.bytes;
+    this.#checkedBytes = this.length = checkpoint.bytes;
     return true;
   }
 
   begin(facts: ObjectFacts): void {
     this.#digest = new Digest(this.#of.key, facts);
     this.#size = facts.size;
-    if (facts.size === undefined || facts.size < WORTH_RESUMING || !isStrong(facts.etag)) return;
+    if (facts.size === undefined || facts.size < RESUME_MIN_BYTES || !isStrong(facts.etag)) return;
     this.#locally(() => writeNote(this.path, this.#of, facts));
-    this.#noted = true;
-    this.#checked = isProvable(facts) ? Number.POSITIVE_INFINITY : 0;
+    this.#hasNote = true;
+    this.#checkedBytes = isProvable(facts) ? Number.POSITIVE_INFINITY : 0;
   }
 
   write(chunk: Uint8Array): void {
     this.#digest?.update(chunk);
-    this.#gathered.push(chunk);
-    this.#gatheredBytes += chunk.byteLength;
+    this.#buffered.push(chunk);
+    this.#bufferedBytes += chunk.byteLength;
     this.length += chunk.byteLength;
-    if (this.#gatheredBytes >= GATHER) this.#locally(() => this.#flush());
+    if (this.#bufferedBytes >= BUFFER_BYTES) this.#locally(() => this.#flush());
   }
 
   #flush(): void {
-    if (this.#gatheredBytes === 0) return;
-    const blocks = this.#gathered;
-    const start = this.length - this.#gatheredBytes;
-    this.#gathered = [];
-    this.#gatheredBytes = 0;
+    if (this.#bufferedBytes === 0) return;
+    const blocks = this.#buffered;
+    const start = this.length - this.#bufferedBytes;
+    this.#buffered = [];
+    this.#bufferedBytes = 0;
     const written = writevSync(this.#file, blocks, start);
-    // A disk may take less than it was given.
+    // A write can be short.
     const rest = start + written < this.length ? Buffer.concat(blocks).subarray(written) : undefined;
     for (let done = 0; rest !== undefined && done < rest.byteLength; )
       done += writeSync(this.#file, rest, done, rest.byteLength - done, start + written + done);
-    if (this.length >= this.#checked + CHECKPOINT) this.#checkpoint();
+    if (this.length >= this.#checkedBytes + CHECKPOINT_BYTES) this.#checkpoint();
   }
 
-  /** A later run goes on from here. The last byte is left to it, so that the bucket says that the object is the same. */
+  /** Lets a later run resume from here. At least one byte is left, so that the bucket confirms that the object is the same. */
   #checkpoint(): void {
     if (this.#digest === undefined || this.length === this.#size) return;
-    this.#checked = this.length;
-    writeCheckpoint(this.path, { bytes: this.length, sha256: this.#digest.soFar() });
+    this.#checkedBytes = this.length;
+    writeCheckpoint(this.path, { bytes: this.length, sha256: this.#digest.hashSoFar() });
   }
 
   restart(): void {
-    this.#gathered = [];
-    this.#gatheredBytes = 0;
+    this.#buffered = [];
+    this.#bufferedBytes = 0;
     this.length = 0;
     this.known = undefined;
-    this.#checked = Number.POSITIVE_INFINITY;
+    this.#checkedBytes = Number.POSITIVE_INFINITY;
     this.#digest = undefined;
     this.#locally(() => {
-      this.#forgetNote();
+      this.#removeNote();
       ftruncateSync(this.#file, 0);
     });
   }
 
-  #forgetNote(): void {
-    if (this.#noted) rmSync(notePath(this.path), { force: true });
-    this.#noted = false;
+  #removeNote(): void {
+    if (this.#hasNote) rmSync(notePath(this.path), { force: true });
+    this.#hasNote = false;
   }
 
-  /** A full disk is not the bucket's doing, and no reason to try again. */
+  /** Reports disk errors as such: a full disk is not the bucket's fault, and no reason to retry. */
   #locally(work: () => void): void {
     try {
       work();
@@ -176,10 +171,10 @@ export class PartFile implements Sink {
   }
 
   /**
-   * Compares the bytes with what the bucket says of them; those that an earlier run left by reading the file again.
+   * Compares the bytes with what the bucket reports of them; reads the file again if an earlier run wrote part of it.
    * @throws StorageError STORAGE_CORRUPT
    */
-  async prove(facts: ObjectFacts): Promise<Counted> {
+  async verify(facts: ObjectFacts): Promise<FileHash> {
     this.#locally(() => this.#flush());
     if (this.#digest !== undefined) return this.#digest.result();
     const digest = new Digest(this.#of.key, facts);
@@ -187,19 +182,24 @@ export class PartFile implements Sink {
     return digest.result();
   }
 
+  /** Reads the open file; every byte has been written by `verify`. */
+  async read<T>(work: (file: number) => Promise<T>): Promise<T> {
+    return work(this.#file);
+  }
+
   /** Makes the bytes durable and gives them their final name. */
   async publish(finalPath: string): Promise<void> {
     await sync(this.#file);
     this.#close();
     await untilFree(() => rename(this.path, finalPath));
-    this.#forgetNote();
+    this.#removeNote();
   }
 
-  /** Leaves what is there to a later run, where that is any use to it. */
+  /** Leaves the bytes to a later run if it can use them. */
   keep(): void {
-    if (this.#noted && this.#lasting) {
+    if (this.#hasNote) {
       this.#flush();
-      if (this.length > this.#checked) this.#checkpoint();
+      if (this.length > this.#checkedBytes) this.#checkpoint();
       this.#close();
     } else this.discard();
   }
@@ -207,7 +207,7 @@ export class PartFile implements Sink {
   discard(): void {
     this.#close();
     rmSync(this.path, { force: true });
-    this.#forgetNote();
+    this.#removeNote();
   }
 
   #close(): void {
@@ -216,14 +216,14 @@ export class PartFile implements Sink {
   }
 }
 
-/** A new file, or undefined where there is one. */
-function openFresh(path: string): number | undefined {
-  for (let made = false; ; made = true) {
+/** Creates the file; returns undefined when it exists. */
+function createPart(path: string): number | undefined {
+  for (let hasFolder = false; ; hasFolder = true) {
     try {
       return openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return undefined;
-      if (codeOf(error) !== 'ENOENT' || made) throw error;
+      if (codeOf(error) !== 'ENOENT' || hasFolder) throw error;
       makeFolder(dirname(path));
     }
   }

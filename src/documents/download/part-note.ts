@@ -5,13 +5,13 @@ import { parseJson } from '../../kernel/json.ts';
 import { CHECKSUM_ALGORITHMS, type ObjectFacts } from '../bucket/object-facts.ts';
 
 /*
- * `NAME.part.json`: on its first line the object that the bytes of `NAME.part` are of. Where the bucket gives nothing
- * that proves the content of the object, lines follow that say what was received so far.
+ * `NAME.part.json`: its first line identifies the object in `NAME.part`. When nothing in the bucket's reply proves the
+ * content, checkpoints of the bytes received so far follow.
  */
 
 const { O_WRONLY, O_APPEND, O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
-/** What a part file is of. */
+/** The object in a part file. */
 export interface PartOf {
   bucket: string;
   key: string;
@@ -27,7 +27,7 @@ const objectSchema = z.object({
 });
 const checkpointSchema = z.object({ bytes: z.number(), sha256: z.string() });
 
-/** The first bytes of a part file as they came from the bucket. */
+/** Length and hash of the first bytes as they came from the bucket. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 export interface PartNote {
@@ -46,7 +46,7 @@ export function notePath(partPath: string): string {
   return `${partPath}.json`;
 }
 
-/** Begins the note anew. What has its name goes, and nothing is written through a link in its place. */
+/** Starts a new note. Removes whatever has its name, so that nothing is written through a link. */
 export function writeNote(partPath: string, of: PartOf, { size, etag, md5, checksum }: ObjectFacts): void {
   const path = notePath(partPath);
   rmSync(path, { force: true });
@@ -65,10 +65,10 @@ export function writeCheckpoint(partPath: string, checkpoint: Checkpoint): void 
   }
 }
 
-/** What the note says; undefined where there is none that can be read, or it is of another object. */
+/** Reads the note. Returns undefined when it is missing, unreadable, or about another object. */
 export async function readNote(partPath: string, of: PartOf): Promise<PartNote | undefined> {
   const text = await readRegular(notePath(partPath), O_RDONLY | O_NOFOLLOW).catch(() => undefined);
-  // What a crash cut off at the end of the last line is not counted.
+  // A crash can cut the last line; it is ignored.
   const [first = '', ...rest] = (text ?? '').split('\n');
   const object = objectSchema.safeParse(parsed(first));
   if (!object.success || object.data.key !== of.key || object.data.bucket !== of.bucket) return undefined;

@@ -2,42 +2,43 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import type { Paper } from '../../kernel/vocabulary.ts';
+import type { DocumentKind } from '../../kernel/vocabulary.ts';
+import { defaultFileName } from '../archive/file-names.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
-import { type FileTarget, locatePaper, type Waiting } from './fetch.ts';
-import { fileOfKey, keyOf, paperName } from './papers.ts';
+import type { FileTarget } from './fetch.ts';
+import { fileOfKey, keyOf, locateDocument, type Waiting } from './locate.ts';
 
-const LOOKUPS_AT_ONCE = 8;
+const CONCURRENT_LOOKUPS = 8;
 
-/** The files of bare storage keys. */
+/** Returns the files of bare storage keys. */
 export function targetsOfKeys(keys: readonly string[], template: NameTemplate | undefined): FileTarget[] {
   return keys.map((key) => {
-    const wanted = fileOfKey(key);
-    const { envelopeId, what } = wanted;
+    const file = fileOfKey(key);
+    const { envelopeId, what } = file;
     const values = { key, name: key.split('/').at(-1), envelopeId, what };
-    const fileName = template === undefined ? wanted.fileName : renderName(template, values);
-    return { envelopeId, what, key, fileName, locate: () => Promise.resolve({ ...wanted, fileName }) };
+    const fileName = template === undefined ? file.fileName : renderName(template, values);
+    return { envelopeId, what, key, fileName, locate: () => Promise.resolve(file) };
   });
 }
 
-export interface PaperOptions {
+export interface TargetOptions {
   client: Client;
-  papers: readonly Paper[];
+  kinds: readonly DocumentKind[];
   template: NameTemplate | undefined;
   waiting: Waiting;
 }
 
-/** The papers of envelopes known by their ids. Only a template needs the envelopes before the first file. */
-export async function targetsOfIds(ids: readonly string[], options: PaperOptions): Promise<FileTarget[]> {
-  const { client, papers, template, waiting } = options;
+/** Returns the documents of envelopes by id. Reads the envelopes beforehand only if a template needs their values. */
+export async function targetsOfIds(ids: readonly string[], options: TargetOptions): Promise<FileTarget[]> {
+  const { client, kinds, template, waiting } = options;
   if (template === undefined) {
     return ids.flatMap((id) =>
-      papers.map((what) => ({
+      kinds.map((what) => ({
         envelopeId: id,
         what,
         key: null,
-        fileName: paperName(id, what),
-        locate: () => locatePaper(client, id, what, waiting),
+        fileName: defaultFileName(id, what),
+        locate: () => locateDocument(client, id, what, waiting),
       })),
     );
   }
@@ -47,46 +48,46 @@ export async function targetsOfIds(ids: readonly string[], options: PaperOptions
       if (waiting.signal?.aborted || !(error instanceof EsignError)) throw error;
       return { id, error };
     });
-  for await (const found of mapInOrder(ids, LOOKUPS_AT_ONCE, look)) {
+  for await (const found of mapInOrder(ids, CONCURRENT_LOOKUPS, look)) {
     if ('error' in found && found.error instanceof EsignError) {
-      for (const what of papers) targets.push(unnamed(found.id, what, found.error));
-    } else targets.push(...papersOf(found, options));
+      for (const what of kinds) targets.push(unnamed(found.id, what, found.error));
+    } else targets.push(...targetsOf(found, options));
   }
   return targets;
 }
 
-/** The papers of envelopes as a list shows them. */
+/** Returns the documents of envelopes from a list, each envelope once. */
 export async function targetsOfEnvelopes(
   envelopes: AsyncIterable<Envelope> | Iterable<Envelope>,
-  options: PaperOptions,
+  options: TargetOptions,
 ): Promise<FileTarget[]> {
   const seen = new Set<string>();
   const targets: FileTarget[] = [];
   for await (const envelope of envelopes) {
     if (seen.has(envelope.id)) continue;
     seen.add(envelope.id);
-    targets.push(...papersOf(envelope, options));
+    targets.push(...targetsOf(envelope, options));
   }
   return targets;
 }
 
-function papersOf(envelope: Envelope, { client, papers, template, waiting }: PaperOptions): FileTarget[] {
-  // Of ten thousand envelopes only what is needed is kept.
+function targetsOf(envelope: Envelope, { client, kinds, template, waiting }: TargetOptions): FileTarget[] {
+  // Keeps only what is needed, because there can be ten thousand envelopes.
   const { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey } = envelope;
   const known = { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey };
-  return papers.map((what) => {
+  return kinds.map((what) => {
     const key = keyOf(known, what);
     const values = template === undefined ? undefined : valuesOfEnvelope(envelope, what, key);
     return {
       envelopeId: id,
       what,
       key: key ?? null,
-      fileName: template && values ? renderName(template, values) : paperName(id, what),
-      locate: () => locatePaper(client, id, what, waiting, known),
+      fileName: template && values ? renderName(template, values) : defaultFileName(id, what),
+      locate: () => locateDocument(client, id, what, waiting, known),
     };
   });
 }
 
-function unnamed(envelopeId: string, what: Paper, error: EsignError): FileTarget {
+function unnamed(envelopeId: string, what: DocumentKind, error: EsignError): FileTarget {
   return { envelopeId, what, key: null, fileName: null, locate: () => Promise.reject(error) };
 }

@@ -1,20 +1,20 @@
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import type { ObjectFacts } from '../bucket/object-facts.ts';
-import { type Counted, corrupt, Digest } from './digest.ts';
-import type { WantedFile } from './papers.ts';
+import { corrupt, Digest, type FileHash } from './digest.ts';
+import type { DocumentFile } from './locate.ts';
 import { transfer } from './transfer.ts';
 
 /**
- * Streams an object to a writable such as stdout; what was wrong with it is known only at its end.
- * @throws StorageError STORAGE_CORRUPT after the bytes, when they are not the object.
+ * Streams an object to a writable such as stdout. It can be verified only at the end.
+ * @throws StorageError STORAGE_CORRUPT after the bytes, if they are not the object.
  */
 export async function streamObject(
   bucket: Bucket,
-  wanted: WantedFile,
+  wanted: DocumentFile,
   write: (chunk: Uint8Array) => Promise<void>,
   options: { signal?: AbortSignal | undefined; clock?: Clock | undefined } = {},
-): Promise<Counted> {
+): Promise<FileHash> {
   const { key } = wanted;
   let digest: Digest | undefined;
   let length = 0;
@@ -33,9 +33,9 @@ export async function streamObject(
     restart: () =>
       length === 0
         ? Promise.resolve()
-        : Promise.reject(corrupt(key, 'it changed on the way, and its first bytes are out already')),
+        : Promise.reject(corrupt(key, 'it changed during the download, after its first bytes were written')),
   };
   await transfer(bucket, key, sink, { clock: options.clock ?? systemClock, signal: options.signal });
-  if (digest === undefined) throw corrupt(key, 'nothing came');
+  if (digest === undefined) throw corrupt(key, 'no bytes arrived');
   return digest.result();
 }

@@ -1,65 +1,59 @@
+import { type BackOff, backOff } from '../../kernel/back-off.ts';
 import { abortReason, type Clock } from '../../kernel/clock.ts';
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import type { Bucket, OpenedObject } from '../bucket/bucket.ts';
 import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
 import { corrupt } from './digest.ts';
 
-/** Where the bytes of an object go. */
+/** Receives the bytes of an object. */
 export interface Sink {
-  /** How many bytes of the object it has. */
+  /** The number of bytes it has. */
   readonly length: number;
-  /** Told of the object before its first byte, once and after each restart. */
+  /** Called before the first byte, and after each restart. */
   begin(facts: ObjectFacts): Promise<void> | void;
   write(chunk: Uint8Array): Promise<void> | void;
-  /** Forgets all bytes. Throws where that is impossible. */
+  /** Drops all bytes. Throws when that is impossible. */
   restart(): Promise<void> | void;
 }
 
 export interface TransferOptions {
   clock: Clock;
   signal?: AbortSignal | undefined;
-  /** The object whose bytes the sink has already. */
+  /** The object whose bytes the sink already has. */
   known?: ObjectFacts | undefined;
-  /** The object opened beforehand, from its start. */
+  /** The object, already open at its start. */
   opened?: OpenedObject | undefined;
   watch?: TransferWatch | undefined;
 }
 
-/** Is told how a transfer goes. */
+/** Follows the progress of a transfer. */
 export interface TransferWatch {
-  /** How long the object is. */
+  /** Adds the length of an object. */
   expect(bytes: number): void;
-  /** Bytes that came; negative for those that no longer count. */
+  /** Adds received bytes; negative for bytes that were dropped. */
   arrive(bytes: number): void;
 }
 
-/** The object that came, and whether it came in one piece. */
-export interface Transferred {
-  facts: ObjectFacts;
-  resumed: boolean;
-}
-
-/** Attempts in a row that bring no byte. */
-const FRUITLESS = 5;
-const RESTARTS = 3;
-const PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
+/** Attempts in a row without a new byte. */
+const MAX_FAILURES = 5;
+const MAX_RESTARTS = 3;
+const RETRY_DELAY: BackOff = { firstMs: 200, longestMs: 5_000 };
 
 /**
- * Brings a whole object into the sink, over as many connections as that takes: after a drop or a stall it goes on
- * at the byte it has, as long as the object is still the same one; when it is another one, from the start.
- * The SDK tries a request again, but never a body.
+ * Writes a whole object to the sink, over as many connections as needed: after a drop or a stall it continues at the
+ * next byte while the object is the same, and starts over when it changed. The SDK retries requests, but never a body.
+ * `resumed` is false when the object came over one connection.
  */
 export async function transfer(
   bucket: Bucket,
   key: string,
   sink: Sink,
   options: TransferOptions,
-): Promise<Transferred> {
+): Promise<{ facts: ObjectFacts; resumed: boolean }> {
   const state: State = {
     facts: options.known,
     resumed: options.known !== undefined,
-    fruitless: 0,
+    failures: 0,
     restarts: 0,
   };
   let opened = options.opened;
@@ -68,17 +62,17 @@ export async function transfer(
     try {
       if (await attempt(bucket, key, sink, options, state, opened)) return wholeOf(state, key);
     } catch (error) {
-      state.fruitless = sink.length > before ? 0 : state.fruitless + 1;
-      judgeFailure(error, key, sink, state, options.signal);
+      state.failures = sink.length > before ? 0 : state.failures + 1;
+      throwIfFinal(error, key, sink, state, options.signal);
       state.resumed = true;
-      await options.clock.sleep(Math.min(PAUSE_MS * 2 ** state.fruitless, LONGEST_PAUSE_MS), options.signal);
+      await options.clock.sleep(backOff(state.failures, RETRY_DELAY), options.signal);
     }
     opened = undefined;
   }
 }
 
-/** Throws where going on is of no use. A broken connection can be gone on from; what the bucket refused cannot. */
-function judgeFailure(
+/** Throws when retrying is useless: after a broken connection a transfer can resume, after a refusal it can't. */
+function throwIfFinal(
   error: unknown,
   key: string,
   sink: Sink,
@@ -86,26 +80,26 @@ function judgeFailure(
   signal: AbortSignal | undefined,
 ): void {
   if (signal?.aborted) throw abortReason(signal);
-  const refused = error instanceof EsignError && error.code !== 'STORAGE_UNREACHABLE';
-  // Before the first reply the SDK has tried again already.
-  if (refused || (error instanceof EsignError && state.facts === undefined)) throw error;
-  if (state.fruitless < FRUITLESS) return;
+  const isRefused = error instanceof EsignError && error.code !== 'STORAGE_UNREACHABLE';
+  // Before the first reply, the SDK has already retried.
+  if (isRefused || (error instanceof EsignError && state.facts === undefined)) throw error;
+  if (state.failures < MAX_FAILURES) return;
   const why = messageOf(error).replace(/\.$/, '');
   throw new StorageError(
     'STORAGE_UNREACHABLE',
-    `The download of ${key} broke off after ${sink.length} bytes: ${why}.`,
-    { cause: error, hint: 'Run the command again; it goes on where it broke off.' },
+    `The download of ${key} stopped after ${sink.length} bytes: ${why}.`,
+    { cause: error, hint: 'Run the command again: it continues where it stopped.' },
   );
 }
 
 interface State {
   facts: ObjectFacts | undefined;
   resumed: boolean;
-  fruitless: number;
+  failures: number;
   restarts: number;
 }
 
-/** One connection. True when the sink has the whole object; false when it is to be started again. */
+/** Uses one connection. Returns true when the sink has the whole object, false to start over. */
 async function attempt(
   bucket: Bucket,
   key: string,
@@ -118,11 +112,11 @@ async function attempt(
   const object = given ?? (await openAt(bucket, key, sink, options.signal, state));
   if (object === undefined || !continues(object, sink, state)) {
     object?.cancel();
-    await startOver(key, sink, options, state);
+    await startOver(key, sink, options, state, object !== undefined && isSame(object, state));
     return false;
   }
   if (state.facts === undefined) {
-    refuseUnlikely(object, key);
+    refuseUnproven(object, key);
     state.facts = object.facts;
     options.watch?.expect(object.facts.size ?? 0);
     await sink.begin(object.facts);
@@ -152,15 +146,35 @@ async function openAt(
   return answer.kind === 'object' ? answer : undefined;
 }
 
-/** True when these bytes go on where the sink ends, in the same object. */
+/** Returns true when these bytes follow those of the sink in the same object. */
 function continues(object: OpenedObject, sink: Sink, { facts }: State): boolean {
   if (object.from !== sink.length) return false;
-  return facts === undefined || (facts.etag === object.facts.etag && facts.size === object.facts.size);
+  return facts === undefined || isSame(object, { facts });
 }
 
-async function startOver(key: string, sink: Sink, options: TransferOptions, state: State): Promise<void> {
-  if (++state.restarts > RESTARTS)
-    throw corrupt(key, 'it kept changing while it was fetched, or the bucket does not say the same twice');
+function isSame({ facts }: OpenedObject, known: Pick<State, 'facts'>): boolean {
+  return known.facts?.etag === facts.etag && known.facts?.size === facts.size;
+}
+
+/** `unresumed`: the object is the same, but the bucket sends it from its first byte, as servers without Range do. */
+async function startOver(
+  key: string,
+  sink: Sink,
+  options: TransferOptions,
+  state: State,
+  unresumed: boolean,
+): Promise<void> {
+  if (++state.restarts > MAX_RESTARTS && unresumed)
+    throw new StorageError(
+      'STORAGE_UNREACHABLE',
+      `The download of ${key} stopped ${MAX_RESTARTS + 1} times, and the bucket can't resume it.`,
+      { hint: 'Try again over a better connection.' },
+    );
+  if (state.restarts > MAX_RESTARTS)
+    throw corrupt(
+      key,
+      'it kept changing during the download, or the bucket reports it differently each time',
+    );
   options.watch?.arrive(-sink.length);
   options.watch?.expect(-(state.facts?.size ?? 0));
   await sink.restart();
@@ -168,17 +182,20 @@ async function startOver(key: string, sink: Sink, options: TransferOptions, stat
   state.resumed = true;
 }
 
-function wholeOf({ facts, resumed }: State, key: string): Transferred {
-  if (facts === undefined) throw corrupt(key, 'the bucket said nothing of it');
+function wholeOf({ facts, resumed }: State, key: string) {
+  if (facts === undefined) throw corrupt(key, 'the bucket sent no information about it');
   return { facts, resumed };
 }
 
-/** Every reply of a bucket has an ETag, and says how long the object is or what proves it. */
-function refuseUnlikely({ facts, cancel }: OpenedObject, key: string): void {
+/** Every reply of a bucket has an ETag, and a length or a checksum. */
+function refuseUnproven({ facts, cancel }: OpenedObject, key: string): void {
   const { etag, size } = facts;
   if (etag !== undefined && (size !== undefined || isProvable(facts))) return;
   cancel();
   if (etag === undefined)
-    throw corrupt(key, 'it has no ETag; a login page or a proxy answers like this, not a bucket');
-  throw corrupt(key, 'the bucket did not say how long it is');
+    throw corrupt(
+      key,
+      'it has no ETag, so the reply is probably from a proxy or a login page, not from a bucket',
+    );
+  throw corrupt(key, 'the bucket did not send its length');
 }

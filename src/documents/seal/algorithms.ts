@@ -49,6 +49,7 @@ export function holds(
   const named = WITH_HASH[oid];
   const kind = named?.kind ?? { [RSA]: 'rsa', [PSS]: 'pss', [EC]: 'ec', [ED25519]: 'ed25519' }[oid];
   if (kind === undefined) throw unreadable(`its signature is of a kind that is not checked here (${oid})`);
+  requireUsable(key, kind);
   const wanted = { rsa: ['rsa'], pss: ['rsa', 'rsa-pss'], ec: ['ec'], ed25519: ['ed25519'] }[kind];
   if (!wanted?.includes(key.asymmetricKeyType ?? '')) return false;
   try {
@@ -62,6 +63,31 @@ export function holds(
     if (error instanceof Error && 'code' in error) return false;
     throw error;
   }
+}
+
+/** @throws UnreadableSignatureError for a key that is not safe, or that other programs refuse for this kind of signature. */
+function requireUsable(key: KeyObject, kind: string): void {
+  if (!isLongEnough(key)) throw unreadable('its key is too short to be safe');
+  if (kind === 'rsa' && key.asymmetricKeyType === 'rsa-pss')
+    throw unreadable('its key is for RSA-PSS, but its signature is of another kind');
+}
+
+/** Whether an AlgorithmIdentifier of a certificate's signature uses a hash that is still safe. */
+export function isBelievedSignature(algorithm: Element): boolean {
+  const { oid } = algorithm.part(0);
+  if (oid === PSS) {
+    pssOf(algorithm);
+    return true;
+  }
+  return oid === ED25519 || WITH_HASH[oid] !== undefined;
+}
+
+const MIN_RSA_BITS = 1024;
+
+/** Whether a key is too long to be guessed; 512 bits of RSA were factored for 75 dollars in 2015. */
+export function isLongEnough({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+  if (asymmetricKeyType !== 'rsa' && asymmetricKeyType !== 'rsa-pss') return true;
+  return (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS;
 }
 
 /** RSASSA-PSS-params (RFC 4055); its defaults are SHA-1, which is not believed. */

@@ -47,6 +47,10 @@ export class Element {
     return Array.isArray(value) ? value.filter(isBlock).map((block) => new Element(block)) : [];
   }
 
+  get isSequence(): boolean {
+    return this.raw[0] === TAGS.sequence;
+  }
+
   /** The value, where its tag is the expected one. @throws UnreadableSignatureError. */
   as(kind: keyof typeof TAGS): Element {
     if (this.raw[0] !== TAGS[kind]) throw unreadable('its CMS is not what it has to be');
@@ -57,6 +61,13 @@ export class Element {
   get context(): number | undefined {
     const { tagClass, tagNumber } = this.#block.idBlock;
     return tagClass === CONTEXT_SPECIFIC ? tagNumber : undefined;
+  }
+
+  /** The bytes behind tag and length. */
+  get content(): Buffer {
+    const { raw } = this;
+    const length = raw[1] ?? 0;
+    return raw.subarray(length < 0x80 ? 2 : 2 + (length & 0x7f));
   }
 
   get oid(): string {
@@ -154,6 +165,12 @@ function headOf(bytes: Buffer, at: number, end: number): Head | undefined {
   const from = at + 2 + figures;
   const to = from + (figures === 0 ? length : bytes.readUIntBE(at + 2, figures));
   return to > end ? undefined : { tag, from, to };
+}
+
+/** True for bytes that are one SEQUENCE of a definite length. Only its head is read: lists of revocations are large. */
+export function isDer(bytes: Buffer): boolean {
+  const head = headOf(bytes, 0, bytes.length);
+  return head?.tag === TAGS.sequence && head.to === bytes.length;
 }
 
 function isEnd(bytes: Buffer, at: number, end: number): boolean {

@@ -158,9 +158,9 @@ function namesCertificate(attributes: ReadonlyMap<string, Element>, { raw }: X50
   const second = attributes.get(OID.signingCertificateV2)?.part(0).part(0);
   const first = attributes.get(OID.signingCertificate)?.part(0).part(0);
   if (second !== undefined) {
-    const [algorithm, hash] = second.parts[0]?.parts.length
-      ? [second.part(0), second.part(1)]
-      : [undefined, second.part(0)];
+    // By the tag: the content of an OCTET STRING may look like ASN.1 too, as a hash whose second byte is 0x1e does.
+    const isNamed = second.part(0).isSequence;
+    const [algorithm, hash] = isNamed ? [second.part(0), second.part(1)] : [undefined, second.part(0)];
     const name = algorithm === undefined ? 'sha256' : hashOf(algorithm);
     if (!createHash(name).update(raw).digest().equals(hash.octets)) return false;
   }

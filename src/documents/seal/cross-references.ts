@@ -2,21 +2,33 @@ import type { PdfBytes } from './pdf-bytes.ts';
 import { countOf, nameOf, PdfDict, PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 import { unpack } from './streams.ts';
 
-/** Where an object stands: in the file, or packed into an object stream. */
+/** Where an object is: in the file, or packed into an object stream at an index. */
 export type ObjectPlace =
-  | { kind: 'plain'; at: number }
-  | { kind: 'packed'; container: number }
+  | { kind: 'plain'; at: number; generation: number }
+  | { kind: 'packed'; container: number; index: number }
   | { kind: 'free' };
 
-/** The cross references of one revision. They are looked up where they stand, so that a million of them costs nothing. */
+/** The cross-references of one revision. They are looked up in the file, so that a million of them cost nothing. */
 export interface CrossReferences {
-  /** Where they begin in the file. */
+  /** The offset of the section. */
   at: number;
   trailer: PdfDict;
-  /** The place of an object that this revision brings or frees; undefined for one that it leaves alone. */
+  /** Returns the place of an object that this revision adds or frees; undefined for one that it leaves alone. */
   find(number: number): ObjectPlace | undefined;
-  /** The numbers of the objects it brings or frees; one stands here twice where two entries contradict each other. */
-  numbers(): Iterable<number>;
+  /** Returns the objects that it adds or frees, in the order of the section. */
+  entries(): Iterable<readonly [number, ObjectPlace]>;
+  /** The sections that it is made of: a linearized file has two, a hybrid one a table and a stream. */
+  sections: readonly Section[];
+}
+
+/** One table or stream. */
+export interface Section extends Omit<CrossReferences, 'sections'> {
+  /** True when it names an object twice: readers differ in which entry they use. */
+  repeats: boolean;
+  /** True when its data end with the last of its entries. */
+  isComplete: boolean;
+  /** True for the stream that a table names in XRefStm. */
+  isHybrid?: boolean;
 }
 
 /** How many times a file may have been added to. */
@@ -25,26 +37,42 @@ const MAX_SUBSECTIONS = 20_000;
 const MAX_OBJECTS = 8_400_000;
 const ENTRY_BYTES = 20;
 const TAIL_BYTES = 2_048;
-/** What a subsection takes in memory. */
+/** The memory that a subsection takes. */
 const SUBSECTION_BYTES = 64;
 
-/** The revisions of a file, newest first. @throws UnreadablePdfError. */
+/** Reads the revisions of a file, newest first. @throws UnreadablePdfError. */
 export function readChain(file: PdfBytes): CrossReferences[] {
   const chain: CrossReferences[] = [];
   const seen = new Set<number>();
   for (let at: number | undefined = lastStart(file); at !== undefined; ) {
-    if (seen.has(at)) throw new UnreadablePdfError('The cross references of the file lead in a circle.');
-    if (seen.size > MAX_REVISIONS) throw new UnreadablePdfError('The file was added to too often.');
+    if (seen.has(at)) throw new UnreadablePdfError('The cross-references of the file form a cycle.');
+    if (seen.size > MAX_REVISIONS) throw new UnreadablePdfError('The file has too many revisions.');
     seen.add(at);
-    const section = readSection(file, at);
-    chain.push(withHybrid(file, section));
-    const previous = section.trailer.get('Prev');
+    const revision = withHybrid(file, readSection(file, at));
+    const newer = chain.at(-1);
+    // In a linearized file, the first section leads forward to the rest of the same revision (ISO 32000-1, annex F).
+    if (newer !== undefined && at > newer.at) chain[chain.length - 1] = joined(newer, revision);
+    else chain.push(revision);
+    const previous = revision.trailer.get('Prev');
     at = previous === null ? undefined : offsetOf(previous);
   }
   return chain;
 }
 
-/** The offset behind the last `startxref`. */
+function joined(one: CrossReferences, other: CrossReferences): CrossReferences {
+  return {
+    at: one.at,
+    trailer: one.trailer,
+    find: (number) => one.find(number) ?? other.find(number),
+    *entries() {
+      yield* one.entries();
+      yield* other.entries();
+    },
+    sections: [...one.sections, ...other.sections],
+  };
+}
+
+/** Returns the offset after the last `startxref`. */
 function lastStart(file: PdfBytes): number {
   const from = Math.max(0, file.size - TAIL_BYTES);
   const tail = file.read(from, TAIL_BYTES).toString('latin1');
@@ -55,15 +83,16 @@ function lastStart(file: PdfBytes): number {
   return Number(offset);
 }
 
-function readSection(file: PdfBytes, at: number): CrossReferences {
+/** Reads one table or stream. @throws UnreadablePdfError. */
+export function readSection(file: PdfBytes, at: number): Section {
   const isTable = /^\s*xref\b/.test(file.read(at, 32).toString('latin1'));
   return isTable ? readTable(file, at) : readStream(file, at);
 }
 
-/** A table may name a stream with further entries, for readers that know streams. */
-function withHybrid(file: PdfBytes, section: CrossReferences): CrossReferences {
+/** A table may name a stream with further entries, for readers that know streams (ISO 32000-1, 7.5.8.4). */
+function withHybrid(file: PdfBytes, section: Section): CrossReferences {
   const extra = section.trailer.get('XRefStm');
-  if (extra === null) return section;
+  if (extra === null) return { ...section, sections: [section] };
   const hidden = readStream(file, offsetOf(extra));
   const isLeftToStream = (place: ObjectPlace | undefined) => place === undefined || place.kind === 'free';
   return {
@@ -72,11 +101,12 @@ function withHybrid(file: PdfBytes, section: CrossReferences): CrossReferences {
       const place = section.find(number);
       return isLeftToStream(place) ? (hidden.find(number) ?? place) : place;
     },
-    *numbers() {
-      for (const number of section.numbers())
-        if (!isLeftToStream(section.find(number)) || hidden.find(number) === undefined) yield number;
-      yield* hidden.numbers();
+    *entries() {
+      for (const entry of section.entries())
+        if (!isLeftToStream(entry[1]) || hidden.find(entry[0]) === undefined) yield entry;
+      yield* hidden.entries();
     },
+    sections: [section, { ...hidden, isHybrid: true }],
   };
 }
 
@@ -87,11 +117,11 @@ interface Subsection {
   at: number;
 }
 
-function readTable(file: PdfBytes, at: number): CrossReferences {
+function readTable(file: PdfBytes, at: number): Section {
   const subsections: Subsection[] = [];
   let next = file.parse(at, (parser) => {
     if (parser.word() !== 'xref')
-      throw new UnreadablePdfError('The file has no cross references where it says.');
+      throw new UnreadablePdfError('The file has no cross-references where it says.');
     return parser.position;
   });
   for (;;) {
@@ -101,49 +131,51 @@ function readTable(file: PdfBytes, at: number): CrossReferences {
     const [first, count] = [Number(head[1]), Number(head[2])];
     const start = next + head[0].length;
     if (subsections.length > MAX_SUBSECTIONS || first + count > MAX_OBJECTS)
-      throw new UnreadablePdfError('The cross references of the file are too many.');
+      throw new UnreadablePdfError('The file has too many cross-references.');
     subsections.push({ first, count, at: start });
     next = start + count * ENTRY_BYTES;
   }
   const trailer = file.parse(next, (parser) => {
-    if (parser.word() !== 'trailer') throw new UnreadablePdfError('The file has no trailer where it should.');
+    if (parser.word() !== 'trailer') throw new UnreadablePdfError('The file has no trailer.');
     return parser.value();
   });
-  if (!(trailer instanceof PdfDict)) throw new UnreadablePdfError('The trailer of the file is none.');
+  if (!(trailer instanceof PdfDict)) throw new UnreadablePdfError('The file has an invalid trailer.');
   file.keep(subsections.length * SUBSECTION_BYTES);
   const find = (number: number) => {
     const subsection = holding(number, subsections, file);
     return subsection && tableEntry(file, subsection.at + (number - subsection.first) * ENTRY_BYTES);
   };
-  return { at, trailer, find, numbers: () => numbersOf(subsections) };
+  const repeats = overlap(subsections);
+  return { at, trailer, find, entries: () => entriesOf(subsections, find), repeats, isComplete: true };
 }
 
-/** The subsection that an object stands in. */
+/** Returns the subsection of an object. */
 function holding(number: number, subsections: readonly Subsection[], file: PdfBytes): Subsection | undefined {
-  // Many objects that are looked up among many subsections take long without a byte being read.
-  file.checkTime();
+  // Looking up many objects in many subsections takes long without a byte being read.
+  file.work(subsections.length);
   return subsections.find(({ first, count }) => number >= first && number < first + count);
 }
 
 function tableEntry(file: PdfBytes, at: number): ObjectPlace {
-  const entry = /^(\d{10}) \d{5} ([nf])/.exec(file.read(at, ENTRY_BYTES).toString('latin1'));
-  if (entry === null) throw new UnreadablePdfError('A cross reference of the file is none.');
-  return entry[2] === 'f' ? { kind: 'free' } : { kind: 'plain', at: Number(entry[1]) };
+  const entry = /^(\d{10}) (\d{5}) ([nf])/.exec(file.read(at, ENTRY_BYTES).toString('latin1'));
+  if (entry === null) throw new UnreadablePdfError('The file has an invalid cross-reference entry.');
+  if (entry[3] === 'f') return { kind: 'free' };
+  return { kind: 'plain', at: Number(entry[1]), generation: Number(entry[2]) };
 }
 
 /** A cross-reference stream (ISO 32000-1, 7.5.8). */
-function readStream(file: PdfBytes, at: number): CrossReferences {
+function readStream(file: PdfBytes, at: number): Section {
   const { value } = file.parse(at, (parser) => parser.object());
   if (!(value instanceof PdfStream) || nameOf(value.dict.get('Type')) !== 'XRef')
-    throw new UnreadablePdfError('The file has no cross references where it says.');
+    throw new UnreadablePdfError('The file has no cross-references where it says.');
   const { dict } = value;
   if (countOf(dict.get('Length')) === undefined)
-    throw new UnreadablePdfError('The cross references of the file have no length.');
+    throw new UnreadablePdfError('The cross-references of the file have no length.');
   const bytes = unpack(file, value);
   const widths = [dict.get('W')].flat().map(countOf);
   const [type, second, third] = widths;
-  if (type === undefined || second === undefined || third === undefined || Math.max(type, second, third) > 6)
-    throw new UnreadablePdfError('The cross references of the file have no widths.');
+  if (type === undefined || second === undefined || third === undefined || Math.max(type, second, third) > 8)
+    throw new UnreadablePdfError('The cross-references of the file have no widths.');
   const width = type + second + third;
   const subsections = subsectionsOf(dict, width);
   file.keep(bytes.length + subsections.length * SUBSECTION_BYTES);
@@ -151,13 +183,24 @@ function readStream(file: PdfBytes, at: number): CrossReferences {
     const subsection = holding(number, subsections, file);
     const from = subsection === undefined ? -1 : subsection.at + (number - subsection.first) * width;
     if (from < 0 || from + width > bytes.length) return undefined;
-    const field = (start: number, length: number) =>
-      length === 0 ? 0 : bytes.readUIntBE(from + start, length);
-    const kind = type === 0 ? 1 : field(0, type);
-    if (kind === 1) return { kind: 'plain', at: field(type, second) };
-    return kind === 2 ? { kind: 'packed', container: field(type, second) } : { kind: 'free' };
+    const kind = type === 0 ? 1 : integerAt(bytes, from, type);
+    const [one, two] = [integerAt(bytes, from + type, second), integerAt(bytes, from + type + second, third)];
+    if (kind === 1) return { kind: 'plain', at: one, generation: two };
+    return kind === 2 ? { kind: 'packed', container: one, index: two } : { kind: 'free' };
   };
-  return { at, trailer: dict, find, numbers: () => numbersOf(subsections) };
+  return {
+    ...{ at, trailer: dict, find },
+    entries: () => entriesOf(subsections, find),
+    repeats: overlap(subsections),
+    isComplete: bytes.length === subsections.reduce((sum, { count }) => sum + count * width, 0),
+  };
+}
+
+/** Fields have up to 8 bytes; a larger value than a safe integer is outside every file. */
+function integerAt(bytes: Buffer, at: number, length: number): number {
+  let value = 0;
+  for (let index = 0; index < length; index++) value = value * 256 + (bytes[at + index] ?? 0);
+  return Math.min(value, Number.MAX_SAFE_INTEGER);
 }
 
 function subsectionsOf(dict: PdfDict, width: number): Subsection[] {
@@ -165,26 +208,38 @@ function subsectionsOf(dict: PdfDict, width: number): Subsection[] {
   const index = dict.get('Index') === null ? [0, size ?? -1] : [dict.get('Index')].flat();
   const numbers = index.map((value: PdfValue) => countOf(value));
   if (numbers.length % 2 !== 0 || numbers.length > 2 * MAX_SUBSECTIONS)
-    throw new UnreadablePdfError('The cross references of the file have no index.');
+    throw new UnreadablePdfError('The cross-references of the file have no index.');
   const subsections: Subsection[] = [];
   let at = 0;
   for (let place = 0; place < numbers.length; place += 2) {
     const [first, count] = [numbers[place], numbers[place + 1]];
     if (first === undefined || count === undefined || first + count > MAX_OBJECTS)
-      throw new UnreadablePdfError('The cross references of the file are too many.');
+      throw new UnreadablePdfError('The file has too many cross-references.');
     subsections.push({ first, count, at });
     at += count * width;
   }
   return subsections;
 }
 
-function* numbersOf(subsections: readonly Subsection[]): Generator<number> {
-  for (const { first, count } of subsections)
-    for (let number = 0; number < count; number++) yield first + number;
+function* entriesOf(
+  subsections: readonly Subsection[],
+  find: Section['find'],
+): Generator<readonly [number, ObjectPlace]> {
+  for (const { first, count } of subsections) {
+    for (let number = first; number < first + count; number++) {
+      const place = find(number);
+      if (place !== undefined) yield [number, place];
+    }
+  }
+}
+
+function overlap(subsections: readonly Subsection[]): boolean {
+  const sorted = subsections.filter(({ count }) => count > 0).toSorted((a, b) => a.first - b.first);
+  return sorted.some(({ first, count }, index) => (sorted[index + 1]?.first ?? Infinity) < first + count);
 }
 
 function offsetOf(value: PdfValue): number {
   const offset = countOf(value);
-  if (offset === undefined) throw new UnreadablePdfError('The file points to a place outside itself.');
+  if (offset === undefined) throw new UnreadablePdfError('The file points to an offset outside itself.');
   return offset;
 }

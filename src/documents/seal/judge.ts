@@ -1,22 +1,15 @@
-import type { X509Certificate } from 'node:crypto';
 import type { CheckedSeal, Seal } from './seal.ts';
-import { type Trust, trustIn } from './trust.ts';
+import { type Known, type Trust, trustIn } from './trust.ts';
 
-/** A seal, and how far the one who sealed is known; the shape of `seal` in JSON. */
+/** A seal, and whether its signer is known; the shape of `seal` in JSON. */
 export type JudgedSeal = Seal & { trust: Trust | null };
-
-/** By what a signer is known. */
-export interface Known {
-  authorities: readonly X509Certificate[];
-  /** Fingerprints. */
-  pinned: readonly string[];
-}
 
 export type SealErrorCode =
   | 'SEAL_CHANGED'
   | 'SEAL_EXTENDED'
   | 'SEAL_PARTIAL'
   | 'SEAL_OTHER'
+  | 'SEAL_UNTRUSTED'
   | 'SEAL_UNREADABLE'
   | 'SEAL_MISSING';
 
@@ -26,32 +19,75 @@ export interface SealProblem {
   message: string;
 }
 
-/** A paper's seal and, where it must not be believed, why. */
+/** A document's seal and, where it fails the check, why. */
 export interface SealVerdict {
   seal: JudgedSeal;
   problem: SealProblem | null;
 }
 
+/** Whether signed documents of this profile are sealed, as far as is known. */
+export function expectsSeals({ pinned, sealedBy = [] }: Known): boolean {
+  return pinned.length > 0 || sealedBy.length > 0;
+}
+
+/** The problem of a file that must be sealed and isn't even a PDF. */
+export const NOT_A_PDF: SealProblem = {
+  code: 'SEAL_MISSING',
+  message: 'The file is not a PDF, so it has no seal.',
+};
+
 /**
- * Judges the seal of a PDF that was checked. A paper without one is neutral unless a seal is required: the service does not
- * promise one.
+ * What a document's seal is judged by: `required` where there must be one, `optional` where the service promises none, and
+ * `original` for the document before it was signed, which can have a seal by anyone or none.
  */
-export function judgeSeal(checked: CheckedSeal, known: Known, isRequired = false): SealVerdict {
-  const seal = { ...checked.seal, trust: trustIn(checked, known) };
-  return { seal, problem: problemWith(seal, checked, isRequired) };
+export type SealRule = 'required' | 'optional' | 'original';
+
+/** Judges the seal of a PDF that was checked. */
+export function judgeSeal(checked: CheckedSeal, known: Known, rule: SealRule = 'optional'): SealVerdict {
+  const trust = trustIn(checked, rule === 'original' ? { ...known, pinned: [], sealedBy: [] } : known);
+  const seal = { ...checked.seal, trust };
+  const signer = rule === 'original' ? null : problemWithSigner(seal, known);
+  return { seal, problem: problemWith(seal, checked, rule === 'required') ?? signer };
 }
 
 function problemWith(seal: JudgedSeal, { isSigned }: CheckedSeal, isRequired: boolean): SealProblem | null {
-  const says = (code: SealErrorCode, message: string) => ({ code, message });
+  const problem = (code: SealErrorCode, message: string) => ({ code, message });
   const { state, coverage, reason } = seal;
-  if (state === 'changed') return says('SEAL_CHANGED', reason ?? 'The file is not what was sealed.');
-  if (coverage === 'partial') return says('SEAL_PARTIAL', 'The seal does not cover the whole file.');
+  if (state === 'changed')
+    return problem('SEAL_CHANGED', reason ?? 'The file was changed after it was sealed.');
+  if (coverage === 'partial') return problem('SEAL_PARTIAL', 'The seal does not cover the whole file.');
   if (coverage === 'extended')
-    return says('SEAL_EXTENDED', `Something was added after the file was sealed (${seal.addedBytes} bytes).`);
-  if (seal.trust === 'other')
-    return says('SEAL_OTHER', `The seal is another than the one first seen: ${seal.subject ?? ''}.`);
+    return problem(
+      'SEAL_EXTENDED',
+      `Something was added after the file was sealed (${seal.addedBytes} bytes).`,
+    );
   if (state === 'unreadable' && (isSigned || isRequired))
-    return says('SEAL_UNREADABLE', reason ?? 'The seal can’t be read.');
-  if (state === 'unsigned' && isRequired) return says('SEAL_MISSING', 'The file has no seal.');
+    return problem('SEAL_UNREADABLE', reason ?? 'The seal can’t be read.');
+  if (state === 'unsigned' && isRequired) return problem('SEAL_MISSING', reason ?? 'The file has no seal.');
+  return null;
+}
+
+/** What is wrong with the signer of an intact seal. */
+function problemWithSigner(
+  { trust, subject, fingerprint }: JudgedSeal,
+  { authorities, sealedBy = [] }: Known,
+): SealProblem | null {
+  if (trust === null) return null;
+  const name = subject ?? 'unknown';
+  if (sealedBy.length > 0 && !sealedBy.includes(fingerprint ?? ''))
+    return {
+      code: 'SEAL_UNTRUSTED',
+      message: `The seal is by ${name}, whose certificate is not the required one (its SHA-256 is ${fingerprint ?? ''}).`,
+    };
+  if (trust === 'other')
+    return {
+      code: 'SEAL_OTHER',
+      message: `The seal is by ${name}, which is not the seal first seen with this profile.`,
+    };
+  if (trust === 'unknown' && authorities.length > 0)
+    return {
+      code: 'SEAL_UNTRUSTED',
+      message: `The seal is by ${name}, and leads to none of the trusted authorities.`,
+    };
   return null;
 }

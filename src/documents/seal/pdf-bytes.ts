@@ -1,114 +1,64 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, type PathLike, readSync } from 'node:fs';
 import { blocksOf } from '../../kernel/files/regular-file.ts';
 import { CutShortError, PdfParser } from './pdf-parser.ts';
 import { type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 
-/** Most papers are smaller: they are read at once, which takes less than coming back for parts. */
+/** Most documents are smaller: they are read in one call, which takes less time than reading parts. */
 const SMALL = 512 * 1024;
-/** Room for them that is used again: new memory for each takes longer than reading it. */
+/** Buffers for them that are reused: allocating one takes longer than reading the file. */
 const rooms: Buffer[] = [];
 const PAGE_BYTES = 64 * 1024;
 const PAGES_KEPT = 64;
 const FIRST_WINDOW = 4 * 1024;
-/** An object without its stream's data; a seal of a megabyte is far beyond what there is. */
+/** An object without its stream's data; a signature of a megabyte is far beyond what exists. */
 const LARGEST_WINDOW = 4 * 1024 * 1024;
-/** What one file may take, in ms: hostile ones are made to take for ever. */
-const LONGEST_MS = 8_000;
-/** What may be kept of one file while it is read: the cross references of a million objects take seven. */
+/**
+ * The work one file may cause: about one unit per byte that is parsed or unpacked. Hostile files are made to run forever.
+ * Work is counted, not time: the same file gets the same verdict on any machine under any load.
+ */
+const MAX_WORK = 256 * 1024 * 1024;
+/** The work of a read or a lookup, whatever its size. */
+const CALL_WORK = 64;
+/** What may be kept in memory of one file: the cross-references of a million objects take 7 MB. */
 const LARGEST_KEPT = 64 * 1024 * 1024;
 
-/** The bytes of a PDF file, of which only what is asked for is read, in bounded memory and time. */
-export class PdfBytes {
+/** An open file, with what was read from it and the work that took. */
+class OpenFile {
   readonly size: number;
-  readonly #descriptor: number;
-  /** Of a small file: where its bytes are until it is closed. */
+  readonly descriptor: number;
+  /** The bytes of a small file. */
+  readonly whole: Buffer | undefined;
+  readonly #isOwn: boolean;
   readonly #room: Buffer | undefined;
-  readonly #whole: Buffer | undefined;
   readonly #pages = new Map<number, Buffer>();
-  readonly #elapsed: () => number;
-  readonly #deadline: number;
+  #work = 0;
   #kept = 0;
 
-  /**
-   * `elapsed` tells the time in ms, and never goes back.
-   * @throws the system's error when the file can't be opened, UnreadablePdfError when it is no PDF.
-   */
-  constructor(path: string, elapsed: () => number = () => performance.now()) {
-    this.#elapsed = elapsed;
-    this.#deadline = elapsed() + LONGEST_MS;
-    this.#descriptor = openSync(path, 'r');
-    this.size = fstatSync(this.#descriptor).size;
-    if (this.size <= SMALL) {
-      this.#room = rooms.pop() ?? Buffer.allocUnsafeSlow(SMALL);
-      this.#whole = this.#fill(this.#room.subarray(0, this.size), 0);
-    }
-    if (this.read(0, 5).toString('latin1') === '%PDF-') return;
-    this.close();
-    throw new UnreadablePdfError('The file is not a PDF: it does not begin with %PDF-.');
+  constructor(source: PathLike | number) {
+    this.#isOwn = typeof source !== 'number';
+    this.descriptor = typeof source === 'number' ? source : openSync(source, 'r');
+    this.size = fstatSync(this.descriptor).size;
+    if (this.size > SMALL) return;
+    this.#room = rooms.pop() ?? Buffer.allocUnsafeSlow(SMALL);
+    this.whole = this.#fill(this.#room.subarray(0, this.size), 0);
   }
 
-  /** What was read is no more to be looked at. */
   close(): void {
     if (this.#room !== undefined) rooms.push(this.#room);
-    closeSync(this.#descriptor);
+    if (this.#isOwn) closeSync(this.descriptor);
   }
 
-  /** @throws UnreadablePdfError when the file took too long. */
-  checkTime(): void {
-    if (this.#elapsed() > this.#deadline)
-      throw new UnreadablePdfError('The file is made so that reading it takes too long.');
+  work(units: number): void {
+    this.#work += units;
+    if (this.#work > MAX_WORK) throw new UnreadablePdfError('Reading the file takes too much work.');
   }
 
-  /** Counts what is kept until the file is closed. @throws UnreadablePdfError when it is too much. */
   keep(bytes: number): void {
     this.#kept += bytes;
-    if (this.#kept > LARGEST_KEPT)
-      throw new UnreadablePdfError('The file is made so that reading it takes too much memory.');
+    if (this.#kept > LARGEST_KEPT) throw new UnreadablePdfError('Reading the file takes too much memory.');
   }
 
-  /** The bytes from there on, fewer at the end of the file; valid until it is closed. @throws UnreadablePdfError when the file took too long. */
-  read(at: number, length: number): Buffer {
-    this.checkTime();
-    if (this.#whole !== undefined) return this.#whole.subarray(at, at + length);
-    const end = Math.min(this.size, at + length);
-    const parts: Buffer[] = [];
-    for (let from = at; from < end; ) {
-      const page = Math.floor(from / PAGE_BYTES);
-      const bytes = this.#page(page).subarray(from - page * PAGE_BYTES, end - page * PAGE_BYTES);
-      if (bytes.length === 0) break;
-      parts.push(bytes);
-      from += bytes.length;
-    }
-    return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
-  }
-
-  /** All bytes from there to there, in blocks of which each is only valid until the next one. */
-  blocks(start: number, end: number): AsyncIterable<Buffer> | Iterable<Buffer> {
-    if (this.#whole !== undefined) return [this.#whole.subarray(start, end)];
-    return blocksOf(this.#descriptor, Math.min(this.size, end), start);
-  }
-
-  /** Parses what stands there, with as much of the file as that needs. @throws UnreadablePdfError. */
-  parse<T>(at: number, parse: (parser: PdfParser) => T): T {
-    if (at < 0 || at >= this.size) throw new UnreadablePdfError('The file points to a place outside itself.');
-    for (let window = FIRST_WINDOW; window <= LARGEST_WINDOW; window *= 4) {
-      const bytes = this.read(at, window);
-      const isWhole = at + bytes.length >= this.size;
-      const parsed = attempt(() => parse(new PdfParser(isWhole ? ended(bytes) : bytes, at)));
-      if (parsed !== undefined) return parsed.value;
-      if (isWhole) throw new UnreadablePdfError('The file is cut short.');
-    }
-    throw new UnreadablePdfError('An object of the file is too large.');
-  }
-
-  /** The object that begins there. @throws UnreadablePdfError when it is another one. */
-  object(at: number, number: number): PdfValue {
-    const found = this.parse(at, (parser) => parser.object());
-    if (found.number !== number) throw new UnreadablePdfError(`Object ${number} is not where the file says.`);
-    return found.value;
-  }
-
-  #page(number: number): Buffer {
+  page(number: number): Buffer {
     const known = this.#pages.get(number);
     if (known) return known;
     if (this.#pages.size >= PAGES_KEPT) this.#pages.clear();
@@ -118,18 +68,108 @@ export class PdfBytes {
     return page;
   }
 
-  /** Reads as much as there is room for, fewer at the end of the file. */
+  /** Reads as much as there is room for, less at the end of the file. */
   #fill(room: Buffer, at: number): Buffer {
-    return room.subarray(0, readSync(this.#descriptor, room, 0, room.length, at));
+    return room.subarray(0, readSync(this.descriptor, room, 0, room.length, at));
   }
 }
 
-/** Bytes after which nothing comes: a word at their end ends there. */
+/** The bytes of a PDF file. Only what is needed is read, with bounded memory and work. */
+export class PdfBytes {
+  readonly size: number;
+  readonly #file: OpenFile;
+
+  private constructor(file: OpenFile, size: number) {
+    this.#file = file;
+    this.size = size;
+  }
+
+  /**
+   * Opens a file by its path, or reads one that is open by its descriptor, which stays the caller's to close.
+   * @throws the system's error when the file can't be opened, UnreadablePdfError when it is not a PDF.
+   */
+  static open(source: PathLike | number): PdfBytes {
+    const file = new OpenFile(source);
+    const bytes = new PdfBytes(file, file.size);
+    if (bytes.read(0, 5).toString('latin1') === '%PDF-') return bytes;
+    file.close();
+    throw new UnreadablePdfError('The file is not a PDF: it does not begin with %PDF-.');
+  }
+
+  /** Returns the same file as if it ended there. */
+  until(end: number): PdfBytes {
+    return new PdfBytes(this.#file, Math.min(end, this.size));
+  }
+
+  /** Ends the use of everything that was read. */
+  close(): void {
+    this.#file.close();
+  }
+
+  /** Counts work. @throws UnreadablePdfError when it is too much. */
+  work(units: number): void {
+    this.#file.work(units + CALL_WORK);
+  }
+
+  /** Counts what is kept until the file is closed. @throws UnreadablePdfError when it is too much. */
+  keep(bytes: number): void {
+    this.#file.keep(bytes);
+  }
+
+  /** Returns the bytes from an offset, fewer at the end of the file; valid until it is closed. @throws UnreadablePdfError. */
+  read(at: number, length: number): Buffer {
+    this.work(0);
+    const end = Math.min(this.size, at + length);
+    const { whole } = this.#file;
+    if (whole !== undefined) return whole.subarray(Math.min(at, end), end);
+    const parts: Buffer[] = [];
+    for (let from = at; from < end; ) {
+      const page = Math.floor(from / PAGE_BYTES);
+      const bytes = this.#file.page(page).subarray(from - page * PAGE_BYTES, end - page * PAGE_BYTES);
+      if (bytes.length === 0) break;
+      parts.push(bytes);
+      from += bytes.length;
+    }
+    return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+  }
+
+  /** Returns all bytes of a range in blocks; a block is only valid until the next one. */
+  blocks(start: number, end: number): AsyncIterable<Buffer> | Iterable<Buffer> {
+    const { whole, descriptor } = this.#file;
+    const last = Math.min(this.size, end);
+    return whole === undefined ? blocksOf(descriptor, last, start) : [whole.subarray(start, last)];
+  }
+
+  /** Parses what is at an offset, with as much of the file as that needs. @throws UnreadablePdfError. */
+  parse<T>(at: number, parse: (parser: PdfParser) => T): T {
+    if (at < 0 || at >= this.size)
+      throw new UnreadablePdfError('The file points to an offset outside itself.');
+    for (let window = FIRST_WINDOW; window <= LARGEST_WINDOW; window *= 4) {
+      const bytes = this.read(at, window);
+      const isWhole = at + bytes.length >= this.size;
+      const parser = new PdfParser(isWhole ? ended(bytes) : bytes, { offset: at });
+      const parsed = attempt(() => parse(parser));
+      this.work(parser.position - at);
+      if (parsed !== undefined) return parsed.value;
+      if (isWhole) throw new UnreadablePdfError('The file is cut short.');
+    }
+    throw new UnreadablePdfError('An object of the file is too large.');
+  }
+
+  /** Returns the object at an offset. @throws UnreadablePdfError when it is another one. */
+  object(at: number, number: number): PdfValue {
+    const found = this.parse(at, (parser) => parser.object());
+    if (found.number !== number) throw new UnreadablePdfError(`Object ${number} is not where the file says.`);
+    return found.value;
+  }
+}
+
+/** Appends white space: a word at the end of the bytes ends there. */
 export function ended(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(16, '\n')]);
 }
 
-/** What was parsed; undefined where the bytes end too early. */
+/** Returns what was parsed; undefined where the bytes end too early. */
 function attempt<T>(parse: () => T): { value: T } | undefined {
   try {
     return { value: parse() };

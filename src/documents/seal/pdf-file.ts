@@ -4,7 +4,7 @@ import { CutShortError, PdfParser } from './pdf-parser.ts';
 import { countOf, nameOf, PdfRef, PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 import { unpack } from './streams.ts';
 
-/** Object streams that are kept unpacked at a time; most files have small ones. */
+/** Object streams that are kept unpacked at the same time; most files have small ones. */
 const UNPACKED_KEPT = 8;
 /** The same in bytes. */
 const UNPACKED_BYTES = 32 * 1024 * 1024;
@@ -14,14 +14,16 @@ const MAX_HOPS = 8;
 
 interface UnpackedObjects {
   bytes: Buffer;
-  /** Object number to where it stands in the bytes. */
-  places: ReadonlyMap<number, number>;
+  /** Object numbers in the order of the index. */
+  order: readonly number[];
+  /** Offsets of the objects in the bytes. */
+  offsets: ReadonlyMap<number, number>;
 }
 
-/** The objects of a PDF file, as they stand in each of its revisions. Methods throw UnreadablePdfError. */
+/** The objects of a PDF file in each of its revisions. Methods throw UnreadablePdfError. */
 export class PdfFile {
   readonly bytes: PdfBytes;
-  /** The states of the file, newest first: each has cross references of its own, and sees those before it. */
+  /** The states of the file, newest first: each has its own cross-references and sees those before it. */
   readonly revisions: readonly CrossReferences[];
   readonly #unpacked = new Map<number, UnpackedObjects>();
   #unpackedBytes = 0;
@@ -31,7 +33,7 @@ export class PdfFile {
     this.revisions = readChain(bytes);
   }
 
-  /** The object's place in the revision of that index (0 is the newest); undefined where it has none. */
+  /** Returns the place of an object in a revision (0 is the newest); undefined where it has none. */
   placeOf(number: number, revision: number): Exclude<ObjectPlace, { kind: 'free' }> | undefined {
     for (const section of this.revisions.slice(revision)) {
       const place = section.find(number);
@@ -40,29 +42,46 @@ export class PdfFile {
     return undefined;
   }
 
-  /** What a reference leads to in a revision; null where there is nothing. */
+  /** Returns what a reference leads to in a revision; null where there is nothing. */
   resolve(value: PdfValue, revision: number): PdfValue {
     let found = value;
     for (let hops = 0; found instanceof PdfRef; hops++) {
-      if (hops > MAX_HOPS) throw new UnreadablePdfError('References of the file lead in a circle.');
+      if (hops > MAX_HOPS) throw new UnreadablePdfError('References of the file form a cycle.');
       found = this.object(found.number, revision);
     }
     return found;
   }
 
-  /** An indirect object as it stands in a revision; null where there is none. */
+  /** Returns an indirect object in a revision; null where there is none. */
   object(number: number, revision: number): PdfValue {
     const place = this.placeOf(number, revision);
     if (place === undefined) return null;
     if (place.kind === 'plain') return this.bytes.object(place.at, number);
-    const { bytes, places } = this.#objectsIn(place.container, revision);
-    const at = places.get(number);
-    return at === undefined ? null : valueIn(bytes, at);
+    const { bytes, offsets } = this.#objectsIn(place.container, revision);
+    const at = offsets.get(number);
+    return at === undefined ? null : this.#valueIn(bytes, at);
   }
 
-  /** A stream's data, unpacked. */
+  /** Returns the numbers in the index of an object stream, in its order. */
+  packedIn(container: number, revision: number): readonly number[] {
+    return this.#objectsIn(container, revision).order;
+  }
+
+  /** Unpacks a stream's data. */
   unpack(stream: PdfStream, revision: number): Buffer {
     return unpack(this.bytes, stream, (value) => this.resolve(value, revision));
+  }
+
+  #valueIn(bytes: Buffer, at: number): PdfValue {
+    const parser = new PdfParser(bytes, { at });
+    try {
+      return parser.value();
+    } catch (error) {
+      if (error instanceof CutShortError) throw new UnreadablePdfError('An object of the file is cut short.');
+      throw error;
+    } finally {
+      this.bytes.work(parser.position - at);
+    }
   }
 
   #objectsIn(container: number, revision: number): UnpackedObjects {
@@ -72,7 +91,7 @@ export class PdfFile {
     if (known) return known;
     const stream = this.bytes.object(place.at, container);
     if (!(stream instanceof PdfStream) || nameOf(stream.dict.get('Type')) !== 'ObjStm')
-      throw new UnreadablePdfError('An object stream of the file is none.');
+      throw new UnreadablePdfError('An object stream of the file has another type.');
     const objects = indexed(this.unpack(stream, revision), stream);
     this.#keep(place.at, objects);
     return objects;
@@ -93,23 +112,16 @@ function indexed(bytes: Buffer, { dict }: PdfStream): UnpackedObjects {
   const [count, first] = [countOf(dict.get('N')), countOf(dict.get('First'))];
   if (count === undefined || first === undefined || first > bytes.length || count > MAX_PACKED)
     throw new UnreadablePdfError('An object stream of the file has no index.');
-  const places = new Map<number, number>();
+  const offsets = new Map<number, number>();
+  const order: number[] = [];
   const words = bytes
     .toString('latin1', 0, first)
     .trim()
     .split(/\s+/, 2 * count);
   for (let index = 0; index + 1 < words.length; index += 2) {
     const [number, at] = [Number(words[index]), Number(words[index + 1])];
-    if (!places.has(number)) places.set(number, first + at);
+    order.push(number);
+    if (!offsets.has(number)) offsets.set(number, first + at);
   }
-  return { bytes: ended(bytes), places };
-}
-
-function valueIn(bytes: Buffer, at: number): PdfValue {
-  try {
-    return new PdfParser(bytes, 0, at).value();
-  } catch (error) {
-    if (error instanceof CutShortError) throw new UnreadablePdfError('An object of the file is cut short.');
-    throw error;
-  }
+  return { bytes: ended(bytes), order, offsets };
 }

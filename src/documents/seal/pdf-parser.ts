@@ -18,6 +18,9 @@ export class CutShortError extends Error {
 }
 
 const WHITE = new Set([0, 9, 10, 12, 13, 32]);
+const COMMENT = 37;
+/** A comment, NUL, and a form feed. */
+const RARE = new Set([COMMENT, 0, 12]);
 const DELIMITERS = new Set([...'()<>[]{}/%'].map((character) => character.charCodeAt(0)));
 const ESCAPES = new Map([
   ['n', 10],
@@ -26,25 +29,43 @@ const ESCAPES = new Map([
   ['b', 8],
   ['f', 12],
 ]);
+const PLAIN = /^(0|[1-9]\d*)$/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)$/;
 
+interface ParserOptions {
+  /** Where the bytes begin in the file. */
+  offset?: number;
+  /** Where to begin in the bytes. */
+  at?: number;
+  /** Refuses what readers treat differently: comments, invalid names, repeated keys, and rare white space. */
+  isStrict?: boolean;
+}
+
 /**
- * Reads PDF values (ISO 32000-1, 7.3) from bytes that stand at `offset` in the file.
- * @throws UnreadablePdfError for what is no value, CutShortError where the bytes end inside one.
+ * Reads PDF values (ISO 32000-1, 7.3).
+ * @throws UnreadablePdfError for what is not a value, CutShortError where the bytes end inside one.
  */
 export class PdfParser {
   readonly #bytes: Buffer;
   readonly #offset: number;
+  readonly #isStrict: boolean;
   #at: number;
   #values = 0;
+  #hasPlainNumbers = true;
 
-  constructor(bytes: Buffer, offset = 0, at = 0) {
+  constructor(bytes: Buffer, { offset = 0, at = 0, isStrict = false }: ParserOptions = {}) {
     this.#bytes = bytes;
     this.#offset = offset;
     this.#at = at;
+    this.#isStrict = isStrict;
   }
 
-  /** Where the next byte stands in the file. */
+  /** True while every number was a plain integer: no sign, fraction, or leading zero. */
+  get hasPlainNumbers(): boolean {
+    return this.#hasPlainNumbers;
+  }
+
+  /** The offset of the next byte in the file. */
   get position(): number {
     return this.#offset + this.#at;
   }
@@ -52,7 +73,7 @@ export class PdfParser {
   /** An indirect object, `5 0 obj …`, with a stream's place where there is one. */
   object(): { number: number; generation: number; value: PdfValue } {
     const [number, generation] = [this.#integer(), this.#integer()];
-    if (this.#word() !== 'obj') throw broken('an object does not begin as one');
+    if (this.#word() !== 'obj') throw broken('an object has no header');
     const value = this.value();
     this.#skip();
     if (!(value instanceof PdfDict) || !this.#isNext('stream')) return { number, generation, value };
@@ -84,7 +105,8 @@ export class PdfParser {
     const word = this.#word();
     if (word === 'null') return null;
     if (word === 'true' || word === 'false') return word === 'true';
-    if (!NUMBER.test(word)) throw broken(`${JSON.stringify(word.slice(0, 20))} is no value`);
+    if (!NUMBER.test(word)) throw broken(`${JSON.stringify(word.slice(0, 20))} is not a value`);
+    if (!PLAIN.test(word)) this.#hasPlainNumbers = false;
     return /^\d+$/.test(word) ? this.#numberOrReference(Number(word)) : Number(word);
   }
 
@@ -124,6 +146,7 @@ export class PdfParser {
   #name(): PdfName {
     this.#at++;
     const text = this.#wordOrNoneHere();
+    if (this.#isStrict && /#(?![0-9a-f]{2})|#00/i.test(text)) throw broken('a name has an invalid escape');
     return new PdfName(
       text.replace(/#([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     );
@@ -153,6 +176,7 @@ export class PdfParser {
       if (this.#peek() === 62 && this.#peek(1) === 62) break;
       if (this.#peek() !== 47) throw broken('a dictionary has an entry without a name');
       const { name } = this.#name();
+      if (this.#isStrict && dict.entries.has(name)) throw broken('a dictionary repeats a key');
       dict.add(name, this.value(depth + 1));
     }
     this.#at += 2;
@@ -205,15 +229,18 @@ export class PdfParser {
     bytes.push(ESCAPES.get(character) ?? character.charCodeAt(0));
   }
 
-  /** White space and comments. */
+  /** Skips white space and comments. */
   #skip(): void {
-    for (;;) {
-      const byte = this.#bytes[this.#at];
-      if (byte === undefined) return;
-      if (byte === 37) while (this.#at < this.#bytes.length && !isLineEnd(this.#bytes[this.#at])) this.#at++;
+    for (let byte = this.#bytes[this.#at]; byte !== undefined; byte = this.#bytes[this.#at]) {
+      if (this.#isStrict && RARE.has(byte)) throw broken('it has a comment or rare white space');
+      if (byte === COMMENT) this.#skipLine();
       else if (WHITE.has(byte)) this.#at++;
       else return;
     }
+  }
+
+  #skipLine(): void {
+    while (this.#at < this.#bytes.length && !isLineEnd(this.#bytes[this.#at])) this.#at++;
   }
 
   #isNext(word: string): boolean {

@@ -1,4 +1,4 @@
-/** A file that can't be read as PDF, or only by more memory or time than is given to it. */
+/** A file that can't be read as PDF, or only with more memory or work than it is allowed. */
 export class UnreadablePdfError extends Error {
   override readonly name = 'UnreadablePdfError';
 }

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
+import type { PathLike } from 'node:fs';
 import { UnreadableSignatureError } from './asn1.ts';
 import { readSignedContent, type SignedContent } from './cms.ts';
-import { addsOnlyValidationData } from './later-revisions.ts';
+import { Digests } from './digests.ts';
 import { PdfBytes } from './pdf-bytes.ts';
 import { PdfFile } from './pdf-file.ts';
 import { PdfDict, UnreadablePdfError } from './pdf-values.ts';
+import { ambiguityOf } from './sealed-part.ts';
 import { catalogOf, isTimeStamp, type Signature, signaturesOf } from './signatures.ts';
+import { addsOnlyValidationData } from './validation-data.ts';
 
-/** Signatures of one file that are checked; each costs a reading of the file. */
+/** Signatures of one file that are checked. */
 const MAX_SIGNATURES = 50;
 
 /** What the seal of a paper says: is it what was sealed, was anything added, and by whom. */
@@ -25,7 +28,7 @@ export interface Seal {
   time: string | null;
   /** As found, not judged: CMS, B-B, B-T, B-LT or B-LTA. */
   level: string | null;
-  /** Why it is changed or unreadable, in words. */
+  /** Why it is changed, unreadable, or not a seal, in words. */
   reason: string | null;
 }
 
@@ -52,6 +55,8 @@ const NONE: Seal = {
   reason: null,
 };
 
+const ONLY_TIME_STAMP = 'The file has only a timestamp, which is not a seal.';
+
 interface Checked {
   signature: Signature;
   content: SignedContent;
@@ -59,11 +64,12 @@ interface Checked {
 }
 
 /**
- * Checks the seals of a PDF, in memory and time that do not depend on who made it.
+ * Checks the seals of a PDF, with memory and work that do not depend on who made it. `source` is a path, or the descriptor
+ * of an open file, which stays open.
  * @throws the system's error when the file can't be read.
  */
-export async function checkSeal(path: string): Promise<CheckedSeal> {
-  const bytes = attempt(() => new PdfBytes(path));
+export async function checkSeal(source: PathLike | number): Promise<CheckedSeal> {
+  const bytes = attempt(() => PdfBytes.open(source));
   if (typeof bytes === 'string') return unreadable(bytes, false);
   try {
     return await check(bytes);
@@ -81,11 +87,18 @@ async function check(bytes: PdfBytes): Promise<CheckedSeal> {
   if (signatures.length === 0) return withoutSignature(bytes);
   if (signatures.length > MAX_SIGNATURES) return unreadable('The file has too many signatures.', true);
   const checked: Checked[] = [];
-  for (const signature of signatures) checked.push(await checkOne(bytes, signature));
+  const digests = new Digests(bytes);
+  for (const signature of signatures) checked.push(await checkOne(digests, signature));
   const last = checked.findLast(({ signature }) => !isTimeStamp(signature)) ?? checked.at(-1);
   if (last === undefined) return unreadable('The file has no signature.', true);
   const wrong = checked.find(({ isGood }) => !isGood);
-  const coverage = coverageOf(file, last.signature, signatures);
+  // A timestamp says when, not who: anyone can get one.
+  if (wrong === undefined && isTimeStamp(last.signature))
+    return { seal: { ...NONE, reason: ONLY_TIME_STAMP }, signer: null, isSigned: false };
+  const coverage =
+    wrong === undefined
+      ? coverageOf(file, last.signature, signatures)
+      : roughCoverageOf(file, last.signature);
   const { certificate } = last.content;
   const seal: Seal = {
     state: wrong === undefined ? 'intact' : 'changed',
@@ -109,7 +122,7 @@ async function withoutSignature(bytes: PdfBytes): Promise<CheckedSeal> {
   return { seal: NONE, signer: null, isSigned: false };
 }
 
-async function checkOne(bytes: PdfBytes, signature: Signature): Promise<Checked> {
+async function checkOne(digests: Digests, signature: Signature): Promise<Checked> {
   const kinds = ['ETSI.CAdES.detached', 'adbe.pkcs7.detached', 'ETSI.RFC3161'];
   if (!kinds.includes(signature.subFilter))
     throw new UnreadableSignatureError(
@@ -122,25 +135,36 @@ async function checkOne(bytes: PdfBytes, signature: Signature): Promise<Checked>
   )
     throw new UnreadableSignatureError(signature.problem ?? 'it is not complete');
   const content = readSignedContent(signature.contents, isTimeStamp(signature) ? 'timeStamp' : 'signature');
-  const digest = await digestOf(bytes, content.hash, signature.range);
+  const digest = await digests.of(content.hash, signature.range);
   return { signature, content, isGood: content.isGood(digest) };
 }
 
-async function digestOf(
-  bytes: PdfBytes,
-  algorithm: string,
-  { gapStart, gapEnd, end }: NonNullable<Signature['range']>,
-): Promise<Buffer> {
-  const hash = createHash(algorithm);
-  for await (const block of bytes.blocks(0, gapStart)) hash.update(block);
-  for await (const block of bytes.blocks(gapEnd, end)) hash.update(block);
-  return hash.digest();
+/** The coverage of a signature whose file is what it signed. @throws UnreadableSignatureError where readers could disagree. */
+function coverageOf(file: PdfFile, last: Signature, signatures: readonly Signature[]): Seal['coverage'] {
+  const rough = roughCoverageOf(file, last);
+  if (rough === 'partial') return rough;
+  const sealed = rough === 'whole' ? file : sealedPart(file.bytes, last);
+  if (sealed === undefined) return 'extended';
+  const ambiguity = ambiguityOf(sealed);
+  if (ambiguity !== undefined)
+    throw new UnreadableSignatureError(`readers could show what it covers in different ways (${ambiguity})`);
+  return rough === 'whole' || addsOnlyValidationData(file.bytes, sealed, signatures) ? 'whole' : 'extended';
 }
 
-function coverageOf(file: PdfFile, last: Signature, signatures: readonly Signature[]): Seal['coverage'] {
-  if (last.problem !== undefined || last.range === undefined) return 'partial';
-  if (last.range.end === file.bytes.size) return 'whole';
-  return addsOnlyValidationData(file, last.range.end, signatures) ? 'whole' : 'extended';
+/** By the range alone, whatever was added. */
+function roughCoverageOf({ bytes }: PdfFile, { problem, range }: Signature): Seal['coverage'] {
+  if (problem !== undefined || range === undefined) return 'partial';
+  return range.end === bytes.size ? 'whole' : 'extended';
+}
+
+/** The file as it was when it was sealed; undefined where that was not a file. */
+function sealedPart(bytes: PdfBytes, { range }: Signature): PdfFile | undefined {
+  try {
+    return new PdfFile(bytes.until(range?.end ?? 0));
+  } catch (error) {
+    if (error instanceof UnreadablePdfError) return undefined;
+    throw error;
+  }
 }
 
 /** The levels of ETSI EN 319 142-1, by what is there. */

@@ -2,7 +2,7 @@ import { inflateSync } from 'node:zlib';
 import type { PdfBytes } from './pdf-bytes.ts';
 import { countOf, nameOf, PdfDict, type PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 
-/** A cross-reference or object stream, unpacked. */
+/** The largest stream that is unpacked, in bytes. */
 const LARGEST = 16 * 1024 * 1024;
 const UNKNOWN = 'A stream of the file is packed in a way that is not read here.';
 
@@ -20,11 +20,14 @@ export function unpack(
     throw new UnreadablePdfError('A stream of the file has no length that can be true.');
   const filters = [resolve(dict.get('Filter'))].flat().filter((one) => one !== null);
   const packed = bytes.read(start, length);
+  bytes.work(length);
   if (filters.length === 0) return packed;
   if (filters.length > 1 || nameOf(filters[0] ?? null) !== 'FlateDecode')
     throw new UnreadablePdfError(UNKNOWN);
   const [parameters] = [resolve(dict.get('DecodeParms'))].flat();
-  return withoutPredictor(inflated(packed), parameters instanceof PdfDict ? parameters : new PdfDict());
+  const plain = inflated(packed);
+  bytes.work(plain.length);
+  return withoutPredictor(plain, parameters instanceof PdfDict ? parameters : new PdfDict());
 }
 
 function inflated(packed: Buffer): Buffer {
@@ -49,7 +52,7 @@ function withoutPredictor(bytes: Buffer, parameters: PdfDict): Buffer {
   return plain;
 }
 
-/** By places, without a buffer for each row: a hostile file has millions of rows of one byte. */
+/** Works by index, without a buffer for each row: a hostile file has millions of rows of one byte. */
 function undoRow(
   row: number,
   { bytes, columns, plain }: { bytes: Buffer; columns: number; plain: Buffer },

@@ -1,15 +1,26 @@
 import type { Client } from '../../api/client.ts';
-import { LISTED_AFTER_MS } from '../../api/recent-pages.ts';
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { listed } from '../../kernel/duration.ts';
-import { EsignError, isAmbiguous, isNotFound, ServiceError } from '../../kernel/errors.ts';
+import {
+  EsignError,
+  isAmbiguous,
+  RequestIdUsedError,
+  ServiceError,
+  UsageError,
+} from '../../kernel/errors.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import { cancelEnvelope, sendEnvelope } from '../actions.ts';
 import { type Created, createEnvelope, type NewEnvelope } from '../create.ts';
+import { readIfThere } from '../marked-envelopes.ts';
+import { showsMarker } from '../markers.ts';
+import type { RequestIds } from '../request-ids.ts';
+import type { Searching } from '../request-search.ts';
+import { isWhatIsWanted } from '../same-content.ts';
 import { type Acted, readQuietly } from '../settle.ts';
-import { findReplacement, replacedBy } from './find.ts';
+import { byPrecedence, findReplacement, replacedBy, replacementsOf } from './find.ts';
 import type { Remembered, ReplaceMemory } from './memory.ts';
-import { type Changes, isWhatIsWanted, type SignerChange, wantedInsteadOf } from './wanted.ts';
+import { type Changes, isChanged, type SignerChange, wantedInsteadOf } from './wanted.ts';
 
 /*
  * The API cannot change an envelope. So a draft of the new one is made, which mails nobody; then the old one is cancelled;
@@ -40,20 +51,16 @@ export interface Plan {
   steps: readonly Step[];
 }
 
-/** A step was done, or turned out to be done already (`by: 'lookup'`). */
-export interface ReplaceEvent {
-  type: 'made' | 'cancelled' | 'sent';
-  envelope: Envelope;
-  by: Created['by'];
-}
+export type ReplaceEvent =
+  /** A step was done, or turned out to be done already (`by: 'lookup'`). */
+  | { type: 'made' | 'cancelled' | 'sent'; envelope: Envelope; by: Created['by'] }
+  /** Another machine replaced the same envelope at the same time. Its envelope is kept; this run's draft was canceled. */
+  | { type: 'superseded'; envelope: Envelope; ownId: string };
 
 export interface Replaced {
   old: Envelope;
   new: Envelope;
 }
-
-/** A created envelope may take a moment to appear in the list, so it is looked for more than once; ms before each look. */
-const LOOKS = [0, 1_000, 3_000];
 
 /**
  * Reads what is there and says what is left to do. Nothing is changed.
@@ -67,9 +74,11 @@ export async function planReplacement(
 ): Promise<Plan> {
   const old = await client.envelopes.get(request.id, signal);
   const { envelope: wanted, signers } = wantedInsteadOf(old, request.changes);
-  const made = await madeBefore(client, old, wanted, known, signal);
+  const made = await madeBefore(client, old, known, signal);
   const plan = { old, wanted, signers, made, steps: stepsFor(old, made, request) };
   if (made && !isWhatIsWanted(made, wanted)) throw otherwiseReplaced(old, made);
+  const isPointless = !isTerminal(old.status ?? '') && !isChanged(old, wanted, request.changes);
+  if (!made && isPointless) throw nothingToChange(old);
   const isFree = made === undefined || plan.steps.includes('cancel');
   if (isFree && plan.steps.length > 0) refuse(old, made, request);
   return plan;
@@ -79,29 +88,13 @@ export async function planReplacement(
 async function madeBefore(
   client: Client,
   old: Envelope,
-  { templateId }: NewEnvelope,
-  { madeId, askedAt }: Remembered,
+  { madeId }: Remembered,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
   const remembered = madeId === undefined ? undefined : await readIfThere(client, madeId, signal);
-  if (remembered && replacedBy(remembered) === old.id && !isVoid(remembered)) return remembered;
-  const { clock } = client;
-  const isYoung = askedAt !== undefined && Math.abs(clock.now() - askedAt) < LISTED_AFTER_MS;
-  for (const wait of isYoung ? LOOKS : [0]) {
-    if (wait > 0) await clock.sleep(wait, signal);
-    const found = await findReplacement(client, old, { templates: [old.templateId, templateId], signal });
-    if (found) return found;
-  }
-  return undefined;
-}
-
-async function readIfThere(client: Client, id: string, signal?: AbortSignal): Promise<Envelope | undefined> {
-  try {
-    return await client.envelopes.get(id, signal);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  // This machine's record is enough where the service doesn't return metadata.
+  const isOurs = remembered && (replacedBy(remembered) ?? old.id) === old.id;
+  return isOurs && !isVoid(remembered) ? remembered : findReplacement(client, old, { signal });
 }
 
 function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): Step[] {
@@ -119,7 +112,7 @@ function refuse(
   { evenIfSigned }: Pick<ReplaceRequest, 'evenIfSigned'>,
 ): void {
   const draft = made
-    ? ` The draft ${made.id} is not needed then: \`esign envelopes cancel ${made.id}\`.`
+    ? ` The draft ${made.id} is not needed then: \`${command('envelopes', 'cancel', made.id)}\`.`
     : '';
   if (old.status === 'COMPLETED')
     throw notPossible(
@@ -138,6 +131,15 @@ function hasSigned({ status, signedAt }: Signer): boolean {
   return status === 'SIGNED' || Boolean(signedAt);
 }
 
+function nothingToChange({ id, status }: Envelope): UsageError {
+  return new UsageError(
+    `Nothing would change: ${id} is ${status ?? 'unknown'} and the new one would be the same.`,
+    {
+      hint: 'Pass what to change, such as --signer OLD=MAILBOX or --subject. If the template was corrected, pass --template.',
+    },
+  );
+}
+
 function otherwiseReplaced(old: Envelope, made: Envelope): ServiceError {
   const isDraft = made.status === 'DRAFT';
   return notPossible(
@@ -145,8 +147,8 @@ function otherwiseReplaced(old: Envelope, made: Envelope): ServiceError {
       ? `A draft was made in place of ${old.id} already, with other changes: ${made.id}.`
       : `${old.id} was replaced by ${made.id} already, which is ${made.status ?? 'unknown'}.`,
     isDraft
-      ? `See it: \`esign envelopes get ${made.id}\`. To go on with it, run the command that made it; to begin anew, take it back first: \`esign envelopes cancel ${made.id}\`.`
-      : `To change that one: \`esign envelopes replace ${made.id}\`.`,
+      ? `See it: \`${command('envelopes', 'get', made.id)}\`. To go on with it, run the command that made it; to begin anew, take it back first: \`${command('envelopes', 'cancel', made.id)}\`.`
+      : `To change that one: \`${command('envelopes', 'replace', made.id)}\`.`,
   );
 }
 
@@ -158,7 +160,9 @@ export interface CarryingOut {
   client: Client;
   memory: ReplaceMemory;
   requestId: string;
+  ids: RequestIds;
   signal?: AbortSignal | undefined;
+  searching?: Searching | undefined;
   /** Given the webhook secret, where there is one to be made. */
   withSecret?: (wanted: NewEnvelope, make: (wanted: NewEnvelope) => Promise<Created>) => Promise<Created>;
 }
@@ -175,7 +179,7 @@ export async function* carryOut(
   const { client, memory, signal } = means;
   let { old, made } = plan;
   if (made === undefined) {
-    const created = await make(plan.wanted, means);
+    const created = await make(plan.wanted, old, means);
     made = created.envelope;
     yield { type: 'made', ...created };
   } else if (memory.known.madeId !== made.id) await memory.note({ type: 'made', id: made.id });
@@ -188,6 +192,14 @@ export async function* carryOut(
   }
   if (plan.steps.includes('send')) {
     signal?.throwIfAborted();
+    const kept = await preferredTo(made, old, client, signal);
+    if (kept) {
+      yield { type: 'superseded', envelope: kept, ownId: made.id };
+      made = kept;
+      await memory.note({ type: 'made', id: made.id });
+      if (!isWhatIsWanted(made, plan.wanted)) throw otherwiseReplaced(old, made);
+    }
+    signal?.throwIfAborted();
     const sent = await sendNew(client, made.id, signal);
     made = sent.envelope;
     await memory.note({ type: 'sent' });
@@ -196,18 +208,59 @@ export async function* carryOut(
   return { old, new: made };
 }
 
-async function make(wanted: NewEnvelope, means: CarryingOut): Promise<Created> {
-  const { client, memory, requestId, signal, withSecret = (envelope, create) => create(envelope) } = means;
-  const options = { requestId, rerun: false, ...(signal ? { signal } : {}) };
+/**
+ * Returns the envelope to keep instead of the draft, after canceling the draft: another machine may have replaced the same
+ * envelope at the same time. Every machine prefers the same one, and sending it twice is refused by the service, so what is
+ * left is the time that the list lags behind.
+ */
+async function preferredTo(
+  draft: Envelope,
+  old: Envelope,
+  client: Client,
+  signal?: AbortSignal,
+): Promise<Envelope | undefined> {
+  const others = (await replacementsOf(client, old, { signal })).filter(({ id }) => id !== draft.id);
+  for (const { id } of others.toSorted(byPrecedence)) {
+    const other = await readIfThere(client, id, signal);
+    if (other === undefined || isVoid(other) || byPrecedence(draft, other) < 0) continue;
+    if ((await client.envelopes.get(draft.id, signal)).status !== 'DRAFT') return undefined;
+    await cancelEnvelope(client, draft.id, `${old.id} was replaced by ${id}`, signal);
+    return other;
+  }
+  return undefined;
+}
+
+async function make(wanted: NewEnvelope, old: Envelope, means: CarryingOut): Promise<Created> {
+  const {
+    client,
+    memory,
+    requestId,
+    ids,
+    signal,
+    searching,
+    withSecret = (envelope, create) => create(envelope),
+  } = means;
+  // A request of a run whose reply was lost may have created it; that run's version may not have recorded the ID.
+  const options = { requestId, ids, rerun: memory.known.askedAt !== undefined, signal, searching };
   await memory.asked(requestId);
   try {
     const created = await withSecret(wanted, (envelope) => createEnvelope(client, envelope, options));
+    refuseUnrelated(created, old, requestId);
     await memory.note({ type: 'made', id: created.envelope.id });
     return { ...created, envelope: await whole(client, created.envelope, signal) };
   } catch (error) {
     if (error instanceof EsignError && !isAmbiguous(error)) await memory.note({ type: 'refused' });
     throw error;
   }
+}
+
+/** @throws RequestIdUsedError where the ID belongs to an envelope that was made for something else. */
+function refuseUnrelated({ envelope, by }: Created, old: Envelope, requestId: string): void {
+  if (by !== 'earlier' || !showsMarker(envelope) || replacedBy(envelope) === old.id) return;
+  throw new RequestIdUsedError(
+    `The request ID ${requestId} was already used for ${envelope.id}, which does not replace ${old.id}.`,
+    { hint: 'Nothing was sent. Use another request ID.' },
+  );
 }
 
 /** Somebody may have signed since it was looked at; what has ended by itself needs no cancelling. */

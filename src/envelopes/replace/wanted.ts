@@ -1,10 +1,10 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import { timeOf } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { LIMITS, REPLACES_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
+import { LIMITS, REPLACES_KEY, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 import type { NewEnvelope } from '../create.ts';
 import { signersNamed, theSignersOf } from '../named-signer.ts';
-import { REQUEST_ID_KEY } from '../settle.ts';
 import { type NewSigner, parseSigner, parseSigners } from '../signer-mailbox.ts';
 
 /** What is to be otherwise in the new envelope; all else stays as it was. */
@@ -70,15 +70,27 @@ export function wantedInsteadOf(old: Envelope, changes: Changes): Wanted {
   };
 }
 
+/** True when the new envelope differs from the old one, or the template or the expiration was named. */
+export function isChanged(old: Envelope, wanted: NewEnvelope, changes: Changes): boolean {
+  const textOf = (signers: readonly NewSigner[]) =>
+    JSON.stringify(signers.map(({ email, name, role, order }) => [email, name, role, order]));
+  return (
+    changes.templateId !== undefined ||
+    changes.expiresInDays !== undefined ||
+    wanted.webhookSecret !== undefined ||
+    wanted.subject !== (old.subject || undefined) ||
+    wanted.message !== (old.message || undefined) ||
+    textOf(wanted.signers) !== textOf((old.signers ?? []).map(asBefore))
+  );
+}
+
 function ownMetadata({ metadata }: Envelope): Record<string, unknown> {
   return Object.fromEntries(Object.entries(metadata ?? {}).filter(([key]) => !OWN_KEYS.includes(key)));
 }
 
 /** How many days it had; undefined where its dates do not tell. They count from its creation, or from its sending. */
 function lifetimeOf({ expiresAt, createdAt, sentAt }: Envelope): number | undefined {
-  const days = [createdAt, sentAt].map(
-    (from) => (Date.parse(expiresAt ?? '') - Date.parse(from ?? '')) / DAY_MS,
-  );
+  const days = [createdAt, sentAt].map((from) => (timeOf(expiresAt) - timeOf(from)) / DAY_MS);
   return days
     .map(Math.round)
     .find((whole, index) => whole >= 1 && Math.abs(whole - (days[index] ?? 0)) < 1 / 24);
@@ -176,23 +188,4 @@ function newSigners(mailboxes: readonly string[], { signingOrder, signers }: Env
 
 function nameIn({ email, id }: Signer): string {
   return email ?? id ?? 'a signer';
-}
-
-/** True when an envelope is what is wanted, as far as the service tells it. */
-export function isWhatIsWanted(made: Envelope, wanted: NewEnvelope): boolean {
-  const isSame = (told: string | null | undefined, asked: string | undefined) =>
-    asked === undefined || told === undefined || told === null || told.trim() === asked.trim();
-  if (!isSame(made.templateId, wanted.templateId)) return false;
-  if (!isSame(made.subject, wanted.subject) || !isSame(made.message, wanted.message)) return false;
-  if (!made.signers) return true;
-  const left = [...made.signers];
-  const isThere = ({ email, name, role }: NewSigner) => {
-    const at = left.findIndex(
-      (one) =>
-        one.email?.toLowerCase() === email.toLowerCase() && isSame(one.name, name) && isSame(one.role, role),
-    );
-    if (at >= 0) left.splice(at, 1);
-    return at >= 0;
-  };
-  return wanted.signers.every(isThere) && left.length === 0;
 }

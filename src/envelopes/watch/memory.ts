@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import { timeOf } from '../../kernel/clock.ts';
 import { entryOf } from '../../kernel/json.ts';
 import { isTerminal } from '../../kernel/vocabulary.ts';
 import { showsSigners } from './poller.ts';
@@ -135,7 +136,7 @@ function goesBack(from: string, to: string): boolean {
 }
 
 function actedAt(signer: Signer): number | undefined {
-  const at = Date.parse(signer.signedAt ?? signer.declinedAt ?? '');
+  const at = timeOf(signer.signedAt ?? signer.declinedAt);
   return Number.isNaN(at) ? undefined : at;
 }
 

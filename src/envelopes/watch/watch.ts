@@ -139,7 +139,7 @@ class Watch {
     const held: Envelope[] = [];
     for await (const page of this.#lookout.lists(rest, discover, signal)) {
       yield* this.#answered();
-      if (isFirst) held.push(...page);
+      if (isFirst) for (const one of page) held.push(one);
       else for (const item of page) yield* this.#takeItem(item, whole);
       yield* this.#lookAtWoken();
     }

@@ -11,6 +11,8 @@ import { readRegular } from './regular-file.ts';
 export interface LockOptions {
   /** How long another's lock is waited for, in ms; not at all by default. */
   waitMs?: number;
+  /** Ends the wait; it then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
   clock?: Clock;
   /** For tests: what the system tells of processes. */
   read?: StatReader;
@@ -39,7 +41,7 @@ export async function lockFile(
   taken: (pid: string) => Error,
   options: LockOptions = {},
 ): Promise<() => Promise<void>> {
-  const { waitMs = 0, clock = systemClock, read } = options;
+  const { waitMs = 0, signal, clock = systemClock, read } = options;
   const path = join(await realpath(dirname(file)), basename(file));
   const presence = await announce(read);
   const claim = `${path}.${randomUUID()}`;
@@ -50,7 +52,7 @@ export async function lockFile(
       const owner = await ownerOf(path);
       if (owner === undefined || (await clearIfLeft(path, owner, options))) continue;
       if (waited >= waitMs) throw taken(String(processOf(owner) ?? ''));
-      await clock.sleep(POLL_MS);
+      await clock.sleep(POLL_MS, signal);
       waited += POLL_MS;
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, read } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, type PathLike, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { codeOf } from '../errors.ts';
 
@@ -9,7 +9,7 @@ const { O_RDONLY, O_NONBLOCK = 0 } = constants;
  * The descriptor is the caller's to close; undefined where there is nothing.
  * @throws an error with the code EISDIR for a folder, ENOTFILE for a pipe, a socket or a device.
  */
-export function openRegular(path: string, flags: number = O_RDONLY): number | undefined {
+export function openRegular(path: PathLike, flags: number = O_RDONLY): number | undefined {
   let file: number;
   try {
     file = openSync(path, flags | O_NONBLOCK);
@@ -20,7 +20,9 @@ export function openRegular(path: string, flags: number = O_RDONLY): number | un
   const stat = fstatSync(file);
   if (stat.isFile()) return file;
   closeSync(file);
-  throw Object.assign(new Error(`${path} is no file`), { code: stat.isDirectory() ? 'EISDIR' : 'ENOTFILE' });
+  throw Object.assign(new Error(`${path.toString()} is not a file`), {
+    code: stat.isDirectory() ? 'EISDIR' : 'ENOTFILE',
+  });
 }
 
 /** The text of a file; undefined where there is none. */
@@ -30,7 +32,7 @@ export async function readRegular(path: string, flags?: number): Promise<string 
 
 /** The bytes of a file, no more than `most`; undefined where there is none. */
 export async function readRegularBytes(
-  path: string,
+  path: PathLike,
   { flags, most }: { flags?: number | undefined; most?: number } = {},
 ): Promise<Buffer | undefined> {
   const file = openRegular(path, flags);

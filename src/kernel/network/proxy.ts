@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { UsageError } from '../errors.ts';
+import { isLocalhostName } from './localhost.ts';
 
 /*
  * Which way a request goes: one rule for the service, the bucket and the doctor, and that of curl. HTTPS_PROXY counts for
@@ -69,11 +70,13 @@ export function proxySecrets(env: Environment): string[] {
 }
 
 /**
- * NO_PROXY: hosts separated by commas or blanks, each with all hosts below it; `host:port` for one port, `10.0.0.0/8` for
+ * Localhost names, and NO_PROXY: hosts separated by commas or blanks, each with all hosts below it; `host:port` for one port, `10.0.0.0/8` for
  * a network, `*` for all.
  */
 export function isExempt(env: Environment, target: URL): boolean {
   const host = bare(target.hostname);
+  // A proxy would look such a name up where it runs: a key for this machine would leave it in plain text.
+  if (isLocalhostName(host)) return true;
   const port = target.port || (target.protocol === 'https:' ? '443' : '80');
   return (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).some((entry) => {
     if (entry === '') return false;

@@ -41,7 +41,7 @@ export interface BucketOptions {
 export interface BucketServer {
   /** Like http://127.0.0.1:5010, path style. */
   endpoint: string;
-  /** Straight to the store, for the service that writes the papers. */
+  /** Straight to the store, for the service that writes the documents. */
   objects(bucket: string): ObjectWriter;
   /** Cuts open connections; resolves when no request is worked on any more. */
   close(): Promise<void>;

@@ -1,15 +1,16 @@
 import { html } from 'hono/html';
-import type { TemplateRecord } from '../model.ts';
+import type { EnvelopeRecord } from '../model.ts';
+import { isActive } from '../service/engine/predicates.ts';
 import type { State } from '../service/store/state.ts';
-import { uploadForm } from './editor.ts';
-import { envelopeTable } from './envelopes.ts';
-import { keySection } from './keys.ts';
-import { postButton, table, time } from './layout.ts';
+import { CREATE_COMMAND } from './commands.ts';
+import { envelopeTable, NO_ENVELOPES } from './envelopes.ts';
+import { copyable, number, plural, postButton } from './layout.ts';
+import { dateTime } from './times.ts';
 
-/** Envelopes on the first page; the others are a link away. */
+/** Envelopes on the dashboard. */
 const NEWEST = 10;
 const HOUR_MS = 3_600_000;
-/** What the buttons move the clock by, in ms. */
+/** How far the buttons move the clock, in ms. */
 export const CLOCK_STEPS = new Map([
   ['1h', HOUR_MS],
   ['1d', 24 * HOUR_MS],
@@ -17,31 +18,42 @@ export const CLOCK_STEPS = new Map([
   ['31d', 31 * 24 * HOUR_MS],
 ]);
 
-/** How to use the sandbox, and what is in it. `form` is the token that forms of this page must carry. */
-export function dashboard(records: State, facts: { origin: string; now: string; form: string }) {
+/** What is in the sandbox and how to use it. `form` is the token that forms of this page must carry. */
+export function dashboard(records: State, context: { origin: string; now: string; form: string }) {
   const newest = { start: 0, count: NEWEST, from: 'newest' } as const;
   const { items, total } = records.envelopePage(records.orgId, newest);
-  const more = html`<p><a href="/envelopes">All ${total} envelopes</a></p>`;
-  return html`<h1>The e-signature service, on this machine</h1>
-    <p>Base URL <code>${facts.origin}/api/v1</code>. The API is described at <a href="/openapi.yaml">/openapi.yaml</a>.</p>
-    <pre>esign envelopes create --template tmpl_nda --signer ada@example.com --send</pre>
-    <div class="row clock">
-      <span>The clock says ${time(facts.now)}.</span>
-      ${[...CLOCK_STEPS.keys()].map((step) => postButton(`/clock/${step}`, `+${step}`, facts.form))}
-    </div>
-    <h2>Envelopes</h2>
-    ${envelopeTable(items, 'None yet. Create one with the command above.')}
-    ${total > NEWEST ? more : ''}
-    <h2>Templates</h2>
-    ${table(['Id', 'Name', 'Pages', 'Roles', 'State'], records.templatesOf(records.orgId).map(templateRow), 'None.')}
-    ${uploadForm(facts.form)}
-    <h2>API keys</h2>
-    ${keySection([...records.keys.values()], facts.form)}`;
+  return html`<h1>Local e-signature sandbox</h1>
+    <p>Base URL <code>${context.origin}/api/v1</code> · <a href="/openapi.yaml">OpenAPI description</a></p>
+    ${total === 0 ? '' : copyable(CREATE_COMMAND)}
+    <ul class="tiles">
+      ${tiles(records).map(
+        ([label, count, path]) =>
+          html`<li><a href="${path}"><strong>${number(count)}</strong> ${label}</a></li>`,
+      )}
+    </ul>
+    <section class="card" id="clock" aria-labelledby="clock-title">
+      <h2 id="clock-title">Clock</h2>
+      <div class="row">
+        <span>${dateTime(context.now)}</span>
+        ${[...CLOCK_STEPS.keys()].map((step) => postButton(`/clock/${step}`, `+${step}`, context.form))}
+      </div>
+      <p class="quiet">Moving the clock forward expires envelopes and retries webhooks.</p>
+    </section>
+    <h2>Latest envelopes</h2>
+    ${envelopeTable(items, NO_ENVELOPES)}
+    ${total > NEWEST ? html`<p><a href="/envelopes">All ${plural(total, 'envelope')}</a></p>` : ''}`;
 }
 
-function templateRow(one: TemplateRecord): unknown[] {
-  const { id, name, pageCount, roles, fields, active, upload } = one;
-  const listing = active ? 'listed' : fields.length === 0 ? 'no fields yet' : 'not listed';
-  const link = upload === undefined ? name : html`<a href="/templates/${id}">${name}</a>`;
-  return [html`<code>${id}</code>`, link, pageCount, roles.join(', '), listing];
+function tiles(records: State): [label: string, count: number, path: string][] {
+  const own = [...records.envelopes.values()].filter(({ orgId }) => orgId === records.orgId);
+  const having = (wanted: (one: EnvelopeRecord) => boolean) => own.filter(wanted).length;
+  const failed = [...records.deliveries.values()].filter(({ state }) => state === 'failed').length;
+  return [
+    ['envelopes', own.length, '/envelopes'],
+    ['waiting for signers', having(isActive), '/envelopes?status=OPEN'],
+    ['completed', having(({ status }) => status === 'COMPLETED'), '/envelopes?status=COMPLETED'],
+    ['declined', having(({ status }) => status === 'DECLINED'), '/envelopes?status=DECLINED'],
+    ['emails', records.mails.size, '/mailbox'],
+    ['failed webhooks', failed, '/deliveries'],
+  ];
 }

@@ -1,32 +1,43 @@
 import { html } from 'hono/html';
 import type { DeliveryRecord } from '../model.ts';
-import { postButton, state, table, when } from './layout.ts';
+import { empty, postButton, state, table } from './layout.ts';
 import type { Paged } from './paging.ts';
+import { when } from './times.ts';
+
+const NO_WEBHOOKS = empty(
+  'No webhooks yet',
+  'Receive them in one terminal, and create an envelope with the URL that it shows in another:',
+  'esign listen\nesign envelopes create --template tmpl_nda --signer ada@example.com --webhook-url http://127.0.0.1:4242/ --send',
+);
 
 /** Every webhook, newest first. `form` is the token that a replay must carry. */
 export function deliveryList(page: Paged<DeliveryRecord>, form: string) {
   return html`<h1>Webhooks</h1>
-    ${deliveryTable(page.shown, form, 'None sent. Create an envelope with --webhook-url.')} ${page.links}`;
+    ${deliveryTable(page.shown, form, NO_WEBHOOKS)} ${page.links}`;
 }
 
-export function deliveryTable(deliveries: readonly DeliveryRecord[], form: string, empty: string) {
-  const head = ['Created', 'Event', 'Envelope', 'State', 'Tries', ''];
+export function deliveryTable(
+  deliveries: readonly DeliveryRecord[],
+  form: string,
+  whenEmpty: ReturnType<typeof empty> | string,
+) {
+  const head = ['Created', 'Event', 'Envelope', 'Status', 'Attempts', ''];
   return table(
     head,
     deliveries.map((one) => row(one, form)),
-    empty,
+    whenEmpty,
   );
 }
 
 function row(one: DeliveryRecord, form: string): unknown[] {
   const last = one.attempts.at(-1);
-  const tries = `${one.attempts.length}${last ? ` (${last.status ?? last.error ?? ''})` : ''}`;
+  const attempts = html`${one.attempts.length}${last ? html` <span class="quiet">${last.status ?? last.error ?? ''}, ${last.ms} ms</span>` : ''}`;
   return [
     when(one.createdAt),
     one.event,
     html`<a href="/envelopes/${one.envelopeId}"><code>${one.envelopeId}</code></a>`,
     state(one.state),
-    tries,
+    attempts,
     postButton(`/deliveries/${one.id}/replay`, 'Replay', form),
   ];
 }

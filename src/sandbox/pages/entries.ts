@@ -11,7 +11,7 @@ export function fieldsFor(state: State, envelope: EnvelopeRecord, signer: Signer
   return fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x);
 }
 
-/** What can be filled in beforehand: the day of signing, the initials, a name in print. A signature is left to the signer. */
+/** Values to prefill: the signing date, the initials, and a printed name. A signature is left to the signer. */
 export function prefilled(
   fields: readonly TemplateField[],
   signer: SignerRecord,
@@ -25,18 +25,18 @@ export function prefilled(
   return Object.fromEntries(fields.map((field) => [field.fieldId, known(field)]));
 }
 
-/** What a posted form holds, and why it can't be signed yet. */
+/** A posted form, and why it can't be signed yet. */
 export interface Posted {
   values: Record<string, string>;
   drawings: Record<string, Drawing>;
-  /** The drawings as the texts they came as. */
+  /** The drawings as posted texts. */
   drawn: Record<string, string>;
   consent: boolean;
-  /** None when it can be signed. */
+  /** Empty when it can be signed. */
   problems: Problem[];
 }
 
-/** Why a form can't be signed yet: a sentence, and the id of the control that mends it. */
+/** Why a form can't be signed yet: a sentence, and the id of the control to correct. */
 export interface Problem {
   control: string;
   text: string;
@@ -47,9 +47,9 @@ export function isHandwritten(field: TemplateField): boolean {
   return field.type === 'SIGNATURE' || field.type === 'INITIALS';
 }
 
-const NO_DRAWING = 'is not a drawing that can be kept; draw it again or type it.';
+const NO_DRAWING = 'is not a valid drawing. Draw it again or type it.';
 
-/** Reads a posted form: per field `f.ID` is what was typed or chosen, `d.ID` what was drawn instead. */
+/** Reads a posted form: for each field, `f.ID` is the typed or selected value and `d.ID` the drawing in its place. */
 export function readPosted(
   fields: readonly TemplateField[],
   body: Readonly<Record<string, unknown>>,
@@ -71,11 +71,14 @@ export function readPosted(
     if (problem !== undefined) posted.problems.push({ control: fieldId, text: problem });
   }
   if (!consent)
-    posted.problems.push({ control: 'consent', text: 'Tick that you have read the document and agree.' });
+    posted.problems.push({
+      control: 'consent',
+      text: 'Confirm that you have read and agree to the document.',
+    });
   return posted;
 }
 
-/** A checkbox that is not ticked is not posted. */
+/** Browsers don't post a checkbox that is not checked. */
 function typedIn(field: TemplateField, posted: unknown): string {
   const text = textIn(posted).trim().slice(0, 500);
   return field.type === 'CHECKBOX' ? String(text === 'true') : text;
@@ -88,7 +91,7 @@ function textIn(posted: unknown): string {
 function problemWith(field: TemplateField, value: string): string | undefined {
   if (field.required && (value === '' || value === 'false')) return `${placeOf(field)} is required.`;
   if (field.type === 'DROPDOWN' && value !== '' && field.options?.includes(value) === false)
-    return `${field.label} must be one of the choices.`;
+    return `${field.label} must be one of the options.`;
   return undefined;
 }
 

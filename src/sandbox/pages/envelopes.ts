@@ -1,28 +1,37 @@
 import { html } from 'hono/html';
+import { command } from '../../kernel/text/shell-words.ts';
 import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, HistoryEntry, SignerRecord } from '../model.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import type { State } from '../service/store/state.ts';
+import { CREATE_COMMAND } from './commands.ts';
 import { deliveryTable } from './deliveries.ts';
-import { state, table, time, when } from './layout.ts';
-import { mailTable } from './mailbox.ts';
+import { copyable, empty, facts, state, table } from './layout.ts';
+import { mailTable, newestFirst } from './mailbox.ts';
 import type { Paged } from './paging.ts';
+import { when } from './times.ts';
 
-/** What the list of envelopes is narrowed to; empty for all. */
-export interface Wanted {
+/** The filter of the list; empty texts for all envelopes. */
+export interface EnvelopeFilter {
   text: string;
+  /** A status, or OPEN for all that wait for signers. */
   status: string;
 }
 
+export const NO_ENVELOPES = empty('No envelopes yet', 'Create one:', CREATE_COMMAND);
+
 /** Envelopes with the text in their id, subject, template, metadata, or in a signer's name or address. */
-export function matching(all: readonly EnvelopeRecord[], { text, status }: Wanted): EnvelopeRecord[] {
+export function filterEnvelopes(
+  all: readonly EnvelopeRecord[],
+  { text, status }: EnvelopeFilter,
+): EnvelopeRecord[] {
   const wanted = text.trim().toLowerCase();
-  return all.filter(
-    (one) => (status === '' || one.status === status) && (wanted === '' || wordsOf(one).includes(wanted)),
-  );
+  const hasStatus = (one: EnvelopeRecord) =>
+    status === '' || (status === 'OPEN' ? isActive(one) : one.status === status);
+  return all.filter((one) => hasStatus(one) && (wanted === '' || searchText(one).includes(wanted)));
 }
 
-function wordsOf(one: EnvelopeRecord): string {
+function searchText(one: EnvelopeRecord): string {
   const signers = one.signers.flatMap(({ name, email }) => [name, email]);
   return [one.id, one.subject, one.templateName, ...signers, JSON.stringify(one.metadata)]
     .join('\n')
@@ -30,73 +39,101 @@ function wordsOf(one: EnvelopeRecord): string {
 }
 
 /** All envelopes, newest first. */
-export function envelopeList(page: Paged<EnvelopeRecord>, { text, status }: Wanted) {
-  const isNarrowed = text !== '' || status !== '';
+export function envelopeList(page: Paged<EnvelopeRecord>, { text, status }: EnvelopeFilter) {
+  const isFiltered = text !== '' || status !== '';
+  const option = (value: string, label: string) =>
+    html`<option value="${value}" ${value === status ? 'selected' : ''}>${label}</option>`;
   return html`<h1>Envelopes</h1>
     <form method="get" class="row search" role="search">
-      <input type="search" name="q" value="${text}" aria-label="Search" placeholder="Name, address, subject, id or metadata" />
+      <input type="search" name="q" value="${text}" aria-label="Search" placeholder="Name, email, subject, ID, or metadata" />
       <select name="status" aria-label="Status">
-        <option value="">Any status</option>
-        ${ENVELOPE_STATUSES.map((one) => html`<option value="${one}" ${one === status ? 'selected' : ''}>${one}</option>`)}
+        ${option('', 'Any status')} ${option('OPEN', 'Waiting for signers')}
+        ${ENVELOPE_STATUSES.map((one) => option(one, one.toLowerCase().replaceAll('_', ' ')))}
       </select>
-      <button class="small">Search</button>
+      <button class="main">Search</button>
+      ${isFiltered ? html`<a href="/envelopes">Clear</a>` : ''}
     </form>
-    ${envelopeTable(page.shown, isNarrowed ? 'No envelope fits.' : 'None yet.')} ${page.links}`;
+    ${envelopeTable(page.shown, isFiltered ? empty('No matching envelopes') : NO_ENVELOPES)} ${page.links}`;
 }
 
-export function envelopeTable(envelopes: readonly EnvelopeRecord[], empty: string) {
-  return table(['Created', 'Envelope', 'Status', 'Subject', 'Signers'], envelopes.map(row), empty);
+export function envelopeTable(envelopes: readonly EnvelopeRecord[], whenEmpty: ReturnType<typeof empty>) {
+  return table(['Created', 'Envelope', 'Status', 'Signers'], envelopes.map(row), whenEmpty);
 }
 
 function row(one: EnvelopeRecord): unknown[] {
-  const signers = one.signers.map((signer) => html`<div>${signer.name} ${state(signer.status)}</div>`);
-  return [when(one.createdAt), envelopeLink(one.id), state(one.status), one.subject, signers];
+  const signers = one.signers.map(
+    (signer) =>
+      html`<div class="signer"><span dir="auto">${signer.name}</span> ${state(signer.status)}</div>`,
+  );
+  const envelope = html`<a href="/envelopes/${one.id}" dir="auto">${one.subject}</a>
+    <div class="quiet"><code>${one.id}</code></div>`;
+  return [when(one.createdAt), envelope, state(one.status), signers];
 }
 
-function envelopeLink(id: string) {
-  return html`<a href="/envelopes/${id}"><code>${id}</code></a>`;
-}
-
-/** One envelope: where it stands, who signs, its papers, what happened, what was mailed and posted. */
+/** One envelope: status, signers, documents, history, emails, and webhooks. */
 export function envelopePage(one: EnvelopeRecord, records: State, form: string) {
-  const mails = [...records.mails.values()].filter((mail) => mail.envelopeId === one.id).toReversed();
+  const mails = newestFirst([...records.mails.values()].filter((mail) => mail.envelopeId === one.id));
   const deliveries = [...records.deliveries.values()]
     .filter((sent) => sent.envelopeId === one.id)
     .toReversed();
-  return html`<h1>${one.subject}</h1>
-    <p><code>${one.id}</code> ${state(one.status)} <span class="quiet">from ${one.templateName}</span></p>
-    ${one.message === '' ? '' : html`<div class="card mailtext">${one.message}</div>`}
+  return html`<h1 dir="auto">${one.subject}</h1>
+    <p class="row">${state(one.status)} <code>${one.id}</code> <span class="quiet">${one.templateName}</span></p>
+    ${one.message === '' ? '' : html`<div class="card mailtext" dir="auto">${one.message}</div>`}
     <h2>Signers</h2>
     ${table(
-      ['Signer', 'Role', 'Order', 'Status', ''],
+      ['Signer', 'Role', 'Order', 'Status', 'Actions'],
       one.signers.map((signer) => signerRow(one, signer)),
       'None.',
     )}
-    <h2>Papers</h2>
-    ${papers(one)}
-    <h2>Timeline</h2>
+    <h2>Documents</h2>
+    ${documents(one)}
+    <h2>Commands</h2>
+    ${commandsFor(one).map(copyable)}
+    <h2>History</h2>
     ${table(
-      ['Time', 'What', 'Who', ''],
+      ['Time', 'Event', 'Signer', 'Details'],
       one.history.map((entry) => historyRow(one, entry)),
       'Nothing yet.',
     )}
     <h2>Details</h2>
-    ${table(['', 'Value'], details(one), '')}
-    <h2>Mails</h2>
-    ${mailTable(mails, 'None. Signers are mailed when the envelope is sent.')}
+    <div class="card">${facts(details(one))}</div>
+    <h2>Emails</h2>
+    ${mailTable(mails, 'None. Signers are emailed when the envelope is sent.')}
     <h2>Webhooks</h2>
-    ${deliveryTable(deliveries, form, 'None. Create an envelope with --webhook-url.')}`;
+    ${deliveryTable(
+      deliveries,
+      form,
+      one.webhookUrl === null ? 'None. The envelope has no webhook URL.' : 'None yet.',
+    )}`;
 }
 
 function signerRow(envelope: EnvelopeRecord, signer: SignerRecord): unknown[] {
-  const mailbox = html`<div>${signer.name}</div><div class="quiet">${signer.email}</div>`;
+  const mailbox = html`<div dir="auto">${signer.name}</div><div class="quiet">${signer.email}</div>`;
   const canSign = isActive(envelope) && hasTurn(signer);
-  const link = canSign ? html`<a href="/sign/${signer.token}">Sign as ${signer.name}</a>` : '';
-  return [mailbox, signer.role, signer.order, state(signer.status), link];
+  const path = `/sign/${signer.token}`;
+  const actions = canSign
+    ? html`<div class="row"><a class="button" href="${path}">Sign</a> <a class="button" href="${path}#decline">Decline</a></div>`
+    : '';
+  return [mailbox, signer.role, signer.order, state(signer.status), actions];
 }
 
-function papers({ id, signedDocumentStorageKey, certificateStorageKey }: EnvelopeRecord) {
-  const link = (paper: string, label: string) => html`<a href="/envelopes/${id}/${paper}.pdf">${label}</a>`;
+/** What can be done next with the envelope in a terminal. */
+function commandsFor({ id, status }: EnvelopeRecord): string[] {
+  if (status === 'DRAFT') return [command('envelopes', 'send', id), command('envelopes', 'cancel', id)];
+  if (status === 'SENT' || status === 'IN_PROGRESS')
+    return [
+      command('sandbox', 'sign', id),
+      command('envelopes', 'remind', id),
+      command('envelopes', 'cancel', id),
+    ];
+  if (status === 'COMPLETED')
+    return [command('envelopes', 'download', id), command('envelopes', 'evidence', id)];
+  return [command('envelopes', 'replace', id)];
+}
+
+function documents({ id, signedDocumentStorageKey, certificateStorageKey }: EnvelopeRecord) {
+  const link = (file: string, label: string) =>
+    html`<a class="button" href="/envelopes/${id}/${file}.pdf">${label}</a>`;
   return html`<p class="row">
     ${link('document', 'Document')} ${signedDocumentStorageKey === null ? '' : link('signed', 'Signed document')}
     ${certificateStorageKey === null ? '' : link('certificate', 'Certificate')}
@@ -107,17 +144,15 @@ function historyRow({ signers }: EnvelopeRecord, { at, what, signerId, detail }:
   return [when(at), what, signers.find((one) => one.id === signerId)?.name ?? '', detail ?? ''];
 }
 
-function details(one: EnvelopeRecord): unknown[][] {
-  const facts = {
+function details(one: EnvelopeRecord): Record<string, unknown> {
+  return {
     'Signing order': one.signingOrder.toLowerCase(),
-    Created: time(one.createdAt),
-    Sent: time(one.sentAt),
-    Completed: time(one.completedAt),
-    Expires: time(one.expiresAt),
-    Webhook: one.webhookUrl ?? '',
-    Metadata: Object.keys(one.metadata).length === 0 ? '' : JSON.stringify(one.metadata, null, 2),
+    Created: when(one.createdAt),
+    Sent: one.sentAt && when(one.sentAt),
+    Completed: one.completedAt && when(one.completedAt),
+    Expires: when(one.expiresAt),
+    Webhook: one.webhookUrl,
+    Metadata:
+      Object.keys(one.metadata).length === 0 ? '' : html`<pre>${JSON.stringify(one.metadata, null, 2)}</pre>`,
   };
-  return Object.entries(facts)
-    .filter(([, value]) => value !== '')
-    .map(([name, value]) => [name, name === 'Metadata' ? html`<pre>${value}</pre>` : value]);
 }

@@ -7,7 +7,7 @@ import { errorPage, ownAddressOnly } from './guard.ts';
 import { signingPages } from './links.ts';
 import type { PagesOptions } from './options.ts';
 import { recordPages } from './records.ts';
-import { templatePages } from './templates.ts';
+import { templatePages } from './templates/routes.ts';
 
 const OWN_PATHS = [
   '/',
@@ -16,13 +16,13 @@ const OWN_PATHS = [
   ),
 ];
 
-/** The pages made for people: dashboard, envelopes, mailbox, webhooks, requests, and the signing page behind each link. */
+/** Mounts the web pages: dashboard, envelopes, mailbox, webhooks, requests, templates, keys, and signing. */
 export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   const pages = new Hono<ServiceEnv>();
   pages.onError((error, c) => errorPage(c, error));
   const local = ownAddressOnly(options);
   for (const path of OWN_PATHS) pages.use(path, local);
-  // Forms of the dashboard carry it: a page elsewhere on the web can post here, but cannot know it.
+  // Every form carries it: another site could post here, but doesn't know the token.
   const token = randomBytes(16).toString('hex');
   recordPages(pages, options, token);
   templatePages(pages, options, token);

@@ -1,15 +1,17 @@
 import { html } from 'hono/html';
 import { SCOPES } from '../../kernel/vocabulary.ts';
 import type { KeyRecord } from '../model.ts';
-import { postButton, table, when } from './layout.ts';
+import { copyable, postButton, table } from './layout.ts';
+import { when } from './times.ts';
 
 /** The API keys, and a form for a new one. `form` is the token that posts must carry. */
-export function keySection(keys: readonly KeyRecord[], form: string) {
-  const head = ['Name', 'Key', 'Permissions', 'Created', 'Last used', 'Expires', ''];
-  return html`${table(
+export function keysPage(keys: readonly KeyRecord[], form: string) {
+  const head = ['Name', 'Key', 'Scopes', 'Created', 'Last used', 'Expires', ''];
+  return html`<h1>API keys</h1>
+  ${table(
     head,
     keys.map((one) => row(one, form)),
-    'None.',
+    'No keys.',
   )}
   ${newKeyForm(form)}`;
 }
@@ -20,7 +22,7 @@ function row(one: KeyRecord, form: string): unknown[] {
     html`<code>${one.prefix}…</code>`,
     one.scopes.join(', '),
     when(one.createdAt),
-    when(one.lastUsedAt) || 'never',
+    one.lastUsedAt === null ? 'never' : when(one.lastUsedAt),
     one.expiresAt === null ? 'never' : when(one.expiresAt),
     one.revokedAt === null ? postButton(`/keys/${one.id}/revoke`, 'Revoke', form) : 'revoked',
   ];
@@ -37,16 +39,17 @@ function newKeyForm(token: string) {
           <input type="checkbox" id="${scope}" name="scopes" value="${scope}" checked /><label for="${scope}">${scope}</label>
         </div>`,
       )}
-      <div class="field"><label for="expires">Expires (never, when empty)</label> <input type="date" id="expires" name="expires" /></div>
-      <button>Create</button>
+      <div class="field"><label for="expires">Expires (optional)</label> <input type="date" id="expires" name="expires" /></div>
+      <button class="main">Create</button>
     </form>
   </details>`;
 }
 
-/** A new key: the only time it is shown. */
+/** A new key, which is shown only once. */
 export function newKeyPage(key: string, record: KeyRecord) {
-  return html`<h1>The key ${record.name}</h1>
-    <p>Copy it now: it is shown this once and cannot be retrieved later.</p>
-    <pre>${key}</pre>
-    <p>It may ${record.scopes.join(' and ')}. <a href="/">Back to the dashboard</a></p>`;
+  return html`<h1>${record.name}</h1>
+    <p>Copy the key now. It is not shown again.</p>
+    ${copyable(key)}
+    <p>Scopes: ${record.scopes.join(', ')}</p>
+    <p><a href="/keys">All API keys</a></p>`;
 }

@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ServiceContext } from '../service/base/web.ts';
+import { dateTime } from './times.ts';
 
-type Html = ReturnType<typeof html>;
+export type Html = ReturnType<typeof html>;
 
-/** Only what the sandbox itself serves may load; nothing may frame it, and forms go nowhere else. */
+/** Only files of the sandbox may load. No page may frame these, and forms may only post here. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -18,40 +19,51 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** A whole page. Everything put in by `html` templates is escaped. */
-export async function page(
-  c: ServiceContext,
-  content: {
-    title: string;
-    body: Html | Promise<Html>;
-    script?: string;
-    /** Uses more of a large screen. */
-    isWide?: boolean;
-    status?: ContentfulStatusCode;
-  },
-): Promise<Response> {
-  const script =
-    content.script === undefined ? '' : html`<script type="module" src="/assets/${content.script}"></script>`;
+const NAVIGATION = [
+  ['/', 'Dashboard'],
+  ['/envelopes', 'Envelopes'],
+  ['/mailbox', 'Mailbox'],
+  ['/deliveries', 'Webhooks'],
+  ['/requests', 'Requests'],
+  ['/templates', 'Templates'],
+  ['/keys', 'API keys'],
+] as const;
+
+interface PageContent {
+  title: string;
+  body: Html | Promise<Html>;
+  /** A script for this page only. */
+  script?: string;
+  /** Style sheets for this page only. */
+  styles?: readonly string[];
+  /** For a signer: without the sandbox's navigation. */
+  isForSigner?: boolean;
+  status?: ContentfulStatusCode;
+}
+
+/** A whole page. Values in `html` templates are escaped. */
+export async function page(c: ServiceContext, content: PageContent): Promise<Response> {
+  const { title, script, styles = [], isForSigner = false } = content;
   const text = await html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${content.title} · esign sandbox</title>
-        <link rel="icon" href="data:," />
-        <link rel="stylesheet" href="/assets/style.css" />
-        ${script}
+        <title>${title} · esign sandbox</title>
+        <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
+        ${['design.css', 'style.css', 'tables.css', ...styles].map(
+          (name) => html`<link rel="stylesheet" href="/assets/${name}" />`,
+        )}
+        <script type="module" src="/assets/page.js"></script>
+        ${script === undefined ? '' : html`<script type="module" src="/assets/${script}"></script>`}
       </head>
-      <body class="${content.isWide === true ? 'wide' : ''}">
-        <header>
-          <span class="mark">SANDBOX</span>
-          <nav aria-label="Sandbox">
-            <a href="/">Dashboard</a> <a href="/envelopes">Envelopes</a> <a href="/mailbox">Mailbox</a>
-            <a href="/deliveries">Webhooks</a> <a href="/requests">Requests</a>
-          </nav>
-        </header>
-        <main>${await content.body}</main>
-        <footer>Made in a sandbox on this machine. Nothing is mailed, and nothing is legally binding.</footer>
+      <body class="${isForSigner ? 'signer' : ''}" data-now="${c.var.now ?? ''}">
+        <a class="skip" href="#main">Skip to the content</a>
+        ${isForSigner ? signerHeader() : header(c)}
+        <main id="main" tabindex="-1">${await content.body}</main>
+        <footer>
+          ${isForSigner ? '' : 'Emails stay on this machine. '}This is a test environment: signatures are not legally binding.
+        </footer>
       </body>
     </html>`;
   return c.html(text, content.status ?? 200, {
@@ -62,10 +74,41 @@ export async function page(
   });
 }
 
-/** A table, or a sentence when there is nothing. On a phone its rows stack as cards, for which each cell has its label. */
-export function table(head: readonly string[], rows: readonly (readonly unknown[])[], empty: string): Html {
-  if (rows.length === 0) return html`<p class="quiet">${empty}</p>`;
-  return html`<div class="scroll">
+function brand(label: string) {
+  return html`<p class="brand">
+    <img src="/assets/icon.svg" alt="" width="22" height="22" /> <span>${label}</span> <span class="chip warn">Sandbox</span>
+  </p>`;
+}
+
+function signerHeader() {
+  return html`<header class="top">${brand('Signature request')}</header>`;
+}
+
+function header(c: ServiceContext) {
+  const isCurrent = (path: string) =>
+    path === '/' ? c.req.path === '/' : c.req.path === path || c.req.path.startsWith(`${path}/`);
+  const { now } = c.var;
+  return html`<header class="top">
+    ${brand('esign')}
+    <nav aria-label="Sandbox">
+      ${NAVIGATION.map(
+        ([path, label]) =>
+          html`<a href="${path}" ${isCurrent(path) ? html`aria-current="page"` : ''}>${label}</a>`,
+      )}
+    </nav>
+    ${now === undefined ? '' : html`<a class="clock" href="/#clock">Clock: ${dateTime(now)}</a>`}
+  </header>`;
+}
+
+/** A table, or what to show without rows. On a phone, each row becomes a card and each cell shows its label. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  whenEmpty: Html | string,
+): Html {
+  if (rows.length === 0)
+    return typeof whenEmpty === 'string' ? html`<p class="quiet">${whenEmpty}</p>` : whenEmpty;
+  return html`<div class="card table">
     <table role="table">
       <thead role="rowgroup">
         <tr role="row">
@@ -79,30 +122,70 @@ export function table(head: readonly string[], rows: readonly (readonly unknown[
   </div>`;
 }
 
-/** The roles stand here because a table shown as blocks has lost them. */
+/** The roles are explicit because a table that is displayed as blocks loses its own. */
 function tableCell(cell: unknown, label: string): Html {
   return html`<td role="cell" data-label="${label}"><div>${cell}</div></td>`;
 }
 
-/** A form that is one button. `form` is the token that it must carry. */
+/** An empty list: a sentence, and a command that fills it. */
+export function empty(title: string, hint?: string, example?: string): Html {
+  return html`<div class="card empty">
+    <p class="title">${title}</p>
+    ${hint === undefined ? '' : html`<p>${hint}</p>`} ${example === undefined ? '' : copyable(example)}
+  </div>`;
+}
+
+/** Text to copy; the page's script adds the button. */
+export function copyable(text: string): Html {
+  return html`<pre data-copy>${text}</pre>`;
+}
+
+/** Names and values, without those that are empty. */
+export function facts(pairs: Readonly<Record<string, unknown>>): Html {
+  const shown = Object.entries(pairs).filter(
+    ([, value]) => value !== '' && value !== null && value !== undefined,
+  );
+  return html`<dl class="facts">
+    ${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`;
+}
+
+/** A form with one button. `form` is the token that it must carry. */
 export function postButton(path: string, label: string, form: string): Html {
   return html`<form method="post" action="${path}">
-    <input type="hidden" name="form" value="${form}" /><button class="plain small">${label}</button>
+    <input type="hidden" name="form" value="${form}" /><button class="small">${label}</button>
   </form>`;
 }
 
-/** A status as a word with its colour. */
+const TONES: Readonly<Record<string, string>> = {
+  COMPLETED: 'good',
+  SIGNED: 'good',
+  delivered: 'good',
+  SENT: 'active',
+  VIEWED: 'active',
+  IN_PROGRESS: 'active',
+  pending: 'active',
+  DECLINED: 'bad',
+  failed: 'bad',
+  EXPIRED: 'warn',
+  CANCELLED: 'warn',
+};
+
+/** A status as a colored chip. */
 export function state(word: string): Html {
-  return html`<span class="state ${word}">${word.toLowerCase().replaceAll('_', ' ')}</span>`;
+  return chip(word.toLowerCase().replaceAll('_', ' '), TONES[word]);
 }
 
-/** `2026-11-21 09:05:12 UTC`. */
-export function time(iso: string | null): string {
-  return iso === null ? '' : `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+export function chip(text: string, tone = ''): Html {
+  return html`<span class="chip ${tone}">${text}</span>`;
 }
 
-/** The same for a column of a table: broken between day and hour where it must be. */
-export function when(iso: string | null): Html | string {
-  if (iso === null) return '';
-  return html`<span class="whole">${iso.slice(0, 10)}</span> <span class="whole">${iso.slice(11, 19)} UTC</span>`;
+/** `5,001`. */
+export function number(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** `5,001 envelopes`, `1 envelope`. */
+export function plural(count: number, noun: string): string {
+  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

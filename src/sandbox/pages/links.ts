@@ -8,17 +8,21 @@ import { fieldsFor, type Posted, prefilled, readPosted } from './entries.ts';
 import { nothingThere } from './guard.ts';
 import { page } from './layout.ts';
 import type { PagesOptions } from './options.ts';
-import { sendPaper } from './records.ts';
+import { sendDocument } from './records.ts';
 import { signingPage, statusPage } from './signing.ts';
 
-/** What stands behind the link in a signer's mail: reading, signing, declining, the papers. */
+/** The pages behind the link in a signer's email: read, sign, decline, and download the documents. */
 export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   const { engine, objects, store } = options;
   app.get('/sign/:token', async (c) => {
     const found = bearer(options, c.req.param('token'));
     if (found === undefined) return nothingThere(c);
     if (!canSign(found))
-      return page(c, { title: found.envelope.subject, body: statusPage(found.envelope, found.signer) });
+      return page(c, {
+        title: found.envelope.subject,
+        body: statusPage(found.envelope, found.signer),
+        isForSigner: true,
+      });
     await engine.view(found.envelope.id, found.signer.id);
     return signing(c, options, found);
   });
@@ -46,9 +50,9 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
     if (canSign(found)) await engine.decline(found.envelope.id, found.signer.id, text);
     return c.redirect(`/sign/${token}`, 303);
   });
-  app.get('/sign/:token/:paper{(document|signed|certificate)\\.pdf}', async (c) => {
+  app.get('/sign/:token/:file{(document|signed|certificate)\\.pdf}', async (c) => {
     const found = bearer(options, c.req.param('token'));
-    return sendPaper(c, objects, found?.envelope, c.req.param('paper'));
+    return sendDocument(c, objects, found?.envelope, c.req.param('file'));
   });
 }
 
@@ -62,6 +66,8 @@ function signing(c: ServiceContext, options: PagesOptions, { envelope, signer }:
     title: envelope.subject,
     body,
     script: 'sign.js',
+    styles: ['document.css'],
+    isForSigner: true,
     status: problems.length > 0 ? 400 : 200,
   });
 }

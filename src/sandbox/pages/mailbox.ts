@@ -1,39 +1,49 @@
 import { html } from 'hono/html';
 import type { MailRecord } from '../model.ts';
-import { table, time, when } from './layout.ts';
+import { CREATE_COMMAND } from './commands.ts';
+import { empty, table } from './layout.ts';
 import type { Paged } from './paging.ts';
+import { dateTime, when } from './times.ts';
 
-/** Mails to addresses that hold the text, newest first. */
+const NO_MAILS = empty('No emails yet', 'Signers are emailed when an envelope is sent:', CREATE_COMMAND);
+
+/** Emails to addresses that contain the text, newest first. */
 export function mailsTo(mails: Iterable<MailRecord>, to: string): MailRecord[] {
-  return [...mails].filter((mail) => mail.to.toLowerCase().includes(to.toLowerCase())).toReversed();
+  return newestFirst([...mails].filter((mail) => mail.to.toLowerCase().includes(to.toLowerCase())));
 }
 
-/** Every mail the service would have sent. */
+/** By time: seeded emails are not stored in the order in which they were sent. */
+export function newestFirst(mails: readonly MailRecord[]): MailRecord[] {
+  return mails.toReversed().sort((a, b) => Number(a.at < b.at) - Number(a.at > b.at));
+}
+
+/** Every email that the service would have sent. */
 export function mailbox(page: Paged<MailRecord>, to: string) {
   return html`<h1>Mailbox</h1>
     <form method="get" class="row search" role="search">
-      <input type="search" id="to" name="to" value="${to}" aria-label="Mails to" placeholder="Mails to" autocomplete="off" />
-      <button class="small">Show</button>
+      <input type="search" id="to" name="to" value="${to}" aria-label="Filter by recipient" placeholder="Filter by recipient" autocomplete="off" />
+      <button class="main">Filter</button>
+      ${to === '' ? '' : html`<a href="/mailbox">Clear</a>`}
     </form>
-    ${mailTable(page.shown, 'No mails. Signers are mailed when an envelope is sent.')} ${page.links}`;
+    ${mailTable(page.shown, to === '' ? NO_MAILS : empty('No emails to this recipient'))} ${page.links}`;
 }
 
-export function mailTable(mails: readonly MailRecord[], empty: string) {
+export function mailTable(mails: readonly MailRecord[], whenEmpty: ReturnType<typeof empty> | string) {
   const rows = mails.map((mail) => [
     when(mail.at),
     mail.to,
-    html`<a href="/mailbox/${mail.id}">${mail.subject}</a>`,
+    html`<a href="/mailbox/${mail.id}" dir="auto">${mail.subject}</a>`,
   ]);
-  return table(['Sent', 'To', 'Subject'], rows, empty);
+  return table(['Sent', 'To', 'Subject'], rows, whenEmpty);
 }
 
-/** One mail; a signing link of this sandbox can be followed. */
+/** One email; a signing link of this sandbox becomes a button. */
 export function mailPage(mail: MailRecord, origin: string) {
   const link = mail.text.split(/\s+/).find((word) => word.startsWith(`${origin}/sign/`));
-  return html`<h1>${mail.subject}</h1>
+  return html`<h1 dir="auto">${mail.subject}</h1>
     <p class="quiet">
-      To ${mail.to}, ${time(mail.at)}, about <a href="/envelopes/${mail.envelopeId}">${mail.envelopeId}</a>
+      To ${mail.to} · ${dateTime(mail.at)} · <a href="/envelopes/${mail.envelopeId}">${mail.envelopeId}</a>
     </p>
-    <div class="card mailtext">${mail.text}</div>
-    ${link === undefined ? '' : html`<p><a class="button" href="${link.slice(origin.length)}">Open and sign</a></p>`}`;
+    <div class="card mailtext" dir="auto">${mail.text}</div>
+    ${link === undefined ? '' : html`<p><a class="button main" href="${link.slice(origin.length)}">Open and sign</a></p>`}`;
 }

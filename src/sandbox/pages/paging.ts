@@ -1,10 +1,11 @@
 import { html } from 'hono/html';
 import type { ServiceContext } from '../service/base/web.ts';
+import { number } from './layout.ts';
 
 /** Rows on one page of a list. */
 const PAGE_SIZE = 50;
 
-/** A page of a list, and the way to the others. */
+/** A page of a list, with links to the others. */
 export interface Paged<T> {
   shown: readonly T[];
   /** `1 to 50 of 509`, with links where there is more than one page. */
@@ -15,17 +16,19 @@ export interface Paged<T> {
 export function paged<T>(c: ServiceContext, all: readonly T[]): Paged<T> {
   const last = Math.max(1, Math.ceil(all.length / PAGE_SIZE));
   const asked = Number(c.req.query('page') ?? 1);
-  const number = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), last) : 1;
-  const from = (number - 1) * PAGE_SIZE;
+  const current = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), last) : 1;
+  const from = (current - 1) * PAGE_SIZE;
   const shown = all.slice(from, from + PAGE_SIZE);
   if (all.length <= PAGE_SIZE) return { shown, links: html`` };
   const link = (page: number, label: string) => {
     const query = new URLSearchParams({ ...c.req.query(), page: String(page) });
-    return page < 1 || page > last ? html`` : html`<a href="?${query.toString()}">${label}</a>`;
+    return page < 1 || page > last
+      ? html``
+      : html`<a class="button" href="?${query.toString()}">${label}</a>`;
   };
   const links = html`<nav class="paging" aria-label="Pages">
-    <span class="quiet">${from + 1} to ${from + shown.length} of ${all.length}</span>
-    ${link(number - 1, 'Newer')} ${link(number + 1, 'Older')}
+    <span class="quiet">${number(from + 1)} to ${number(from + shown.length)} of ${number(all.length)}</span>
+    ${link(current - 1, 'Newer')} ${link(current + 1, 'Older')}
   </nav>`;
   return { shown, links };
 }

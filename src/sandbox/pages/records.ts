@@ -6,21 +6,21 @@ import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { createKey, revokeKey } from '../service/control/key-actions.ts';
 import { CLOCK_STEPS, dashboard } from './dashboard.ts';
 import { deliveryList } from './deliveries.ts';
-import { envelopeList, envelopePage, matching } from './envelopes.ts';
+import { envelopeList, envelopePage, filterEnvelopes } from './envelopes.ts';
 import { nothingThere, requireForm } from './guard.ts';
-import { newKeyPage } from './keys.ts';
+import { keysPage, newKeyPage } from './keys.ts';
 import { page } from './layout.ts';
 import { mailbox, mailPage, mailsTo } from './mailbox.ts';
 import type { PagesOptions } from './options.ts';
 import { paged } from './paging.ts';
-import { requestLog } from './requests.ts';
+import { requestLog, requestPage } from './requests.ts';
 
-/** Everything there is to look at. `form` is the token that posts must carry. */
+/** Dashboard and lists. `form` is the token that posts must carry. */
 export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: string): void {
   const { store, clock, origin } = options;
   app.get('/', (c) => {
     const body = dashboard(store.state, { origin: origin(), now: isoTime(clock.now()), form });
-    return page(c, { title: 'Dashboard', body, isWide: true });
+    return page(c, { title: 'Dashboard', body });
   });
   app.get('/mailbox', (c) => {
     const to = c.req.query('to') ?? '';
@@ -36,12 +36,20 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: 
   });
   app.get('/deliveries', (c) => {
     const deliveries = [...store.state.deliveries.values()].toReversed();
-    return page(c, { title: 'Webhooks', body: deliveryList(paged(c, deliveries), form), isWide: true });
+    return page(c, { title: 'Webhooks', body: deliveryList(paged(c, deliveries), form) });
   });
   app.get('/requests', (c) => {
     const body = requestLog(paged(c, [...store.state.audit.values()].toReversed()), store.state.keys);
-    return page(c, { title: 'Requests', body, script: 'live.js', isWide: true });
+    return page(c, { title: 'Requests', body, script: 'live.js' });
   });
+  app.get('/requests/:id', (c) => {
+    const request = store.state.audit.get(c.req.param('id'));
+    if (request === undefined) return nothingThere(c);
+    return page(c, { title: 'Request', body: requestPage(request, store.state.keys) });
+  });
+  app.get('/keys', (c) =>
+    page(c, { title: 'API keys', body: keysPage([...store.state.keys.values()], form) }),
+  );
   envelopePages(app, options, form);
   recordActions(app, options, form);
 }
@@ -50,8 +58,8 @@ function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions, 
   app.get('/envelopes', (c) => {
     const { state } = store;
     const wanted = { text: c.req.query('q') ?? '', status: c.req.query('status') ?? '' };
-    const body = envelopeList(paged(c, matching(state.envelopesOf(state.orgId), wanted)), wanted);
-    return page(c, { title: 'Envelopes', body, isWide: true });
+    const body = envelopeList(paged(c, filterEnvelopes(state.envelopesOf(state.orgId), wanted)), wanted);
+    return page(c, { title: 'Envelopes', body });
   });
   app.get('/envelopes/:id', (c) => {
     const envelope = store.state.envelopes.get(c.req.param('id'));
@@ -59,34 +67,33 @@ function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions, 
     return page(c, {
       title: envelope.subject,
       body: envelopePage(envelope, store.state, form),
-      isWide: true,
     });
   });
-  app.get('/envelopes/:id/:paper{(document|signed|certificate)\\.pdf}', async (c) => {
+  app.get('/envelopes/:id/:file{(document|signed|certificate)\\.pdf}', async (c) => {
     const envelope = store.state.envelopes.get(c.req.param('id'));
-    return sendPaper(c, objects, envelope, c.req.param('paper'));
+    return sendDocument(c, objects, envelope, c.req.param('file'));
   });
 }
 
-/** A paper of an envelope, shown by the browser; the page of nothing where there is none. */
-export async function sendPaper(
+/** A document of an envelope, for the browser to show; 404 where there is none. */
+export async function sendDocument(
   c: ServiceContext,
   objects: PagesOptions['objects'],
   envelope: EnvelopeRecord | undefined,
-  paper: string,
+  file: string,
 ): Promise<Response> {
-  const bytes = envelope && (await objects.get(keyOf(envelope, paper) ?? ''));
+  const bytes = envelope && (await objects.get(keyOf(envelope, file) ?? ''));
   if (!bytes) return nothingThere(c);
   return c.body(new Uint8Array(bytes), 200, {
     'Content-Type': 'application/pdf',
-    'Content-Disposition': `inline; filename="${envelope.id}.${paper}"`,
+    'Content-Disposition': `inline; filename="${envelope.id}.${file}"`,
     'Content-Security-Policy': "default-src 'none'; sandbox",
   });
 }
 
-function keyOf(envelope: EnvelopeRecord, paper: string): string | null {
-  if (paper === 'signed.pdf') return envelope.signedDocumentStorageKey;
-  return paper === 'certificate.pdf' ? envelope.certificateStorageKey : envelope.documentStorageKey;
+function keyOf(envelope: EnvelopeRecord, file: string): string | null {
+  if (file === 'signed.pdf') return envelope.signedDocumentStorageKey;
+  return file === 'certificate.pdf' ? envelope.certificateStorageKey : envelope.documentStorageKey;
 }
 
 function recordActions(app: Hono<ServiceEnv>, options: PagesOptions, form: string): void {
@@ -106,7 +113,7 @@ function recordActions(app: Hono<ServiceEnv>, options: PagesOptions, form: strin
   app.post('/keys/:id/revoke', async (c) => {
     await requireForm(c, form);
     await revokeKey(options, c.req.param('id'));
-    return c.redirect('/', 303);
+    return c.redirect('/keys', 303);
   });
   app.post('/keys', async (c) => {
     const { name, scopes, expires } = await requireForm(c, form);

@@ -1,47 +1,54 @@
 import { html } from 'hono/html';
 import { type EnvelopeRecord, type SignerRecord, TALL_TEXT, type TemplateField } from '../model.ts';
 import { isHandwritten, type Problem } from './entries.ts';
-import { state, time } from './layout.ts';
+import { state } from './layout.ts';
+import { day } from './times.ts';
 
 export interface SigningView {
   envelope: EnvelopeRecord;
   signer: SignerRecord;
   /** The signer's fields, in reading order. */
   fields: readonly TemplateField[];
-  /** What was entered or is prefilled, by field id. */
+  /** Entered or prefilled values, by field id. */
   values: Readonly<Record<string, string>>;
-  /** What was drawn instead, as texts, by field id. */
+  /** Drawings in place of values, as texts, by field id. */
   drawn: Readonly<Record<string, string>>;
   consent: boolean;
   problems: readonly Problem[];
 }
 
-/** The page on which a signer reads, fills in and signs. */
+/** The page on which a signer reads the document, completes the fields, and signs. */
 export function signingPage(view: SigningView) {
   const { envelope, signer, fields, values, drawn, problems } = view;
   const path = `/sign/${signer.token}`;
-  return html`<h1>${envelope.subject}</h1>
-    <p class="quiet">For ${signer.name} (${signer.role}), to be signed by ${time(envelope.expiresAt)}</p>
-    ${envelope.message === '' ? '' : html`<div class="card mailtext">${envelope.message}</div>`}
+  return html`<h1 dir="auto">${envelope.subject}</h1>
+    <p class="quiet">For <span dir="auto">${signer.name}</span> (${signer.role}) · Sign by ${day(envelope.expiresAt)}</p>
+    ${envelope.message === '' ? '' : html`<div class="card mailtext" dir="auto">${envelope.message}</div>`}
     ${problems.length === 0 ? '' : problemList(problems)}
     <form class="signing" method="post" action="${path}" novalidate>
+      <div class="row tools">
+        <div class="switch" role="group" aria-label="Document view" hidden>
+          <button type="button" data-view="text" aria-pressed="true">Text</button>
+          <button type="button" data-view="pages" aria-pressed="false">Pages</button>
+        </div>
+        <a href="${path}/document.pdf">Open the PDF</a>
+      </div>
       <div class="pages" data-document="${path}/document.pdf"></div>
-      <p><a href="${path}/document.pdf">Open the PDF</a></p>
       <section class="card" aria-labelledby="fields">
         <h2 id="fields">Your fields</h2>
         ${fields.map((field) => fieldBlock(field, values[field.fieldId] ?? '', drawn[field.fieldId] ?? ''))}
       </section>
       <div class="card">
-        <div class="field check">
+        <div class="field check consent">
           <input type="checkbox" id="consent" name="consent" value="yes" required ${view.consent ? 'checked' : ''} />
           <label for="consent">I have read the document and agree to sign it electronically.</label>
         </div>
       </div>
       <div class="actions">
-        <button>Sign</button>
-        <button type="button" class="plain" data-next hidden>Next field</button>
-        <span role="status" class="quiet" aria-label="Required fields filled in"></span>
-        <button type="button" class="danger plain" data-opens="decline">Decline…</button>
+        <span role="status" class="quiet"></span>
+        <button type="button" class="main" data-next hidden>Next field</button>
+        <button class="main" data-sign>Sign</button>
+        <button type="button" class="danger" data-opens="decline">Decline…</button>
       </div>
     </form>
     ${padDialog()}
@@ -49,28 +56,28 @@ export function signingPage(view: SigningView) {
       <form method="post" action="${path}/decline">
         <h2 id="decline-title">Decline to sign</h2>
         <div class="field">
-          <label for="reason">Why? The sender will see it.</label>
+          <label for="reason">Reason (shared with the sender)</label>
           <textarea id="reason" name="reason" rows="3" maxlength="1000"></textarea>
         </div>
         <div class="row">
-          <button class="danger">Decline</button> <button type="button" class="plain" data-closes="decline">Back</button>
+          <button class="main danger">Decline</button> <button type="button" data-closes="decline">Back</button>
         </div>
       </form>
     </dialog>`;
 }
 
-/** Where signatures are drawn; opened by the script, which also puts a button for it beside each field. */
+/** The pad for drawing signatures. The script adds a button that opens it to each field. */
 function padDialog() {
   return html`<dialog id="pad" aria-labelledby="pad-title">
     <form method="dialog">
       <h2 id="pad-title">Draw</h2>
-      <canvas class="pad" role="img" aria-label="Where to draw"></canvas>
+      <canvas class="pad" role="img" aria-label="Drawing area"></canvas>
       <p class="quiet" role="status"></p>
       <div class="row">
-        <button value="use">Use it</button>
-        <button type="button" class="plain" data-pad="undo">Undo</button>
-        <button type="button" class="plain" data-pad="clear">Clear</button>
-        <button class="plain" value="">Cancel</button>
+        <button value="use" class="main">Use it</button>
+        <button type="button" data-pad="undo">Undo</button>
+        <button type="button" data-pad="clear">Clear</button>
+        <button value="">Cancel</button>
       </div>
     </form>
   </dialog>`;
@@ -78,7 +85,7 @@ function padDialog() {
 
 function problemList(problems: readonly Problem[]) {
   return html`<div class="card problems" role="alert">
-    <h2>Not signed yet</h2>
+    <h2>Complete these fields before signing</h2>
     <ul>
       ${problems.map(({ control, text }) => html`<li><a href="#${control}">${text}</a></li>`)}
     </ul>
@@ -97,7 +104,7 @@ function fieldBlock(field: TemplateField, value: string, drawing: string) {
   </div>`;
 }
 
-/** What to do, in plain letters: nothing that could be taken for a signature. */
+/** Placeholders, in upright letters so that nobody takes them for a signature. */
 const HINTS: Partial<Record<TemplateField['type'], string>> = {
   SIGNATURE: 'Type your name to sign',
   INITIALS: 'Initials',
@@ -125,36 +132,36 @@ ${value}</textarea>`;
   return html`<input type="${type}" id="${field.fieldId}" name="${name}" value="${value}" class="${isHandwritten(field) ? 'hand' : ''}" placeholder="${hint}" maxlength="500" autocomplete="off" ${required} />`;
 }
 
-/** What the link shows when there is nothing to sign now, and the papers once they are there. */
+/** What the link shows when there is nothing to sign: the status, and the documents of a completed envelope. */
 export function statusPage(envelope: EnvelopeRecord, signer: SignerRecord) {
   const path = `/sign/${signer.token}`;
-  const papers =
+  const documents =
     envelope.status === 'COMPLETED'
-      ? html`<p><a class="button" href="${path}/signed.pdf">Signed document</a> <a class="button" href="${path}/certificate.pdf">Certificate</a></p>`
+      ? html`<p class="row"><a class="button main" href="${path}/signed.pdf">Signed document</a> <a class="button" href="${path}/certificate.pdf">Certificate</a></p>`
       : '';
-  return html`<h1>${envelope.subject}</h1>
+  return html`<h1 dir="auto">${envelope.subject}</h1>
     <p>${sentence(envelope, signer)}</p>
-    ${papers}
-    <ul>
-      ${envelope.signers.map((one) => html`<li>${one.name} ${state(one.status)}</li>`)}
+    ${documents}
+    <ul class="signers">
+      ${envelope.signers.map((one) => html`<li><span dir="auto">${one.name}</span> ${state(one.status)}</li>`)}
     </ul>`;
 }
 
 function sentence(envelope: EnvelopeRecord, signer: SignerRecord): string {
   const endings: Partial<Record<EnvelopeRecord['status'], string>> = {
-    COMPLETED: 'Everyone has signed. The papers are ready.',
-    CANCELLED: 'The sender has cancelled this request. There is nothing to sign.',
-    EXPIRED: 'The time to sign is over.',
+    COMPLETED: 'Everyone has signed. The documents are ready.',
+    CANCELLED: 'The sender canceled this request. There is nothing to sign.',
+    EXPIRED: 'This request has expired.',
     DECLINED: sentenceOf(`This request was declined${reasonOf(envelope)}`),
   };
   const ending = endings[envelope.status];
   if (ending !== undefined) return ending;
   if (signer.status === 'SIGNED')
-    return `Thank you, ${signer.name}. You have signed; others are still to sign.`;
-  return `It is not your turn yet, ${signer.name}. You will be mailed when it is.`;
+    return `Thank you, ${signer.name}. You have signed. Other signers are still pending.`;
+  return `It is not your turn yet, ${signer.name}. You will get an email when it is.`;
 }
 
-/** A full stop, unless the signer's own words end in one. */
+/** Adds a period, unless the signer's own words end in one. */
 function sentenceOf(text: string): string {
   return /\p{Sentence_Terminal}$/u.test(text) ? text : `${text}.`;
 }

@@ -6,7 +6,7 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SeededKey } from '../embed-model.ts';
-import type { ObjectWriter, PaperMaker } from '../model.ts';
+import type { DocumentMaker, ObjectWriter } from '../model.ts';
 import { mountPages } from '../pages/index.ts';
 import type { PagesOptions } from '../pages/options.ts';
 import { readContract } from './api/openapi.ts';
@@ -21,9 +21,9 @@ import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/w
 import { type ControlOptions, controlRoutes } from './control/control.ts';
 import { ControlPlane } from './control/control-plane.ts';
 import { TemplateService } from './control/template-service.ts';
+import { DocumentStore } from './engine/document-store.ts';
 import { Engine } from './engine/engine.ts';
-import { OwedPapers } from './engine/owed-papers.ts';
-import { PaperStore } from './engine/paper-store.ts';
+import { PendingDocuments } from './engine/pending-documents.ts';
 import { Quota } from './engine/quota.ts';
 import { ResetLock } from './engine/reset-lock.ts';
 import { DelayedObjects } from './faults/delayed-objects.ts';
@@ -48,7 +48,7 @@ export interface ServiceOptions {
   rateLimit: { requests: number; seconds: number };
   /** Envelopes (or signers, see CHOICES) per calendar month and organisation; null for no limit. */
   quota: number | null;
-  papers: PaperMaker;
+  documents: DocumentMaker;
   objects: ObjectWriter;
   clock: Clock;
   /** Where the sandbox's clock starts, in ms since the epoch; without it where it was left. */
@@ -57,6 +57,8 @@ export interface ServiceOptions {
   seed?: ReadSeed | undefined;
   /** Random letters and digits for ids, tokens and keys; from the system's secure source when omitted. */
   randomId?: RandomId;
+  /** The key of the default organization; a random one, or that of the folder, when omitted. */
+  apiKey?: string | undefined;
   /** Name to value, for points the API document leaves open; see CHOICES. */
   choices?: Record<string, string>;
   /** What goes wrong from the start, as JSON; checked here. */
@@ -91,7 +93,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
   const trouble = new Trouble(options.clock, options.tell ?? (() => undefined));
-  const bucket = tamperedObjects(options.objects, faults, options.papers);
+  const bucket = tamperedObjects(options.objects, faults, options.documents);
   const objects = new DelayedObjects(bucket, faults, options.clock);
   const store = await Store.open(options.dataDir);
   const clock = new SandboxClock(options.clock);
@@ -102,11 +104,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let sender: WebhookSender | undefined;
   try {
     clock.offsetMs = await startOfClock(store, options);
-    await seedTemplates(store, options.papers);
+    await seedTemplates(store, options.documents);
     const uploads = new Uploads(join(options.dataDir, 'templates'));
     await uploads.sweep(store.state.templates.keys());
-    const apiKey = await openDefaultKey(store, options.dataDir, clock.now(), randomId);
-    const { papers } = options;
+    const keyOptions = { dataDir: options.dataDir, now: clock.now(), randomId, wanted: options.apiKey };
+    const apiKey = await openDefaultKey(store, keyOptions);
+    const { documents } = options;
     const resets = new ResetLock();
     const common = {
       store,
@@ -115,32 +118,39 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       choices,
       faults,
       randomId,
-      papers,
+      documents,
       resets,
       trouble,
     };
     const origin = () => originOf(server, options.host);
     sender = new WebhookSender(common);
-    const paperStore = new PaperStore(papers, objects, uploads);
-    const owedPapers = new OwedPapers({ objects, state: store.state, paperStore, resets });
+    const documentStore = new DocumentStore(documents, objects, uploads);
+    const pendingDocuments = new PendingDocuments({ objects, state: store.state, documentStore, resets });
     const { seed, startsAt } = options;
     engine = new Engine({
       ...common,
       sender,
-      paperStore,
+      documentStore,
       startsAt,
       quota: new Quota(store.state, options.quota, choices),
       origin,
     });
     const rates = new RateWindow(options.rateLimit);
     const templates = new TemplateService({ ...common, uploads });
-    const seeder = new Seeder({ store, clock, papers, uploads, apiKey, origin });
+    const seeder = new Seeder({ store, clock, documents, uploads, apiKey, origin });
     const parts = { ...common, engine, rates, origin };
     const snapshots = new Snapshots(join(options.dataDir, 'snapshots'), { objects, uploads });
     await snapshots.sweep();
-    const control = new ControlPlane({ ...parts, apiKey, seeder, owedPapers, seed, snapshots });
+    const control = new ControlPlane({ ...parts, apiKey, seeder, pendingDocuments, seed, snapshots });
     const { host } = options;
-    const app = webApp({ ...parts, templates, control, closing: closing.signal, host, objects: owedPapers });
+    const app = webApp({
+      ...parts,
+      templates,
+      control,
+      closing: closing.signal,
+      host,
+      objects: pendingDocuments,
+    });
     attach(server, trouble, (request, env) =>
       answerWithFaults(request, env, {
         faults,
@@ -216,9 +226,9 @@ function attach(server: Server, trouble: Trouble, answer: Parameters<typeof getR
   });
 }
 
-async function seedTemplates(store: Store, papers: PaperMaker): Promise<void> {
+async function seedTemplates(store: Store, documents: DocumentMaker): Promise<void> {
   if (store.state.templates.size > 0) return;
-  await store.commit(papers.templates().map((value) => ({ kind: 'template', value })));
+  await store.commit(documents.templates().map((value) => ({ kind: 'template', value })));
 }
 
 /** How far ahead of the machine's the sandbox's clock is from now on. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { sign } from '../receive/signature.ts';
-import { sampleBody } from '../sample.ts';
+import { madeUpId, sampleBody } from '../sample.ts';
 
 /** One request of a check. */
 export interface DrillRequest {
@@ -39,7 +39,7 @@ const MINUTE_MS = 60_000;
 /** Everything that a receiver must stand, in the order in which it is sent. Envelopes and people in it are made up. */
 export function drillChecks({ secret, events, now }: DrillOptions): Check[] {
   const [first = 'envelope.signed'] = events;
-  const body = (event = first, envelopeId = madeUpId(), at = now) =>
+  const body = (event = first, envelopeId = madeUpId('drill'), at = now) =>
     sampleBody(event, { envelopeId, now: at });
   const signed = (raw: Buffer, label = '') => requestOf(raw, sign(raw, secret), label);
   const good = events.map((event) => signed(bytes(body(event)), event));
@@ -152,14 +152,10 @@ export function drillChecks({ secret, events, now }: DrillOptions): Check[] {
 /** Events of one envelope, the latest first. */
 function outOfOrder(events: readonly string[], now: number): ReturnType<typeof sampleBody>[] {
   const names = events.length > 1 ? events.slice(0, 4) : [...events, ...events];
-  const envelopeId = madeUpId();
+  const envelopeId = madeUpId('drill');
   return names
     .map((event, at) => sampleBody(event, { envelopeId, now: now - (names.length - at) * MINUTE_MS }))
     .reverse();
-}
-
-function madeUpId(): string {
-  return `env_drill_${randomBytes(8).toString('hex')}`;
 }
 
 function bytes(body: object): Buffer {

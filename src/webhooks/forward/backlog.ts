@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import type { OnDamage } from '../../journal/day-journal.ts';
 import { durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import type { EventRecord } from '../journal/record.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { type ForwardEnd, ForwardLedger, type Owed } from './ledger.ts';
@@ -59,12 +61,12 @@ export class Forwarding {
   /** Looks for what is still owed. @param visit is handed each record since then on the way */
   async recall(
     listener: string,
-    eventsFolder: string,
-    since: number,
+    { eventsFolder, since }: { eventsFolder: string; since: number },
     visit: (record: EventRecord) => void,
+    onDamage: OnDamage,
   ): Promise<void> {
     await this.#ledger.claimOwn(listener, this.targets);
-    const owed = await this.#ledger.takeOver(eventsFolder, this.targets, since, visit);
+    const owed = await this.#ledger.takeOver(eventsFolder, this.targets, since, visit, onDamage);
     this.#waiting = owed.map((one) => ({ owed: one }));
     this.backlog = owed.length;
   }
@@ -108,7 +110,7 @@ export class Forwarding {
     const why = end === 'refused' ? 'was refused again and again' : `was not taken within ${DAY}`;
     const { event, envelopeId, deliveryId } = owed;
     this.#warn(
-      `${event ?? 'An event'} of ${envelopeId ?? 'no envelope'} (${deliveryId}) ${why} by ${shownUrl(url)} and is given up. Send it yourself: \`esign events replay ${deliveryId} --to URL\`.`,
+      `${event ?? 'An event'} of ${envelopeId ?? 'no envelope'} (${deliveryId}) ${why} by ${shownUrl(url)} and is given up. Send it yourself: \`${command('events', 'replay', deliveryId, '--to', 'URL')}\`.`,
     );
   }
 }

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
-import { DayJournal, dayFiles, forgetDays, type Place, scanDays } from '../../journal/day-journal.ts';
+import {
+  DayJournal,
+  dayFiles,
+  forgetDays,
+  type OnDamage,
+  type Place,
+  scanDays,
+} from '../../journal/day-journal.ts';
 import type { JournalFormat } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { lockFile } from '../../kernel/files/lock.ts';
@@ -75,13 +82,14 @@ export class ForwardLedger {
     targets: readonly string[],
     since: number,
     visit: (record: EventRecord) => void,
+    onDamage?: OnDamage,
   ): Promise<Owed[]> {
     // Claimed before anything is read: what an owner writes before it lets go is then seen.
     for (const path of targets.length > 0 ? (await dayFiles(eventsFolder, since)).flat() : [])
       for (const target of targets) await this.#claims(listenerOf(path), target);
     const settled = await this.#settled(targets, since);
     const owed: Owed[] = [];
-    await scanEvents(eventsFolder, since, (record, place) => {
+    const take = (record: EventRecord, place: Place) => {
       visit(record);
       const { deliveryId, event, envelopeId, receivedAt } = record;
       for (const target of record.owedTo ?? []) {
@@ -89,7 +97,8 @@ export class ForwardLedger {
         if (isOurs && !settled.has(`${deliveryId} ${target}`))
           owed.push({ target, deliveryId, event, envelopeId, receivedAt: Date.parse(receivedAt), place });
       }
-    });
+    };
+    await scanEvents(eventsFolder, since, take, onDamage);
     return owed.sort((a, b) => a.receivedAt - b.receivedAt || a.place.start - b.place.start);
   }
 

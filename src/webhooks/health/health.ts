@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { durationInWords } from '../../kernel/duration.ts';
+import { durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import type { HeldBack } from '../forward/queue.ts';
 import { type ForwardResult, shownUrl } from '../forward/send.ts';
@@ -30,30 +30,37 @@ export interface Counts {
   duplicates: number;
   /** Answered 500. */
   failed: number;
+  /** Connections that were closed because there were too many. */
+  dropped: number;
   forwarded: number;
   forwardsFailed: number;
   tunnelRestarts: number;
 }
 
 const HELD_BACK_MS = 30_000;
+/** How long dropped connections count: one check of a monitor at least sees them. */
+const DROPPED_FOR_MS = 60_000;
 const ASK_EVERY_MS = 300_000;
 
 /** Told of what happens to a listener, it says whether that does its work, and why not. */
 export class Health {
   readonly startedAt: number;
   readonly counts: Counts = {
-    ...{ verified: 0, unverified: 0, refused: 0, duplicates: 0, failed: 0 },
+    ...{ verified: 0, unverified: 0, refused: 0, duplicates: 0, failed: 0, dropped: 0 },
     ...{ forwarded: 0, forwardsFailed: 0, tunnelRestarts: 0 },
   };
   readonly #forwarding: HealthOptions['forwarding'];
   readonly #disk: DiskWatch;
   readonly #signatures: SignatureWatch;
   readonly #clocks: ClockWatch;
+  readonly #clock: Clock;
+  #droppedAt = Number.NEGATIVE_INFINITY;
   /** What is known without looking, until it is taken back. */
   readonly #standing = new Map<Reason['code'], string>();
 
   constructor(options: HealthOptions) {
     const { clock, checkJournal, forwarding, serviceTime, elapsed, askEveryMs } = options;
+    this.#clock = clock;
     this.startedAt = clock.now();
     this.#forwarding = forwarding;
     this.#disk = new DiskWatch(clock, checkJournal);
@@ -81,6 +88,14 @@ export class Health {
   failed(error: unknown): void {
     this.#disk.failed(error);
     this.counts.failed++;
+  }
+
+  /** A connection was closed because there were too many. Returns true for the first in a while. */
+  dropped(): boolean {
+    const isFirst = this.#droppedConnections() === undefined;
+    this.counts.dropped++;
+    this.#droppedAt = this.#clock.now();
+    return isFirst;
   }
 
   forwarded({ error }: Pick<ForwardResult, 'error'>): void {
@@ -130,10 +145,16 @@ export class Health {
       ['forward', heldBackFor(this.#forwarding.heldBack)],
       ['signature', this.#signatures.trouble()],
       ['clock', this.#clocks.trouble()],
+      ['connections', this.#droppedConnections()],
     ];
     return [...this.#standing, ...looked].flatMap(([code, message]) =>
       message === undefined ? [] : [{ code, message }],
     );
+  }
+
+  #droppedConnections(): string | undefined {
+    if (Math.abs(this.#clock.now() - this.#droppedAt) >= DROPPED_FOR_MS) return undefined;
+    return `Too many connections: ${grouped(this.counts.dropped)} were closed without being heard since the start.`;
   }
 }
 

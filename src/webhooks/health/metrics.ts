@@ -8,6 +8,7 @@ const CODES: readonly Reason['code'][] = [
   'signature',
   'clock',
   'port',
+  'connections',
   'stopping',
 ];
 
@@ -30,6 +31,9 @@ export function metricsText(health: Health, reasons: readonly Reason[]): string 
     ]),
     ...metric('duplicates_total', 'counter', 'Webhooks that came again.', [['', counts.duplicates]]),
     ...metric('failed_total', 'counter', 'Webhooks that were answered 500.', [['', counts.failed]]),
+    ...metric('dropped_connections_total', 'counter', 'Connections closed because there were too many.', [
+      ['', counts.dropped],
+    ]),
     ...metric('forwards_total', 'counter', 'Tries to pass a webhook on.', [
       ['{result="taken"}', counts.forwarded],
       ['{result="failed"}', counts.forwardsFailed],

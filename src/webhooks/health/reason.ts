@@ -1,5 +1,5 @@
 /** Why a listener does not do its work as it should. */
 export interface Reason {
-  code: 'journal' | 'tunnel' | 'forward' | 'signature' | 'clock' | 'port' | 'stopping';
+  code: 'journal' | 'tunnel' | 'forward' | 'signature' | 'clock' | 'port' | 'connections' | 'stopping';
   message: string;
 }

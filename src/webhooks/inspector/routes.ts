@@ -39,12 +39,24 @@ const HEARTBEAT_MS = 15_000;
 /** How soon the page comes back after a broken connection. */
 const RECONNECT_MS = 1_000;
 
+/**
+ * True for an address that a browser was told to open: for a moment it is in a list of processes, where a program of another
+ * user could read it.
+ */
+function isNavigation(headers: Readonly<Record<string, string>>): boolean {
+  return (
+    headers['sec-fetch-dest'] === 'document' &&
+    headers['sec-fetch-mode'] === 'navigate' &&
+    headers['sec-fetch-site'] === 'none'
+  );
+}
+
 /** The page, its files, the stream of news, a delivery's details, the search in bodies, and sending again. */
 export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   const { board, redactor, targets } = parts;
   const app = new Hono<InspectorEnv>();
   app.get('/open/:ticket', (c, next) => {
-    if (!parts.tickets.delete(c.req.param('ticket'))) return next();
+    if (!isNavigation(c.req.header()) || !parts.tickets.delete(c.req.param('ticket'))) return next();
     c.header('Cache-Control', 'no-store');
     c.header('Referrer-Policy', 'no-referrer');
     return Promise.resolve(c.redirect(`/${parts.token}/`));

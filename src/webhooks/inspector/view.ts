@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { canIndent, indentJson } from '../../kernel/json-text.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
+import { canIndent, indentJson } from '../../kernel/text/json-text.ts';
 import { shownHeaders } from '../receive/headers.ts';
 import { readPayload } from '../receive/payload.ts';
 import type { Entry, Passing } from './board.ts';

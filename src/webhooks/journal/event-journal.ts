@@ -1,4 +1,11 @@
-import { DayJournal, dayFiles, forgetDays, type Place, scanDays } from '../../journal/day-journal.ts';
+import {
+  DayJournal,
+  dayFiles,
+  forgetDays,
+  type OnDamage,
+  type Place,
+  scanDays,
+} from '../../journal/day-journal.ts';
 import { followDays } from '../../journal/follow.ts';
 import { readAt, scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -20,17 +27,20 @@ export interface EventSelection {
   verified?: boolean | undefined;
 }
 
-/** The records of this machine's journal that fit, the latest first. Damaged lines are left out. */
+/** The records of this machine's journal that match, the latest first. Damaged lines are left out and reported. */
 export async function* readEvents(
   folder: string,
   selection: EventSelection = {},
+  onDamage?: OnDamage,
 ): AsyncGenerator<EventRecord, void, undefined> {
   for (const files of (await dayFiles(folder, selection.since ?? 0)).reverse()) {
     const records: EventRecord[] = [];
-    for (const path of files)
-      await scan({ path, format: EVENTS_FORMAT, damaged: 'skip' }, (record) => {
+    for (const path of files) {
+      const { skipped } = await scan({ path, format: EVENTS_FORMAT, damaged: 'skip' }, (record) => {
         if (fits(record, selection)) records.push(record);
       });
+      if (skipped > 0) onDamage?.({ path, lines: skipped });
+    }
     yield* records.sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
   }
 }
@@ -40,10 +50,18 @@ export function scanEvents(
   folder: string,
   since: number,
   take: (record: EventRecord, place: Place) => void,
+  onDamage?: OnDamage,
 ): Promise<void> {
-  return scanDays(folder, EVENTS_FORMAT, since, (record, place) => {
+  const ifSince = (record: EventRecord, place: Place) => {
     if (Date.parse(record.receivedAt) >= since) take(record, place);
-  });
+  };
+  return scanDays(folder, EVENTS_FORMAT, since, ifSince, onDamage);
+}
+
+/** What is reported of a damaged file. */
+export function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
+  const found = lines === 1 ? '1 damaged line was' : `${lines} damaged lines were`;
+  return `${found} left out of ${path}; the webhooks in them are lost.`;
 }
 
 /** The record that stands there; undefined when it was removed. */

@@ -3,6 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { isNotFound } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { ENVELOPE_STATUSES, isTerminal } from '../../kernel/vocabulary.ts';
+import { isMadeUp } from '../sample.ts';
 import { scanEvents } from './event-journal.ts';
 
 /** Where the journal of this machine and the API do not tell the same story. */
@@ -77,7 +78,7 @@ export async function findGaps(
 
 async function readJournal(folder: string, since: number, journal: Journal): Promise<void> {
   await scanEvents(folder, since, ({ reason, event, envelopeId, id, signer, deliveryId, receivedAt }) => {
-    if (reason !== null || event === null || envelopeId === null) return;
+    if (reason !== null || event === null || envelopeId === null || isMadeUp(envelopeId)) return;
     const events = journal.get(envelopeId) ?? new Map<string, Received>();
     journal.set(envelopeId, events);
     if (!events.has(id)) events.set(id, { id, event, signer, deliveryId, receivedAt });

@@ -1,5 +1,5 @@
 import { isRecord, parseJson } from '../../kernel/json.ts';
-import { jsonExtent } from '../../kernel/json-text.ts';
+import { jsonExtent } from '../../kernel/text/json-text.ts';
 import { MISMATCH, sign } from './signature.ts';
 
 /** Anybody can ask for an explanation, and each costs many hashes: larger bodies get none. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isRecord, parseJson } from '../../kernel/json.ts';
-import { jsonExtent } from '../../kernel/json-text.ts';
+import { jsonExtent } from '../../kernel/text/json-text.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 

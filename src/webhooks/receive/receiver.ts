@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '../../kernel/clock.ts';
+import { BodyLimitError, BoundedBody } from '../../kernel/streams.ts';
 import { openPort } from '../open-port.ts';
 import { boundedRefusal, type Delivery } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
@@ -28,8 +30,10 @@ export interface ReceiverOptions {
   seen?: Iterable<string>;
   /** Called for each delivery before it is answered; a rejection answers 500, so that the sender tries again. */
   onDelivery: (delivery: Delivery) => Promise<void> | void;
-  /** Told why a delivery was answered 500. */
+  /** Called with the reason why a delivery was answered 500. */
   onFailure: (error: unknown) => void;
+  /** Called for each connection that was closed unheard because there were too many. */
+  onDropped: () => void;
 }
 
 export interface Receiver {
@@ -40,6 +44,9 @@ export interface Receiver {
 const MAX_BODY_BYTES = 1024 * 1024;
 /** The first two are looked after as often as the third says. */
 const TIME_LIMITS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
+const MAX_CONNECTIONS = 2_000;
+/** So many connections may wait before they send a request: the rest is kept for those that do. */
+const MAX_SILENT = 1_500;
 /** Enough to recognise repeats of a day, without growing for ever. */
 const REMEMBERED_IDS = 100_000;
 
@@ -53,7 +60,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     // It rejects when the sender goes away amid its request.
     void handle(request, response, options, seen).catch(() => answer(response, 500));
   });
-  server.maxConnections = 2_000;
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('drop', options.onDropped);
+  closeSilent(server);
   const origin = await openPort(server, { ...options, flag: '--port', what: 'listen' });
   return {
     url: `${origin}${options.path}`,
@@ -63,6 +72,18 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
         server.closeAllConnections();
       }),
   };
+}
+
+/** Closes the connection that has been silent the longest when too many are, so that they can't take every place. */
+function closeSilent(server: Server): void {
+  const silent = new Set<Socket>();
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+    const [oldest] = silent;
+    if (silent.size > MAX_SILENT) oldest?.destroy();
+  });
+  server.on('request', ({ socket }) => silent.delete(socket));
 }
 
 async function handle(
@@ -76,8 +97,13 @@ async function handle(
   const path = (request.url ?? '').split('?')[0];
   if (path !== options.path) return answer(response, 404);
   if (request.method !== 'POST') return answer(response, 405);
-  const raw = await readBody(request);
-  if (raw === undefined) return answer(response, 413);
+  let raw: Buffer;
+  try {
+    raw = await readBody(request);
+  } catch (error) {
+    if (error instanceof BodyLimitError) return answer(response, 413);
+    throw error;
+  }
   try {
     const delivery = await judge(raw, request, options, seen);
     await record(delivery, options, seen);
@@ -170,20 +196,21 @@ function remember(seen: Set<string>, id: string): void {
   }
 }
 
-/** The raw bytes, or undefined when there are more than 1 MiB of them. By events: iterating costs as much as all the rest. */
-function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+/** Reads the raw bytes. Uses events, since iterating takes as long as everything else. @throws BodyLimitError */
+function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.byteLength;
-      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
-      else {
-        request.pause();
-        resolve(undefined);
+    const body = new BoundedBody(MAX_BODY_BYTES);
+    const take = (piece: Buffer) => {
+      try {
+        body.add(piece);
+      } catch (error) {
+        // The rest is discarded until the connection is closed: a paused stream would keep it.
+        request.off('data', take).resume();
+        reject(error);
       }
-    });
-    request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    };
+    request.on('data', take);
+    request.on('end', () => resolve(body.bytes()));
     request.on('error', reject);
   });
 }
@@ -195,7 +222,7 @@ const WORDS: Readonly<Record<number, string>> = {
   403: 'web pages are refused',
   404: 'not found',
   405: 'use POST',
-  413: 'the body is larger than 1 MiB',
+  413: 'the body is larger than 1 MiB, or comes in too many small pieces',
   500: 'not recorded; send it again',
   505: 'use HTTP/1.1',
 };

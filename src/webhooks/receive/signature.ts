@@ -27,7 +27,8 @@ export function checkSignature(
   if (value === undefined || values.length > 1 || value.includes(',')) {
     return failed('several', 'there is more than one signature header');
   }
-  const hex = /^(?:sha256=)?([0-9a-f]{64})$/.exec(value.trim())?.[1];
+  // Around it only the optional whitespace of HTTP (RFC 9110, section 5.6.3).
+  const hex = /^[ \t]*(?:sha256=)?([0-9a-f]{64})[ \t]*$/.exec(value)?.[1];
   if (hex === undefined) return failed('malformed', malformed(value.trim()));
   const given = Buffer.from(hex, 'hex');
   let matched = false;

@@ -1,16 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Folders } from '../../../src/documents/archive/folders.ts';
 import { Ledger } from '../../../src/documents/archive/ledger.ts';
 import { parseLine, updateManifest } from '../../../src/documents/archive/manifest.ts';
-import { type VerifiedFile, verifyPapers } from '../../../src/documents/archive/verify.ts';
-import { judgeSeal } from '../../../src/documents/seal/judge.ts';
-import { checkSeal } from '../../../src/documents/seal/seal.ts';
-import { lockFile } from '../../../src/kernel/files/lock.ts';
+import { type VerifiedFile, verifyDocuments } from '../../../src/documents/archive/verify.ts';
+import { PdfBytes } from '../../../src/documents/seal/pdf-bytes.ts';
+import { fakeClock } from '../../support/clock.ts';
 import { hasLinks } from '../../support/system.ts';
 import { needs } from '../../support/tools.ts';
 
@@ -21,12 +21,17 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
+const UNKNOWN = { authorities: [], pinned: [] };
 const list = () => readFile(join(dir, 'SHA256SUMS'), 'utf8');
+
+function readPart(file: number): string {
+  const part = Buffer.alloc(20);
+  return part.toString('latin1', 0, readSync(file, part, 0, part.length, 0));
+}
 
 async function verify(): Promise<VerifiedFile[]> {
   const files: VerifiedFile[] = [];
-  const judge = async (path: string) => judgeSeal(await checkSeal(path), { authorities: [], pinned: [] });
-  for await (const file of verifyPapers([dir], { judge })) files.push(file);
+  for await (const file of verifyDocuments([dir], { known: UNKNOWN })) files.push(file);
   return files;
 }
 
@@ -40,6 +45,31 @@ describe('SHA256SUMS', () => {
     const own = execFileSync('sha256sum', names, { cwd: dir, encoding: 'utf8' });
     expect((await list()).trimEnd().split('\n').sort()).toEqual(own.trimEnd().split('\n').sort());
     expect((await verify()).map((file) => file.list)).toEqual(names.map(() => 'ok'));
+  });
+
+  it('compares and judges the same bytes, and fails a file that is replaced or written to meanwhile', async () => {
+    const path = join(dir, 'a.pdf');
+    const swaps = {
+      replaced: () => renameSync(join(dir, 'other'), path),
+      written: () => writeFileSync(path, '%PDF-other'),
+    };
+    for (const swap of Object.values(swaps)) {
+      await writeFile(path, '%PDF-listed');
+      await writeFile(join(dir, 'other'), '%PDF-other');
+      await updateManifest(dir, new Map([['a.pdf', sha256('%PDF-listed')]]));
+      const judged: string[] = [];
+      const open = PdfBytes.open.bind(PdfBytes);
+      const spy = vi.spyOn(PdfBytes, 'open').mockImplementation((source) => {
+        judged.push(typeof source === 'number' ? readPart(source) : 'opened again');
+        swap();
+        return open(source);
+      });
+      const found: VerifiedFile[] = [];
+      for await (const file of verifyDocuments([path], { known: UNKNOWN })) found.push(file);
+      spy.mockRestore();
+      expect(judged).toEqual(['%PDF-listed']);
+      expect(found[0]?.error?.code).toBe('STORAGE_CORRUPT');
+    }
   });
 
   it('replaces its own lines and leaves those of others', async () => {
@@ -61,7 +91,7 @@ describe('SHA256SUMS', () => {
   });
 
   it('remembers ETags that are no MD5, for exactly the bytes they came with', async () => {
-    const folders = new Folders(dir);
+    const folders = await Folders.open(dir);
     const ledger = await Ledger.open(dir, folders);
     await ledger.record(join(dir, 'a.pdf'), sha256('a'), '"abc-3"');
     await ledger.record(join(dir, 'b.pdf'), sha256('b'), undefined);
@@ -76,7 +106,7 @@ describe('SHA256SUMS', () => {
 
 describe('a list that can not be written', () => {
   it('fails in words, and has every file as soon as it can', async () => {
-    const folders = new Folders(dir);
+    const folders = await Folders.open(dir);
     const ledger = await Ledger.open(dir, folders);
     await mkdir(join(dir, 'SHA256SUMS', 'in-the-way'), { recursive: true });
     // More than are written down together.
@@ -111,12 +141,12 @@ describe('verifying', () => {
     await writeFile(join(dir, 'SHA256SUMS'), `${lines.join('\n')}\n`);
     expect((await verify()).map((file) => file.error?.message ?? file.list)).toEqual([
       'ok',
-      'bad is not what was downloaded: its SHA-256 is another.',
+      `bad was changed: its SHA-256 is not the one in ${join(dir, 'SHA256SUMS')}.`,
       'gone is missing.',
-      '../outside is outside the folder.',
-      '/etc/passwd is outside the folder.',
       "folder can't be read (it is a folder).",
-      'A line of SHA256SUMS is no entry: not a line',
+      'SHA256SUMS: ../outside is outside the folder.',
+      'SHA256SUMS: /etc/passwd is outside the folder.',
+      'SHA256SUMS: Invalid line: not a line',
     ]);
   });
 
@@ -140,74 +170,90 @@ describe('verifying', () => {
   });
 });
 
-describe('the folders of a run', () => {
+describe('the folder of a run', () => {
   const a = (...folder: string[]) => join(...folder, 'a.pdf');
+  const IN_USE = { code: 'STORAGE_LOCAL', message: expect.stringContaining(String(process.pid)) as unknown };
+  const open = (folder: string, onlyFile?: string) => Folders.open(folder, { onlyFile, clock: fakeClock() });
 
-  it.runIf(hasLinks)('belong to one run at a time, also by another way to them', async () => {
-    const real = join(dir, 'real');
-    await mkdir(join(real, 'below', 'deep'), { recursive: true });
-    await symlink(real, join(dir, 'link'));
-    const [one, other] = [new Folders(real), new Folders(join(dir, 'link'))];
-    expect(await one.place(a(real))).toEqual({ had: false, part: `${a(real)}.part`, lasting: true });
-    expect(await other.place(a(dir, 'link'))).toMatchObject({ had: true, lasting: false });
-    const below = new Folders(join(real, 'below'));
-    expect(await below.place(a(real, 'below'))).toMatchObject({ lasting: false });
-    expect(await one.place(a(real, 'below'))).toMatchObject({ lasting: false });
-    expect(await one.place(a(real, 'below', 'deep'))).toMatchObject({ lasting: false });
-    await Promise.all([one.close(), other.close(), below.close()]);
-    const third = new Folders(real);
-    expect(await third.place(a(real, 'below', 'deep'))).toMatchObject({ lasting: true });
-    await third.close();
-    expect(await readdir(real)).toEqual(['below']);
+  it.runIf(hasLinks)(
+    'is refused to a second run, also by another path, from above and from below',
+    async () => {
+      const real = join(dir, 'real');
+      await mkdir(join(real, 'below', 'deep'), { recursive: true });
+      await symlink(real, join(dir, 'link'));
+      const one = await open(join(real, 'below'));
+      await expect(open(join(real, 'below'))).rejects.toMatchObject(IN_USE);
+      await expect(open(join(dir, 'link', 'below'))).rejects.toMatchObject(IN_USE);
+      await expect(open(join(real, 'below', 'deep'))).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+      const above = await open(real);
+      expect(await above.mayExist(a(real))).toBe(false);
+      await expect(above.mayExist(a(real, 'below'))).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+      await Promise.all([one.close(), above.close()]);
+      const later = await open(real);
+      expect(await later.mayExist(a(real, 'below', 'deep'))).toBe(false);
+      await later.close();
+      expect(await readdir(real)).toEqual(['below']);
+    },
+  );
+
+  it('is shared by runs that write one file each, but no file is', async () => {
+    const [one, other] = [await open(dir, 'a.pdf'), await open(dir, 'b.pdf')];
+    expect(await one.mayExist(a(dir))).toBe(false);
+    await expect(open(dir, 'a.pdf')).rejects.toMatchObject(IN_USE);
+    const all = await open(dir);
+    await expect(all.mayExist(a(dir))).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+    expect(await all.mayExist(join(dir, 'c.pdf'))).toBe(false);
+    await expect(open(dir, 'd.pdf')).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+    await Promise.all([one.close(), other.close(), all.close()]);
+    expect(await readdir(dir)).toEqual([]);
   });
 
-  it('are looked at, not made, and only those that were there', async () => {
+  it('is free again after a run was killed', async () => {
+    await writeFile(join(dir, '.esign.lock'), '4194305 1');
+    await (await open(dir)).close();
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('lets a second run wait for a short one', async () => {
+    const first = await Folders.open(dir);
+    const second = Folders.open(dir);
+    await first.close();
+    await (await second).close();
+  });
+
+  it('knows the files that were there, and creates no folder below it', async () => {
     await mkdir(join(dir, 'Old', 'deep'), { recursive: true });
     await writeFile(join(dir, 'Old', 'A.pdf'), '');
-    const folders = new Folders(`${dir}/./`);
-    expect(await folders.place(a(dir, 'Old'))).toMatchObject({ had: true });
-    expect(await folders.place(a(dir, 'new', 'deep'))).toMatchObject({ had: false });
-    expect(await folders.place(a(dir, 'old', 'other'))).toMatchObject({ had: false });
-    expect(await folders.place(a(dir))).toMatchObject({ had: false, lasting: true });
+    const folders = await open(`${dir}/./`);
+    expect(await folders.mayExist(a(dir, 'Old'))).toBe(true);
+    expect(await folders.mayExist(a(dir, 'new', 'deep'))).toBe(false);
+    expect(await folders.mayExist(a(dir, 'old', 'other'))).toBe(false);
+    expect(await folders.mayExist(a(dir))).toBe(false);
     await mkdir(join(dir, 'new', 'deep'), { recursive: true });
-    folders.touched(join(dir, 'new', 'deep'));
+    folders.renamedIn(join(dir, 'new', 'deep'));
     await folders.close();
     expect((await readdir(dir)).sort()).toEqual(['Old', 'new']);
   });
 
-  it.runIf(hasLinks)('may be a link, but one below that is a link is not followed', async () => {
+  it.runIf(hasLinks)('may be a link, but a link below it is not followed', async () => {
     await mkdir(join(dir, 'outside'));
     await mkdir(join(dir, 'real'));
     await symlink(join(dir, 'real'), join(dir, 'in'));
     await symlink(join(dir, 'outside'), join(dir, 'real', 'sub'));
-    const folders = new Folders(join(dir, 'in'));
-    expect(await folders.place(a(dir, 'in'))).toMatchObject({ lasting: true });
-    await expect(folders.place(a(dir, 'in', 'sub'))).rejects.toMatchObject({ code: 'ELOOP' });
-    await expect(folders.place(a(dir, 'in', 'sub', 'deep'))).rejects.toMatchObject({ code: 'ELOOP' });
+    const folders = await open(join(dir, 'in'));
+    expect(await folders.mayExist(a(dir, 'in'))).toBe(false);
+    await expect(folders.mayExist(a(dir, 'in', 'sub'))).rejects.toMatchObject({ code: 'ELOOP' });
+    await expect(folders.mayExist(a(dir, 'in', 'sub', 'deep'))).rejects.toMatchObject({ code: 'ELOOP' });
     await folders.close();
     expect(await readdir(join(dir, 'outside'))).toEqual([]);
   });
 
-  it('are tidied up after a run that was killed, not after one that lives', async () => {
-    const guest = '.esign.00c0ffee.lock';
-    const left = [
-      'a.pdf.00c0ffee.part',
-      'a.pdf.00c0ffee.part.json',
-      'b.pdf.part.json',
-      'mine.pdf.00c0ffee.part',
-    ];
-    for (const name of left) await writeFile(join(dir, name), '');
-    const release = await lockFile(join(dir, guest), (pid) => new Error(pid));
-    const look = async () => {
-      const folders = new Folders(dir);
-      await folders.place(a(dir));
-      await folders.place(join(dir, 'b.pdf'));
-      await folders.close();
-      return (await readdir(dir)).sort();
-    };
-    expect(await look()).toEqual([guest, ...left].filter((name) => name !== 'b.pdf.part.json'));
-    await release();
-    await writeFile(join(dir, guest), '4194305 1');
-    expect(await look()).toEqual(['mine.pdf.00c0ffee.part']);
+  it('loses the note of a part file that already has its final name', async () => {
+    await writeFile(a(dir), '');
+    await writeFile(`${a(dir)}.part.json`, '');
+    const folders = await open(dir);
+    expect(await folders.mayExist(a(dir))).toBe(true);
+    await folders.close();
+    expect(await readdir(dir)).toEqual(['a.pdf']);
   });
 });

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
-import { downloadFile } from '../../../src/documents/download/file.ts';
-import { fileOfKey } from '../../../src/documents/download/papers.ts';
-import { fakeClock } from '../../support/clock.ts';
+import { fileOfKey } from '../../../src/documents/download/locate.ts';
+import { downloadOne } from '../download/download-one.ts';
 
 // Mocked here, and only here: answers that no bucket at hand can be made to give.
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300_000, 'x')]);
@@ -29,7 +28,8 @@ afterEach(async () => {
 });
 
 describe("the bucket's errors", () => {
-  const xml = (code: string) => `<?xml version="1.0"?><Error><Code>${code}</Code><Message></Message></Error>`;
+  const xml = (code: string) =>
+    `<?xml version="1.0"?><Error><Code>${code}</Code><Message></Message>${code === 'AuthorizationHeaderMalformed' ? '<Region>eu-west-3</Region>' : ''}</Error>`;
 
   it.each([
     [404, 'NoSuchKey', 'STORAGE_NOT_FOUND', 'the object is not there'],
@@ -38,6 +38,8 @@ describe("the bucket's errors", () => {
     [403, 'InvalidAccessKeyId', 'STORAGE_CREDENTIALS', 'does not know the access key'],
     [403, 'SignatureDoesNotMatch', 'STORAGE_CREDENTIALS', 'the signature is wrong'],
     [301, 'PermanentRedirect', 'STORAGE_UNREACHABLE', 'another region'],
+    [400, 'AuthorizationHeaderMalformed', 'STORAGE_UNREACHABLE', 'eu-west-3'],
+    [302, 'Found', 'STORAGE_UNREACHABLE', '302'],
     [403, 'SomethingNew', 'STORAGE_DENIED', 'access denied'],
   ])('%i %s becomes %s', async (status, name, code, words) => {
     nock('https://s3.test').get(/.*/).reply(status, xml(name), { 'content-type': 'application/xml' });
@@ -47,10 +49,9 @@ describe("the bucket's errors", () => {
       accessKeyId: 'AKID',
       secretAccessKey: 's',
     });
-    const error: unknown = await downloadFile(bucket, wanted, {
+    const error: unknown = await downloadOne(bucket, wanted, {
       dir,
       force: false,
-      clock: fakeClock(),
     }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code, message: expect.stringContaining(words) as unknown });
     bucket.close();
@@ -68,7 +69,7 @@ describe("the bucket's errors", () => {
       accessKeyId: 'AKID',
       secretAccessKey: 's',
     });
-    expect(await downloadFile(bucket, wanted, { dir, force: false, clock: fakeClock() })).toMatchObject({
+    expect(await downloadOne(bucket, wanted, { dir, force: false })).toMatchObject({
       status: 'downloaded',
     });
     bucket.close();
@@ -81,9 +82,7 @@ describe("the bucket's errors", () => {
       accessKeyId: 'AKID',
       secretAccessKey: 's',
     });
-    await expect(
-      downloadFile(bucket, wanted, { dir, force: false, clock: fakeClock() }),
-    ).rejects.toMatchObject({
+    await expect(downloadOne(bucket, wanted, { dir, force: false })).rejects.toMatchObject({
       code: 'STORAGE_UNREACHABLE',
     });
     bucket.close();

@@ -1,4 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Bucket, openBucket } from '../../../src/documents/bucket/bucket.ts';
@@ -154,4 +157,37 @@ class Sha256 {
   digest(): Promise<Uint8Array> {
     return Promise.resolve(this.#hash.digest());
   }
+}
+
+describe("a bucket's error", () => {
+  it.each([
+    ['endless', (response: ServerResponse) => flood(response)],
+    ['stalled', (response: ServerResponse) => void response.writeHead(403).write('<Error>')],
+  ])('that is %s ends the request', async (_, answer) => {
+    const [endless, sockets] = [createServer((_, response) => answer(response)), new Set<Socket>()];
+    endless.on('connection', (socket) => sockets.add(socket)).listen(0, '127.0.0.1');
+    await once(endless, 'listening');
+    const address = endless.address();
+    const endpoint = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    const settings = { bucket: 'b', endpoint, accessKeyId: 'AKID', secretAccessKey: 's' };
+    const opened = await openBucket(settings, { timeoutMs: 500 });
+    await expect(opened.open('a.pdf')).rejects.toMatchObject({ code: 'STORAGE_DENIED' });
+    opened.close();
+    let sent = 0;
+    for (const socket of sockets) sent += socket.bytesWritten;
+    for (const socket of sockets) socket.destroy();
+    endless.close();
+    // What the system's buffers take, and no more.
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+  });
+});
+
+/** Answers 403 with a body that never ends. */
+function flood(response: ServerResponse): void {
+  response.writeHead(403);
+  const more = () => {
+    while (!response.destroyed && response.write('x'.repeat(65_536)));
+  };
+  response.on('drain', more);
+  more();
 }

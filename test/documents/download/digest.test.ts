@@ -65,3 +65,10 @@ it('is proven by its MD5 where there is one and the checksum is slow to count', 
   const other = facts('CRC64NVME', wrong, { md5: md5.replace(/./, 'x') });
   expect(() => prove(DIGITS, 9, other).result()).toThrow('its checksum (ETag) is wrong');
 });
+
+it('names gzip when an object is stored compressed', () => {
+  const digest = new Digest('signed.pdf', facts('SHA256', ''));
+  const gzip = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);
+  expect(() => digest.update(gzip)).toThrow(expect.objectContaining({ code: 'STORAGE_CORRUPT' }));
+  expect(() => new Digest('signed.pdf', facts('SHA256', '')).update(gzip)).toThrow(/gzip/);
+});

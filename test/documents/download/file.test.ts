@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { safeFileName } from '../../../src/documents/archive/file-names.ts';
+import { Folders } from '../../../src/documents/archive/folders.ts';
+import { Ledger } from '../../../src/documents/archive/ledger.ts';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
-import { downloadFile } from '../../../src/documents/download/file.ts';
-import { fileOfKey } from '../../../src/documents/download/papers.ts';
+import type { DownloadOptions } from '../../../src/documents/download/file.ts';
+import { fileOfKey } from '../../../src/documents/download/locate.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
-import { fakeClock } from '../../support/clock.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { downloadOne } from './download-one.ts';
 
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300_000, 'x')]);
 const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex');
@@ -28,7 +31,11 @@ afterEach(async () => {
 });
 
 /** Downloads from a bucket that answers as told. */
-async function fetchFrom(answer: (response: ServerResponse) => void, force = false) {
+async function fetchFrom(
+  answer: (response: ServerResponse) => void,
+  force = false,
+  run: Partial<Pick<DownloadOptions, 'folders' | 'ledger'>> = {},
+) {
   server ??= await startServer((_, response) => answer(response));
   const bucket = await openBucket({
     bucket: 'b',
@@ -37,7 +44,7 @@ async function fetchFrom(answer: (response: ServerResponse) => void, force = fal
     secretAccessKey: 'secret',
   });
   try {
-    return await downloadFile(bucket, wanted, { dir, force, clock: fakeClock() });
+    return await downloadOne(bucket, wanted, { dir, force, ...run });
   } finally {
     bucket.close();
   }
@@ -63,6 +70,28 @@ describe('a download', () => {
     });
     expect(await readFile(join(dir, 'env_1.signed.pdf'))).toEqual(pdf);
     expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
+  });
+
+  it('leaves another file alone that arrives under its name in the meantime', async () => {
+    const path = join(dir, 'env_1.signed.pdf');
+    const answer = (response: ServerResponse) => {
+      writeFileSync(path, 'of another run');
+      serve(pdf)(response);
+    };
+    await expect(fetchFrom(answer)).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+    expect(await readFile(path, 'utf8')).toBe('of another run');
+    expect(await fetchFrom(answer, true)).toMatchObject({ status: 'downloaded' });
+    expect(await readFile(path)).toEqual(pdf);
+  });
+
+  it('has its name made durable before a list names it', async () => {
+    const folders = await Folders.open(dir);
+    const ledger = await Ledger.open(dir, folders);
+    const [touched, recorded] = [vi.spyOn(folders, 'renamedIn'), vi.spyOn(ledger, 'record')];
+    await fetchFrom(serve(pdf), false, { folders, ledger });
+    await folders.close();
+    expect(touched).toHaveBeenCalledWith(dir);
+    expect(touched.mock.invocationCallOrder[0]).toBeLessThan(recorded.mock.invocationCallOrder[0] ?? 0);
   });
 
   it('is signed for the bucket, path style', async () => {

@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { fstatSync } from 'node:fs';
 import { link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
-import { downloadFile } from '../../../src/documents/download/file.ts';
-import { fileOfKey } from '../../../src/documents/download/papers.ts';
-import { fakeClock } from '../../support/clock.ts';
+import { fileOfKey } from '../../../src/documents/download/locate.ts';
+import { PdfBytes } from '../../../src/documents/seal/pdf-bytes.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { hasLinks } from '../../support/system.ts';
+import { downloadOne } from './download-one.ts';
 
 /** Large enough for a note beside the part file. */
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(1_500_000, 'x')]);
@@ -36,7 +37,7 @@ async function download(force = false) {
   const settings = { bucket: 'b', endpoint: server.origin, accessKeyId: 'A', secretAccessKey: 's' };
   const bucket = await openBucket(settings);
   try {
-    return await downloadFile(bucket, fileOfKey('l/s.pdf'), { dir, force, clock: fakeClock() });
+    return await downloadOne(bucket, fileOfKey('l/s.pdf'), { dir, force });
   } finally {
     bucket.close();
   }
@@ -88,5 +89,24 @@ describe('what a killed run has left', () => {
     server = await startServer((_, response) => void response.writeHead(304, { etag }).end());
     expect(await download()).toMatchObject({ status: 'unchanged' });
     expect(await readdir(dir)).toEqual(['s.pdf']);
+  });
+});
+
+describe('the seal of a download', () => {
+  it.each(['downloaded', 'unchanged'])('is read from the bytes that were saved (%s)', async (status) => {
+    if (status === 'unchanged') {
+      await writeFile(join(dir, 's.pdf'), pdf);
+      await server.close();
+      server = await startServer((_, response) => void response.writeHead(304, { etag }).end());
+    }
+    const open = PdfBytes.open.bind(PdfBytes);
+    const sources: unknown[] = [];
+    const spy = vi.spyOn(PdfBytes, 'open').mockImplementation((source) => {
+      sources.push(typeof source === 'number' ? fstatSync(source).size : source);
+      return open(source);
+    });
+    expect(await download()).toMatchObject({ status });
+    spy.mockRestore();
+    expect(sources).toEqual([pdf.byteLength]);
   });
 });

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
-import { downloadFile } from '../../../src/documents/download/file.ts';
-import { fileOfKey } from '../../../src/documents/download/papers.ts';
+import { fileOfKey } from '../../../src/documents/download/locate.ts';
 import { streamObject } from '../../../src/documents/download/to-stream.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { type SeenRequest, startServer, type TestServer } from '../../support/server.ts';
+import { downloadOne } from './download-one.ts';
 
 const SIZE = 3_000_000;
 const paper = (fill: string) => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(SIZE, fill)]);
@@ -78,7 +78,7 @@ async function again(options: { stallMs?: number; force?: boolean } = {}) {
     { timeoutMs: options.stallMs ?? 10_000 },
   );
   try {
-    return await downloadFile(bucket, wanted, { dir, force: options.force ?? false, clock: fakeClock() });
+    return await downloadOne(bucket, wanted, { dir, force: options.force ?? false });
   } finally {
     bucket.close();
   }
@@ -122,6 +122,11 @@ describe('a body that breaks off', () => {
   ])('starts again when the bucket %s', async (_, answer) => {
     const result = await fetchFrom([{ dropAfter: 1_000_000 }, answer]);
     expect(result.sha256).toBe(sha256(answer.body ?? first));
+  });
+
+  it('is unreachable, not corrupt, when a bucket without Range keeps breaking off', async () => {
+    const drops = Array.from({ length: 30 }, () => ({ dropAfter: 1_000_000, ignoresRange: true }));
+    await expect(fetchFrom(drops)).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
   });
 
   it('is fetched anew when the bucket swaps the bytes under the same ETag', async () => {

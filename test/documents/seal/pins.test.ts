@@ -40,6 +40,8 @@ describe('pinned seals', () => {
     await pinFirst(folder, pin('cc', { baseUrl: 'https://elsewhere.example/api/v1' }));
     expect(pinnedFor(await readPins(folder), origin)).toEqual(['aa']);
     expect(pinnedFor(await readPins(folder), { ...origin, profile: 'other' })).toEqual(['bb']);
+    const elsewhere = { ...origin, baseUrl: 'https://elsewhere.example/api/v1' };
+    expect(pinnedFor(await readPins(folder), elsewhere)).toEqual(['cc']);
   });
 
   it('are the same for all who pin at once', async () => {

@@ -5,18 +5,18 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judgeSeal } from '../../../src/documents/seal/judge.ts';
 import { checkSeal, type Seal } from '../../../src/documents/seal/seal.ts';
-import { TAMPERINGS, type Tampering } from '../../../src/sandbox/model.ts';
-import { createPaper } from '../../../src/sandbox/papers/pdf/paper.ts';
-import { sealPaper } from '../../../src/sandbox/papers/seal.ts';
-import { type SealKey, sealKeyOf } from '../../../src/sandbox/papers/seal-key.ts';
+import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
+import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
+import { type SealKey, sealKeyOf } from '../../../src/sandbox/documents/seal-key.ts';
 import {
   flipped,
   flippedInCms,
   partsOf,
   swapped,
   updated,
-} from '../../../src/sandbox/papers/tampering/bytes.ts';
-import { tampered } from '../../../src/sandbox/papers/tampering/families.ts';
+} from '../../../src/sandbox/documents/tampering/bytes.ts';
+import { tampered } from '../../../src/sandbox/documents/tampering/families.ts';
+import { TAMPERINGS, type Tampering } from '../../../src/sandbox/model.ts';
 
 const AT = '2026-03-01T10:20:30.000Z';
 let folder: string;
@@ -28,12 +28,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-seal-'));
   key = await sealKeyOf(folder);
   paper = await paperOf('Lease');
-  sealed = Buffer.from(await sealPaper(paper, key, AT));
+  sealed = Buffer.from(await sealPdf(paper, key, AT));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function paperOf(title: string): Promise<Uint8Array> {
-  const blank = createPaper();
+  const blank = createPdf();
   blank.addSheet();
   return blank.save({ title, subject: 'x', keywords: [], at: AT });
 }
@@ -57,7 +57,7 @@ describe('the seal of a paper', () => {
       time: AT,
       level: 'B-B',
     });
-    expect(seal.subject).toContain('not for production');
+    expect(seal.subject).toContain('test only');
     expect(seal.fingerprint).toMatch(/^[0-9a-f]{64}$/);
   });
 
@@ -98,7 +98,7 @@ const FAMILIES: Record<Tampering, Partial<Seal>> = {
 const TOLD_BY_THE_SEAL = TAMPERINGS.filter((how) => how !== 'otherSeal' && how !== 'strippedSeal');
 
 describe('a paper that the sandbox has tampered with', () => {
-  it.each(TAMPERINGS)('%s', async (how) => {
+  it.each(TAMPERINGS)('is reported: %s', async (how) => {
     const pdf = Buffer.from(await tampered(sealed, how));
     expect(pdf.equals(sealed)).toBe(false);
     expect(await sealOf(pdf)).toMatchObject(FAMILIES[how]);

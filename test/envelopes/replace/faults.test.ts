@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Rig, replaceThroughFaults, startRig } from '../../support/replacing.ts';
 
-/* Kills and lost replies at any point; test/faults has more of them, and the built program. */
-const RUNS = 60;
+/* Kills and lost replies at any point; test/faults runs more of them, and the built program. */
+const RUNS = 20;
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();

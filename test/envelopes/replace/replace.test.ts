@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../../src/api/client.ts';
-import { findReplacement } from '../../../src/envelopes/replace/find.ts';
+import { byPrecedence, findListedReplacement, findReplacement } from '../../../src/envelopes/replace/find.ts';
 import { openMemory, type ReplaceMemory, readMemory } from '../../../src/envelopes/replace/memory.ts';
 import { fakeClock } from '../../support/clock.ts';
 import {
@@ -57,6 +57,20 @@ describe('what happens meanwhile', () => {
     expect(await askedBy(rig, done.new.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
   });
 
+  it('counts a signer with signedAt as signed, whatever the status says', async () => {
+    const { id } = await wrongOne(rig, 'SENT');
+    const { envelopes } = rig.client;
+    const get = async (...args: Parameters<typeof envelopes.get>) => {
+      const envelope = await envelopes.get(...args);
+      const signers = (envelope.signers ?? []).map((one) => ({ ...one, signedAt: envelope.createdAt }));
+      return { ...envelope, signers };
+    };
+    await expect(runWith({ ...rig.client, envelopes: { ...envelopes, get } }, id)).rejects.toMatchObject({
+      code: 'INVALID_STATE',
+    });
+    expect(await statusOf(id)).toBe('SENT');
+  });
+
   it('everybody signs: the draft stays a draft, and is named', async () => {
     const { id } = await wrongOne(rig, 'SENT');
     const client = meanwhile('cancel', () => rig.control.sign(id, { all: true }));
@@ -111,6 +125,126 @@ describe('what happens meanwhile', () => {
   });
 });
 
+describe('an envelope that is replaced', () => {
+  it.each([
+    ['a live one without changes', 'SENT', 'USAGE'],
+    ['a draft without changes', 'DRAFT', 'USAGE'],
+  ] as const)('is left alone: %s', async (_, kind, code) => {
+    const { id } = await wrongOne(rig, kind);
+    await expect(replaceOnce(rig, requestFor(id, { changes: {} }))).rejects.toMatchObject({ code });
+    expect(await statusOf(id)).toBe(kind);
+  });
+
+  it('is sent again without changes once it has ended, and while it is live where its template is named', async () => {
+    const ended = await wrongOne(rig, 'CANCELLED');
+    const live = await wrongOne(rig, 'SENT');
+    const again = await replaceOnce(rig, requestFor(ended.id, { changes: {} }));
+    const changes = { templateId: 'tmpl_lease' };
+    const corrected = await replaceOnce(rig, requestFor(live.id, { changes }));
+    expect([again.new.status, corrected.new.status]).toEqual(['SENT', 'SENT']);
+  });
+
+  it('takes the older of two drafts', async () => {
+    const old = await wrongOne(rig, 'SENT');
+    const body = { templateId: 'tmpl_lease', subject: 'Lease 5', metadata: { replaces: old.id } };
+    const signers = [
+      { email: 'ada@example.com', name: 'Ada Lovelace', role: 'Tenant' },
+      { email: 'bo@example.com', name: 'Bo', role: 'Landlord' },
+    ];
+    const drafts = [];
+    for (let count = 0; count < 2; count++) {
+      drafts.push(await rig.client.envelopes.create({ ...body, signers }));
+      // The service counts seconds where its clock does.
+      await rig.control.advance(2_000);
+    }
+    expect((await findReplacement(rig.client, old))?.id).toBe(drafts[0]?.id);
+  });
+});
+
+describe('two machines that replace the same envelope', () => {
+  /** Two clients whose creates wait for each other, so that neither finds the other's draft when it plans. */
+  const atTheSameTime = (): [Client, Client] => {
+    const arrived: (() => void)[] = [];
+    const both = () =>
+      new Promise<void>((resolve) => {
+        arrived.push(resolve);
+        if (arrived.length === 2) for (const go of arrived) go();
+      });
+    return [meanwhile('create', both), meanwhile('create', both)];
+  };
+  const runOn = (machine: string, client: Client, id: string, to = 'ada@example.com') =>
+    replaceOnce(
+      { client, folder: `${rig.folder}/${machine}` },
+      requestFor(id, { changes: { signers: [`adda@example.com=${to}`] } }),
+    );
+
+  it('email everybody once: both keep the older draft, and the younger one is canceled', async () => {
+    const old = await wrongOne(rig, 'SENT');
+    const [one, other] = atTheSameTime();
+    const [first, second] = await Promise.all([runOn('one', one, old.id), runOn('other', other, old.id)]);
+    const made = (await madeFor(rig, old)).toSorted((a, b) =>
+      `${a.createdAt} ${a.id}` < `${b.createdAt} ${b.id}` ? -1 : 1,
+    );
+    expect(made.map(({ status }) => status)).toEqual(['SENT', 'CANCELLED']);
+    expect([first.new.id, second.new.id]).toEqual([made[0]?.id, made[0]?.id]);
+    expect(await askedBy(rig, made[0]?.id ?? '')).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
+    expect(await askedBy(rig, made[1]?.id ?? '')).toEqual({});
+    expect(await statusOf(old.id)).toBe('CANCELLED');
+  });
+
+  it('do not send a draft once the other one has sent its own', async () => {
+    const old = await wrongOne(rig, 'SENT');
+    let isSent = false;
+    const sentElsewhere = async () => {
+      if (isSent) return;
+      isSent = true;
+      const body = {
+        templateId: 'tmpl_lease',
+        subject: 'Lease 5',
+        sendImmediately: true,
+        metadata: { replaces: old.id },
+      };
+      const signers = [
+        { email: 'ada@example.com', name: 'Ada Lovelace', role: 'Tenant' },
+        { email: 'bo@example.com', name: 'Bo', role: 'Landlord' },
+      ];
+      await rig.client.envelopes.create({ ...body, signers });
+    };
+    const done = await runOn('late', meanwhile('cancel', sentElsewhere), old.id);
+    const made = await madeFor(rig, old);
+    expect(made.map(({ status }) => status).sort()).toEqual(['CANCELLED', 'SENT']);
+    expect(done.new).toMatchObject({ status: 'SENT', id: made.find((one) => one.status === 'SENT')?.id });
+    // The same command again does nothing.
+    expect((await runOn('late', rig.client, old.id)).new.id).toBe(done.new.id);
+  });
+
+  it('are told apart when their changes differ: one is sent, the other is refused', async () => {
+    const old = await wrongOne(rig, 'SENT');
+    const [one, other] = atTheSameTime();
+    const results = await Promise.allSettled([
+      runOn('a', one, old.id),
+      runOn('b', other, old.id, 'ada.l@example.com'),
+    ]);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'INVALID_STATE' },
+    });
+    expect((await madeFor(rig, old)).map(({ status }) => status).sort()).toEqual(['CANCELLED', 'SENT']);
+  });
+});
+
+it('prefers a sent replacement, then the older one, then the lower id', () => {
+  const one = (id: string, status: string, createdAt: string | null) => ({ id, status, createdAt });
+  const ranked = [
+    one('env_9', 'SENT', '2026-01-03T00:00:00Z'),
+    one('env_1', 'DRAFT', '2026-01-01T00:00:00Z'),
+    one('env_3', 'DRAFT', '2026-01-02T00:00:00Z'),
+    one('env_4', 'DRAFT', '2026-01-02T00:00:00Z'),
+  ];
+  expect(ranked.toReversed().sort(byPrecedence)).toEqual(ranked);
+  expect([...ranked].sort(byPrecedence)).toEqual(ranked);
+});
+
 describe('a list that lags behind', () => {
   /** Shows nothing new in so many looks. */
   const lagging = (looks: number): Client => {
@@ -147,7 +281,7 @@ describe('a service that tells little', () => {
       const first = await replaceOnce(little, requestFor(id, { draft: true }));
       const old = await little.client.envelopes.get(id);
       expect((await findReplacement(little.client, old))?.id).toBe(first.new.id);
-      expect(await findReplacement(little.client, old, { latest: 100 })).toBeUndefined();
+      expect(await findListedReplacement(little.client, old, { latest: 100 })).toBeUndefined();
       const folder = `${little.folder}/other`;
       const done = await replaceOnce({ client: little.client, folder }, requestFor(id));
       expect([done.new.id, done.old.status, done.new.status]).toEqual([first.new.id, 'CANCELLED', 'SENT']);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../../src/api/schemas.ts';
-import { type Changes, isWhatIsWanted, wantedInsteadOf } from '../../../src/envelopes/replace/wanted.ts';
+import { type Changes, isChanged, wantedInsteadOf } from '../../../src/envelopes/replace/wanted.ts';
+import { isWhatIsWanted } from '../../../src/envelopes/same-content.ts';
 
 const old: Envelope = {
   id: 'env_1',
@@ -92,6 +93,43 @@ describe('the envelope in the place of another', () => {
       'eve@example.com',
     ]);
     expect(signers.at(-1)).toEqual({ email: 'eve@example.com', name: 'Eve', role: 'Guest', order: 5 });
+  });
+
+  it('has added signers one after the other where they sign in order', () => {
+    const added = ['Eve <eve@example.com>', 'Flo <flo@example.com>'];
+    const ordersOf = (of: Envelope) =>
+      wanted({ added }, of)
+        .signers.slice(-2)
+        .map(({ order }) => order);
+    expect(ordersOf(old)).toEqual([5, 6]);
+    expect(ordersOf({ ...old, signingOrder: 'PARALLEL' })).toEqual([undefined, undefined]);
+  });
+
+  it('has a webhook secret only with a webhook', () => {
+    const webhookSecret = 'canarysecret-0123456789';
+    expect(wanted({ webhookSecret }).webhookSecret).toBeUndefined();
+    const webhookUrl = 'https://hook.example.com/';
+    expect(wanted({ webhookSecret }, { ...old, webhookUrl })).toMatchObject({ webhookUrl, webhookSecret });
+  });
+
+  it.each<[string, Changes, boolean]>([
+    ['no change', {}, false],
+    [
+      'the same signer, subject, and message',
+      { signers: ['ada@example.com=Ada <ada@example.com>'], subject: 'Lease', message: '' },
+      false,
+    ],
+    ['another name', { signers: ['ada@example.com=Ada L <ada@example.com>'] }, true],
+    ['another role', { signers: ['ada@example.com=Ada <ada@example.com>;role=Guest'] }, true],
+    ['a removed signer', { removed: ['signer_3'] }, true],
+    ['an added signer', { added: ['eve@example.com'] }, true],
+    ['a subject', { subject: 'New' }, true],
+    ['a message', { message: 'New' }, true],
+    ['the same template, named', { templateId: 'tmpl_1' }, true],
+    ['an expiration', { expiresInDays: 14 }, true],
+    ['a secret without a webhook', { webhookSecret: 'whsec_0123456789abcdef' }, false],
+  ])('is changed or not: %s', (_, changes, is) => {
+    expect(isChanged(old, wanted(changes), changes)).toBe(is);
   });
 
   it.each<[string, Changes]>([

@@ -24,6 +24,9 @@ describe('the way to an address', () => {
     ['http://api.example', { HTTP_PROXY: '127.0.0.1:3128' }, 'http://127.0.0.1:3128 (HTTP_PROXY)'],
     ['https://api.example', { https_proxy: 'https://me:secret@p' }, 'https://p (https_proxy)'],
     ['https://api.example', { https_proxy: 'socks5://p:1', NO_PROXY: '.example' }, 'direct'],
+    ['http://evil.localhost', { HTTP_PROXY: 'http://p:1' }, 'direct'],
+    ['http://localhost', { HTTP_PROXY: 'http://p:1' }, 'direct'],
+    ['http://evillocalhost', { HTTP_PROXY: 'http://p:1' }, 'http://p:1 (HTTP_PROXY)'],
   ])('%s with %j: %s', (address, env, expected) => {
     expect(way(env, address)).toBe(expected);
   });

@@ -12,7 +12,7 @@ const CHECK = {
   SHA256: '15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225',
 };
 
-describe.each(CHECKSUM_ALGORITHMS)('%s', (algorithm) => {
+describe.each(CHECKSUM_ALGORITHMS)('the checksum %s', (algorithm) => {
   const sumOf = (...chunks: Uint8Array[]) => {
     const sum = startChecksum(algorithm);
     for (const chunk of chunks) sum.update(chunk);
@@ -23,7 +23,7 @@ describe.each(CHECKSUM_ALGORITHMS)('%s', (algorithm) => {
     expect(sumOf(Buffer.from('123456789'))).toBe(CHECK[algorithm]);
   });
 
-  it('is the same however the bytes are cut', () => {
+  it('is the same however the bytes are cut', { tags: ['full'] }, () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 6 }), (chunks) => {
         expect(sumOf(...chunks)).toBe(sumOf(Buffer.concat(chunks)));

@@ -38,7 +38,7 @@ describe('an aws-chunked body', () => {
     await expect(read('b')).rejects.toMatchObject({ code: 'SignatureDoesNotMatch' });
   });
 
-  it('is the same however the network cut it', async () => {
+  it('is the same however the network cut it', { tags: ['full'] }, async () => {
     const chunk = fc.uint8Array({ minLength: 1, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(fc.array(chunk, { maxLength: 5 }), fc.array(fc.nat(400)), async (chunks, places) => {
@@ -54,7 +54,7 @@ describe('an aws-chunked body', () => {
     );
   });
 
-  it('of any bytes is read or refused', async () => {
+  it('of any bytes is read or refused', { tags: ['full'] }, async () => {
     const piece = fc.constantFrom('0', '5', 'a', '\r\n', ';', ':', '12345', 'ffffffff', ';chunk-signature=0');
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {

@@ -39,7 +39,7 @@ describe('what no client should send', () => {
     await isAlive(rig);
   });
 
-  it('of any bytes does no harm', async () => {
+  it('of any bytes does no harm', { tags: ['full'] }, async () => {
     const rig = await startRig();
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (data) => {
@@ -50,7 +50,9 @@ describe('what no client should send', () => {
     await isAlive(rig);
   });
 
-  it('under a good signature is answered like anything else, never with 500', async () => {
+  it('under a good signature is answered like anything else, never with 500', {
+    tags: ['full'],
+  }, async () => {
     const rig = await startRig();
     await rig.server.objects(BUCKET).put('k', Buffer.from('body'), 'text/plain');
     const word = fc.oneof(

@@ -13,7 +13,7 @@ import {
   envelopeShape,
   errorIn,
   listIn,
-  plainPapers,
+  plainDocuments,
   type Rig,
   startRig,
   tempFolder,
@@ -367,7 +367,7 @@ test('signature: prefixed puts sha256= before the hex', async () => {
   expect(one?.headers['x-service-signature']).toBe(`sha256=${hex}`);
 });
 
-test('finalisation: delayed is IN_PROGRESS with all signed, and COMPLETED with papers 5 s later', async () => {
+test('finalisation: delayed is IN_PROGRESS with all signed, and COMPLETED with documents 5 s later', async () => {
   const receiver = await startReceiver();
   const rig = await started({ finalisation: 'delayed' });
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
@@ -387,12 +387,12 @@ test('finalisation: delayed is IN_PROGRESS with all signed, and COMPLETED with p
   expect(receiver.events().slice(-2)).toEqual(['envelope.signed', 'envelope.completed']);
 });
 
-test('finalisation: delayed survives a restart, a failure of the papers and the expiry; cancel still works', async () => {
+test('finalisation: delayed survives a restart, a failure of the documents and the expiry; cancel still works', async () => {
   let broken = true;
-  const papers = {
-    ...plainPapers,
-    signed: (input: Parameters<typeof plainPapers.signed>[0]) =>
-      broken ? Promise.reject(new Error('no ink')) : plainPapers.signed(input),
+  const documents = {
+    ...plainDocuments,
+    signed: (input: Parameters<typeof plainDocuments.signed>[0]) =>
+      broken ? Promise.reject(new Error('no ink')) : plainDocuments.signed(input),
   };
   const choices = { finalisation: 'delayed' };
   const first = await startRig({ choices });
@@ -402,7 +402,7 @@ test('finalisation: delayed survives a restart, a failure of the papers and the 
   for (const one of [id, other.id]) await first.act(one, 'sign', { all: true });
   expect((await action(first, other.id, 'cancel')).status).toBe(200);
   await first.service.close();
-  const rig = await startRig({ dataDir: first.dataDir, objects: first.objects, papers });
+  const rig = await startRig({ dataDir: first.dataDir, objects: first.objects, documents });
   await rig.control('POST', '/clock/advance', { ms: 6_000 });
   expect((await rig.get(id)).status).toBe('IN_PROGRESS');
   broken = false;

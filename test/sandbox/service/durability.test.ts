@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { PaperMaker } from '../../../src/sandbox/model.ts';
+import type { DocumentMaker } from '../../../src/sandbox/model.ts';
 import { Store } from '../../../src/sandbox/service/store/store.ts';
 import { isPrivate } from '../../support/private.ts';
+import { portOf } from '../../support/server.ts';
 import { startReceiver } from './receiver.ts';
-import { DAY, deliveriesOf, listIn, mailsOf, plainPapers, type Rig, startRig, tempFolder } from './rig.ts';
+import { DAY, deliveriesOf, listIn, mailsOf, plainDocuments, type Rig, startRig, tempFolder } from './rig.ts';
 
 async function everything(rig: Rig): Promise<unknown[]> {
   const envelopes = listIn(await rig.api('GET', '/esign/envelopes?pageSize=100'));
@@ -48,16 +49,16 @@ test('A restart keeps everything: envelopes, mails, deliveries, keys, audit log,
   expect(data.filter((entry) => entry.keyId === keyId && entry.action === 'api.request')).toHaveLength(2);
 });
 
-test('A drawn signature is kept over a restart, for the papers that are drawn when the last signer signs', async () => {
+test('A drawn signature is kept over a restart, for the documents that are drawn when the last signer signs', async () => {
   const seen: unknown[] = [];
-  const papers: PaperMaker = {
-    ...plainPapers,
+  const documents: DocumentMaker = {
+    ...plainDocuments,
     signed: (input) => {
       seen.push(input.envelope.signers.map(({ drawings }) => drawings));
-      return plainPapers.signed(input);
+      return plainDocuments.signed(input);
     },
   };
-  const first = await startRig({ papers });
+  const first = await startRig({ documents });
   const { id } = await first.create({ sendImmediately: true });
   const link = /http:\S+\/sign\/\S+/.exec((await mailsOf(first, id))[0]?.text ?? '')?.[0] ?? '';
   const typed = { 'f.tenant_date': '2026-01-01', 'f.tenant_email': 'a@b.cc', 'f.tenant_agrees': 'true' };
@@ -70,7 +71,7 @@ test('A drawn signature is kept over a restart, for the papers that are drawn wh
   });
   expect((await fetch(link, { method: 'POST', body, redirect: 'manual' })).status).toBe(303);
   await first.service.close();
-  const second = await startRig({ dataDir: first.dataDir, papers });
+  const second = await startRig({ dataDir: first.dataDir, documents });
   expect((await second.act(id, 'sign', {})).status).toBe('COMPLETED');
   expect(seen).toEqual([
     [
@@ -219,8 +220,7 @@ test('A taken port rejects with the original EADDRINUSE error and gives the fold
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void taken.close());
-  const address = taken.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
+  const port = portOf(taken);
   const dataDir = await tempFolder();
   await expect(startRig({ dataDir, port })).rejects.toMatchObject({ code: 'EADDRINUSE', port });
   await startRig({ dataDir });
@@ -313,7 +313,7 @@ const pdf = async () => Buffer.from('%PDF');
 const service = await startService({
   dataDir: process.argv[2], host: '127.0.0.1', port: 0, quota: null, clock: systemClock,
   rateLimit: { requests: 100000, seconds: 900 },
-  papers: { document: pdf, signed: pdf, certificate: pdf, templates: () => [{ id: 'tmpl_1', name: 'T', description: '',
+  documents: { document: pdf, signed: pdf, certificate: pdf, templates: () => [{ id: 'tmpl_1', name: 'T', description: '',
     pageCount: 1, fields: [], roles: ['Signer'], active: true, createdAt: at, updatedAt: at }] },
   objects: { put: async () => {}, get: async () => null, clear: async () => {}, onMiss: () => {} },
 });

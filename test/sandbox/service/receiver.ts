@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
 import * as z from 'zod';
+import { portOf } from '../../support/server.ts';
 
 export interface Received {
   headers: IncomingHttpHeaders;
@@ -47,8 +48,7 @@ export async function startReceiver(answer: (nth: number, event: string) => numb
     server.closeAllConnections();
     server.close();
   });
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
+  const port = portOf(server);
   return {
     url: `http://127.0.0.1:${port}/hooks`,
     received,

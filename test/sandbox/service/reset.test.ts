@@ -2,7 +2,15 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } fr
 import { expect, onTestFinished, test } from 'vitest';
 import { startBucket } from '../../../src/sandbox/bucket/server.ts';
 import type { ObjectWriter } from '../../../src/sandbox/model.ts';
-import { envelopeIn, errorIn, MemoryObjects, plainPapers, startRig, tempFolder, twoSigners } from './rig.ts';
+import {
+  envelopeIn,
+  errorIn,
+  MemoryObjects,
+  plainDocuments,
+  startRig,
+  tempFolder,
+  twoSigners,
+} from './rig.ts';
 
 const Bucket = 'esign-sandbox';
 const account = { accessKeyId: 'AKID', secretAccessKey: 'secret' };
@@ -39,7 +47,7 @@ async function realBucket() {
   };
 }
 
-test('reset takes the papers of all envelopes out of the bucket, and nothing that somebody else put there', async () => {
+test('reset takes the documents of all envelopes out of the bucket, and nothing that somebody else put there', async () => {
   const bucket = await realBucket();
   const dataDir = await tempFolder();
   const first = await startRig({ objects: bucket.objects(), dataDir });
@@ -84,7 +92,7 @@ test('missingObject: reads counts the reads of an S3 client', async () => {
   expect(await bucket.text(key)).toMatch(/^%PDF/);
 });
 
-test('reset takes back papers that have not come yet', async () => {
+test('reset takes back documents that have not come yet', async () => {
   const rig = await startRig({ faults: { missingObject: { reads: 5 } } });
   const { documentStorageKey } = await rig.create();
   await rig.control('POST', '/reset');
@@ -92,7 +100,7 @@ test('reset takes back papers that have not come yet', async () => {
   expect(rig.objects.text(documentStorageKey)).toBeUndefined();
 });
 
-test('An envelope created while a reset runs keeps its paper', async () => {
+test('An envelope created while a reset runs keeps its document', async () => {
   const objects = new MemoryObjects();
   const rig = await startRig({ objects });
   await rig.create();
@@ -109,16 +117,16 @@ test('An envelope created while a reset runs keeps its paper', async () => {
   expect([...objects.stored.keys()]).toEqual([created.documentStorageKey]);
 });
 
-test('An envelope that is completed while a reset takes it away leaves no papers', async () => {
+test('An envelope that is completed while a reset takes it away leaves no documents', async () => {
   const drawing = gate();
-  const papers = {
-    ...plainPapers,
-    signed: async (input: Parameters<typeof plainPapers.signed>[0]) => {
+  const documents = {
+    ...plainDocuments,
+    signed: async (input: Parameters<typeof plainDocuments.signed>[0]) => {
       await drawing.wait();
-      return plainPapers.signed(input);
+      return plainDocuments.signed(input);
     },
   };
-  const rig = await startRig({ papers });
+  const rig = await startRig({ documents });
   const { id } = await rig.create({ sendImmediately: true });
   const signing = rig.control('POST', `/envelopes/${id}/sign`, { all: true });
   await drawing.reached;

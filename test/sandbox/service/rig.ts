@@ -5,7 +5,12 @@ import { onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { ENVELOPE_STATUSES, SIGNING_ORDERS } from '../../../src/kernel/vocabulary.ts';
-import type { ObjectWriter, PaperMaker, TemplateField, TemplateRecord } from '../../../src/sandbox/model.ts';
+import type {
+  DocumentMaker,
+  ObjectWriter,
+  TemplateField,
+  TemplateRecord,
+} from '../../../src/sandbox/model.ts';
 import { type Service, type ServiceOptions, startService } from '../../../src/sandbox/service/server.ts';
 
 /** Exactly the documented fields of a signer: an extra one fails the parse. */
@@ -132,8 +137,8 @@ export class MemoryObjects implements ObjectWriter {
 
 const pdf = (text: string) => Promise.resolve(Buffer.from(`%PDF-1.7 ${text}`));
 
-/** Papers whose text shows what they were made from. */
-export const plainPapers: PaperMaker = {
+/** Documents whose text shows what they were made from. */
+export const plainDocuments: DocumentMaker = {
   templates: () => [lease, ...others],
   inspect: () => Promise.resolve({ pages: [{ width: 600, height: 800 }] }),
   document: (template) => pdf(`document of ${template.id}`),
@@ -143,7 +148,7 @@ export const plainPapers: PaperMaker = {
     ),
   certificate: ({ envelope, documentSha256, signedSha256 }) =>
     pdf(`certificate ${envelope.id} ${documentSha256} ${signedSha256}`),
-  tampered: (paper) => Promise.resolve(paper),
+  tampered: (pdf) => Promise.resolve(pdf),
 };
 
 export interface Reply {
@@ -182,7 +187,7 @@ export async function startRig(options: Partial<ServiceOptions> = {}): Promise<R
     port: 0,
     rateLimit: { requests: 10_000, seconds: 900 },
     quota: null,
-    papers: plainPapers,
+    documents: plainDocuments,
     clock: systemClock,
     objects,
     ...options,

@@ -116,7 +116,7 @@ test('What is old and under way does not expire at once; what is to expire does 
   expect((await rig.get('env_old')).status).toBe('EXPIRED');
 });
 
-test('Papers are drawn when they are first asked for, and not again when somebody took them away', async () => {
+test('Documents are drawn when they are first asked for, and not again when somebody took them away', async () => {
   const objects = new MemoryObjects();
   const rig = await startRig({ choices: literal, objects });
   await put(rig, { envelopes: [{ id: 'env_1', status: 'COMPLETED' }] });
@@ -260,4 +260,19 @@ test.each([
   ],
 ])('A file that is no seed: %j', async (text, message) => {
   await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(message);
+});
+
+test('A seed is read in linear time, and each of its mistakes has its line', async () => {
+  const text = Array.from({ length: 100_000 }, (_, at) => `key${at}: 1`).join('\n');
+  await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(/line 10, key9: .* 99990 more/);
+});
+
+test.each([
+  ['a: *x', '*x'],
+  ['keys: []\nkeys: []', 'line 2'],
+  ['envelopes:\n- id: env_1\n  id: env_2', 'line 3'],
+  // The value begins below the name of its field.
+  ['envelopes:\n  - id: env_1\n    status:\n      NOT_A_STATUS', 'line 3, envelopes.0.status'],
+])('A seed with a mistake names the alias or the line: %j', async (text, fact) => {
+  await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(fact);
 });

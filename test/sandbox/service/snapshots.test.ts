@@ -1,6 +1,7 @@
 import { cp, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Uploads } from '../../../src/sandbox/service/store/uploads.ts';
 import { startReceiver } from './receiver.ts';
 import {
   DAY,
@@ -21,7 +22,7 @@ const load = async (rig: Rig, name: string) =>
 const idsOf = async (rig: Rig, key?: string) =>
   listIn(await rig.api('GET', '/esign/envelopes', undefined, key)).data.map(({ id }) => id);
 
-test('A snapshot brings back envelopes, mails, keys, papers and the clock', async () => {
+test('A snapshot brings back envelopes, mails, keys, documents and the clock', async () => {
   const rig = await startRig({ choices: literal });
   const kept = await rig.create({ sendImmediately: true });
   await rig.act(kept.id, 'sign', { all: true });
@@ -154,4 +155,16 @@ test('A clock that was started elsewhere goes back there with a reset, and where
   expect(await dayOf()).toBe('01 Jan 2020');
   await load(rig, 'later');
   expect([await dayOf(), (await rig.get(id)).status]).toEqual(['10 Jan 2020', 'SENT']);
+});
+
+test('A snapshot brings back the PDFs of uploaded templates', async () => {
+  const rig = await startRig({ choices: literal });
+  const uploads = new Uploads(join(rig.dataDir, 'templates'));
+  await uploads.put('tmpl_own', Buffer.from('%PDF-own'));
+  await save(rig, 'one');
+  await uploads.clear();
+  await uploads.put('tmpl_later', Buffer.from('%PDF-later'));
+  expect(await load(rig, 'one')).toBe(200);
+  expect(Buffer.from(await uploads.get('tmpl_own')).toString()).toBe('%PDF-own');
+  await expect(uploads.get('tmpl_later')).rejects.toThrow('ENOENT');
 });

@@ -309,15 +309,15 @@ test('Two at once: one send wins, one last signature completes once', async () =
   expect((await eventsOf(rig, id)).filter((event) => event === 'envelope.completed')).toHaveLength(1);
 });
 
-test('A signature whose papers cannot be drawn does not count', async () => {
-  const { plainPapers } = await import('./rig.ts');
+test('A signature whose documents cannot be drawn does not count', async () => {
+  const { plainDocuments } = await import('./rig.ts');
   let broken = true;
-  const papers = {
-    ...plainPapers,
-    signed: (input: Parameters<typeof plainPapers.signed>[0]) =>
-      broken ? Promise.reject(new Error('no ink at /secret/path')) : plainPapers.signed(input),
+  const documents = {
+    ...plainDocuments,
+    signed: (input: Parameters<typeof plainDocuments.signed>[0]) =>
+      broken ? Promise.reject(new Error('no ink at /secret/path')) : plainDocuments.signed(input),
   };
-  const rig = await startRig({ papers });
+  const rig = await startRig({ documents });
   const { id } = await rig.create({ signers: [ada], sendImmediately: true, webhookUrl });
   const reply = await rig.control('POST', `/envelopes/${id}/sign`);
   expect(errorIn(reply).is).toBe('500 INTERNAL_ERROR');

@@ -5,6 +5,7 @@ import { EVENTS } from '../../../src/kernel/vocabulary.ts';
 import { drillChecks } from '../../../src/webhooks/drill/checks.ts';
 import { type CheckResult, drill } from '../../../src/webhooks/drill/drill.ts';
 import { DRILL_SECRET, FAULTY, GOOD, receiver, serve } from '../../support/receivers.ts';
+import { portOf } from '../../support/server.ts';
 import { isUnderWine } from '../../support/system.ts';
 
 const CHECKS = drillChecks({ secret: DRILL_SECRET, events: EVENTS, now: 0 }).map(({ name }) => name);
@@ -41,6 +42,17 @@ describe('a drill', () => {
     expect(names(await findings(steps, ['envelope.completed']))).toEqual([]);
   });
 
+  it('sends a body of exactly 1 MiB', async () => {
+    const sizes: number[] = [];
+    await findings({
+      take: (_, raw) => {
+        sizes.push(raw.byteLength);
+        return 200;
+      },
+    });
+    expect(Math.max(...sizes)).toBe(1024 * 1024);
+  });
+
   it('tells of upper case and of one that does one thing at a time, and blames neither', async () => {
     const lenient = await findings(GOOD[1]?.steps);
     expect(lenient.find(({ check }) => check === 'upper-case-signature')).toMatchObject({
@@ -63,7 +75,7 @@ describe('a drill', () => {
     );
   });
 
-  it('says what to mend first where the good one is refused, too', async () => {
+  it('says what to fix first where the good one is refused, too', async () => {
     const results = await findings({ trusts: () => false });
     expect(results.filter(({ ok }) => !ok).slice(0, 2)).toMatchObject([
       {
@@ -102,8 +114,7 @@ describe('a drill', () => {
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const port = portOf(server);
     await expect(drillAt(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
       code: 'NETWORK',
       message: expect.stringContaining('it does not speak HTTP') as unknown,

@@ -11,6 +11,7 @@ import type { ForwardResult } from '../../../src/webhooks/forward/send.ts';
 import { EventJournal } from '../../../src/webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../../src/webhooks/journal/record.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { portOf } from '../../support/server.ts';
 
 /** An application: what it got, and what it says to each. */
 let got: { id: string; body: Buffer }[] = [];
@@ -38,8 +39,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => {
     app.listen(0, '127.0.0.1', resolve);
   });
-  const address = app.address();
-  url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/app`;
+  url = `http://127.0.0.1:${portOf(app)}/app`;
 });
 afterEach(async () => {
   await new Promise((resolve) => {
@@ -236,8 +236,7 @@ describe('the forwarder', () => {
     await new Promise<void>((resolve) => {
       silent.listen(0, '127.0.0.1', resolve);
     });
-    const address = silent.address();
-    url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`;
+    url = `http://127.0.0.1:${portOf(silent)}/`;
     const forwards = forwarder(systemClock);
     take(forwards, owe('dlv_1', 'env_a'));
     await forwards.drain(50);

@@ -290,3 +290,18 @@ describe('the health of a listener', () => {
     expect(text.endsWith('\n')).toBe(true);
   });
 });
+
+describe('dropped connections', () => {
+  it('are red for a minute, counted, and a warning once', async () => {
+    const one = world();
+    expect(one.health.dropped()).toBe(true);
+    expect(one.health.dropped()).toBe(false);
+    expect(await codes(one)).toEqual(['connections']);
+    expect(metricsText(one.health, await one.health.reasons())).toContain(
+      'esign_listen_dropped_connections_total 2',
+    );
+    one.clock.time += MINUTE;
+    expect(await codes(one)).toEqual([]);
+    expect(one.health.dropped()).toBe(true);
+  });
+});

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { isRecord, parseJson } from '../../../src/kernel/json.ts';
 import type { ListenEvent, ListenerOptions } from '../../../src/webhooks/listen-event.ts';
 import { listen } from '../../../src/webhooks/listener.ts';
+import { portOf } from '../../support/server.ts';
 import { isWindows } from '../../support/system.ts';
 import { post, signed } from '../../support/webhooks.ts';
 
@@ -105,8 +106,7 @@ async function deliver(url: string, secret = SECRET): Promise<number> {
 async function occupy(port = 0): Promise<{ server: Server; port: number }> {
   const server = createServer((_, response) => response.end()).listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
-  return { server, port: typeof address === 'object' && address !== null ? address.port : 0 };
+  return { server, port: portOf(server) };
 }
 
 describe('a listener that is watched turns red within ten seconds, and green again', () => {
@@ -142,9 +142,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
     await until(() => events.find(({ type }) => type === 'tunnel'));
     await rm(lives);
     expect(await red(health, 'tunnel', 'The tunnel is gone: it ended with 4.')).not.toContain('canarytoken');
-    await until(() =>
-      events.find((one) => one.type === 'warning' && /It is started again in 2 s/.test(one.message)),
-    );
+    await until(() => events.find((one) => one.type === 'warning' && / 2 s\.$/.test(one.message)));
     await writeFile(lives, '');
     await green(health);
     await until(() => (events.filter(({ type }) => type === 'tunnel').length === 2 ? true : undefined));
@@ -156,8 +154,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
       request.resume().on('end', () => response.writeHead(status).end());
     }).listen(0, '127.0.0.1');
     await once(app, 'listening');
-    const address = app.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const port = portOf(app);
     const { url, health } = await ready({ forwardTo: [`http://127.0.0.1:${port}/hooks?key=canary`] });
     await deliver(url);
     await until(() => events.find(({ type }) => type === 'forward'));

@@ -6,6 +6,7 @@ import type { Envelope } from '../../../src/api/schemas.ts';
 import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
 import { EventJournal } from '../../../src/webhooks/journal/event-journal.ts';
 import { findGaps } from '../../../src/webhooks/journal/gaps.ts';
+import { madeUpId } from '../../../src/webhooks/sample.ts';
 import { fakeClock } from '../../support/clock.ts';
 
 const HOUR = 3_600_000;
@@ -139,5 +140,12 @@ describe('gaps between the journal and the API', () => {
     expect((await gaps([])).words).toEqual(['unknown env_9 sent']);
     const away = new NetworkError('NETWORK', 'away', { maybeReceived: false });
     await expect(gaps([], { failure: away })).rejects.toBe(away);
+  });
+
+  it('leaves out what a drill or a trigger made up', async () => {
+    const madeUp = [madeUpId('drill'), madeUpId('trigger')];
+    await journal(...madeUp.map((envelopeId) => ({ event: 'envelope.completed', envelopeId })));
+    const { words, gets } = await gaps([]);
+    expect([words, gets]).toEqual([[], []]);
   });
 });

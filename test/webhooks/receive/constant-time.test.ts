@@ -10,7 +10,7 @@ const compare = vi.fn<typeof crypto.timingSafeEqual>();
 let checkSignature: typeof signature.checkSignature;
 let sign: typeof signature.sign;
 
-// Test files share their modules, so that these are loaded anew for this one.
+// Test files share their modules, so that these are loaded again for this one.
 beforeAll(async () => {
   vi.resetModules();
   vi.doMock('node:crypto', async (original) => ({

@@ -15,10 +15,11 @@ let receiver: Receiver;
 let port: number;
 let accepted: Delivery[] = [];
 let unhandled: unknown[] = [];
+let dropped = 0;
 const onUnhandled = (reason: unknown) => unhandled.push(reason);
 
 beforeEach(async () => {
-  [accepted, unhandled] = [[], []];
+  [accepted, unhandled, dropped] = [[], [], 0];
   process.on('unhandledRejection', onUnhandled);
   receiver = await startReceiver({
     host: '127.0.0.1',
@@ -32,6 +33,7 @@ beforeEach(async () => {
       if (delivery.reason === null) accepted.push(delivery);
     },
     onFailure: (error) => unhandled.push(error),
+    onDropped: () => dropped++,
   });
   port = Number(new URL(receiver.url).port);
 });
@@ -279,5 +281,57 @@ describe('several signature headers', () => {
     const answer = await raw(message([LINE, HOST, LENGTH, 'Connection: close', ...headers]));
     expect(answer).toMatch(/^HTTP\/1\.1 401/);
     expect(accepted).toEqual([]);
+  });
+});
+
+/** Connects, sends the bytes, and leaves the connection open. */
+async function open(bytes = ''): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  if (bytes !== '') socket.write(bytes, 'latin1');
+  return socket;
+}
+
+describe('a body in tiny pieces', () => {
+  it('is cut off long before its end', async () => {
+    const socket = await open(`${message([LINE, HOST, CHUNKED], '')}${'1\r\nx\r\n'.repeat(6_000)}`);
+    let reply = '';
+    socket.on('data', (bytes: Buffer) => {
+      reply += bytes.toString('latin1');
+    });
+    await once(socket, 'close');
+    expect(reply).toMatch(/^HTTP\/1\.1 413 /);
+    expect(await deliver()).toBe(200);
+  });
+
+  it('is taken as long as there are few of them', async () => {
+    const pieces = Array.from(BODY, (character) => `1\r\n${character}\r\n`).join('');
+    expect(await raw(withChunks(`${pieces}0\r\n\r\n`))).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('many connections', () => {
+  it('that say nothing leave room for those that do', { timeout: 30_000 }, async () => {
+    const silent: Socket[] = [];
+    try {
+      for (let at = 0; at < 2_100; at += 100)
+        silent.push(...(await Promise.all(Array.from({ length: 100 }, () => open()))));
+      expect(await deliver()).toBe(200);
+      expect(dropped).toBe(0);
+    } finally {
+      for (const socket of silent) socket.destroy();
+    }
+  });
+
+  it('that are too many are counted', { timeout: 30_000 }, async () => {
+    const busy: Socket[] = [];
+    const begun = `${message([LINE, HOST, 'Content-Length: 10'], '')}x`;
+    try {
+      for (let at = 0; at < 2_100; at += 100)
+        busy.push(...(await Promise.all(Array.from({ length: 100 }, () => open(begun)))));
+      await expect.poll(() => dropped, { timeout: 10_000 }).toBeGreaterThan(0);
+    } finally {
+      for (const socket of busy) socket.destroy();
+    }
   });
 });

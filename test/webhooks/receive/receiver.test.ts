@@ -33,6 +33,7 @@ const options = (): ReceiverOptions => ({
   onFailure: (error) => {
     failures.push(error);
   },
+  onDropped: () => undefined,
 });
 
 async function start(more: Partial<ReceiverOptions> = {}): Promise<string> {
@@ -242,6 +243,7 @@ describe('the webhook receiver', () => {
       clock: systemClock,
       onDelivery: () => undefined,
       onFailure: () => undefined,
+      onDropped: () => undefined,
     });
     await expect(again).rejects.toThrow(UsageError);
     await expect(again).rejects.toThrow('the port is taken');

@@ -21,6 +21,13 @@ describe('webhook signatures', () => {
     expect(printed.trim().split(/\s+/).at(-1)).toBe(sign(payload, secret));
   });
 
+  it('have no blanks around them other than spaces and tabs', () => {
+    const signature = sign(payload, secret);
+    expect(checkSignature(payload, ` ${signature}\t`, [secret])).toEqual({ ok: true });
+    for (const blank of ['\u00a0', '\ufeff', '\u2028', '\n', '\v'])
+      expect(checkSignature(payload, `${signature}${blank}`, [secret])).toMatchObject({ ok: false });
+  });
+
   it('are accepted bare and with sha256=, from any of several secrets', () => {
     const signature = sign(payload, secret);
     for (const header of [signature, `sha256=${signature}`, [signature]]) {

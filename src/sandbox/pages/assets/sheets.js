@@ -2,23 +2,26 @@
 import * as pdf from '/assets/pdf.min.mjs';
 
 pdf.GlobalWorkerOptions.workerSrc = '/assets/pdf.worker.min.mjs';
-/** Of a longer document, pages are drawn when they come near: each takes some megabytes. */
+/** Further pages are drawn when they come near: each takes some megabytes. */
 const DRAWN_AT_ONCE = 10;
 
-/** Calls `placed(sheet, number, size)` for each page, its size in points, before the page is drawn on the sheet. */
-export async function drawPages(pages, placed) {
+/**
+ * Calls `place(sheet, number, size, page)` for each page before it is drawn; `size` is in points, `page` is that of PDF.js.
+ * A page that is not displayed is drawn once it is.
+ */
+export async function drawPages(pages, place) {
   const file = await pdf.getDocument({ url: pages.dataset.document, isEvalSupported: false }).promise;
-  const later = new Map();
-  const watch = new IntersectionObserver(
+  const waiting = new Map();
+  const observer = new IntersectionObserver(
     (entries) => {
-      for (const { target, isIntersecting } of entries) if (isIntersecting) drawLater(target);
+      for (const { target, isIntersecting } of entries) {
+        if (!isIntersecting) continue;
+        observer.unobserve(target);
+        drawSheet(waiting.get(target), target);
+      }
     },
     { rootMargin: '1000px' },
   );
-  const drawLater = (sheet) => {
-    watch.unobserve(sheet);
-    drawSheet(later.get(sheet), sheet);
-  };
   for (let number = 1; number <= file.numPages; number++) {
     const page = await file.getPage(number);
     const { width, height } = page.getViewport({ scale: 1 });
@@ -28,19 +31,21 @@ export async function drawPages(pages, placed) {
     sheet.style.aspectRatio = `${width} / ${height}`;
     sheet.setAttribute('aria-label', `Page ${number} of ${file.numPages}`);
     pages.append(sheet);
-    placed(sheet, number, { width, height });
-    if (number <= DRAWN_AT_ONCE) await drawSheet(page, sheet);
+    await place(sheet, number, { width, height }, page);
+    if (number <= DRAWN_AT_ONCE && sheet.clientWidth > 0) await drawSheet(page, sheet);
     else {
-      later.set(sheet, page);
-      watch.observe(sheet);
+      waiting.set(sheet, page);
+      observer.observe(sheet);
     }
   }
   pages.dataset.ready = 'true';
 }
 
+/** On a small screen a page is drawn twice as fine, so that it can be magnified. */
 async function drawSheet(page, sheet) {
   const { width } = page.getViewport({ scale: 1 });
-  const viewport = page.getViewport({ scale: (sheet.clientWidth / width) * window.devicePixelRatio });
+  const fineness = window.devicePixelRatio * (sheet.clientWidth < 600 ? 2 : 1);
+  const viewport = page.getViewport({ scale: (sheet.clientWidth / width) * fineness });
   const canvas = document.createElement('canvas');
   canvas.width = viewport.width;
   canvas.height = viewport.height;

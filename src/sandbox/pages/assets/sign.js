@@ -1,56 +1,138 @@
-// Draws the document's pages and moves the fields onto them. Without it the page is a plain form.
+// Shows the document with its fields. Without this script the page is a plain form.
 
 import { padIn, preview, readStrokes } from './pad.js';
+import { paragraphBefore, paragraphsOf } from './reading.js';
 import { drawPages } from './sheets.js';
 
 const form = document.querySelector('form.signing');
 const pages = document.querySelector('.pages');
 const progress = document.querySelector('.actions [role="status"]');
 const next = document.querySelector('[data-next]');
+const sign = document.querySelector('[data-sign]');
+const views = document.querySelector('.tools .switch');
+/** On such a screen a page is too small to read and to fill in, so its text is shown with the fields in between. */
+const narrow = window.matchMedia('(max-width: 44rem)');
+/** For each page: its sheet, its size in points, its text, and its fields. */
+const placed = [];
 
-/** Fields stand on their page. On a narrow screen the pages keep a width at which they can be read, and are moved. */
-async function drawDocument() {
-  await drawPages(pages, (sheet, number, { width }) => placeFields(sheet, number, width));
+async function showDocument() {
+  await drawPages(pages, async (sheet, number, size, page) => {
+    const paragraphs = await paragraphsOf(page);
+    const text = document.createElement('div');
+    text.className = 'text';
+    text.append(...paragraphs.map(paragraph));
+    sheet.after(text);
+    const fields = [...form.querySelectorAll(`.field[data-page="${number}"]`)];
+    placed.push({ sheet, size, text, paragraphs, fields });
+    if (paragraphs.length === 0 && pages.dataset.view !== 'pages') show('pages');
+    placeFields(placed.at(-1));
+    for (const field of fields) sheet.append(spot(field, size));
+  });
   const list = document.querySelector('#fields')?.closest('section');
   if (list && !list.querySelector('.field')) list.hidden = true;
+  views.hidden = false;
 }
 
-function placeFields(sheet, number, width) {
-  const scale = sheet.clientWidth / width;
-  for (const field of form.querySelectorAll(`.field[data-page="${number}"]`)) {
-    const { x, y, width: fieldWidth, height } = field.dataset;
-    const place = { left: x, top: y, width: fieldWidth, height };
-    for (const [side, points] of Object.entries(place)) field.style[side] = `${Number(points) * scale}px`;
-    const control = field.querySelector('input, select, textarea');
-    control.style.fontSize = `${sizeIn(control, Number(fieldWidth) * scale, Number(height) * scale, scale)}px`;
-    sheet.append(field);
-    field.dispatchEvent(new Event('placed'));
+function paragraph({ text, isHeading }) {
+  const made = document.createElement(isHeading ? 'h3' : 'p');
+  made.dir = 'auto';
+  made.textContent = text;
+  return made;
+}
+
+/** On a narrow screen fields follow the text above them, otherwise they lie on their page. */
+function placeFields(one) {
+  if (narrow.matches) placeInText(one);
+  else placeOnPage(one);
+  for (const field of one.fields) field.dispatchEvent(new Event('placed'));
+}
+
+function placeInText({ text, paragraphs, fields }) {
+  const elements = [...text.querySelectorAll('h3, p')];
+  // Backwards, since each goes directly behind its paragraph.
+  for (const field of fields.toReversed()) {
+    field.removeAttribute('style');
+    controlOf(field).removeAttribute('style');
+    const before = elements[paragraphBefore(paragraphs, boxOf(field))];
+    if (!before) {
+      text.prepend(field);
+      continue;
+    }
+    before.after(field);
+    // The field has the same label.
+    before.hidden ||= labelOf(field).startsWith(before.textContent.trim());
   }
 }
 
-/** As large as the field allows; a date needs room for its ten figures and the button of the calendar. */
-function sizeIn(control, width, height, scale) {
-  if (control.matches('.hand')) return Math.min(40, height * 0.5);
-  const size = Math.min(18, Math.min(height, 22 * scale) * 0.6);
-  return control.type === 'date' ? Math.min(size, width / 9) : size;
+function placeOnPage({ sheet, size, fields }) {
+  for (const field of fields) {
+    layOver(field, size);
+    controlOf(field).style.fontSize = fontSizeIn(field, size);
+    sheet.append(field);
+  }
+}
+
+function labelOf(field) {
+  return field.querySelector('label').textContent;
+}
+
+function controlOf(field) {
+  return field.querySelector('input, select, textarea');
+}
+
+function boxOf({ dataset }) {
+  const [x, y, width, height] = ['x', 'y', 'width', 'height'].map((name) => Number(dataset[name]));
+  return { x, y, width, height };
+}
+
+function layOver(element, size, { x, y, width, height } = boxOf(element)) {
+  element.style.left = `${(x / size.width) * 100}%`;
+  element.style.top = `${(y / size.height) * 100}%`;
+  element.style.width = `${(width / size.width) * 100}%`;
+  element.style.height = `${(height / size.height) * 100}%`;
+}
+
+/** As large as the field allows; a date needs room for its ten digits and the button of the calendar. */
+function fontSizeIn(field, size) {
+  const { width, height } = boxOf(field);
+  const control = field.querySelector('input, select, textarea');
+  const ofPage = (points) => `${(points / size.width) * 100}cqw`;
+  if (control.matches('.hand')) return `min(40px, ${ofPage(height * 0.5)})`;
+  const points = Math.min(height, 22) * 0.6;
+  return `min(18px, ${ofPage(control.type === 'date' ? Math.min(points, width / 9) : points)})`;
+}
+
+/** Marks the place of a field on a page that is too small to fill in. */
+function spot(field, size) {
+  const made = button('spot', `Go to ${labelOf(field)}`);
+  made.tabIndex = -1;
+  layOver(made, size, boxOf(field));
+  made.addEventListener('click', () => reach(controlOf(field)));
+  return made;
+}
+
+function show(view) {
+  pages.dataset.view = view;
+  for (const choice of views.querySelectorAll('button'))
+    choice.setAttribute('aria-pressed', String(choice.dataset.view === view));
 }
 
 function drawingOf(field) {
   return field.querySelector('input[name^="d."]');
 }
 
-/** A button to draw beside what is typed, and the drawing in its place once there is one. */
+/** Adds a button that opens the pad, and shows the drawing in place of the text once there is one. */
 function makeDrawable(field, pad) {
   const typed = field.querySelector('.hand');
   const drawing = drawingOf(field);
-  const name = field.querySelector('label').textContent;
+  const name = labelOf(field);
   const draw = button('pen', `Draw: ${name}`, 'Draw');
   const shown = button('ink', `${name}, drawn: draw it again`);
   const type = button('pen', `Type instead: ${name}`, 'Type');
   const canvas = document.createElement('canvas');
   shown.append(canvas);
   typed.after(draw, shown, type);
-  const show = () => {
+  const update = () => {
     const isDrawn = drawing.value !== '';
     typed.hidden = draw.hidden = isDrawn;
     shown.hidden = type.hidden = !isDrawn;
@@ -60,18 +142,18 @@ function makeDrawable(field, pad) {
   const ask = async () => {
     const drawn = await pad.draw(`Draw: ${name}`, drawing.value);
     if (drawn !== undefined) drawing.value = drawn;
-    show();
+    update();
     (shown.hidden ? draw : shown).focus();
   };
   draw.addEventListener('click', ask);
   shown.addEventListener('click', ask);
   type.addEventListener('click', () => {
     drawing.value = '';
-    show();
+    update();
     typed.focus();
   });
-  field.addEventListener('placed', show);
-  show();
+  field.addEventListener('placed', update);
+  update();
 }
 
 function button(kind, label, text = '') {
@@ -89,24 +171,31 @@ function isFilled(control) {
   return control.value.trim() !== '' || Boolean(drawingOf(control.closest('.field'))?.value);
 }
 
+function emptyFields() {
+  return [...form.querySelectorAll('.field [required]')].filter((control) => !isFilled(control));
+}
+
+/** "Next field" is the main button until every required field is complete, then it is "Sign". */
 function countFields() {
-  const required = [...form.querySelectorAll('.field [required]')];
-  const left = required.filter((control) => !isFilled(control));
-  progress.textContent = `${required.length - left.length} of ${required.length}`;
-  next.hidden = left.length === 0;
+  const left = emptyFields().length;
+  progress.textContent = left === 0 ? 'Ready to sign' : `${left} field${left === 1 ? '' : 's'} left`;
+  next.hidden = left === 0;
+  sign.classList.toggle('main', left === 0);
 }
 
-/** The first required field that is empty, after the one that was reached last. */
+let last;
+
+/** Goes to the first empty required field after the one it went to last. */
 function goToNext() {
-  const left = [...form.querySelectorAll('.field [required]')].filter((control) => !isFilled(control));
-  const at = left.indexOf(document.activeElement);
-  reach(left[(at + 1) % left.length]);
+  const left = emptyFields();
+  const isAfter = (control) => last?.compareDocumentPosition(control) & Node.DOCUMENT_POSITION_FOLLOWING;
+  last = left.find(isAfter) ?? left[0];
+  reach(last);
 }
 
-/** Brings a control into view, also sideways, and puts the cursor into it. */
 function reach(control) {
   if (!control) return;
-  (control.closest('.field') ?? control).scrollIntoView({ block: 'center', inline: 'center' });
+  (control.closest('.field') ?? control).scrollIntoView({ block: 'center' });
   control.focus({ preventScroll: true });
 }
 
@@ -116,14 +205,16 @@ if (form) {
   const pad = padIn(document.querySelector('#pad'));
   for (const hand of form.querySelectorAll('.hand')) makeDrawable(hand.closest('.field'), pad);
   next.addEventListener('click', goToNext);
+  views.addEventListener('click', ({ target }) => target.dataset.view && show(target.dataset.view));
+  narrow.addEventListener('change', () => placed.forEach(placeFields));
   for (const link of document.querySelectorAll('.problems a'))
     link.addEventListener('click', (event) => {
       event.preventDefault();
       reach(document.getElementById(link.hash.slice(1)));
     });
+  const dialog = document.querySelector('#decline');
+  document.querySelector('[data-opens="decline"]').addEventListener('click', () => dialog.showModal());
+  document.querySelector('[data-closes="decline"]').addEventListener('click', () => dialog.close());
+  if (location.hash === '#decline') dialog.showModal();
+  showDocument().catch(() => pages.append('The pages can’t be shown here. Open the PDF instead.'));
 }
-const dialog = document.querySelector('#decline');
-document.querySelector('[data-opens="decline"]')?.addEventListener('click', () => dialog.showModal());
-document.querySelector('[data-closes="decline"]')?.addEventListener('click', () => dialog.close());
-if (pages)
-  drawDocument().catch(() => pages.append('The pages could not be drawn here; open the PDF instead.'));

@@ -140,6 +140,7 @@ function scoped(scope: Scope, choices: Choices) {
 function audited({ store, clock, randomId }: RouteOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     c.set('caller', null);
+    const start = clock.now();
     await next();
     const key = c.var.caller;
     const value: AuditRecord = {
@@ -151,6 +152,8 @@ function audited({ store, clock, randomId }: RouteOptions) {
       method: c.req.method,
       path: c.req.path,
       status: c.res.status,
+      query: new URL(c.req.url).search.slice(1),
+      durationMs: clock.now() - start,
     };
     store.note({ kind: 'audit', value });
   });

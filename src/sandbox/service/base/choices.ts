@@ -192,7 +192,7 @@ export const CHOICES = {
   finalisation: {
     values: ['at-once', 'delayed'],
     decides:
-      'COMPLETED with the last signature, or 5 s of the sandbox clock later, IN_PROGRESS until then. The papers come first.',
+      'COMPLETED with the last signature, or 5 s of the sandbox clock later, IN_PROGRESS until then. The documents come first.',
     why: 'How long completing takes is not shown.',
   },
 } as const satisfies Record<string, Choice>;

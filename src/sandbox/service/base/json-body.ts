@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parseJson } from '../../../kernel/json.ts';
-import { ApiError, invalidBody } from './errors.ts';
+import { BodyLimitError, readBounded } from '../../../kernel/streams.ts';
+import { type ApiError, invalidBody } from './errors.ts';
 import { inexactNumbers } from './exact-numbers.ts';
 
 /** Largest request body. */
@@ -34,21 +35,14 @@ function parsed(bytes: Buffer): { text: string; value: unknown } {
 }
 
 async function readBytes(incoming: IncomingMessage, most: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
   try {
-    // Not destroying: the refusal still has to travel over this connection.
-    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-      if (!Buffer.isBuffer(chunk)) continue;
-      size += chunk.length;
-      if (size > most) throw tooLarge(most);
-      chunks.push(chunk);
-    }
+    // The stream stays open: the refusal is sent over this connection.
+    return await readBounded(incoming.iterator({ destroyOnReturn: false }), most);
   } catch (error) {
-    if (error instanceof ApiError) throw error;
-    throw invalidBody({ body: ['The body was cut short'] });
+    if (!(error instanceof BodyLimitError)) throw invalidBody({ body: ['The body was cut short'] });
+    if (error.limit === 'bytes') throw tooLarge(most);
+    throw invalidBody({ body: ['Must not come in thousands of tiny pieces'] }, error.message, 413);
   }
-  return Buffer.concat(chunks);
 }
 
 function tooLarge(most: number): ApiError {

@@ -9,7 +9,12 @@ import { ApiError, asApiError, errorText, notFound } from './errors.ts';
  * those who ask before it is known. */
 export interface ServiceEnv {
   Bindings: HttpBindings;
-  Variables: { key: KeyRecord; caller: KeyRecord | null };
+  Variables: {
+    key: KeyRecord;
+    caller: KeyRecord | null;
+    /** The sandbox's time when a page was requested; set for pages only. */
+    now?: string;
+  };
 }
 
 export type ServiceContext = Context<ServiceEnv>;

@@ -4,15 +4,15 @@ import type { SeedResult } from '../../embed-model.ts';
 import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
 import type { RateWindow } from '../api/rate-window.ts';
 import { deliveryView, envelopeView, mailView } from '../api/representation.ts';
-import type { Choices } from '../base/choices.ts';
+import { type Choices, problemsIn } from '../base/choices.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
 import type { Engine, Visitor } from '../engine/engine.ts';
 import type { EnteredValues } from '../engine/fields.ts';
-import type { OwedPapers } from '../engine/owed-papers.ts';
+import type { PendingDocuments } from '../engine/pending-documents.ts';
 import { nextSigner } from '../engine/predicates.ts';
 import type { ResetLock } from '../engine/reset-lock.ts';
-import type { Faults } from '../faults/faults.ts';
+import { checkFaults, type Faults } from '../faults/faults.ts';
 import type { ReadSeed } from '../seed/schema.ts';
 import type { Seeder } from '../seed/seeder.ts';
 import { hashOf, type RandomId } from '../store/keys.ts';
@@ -36,7 +36,7 @@ export interface ControlPlaneOptions {
   seeder: Seeder;
   snapshots: Snapshots;
   randomId: RandomId;
-  owedPapers: OwedPapers;
+  pendingDocuments: PendingDocuments;
   /** What the sandbox was started with. */
   seed: ReadSeed | undefined;
 }
@@ -47,6 +47,12 @@ export interface SignRequest {
   values?: EnteredValues | undefined;
   /** Everyone who has not signed yet, in order. */
   all?: boolean | undefined;
+}
+
+/** Selects webhooks. */
+export interface DeliveryFilter {
+  envelopeId?: string | undefined;
+  event?: string | undefined;
 }
 
 /** Which mails are meant; an address in any case. */
@@ -114,9 +120,9 @@ export class ControlPlane {
 
   /** Back to the first day, with the seed, the choices and faults of the start. */
   async reset(): Promise<void> {
-    const { engine, apiKey, rates, choices, faults, owedPapers, seeder, seed } = this.#options;
+    const { engine, apiKey, rates, choices, faults, pendingDocuments, seeder, seed } = this.#options;
     await engine.reset(hashOf(apiKey), async () => {
-      owedPapers.forget();
+      pendingDocuments.forget();
       if (seed !== undefined) await seeder.put(seed);
     });
     rates.clear();
@@ -140,11 +146,11 @@ export class ControlPlane {
 
   /** Goes back to a kept state, its clock included; choices and faults stay. Without a name: to the latest. */
   async restoreSnapshot(name?: string): Promise<SnapshotInfo> {
-    const { snapshots, engine, rates, owedPapers } = this.#options;
+    const { snapshots, engine, rates, pendingDocuments } = this.#options;
     const info = name === undefined ? (await snapshots.list()).at(-1) : await snapshots.info(name);
     if (info === undefined) throw notFound('Snapshot');
     await engine.replace(await snapshots.state(info.name), async () => {
-      owedPapers.forget();
+      pendingDocuments.forget();
       await snapshots.restoreFiles(info.name);
     });
     rates.clear();
@@ -160,25 +166,75 @@ export class ControlPlane {
     return resets.exclusive(() => snapshots.remove(name));
   }
 
-  async deliveries(envelopeId: string | undefined) {
-    await this.#options.engine.catchUp();
-    const { deliveries } = this.#options.store.state;
-    const isMeant = (one: DeliveryRecord) => envelopeId === undefined || one.envelopeId === envelopeId;
-    return [...deliveries.values()].filter(isMeant).map(deliveryView);
+  /** Every envelope of the sandbox, oldest first. */
+  async envelopes() {
+    const { engine, store } = this.#options;
+    await engine.catchUp();
+    const byAge = [...store.state.envelopes.values()].sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+    return byAge.map((envelope) => this.#shown(envelope));
   }
 
-  /** Mails in the order in which they were sent. Where there is none, one is waited for so long. */
-  async mails(filter: MailFilter, waitMs = 0, signal?: AbortSignal) {
+  async envelope(id: string) {
+    await this.#options.engine.catchUp();
+    return this.#shown(this.#options.engine.envelope(id));
+  }
+
+  /** Returns the faults and how often each occurred, after replacing them where `wanted` is given. */
+  faults(wanted?: unknown) {
+    const { faults } = this.#options;
+    if (wanted !== undefined) {
+      const checked = checkFaults(wanted);
+      if ('details' in checked) throw invalidBody(checked.details, 'The faults are not valid');
+      faults.set(checked.data);
+    }
+    return faults.view();
+  }
+
+  /** Returns every choice, after changing those in `wanted`. */
+  choices(wanted: Record<string, string> = {}) {
+    const { choices } = this.#options;
+    const problems = problemsIn(wanted);
+    if (Object.keys(problems).length > 0) throw invalidBody(problems, 'The choices are not valid');
+    choices.set(wanted);
+    return choices.list();
+  }
+
+  /** Webhooks in the order of their creation. With `waitMs`, waits that long for one that was attempted. */
+  deliveries({ envelopeId, event }: DeliveryFilter, waitMs = 0, signal?: AbortSignal) {
+    const isMeant = (one: DeliveryRecord) =>
+      (envelopeId === undefined || one.envelopeId === envelopeId) &&
+      (event === undefined || one.event === event);
+    const find = () => [...this.#options.store.state.deliveries.values()].filter(isMeant).map(deliveryView);
+    const isDone = (found: ReturnType<typeof find>) => found.some(({ attempts }) => attempts.length > 0);
+    return this.#waitFor('delivery', { find, isDone, waitMs, signal });
+  }
+
+  /** Mails in the order in which they were sent. Where there is none, waits `waitMs` for one. */
+  mails(filter: MailFilter, waitMs = 0, signal?: AbortSignal) {
+    const find = () => this.#mailsOf(filter);
+    return this.#waitFor('mail', { find, isDone: (found) => found.length > 0, waitMs, signal });
+  }
+
+  /** Returns what `find` finds, as soon as `isDone` accepts it or the time is up. Waits in real time. */
+  async #waitFor<T>(
+    kind: 'mail' | 'delivery',
+    {
+      find,
+      isDone,
+      waitMs,
+      signal,
+    }: { find: () => T; isDone: (found: T) => boolean; waitMs: number; signal: AbortSignal | undefined },
+  ): Promise<T> {
     const { store, realClock, engine } = this.#options;
     await engine.catchUp();
     const until = realClock.now() + waitMs;
     const bell = new Bell(realClock);
-    const unwatch = store.watch((change) => change.kind === 'mail' && bell.ring());
+    const unwatch = store.watch((change) => change.kind === kind && bell.ring());
     try {
       for (;;) {
-        const found = this.#mailsOf(filter);
+        const found = find();
         const left = until - realClock.now();
-        if (found.length > 0 || left <= 0) return found;
+        if (left <= 0 || isDone(found)) return found;
         await bell.wait(left, signal);
       }
     } finally {

@@ -2,7 +2,6 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { deliveryView, keyView, pageOf, pageView } from '../api/representation.ts';
-import type { Choices } from '../base/choices.ts';
 import { ApiError } from '../base/errors.ts';
 import { isLocalHost } from '../base/host-check.ts';
 import { readJson } from '../base/json-body.ts';
@@ -10,7 +9,6 @@ import type { SandboxClock } from '../base/sandbox-clock.ts';
 import { bodies, parseBody, parseListQuery, parseMailQuery } from '../base/validation.ts';
 import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod } from '../base/web.ts';
 import type { Engine, Visitor } from '../engine/engine.ts';
-import type { Faults } from '../faults/faults.ts';
 import { parseSeedBody } from '../seed/schema.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
@@ -22,8 +20,6 @@ export interface ControlOptions extends KeyContext {
   store: Store;
   engine: Engine;
   clock: SandboxClock;
-  choices: Choices;
-  faults: Faults;
   control: ControlPlane;
   /** Aborts when the service closes: nobody waits any longer. */
   closing: AbortSignal;
@@ -99,7 +95,7 @@ function snapshotRoutes(app: Hono<ServiceEnv>, { control }: ControlOptions): voi
 
 function recordRoutes(app: Hono<ServiceEnv>, { engine, control, closing, store }: ControlOptions): void {
   app.get('/deliveries', async (c) =>
-    reply(c, { data: await control.deliveries(c.req.query('envelopeId')) }),
+    reply(c, { data: await control.deliveries({ envelopeId: c.req.query('envelopeId') }) }),
   );
   app.post('/deliveries/:id/replay', async (c) =>
     reply(c, { data: deliveryView(await engine.replay(c.req.param('id'))) }),

@@ -1,4 +1,4 @@
-import type { PaperMaker, TemplateField, TemplateRecord } from '../../model.ts';
+import type { DocumentMaker, TemplateField, TemplateRecord } from '../../model.ts';
 import { invalidBody, invalidState, notFound } from '../base/errors.ts';
 import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
 import type { ResetLock } from '../engine/reset-lock.ts';
@@ -10,7 +10,7 @@ export interface TemplateServiceOptions {
   store: Store;
   clock: SandboxClock;
   randomId: RandomId;
-  papers: PaperMaker;
+  documents: DocumentMaker;
   uploads: Uploads;
   resets: ResetLock;
 }
@@ -45,7 +45,7 @@ export class TemplateService {
 
   /** A template of these pages, still without fields. The file is on disk before the template exists. */
   async upload(words: TemplateWords, pdf: Uint8Array): Promise<TemplateRecord> {
-    const inspection = await this.#options.papers.inspect(pdf);
+    const inspection = await this.#options.documents.inspect(pdf);
     if ('problem' in inspection) throw invalidBody({ pdf: [inspection.problem] }, 'The file was not taken');
     return this.#put({ ...words, fields: [] }, inspection.pages, pdf);
   }

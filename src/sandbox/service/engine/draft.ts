@@ -5,7 +5,7 @@ import { invalidBody } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import type { CreateBody } from '../base/validation.ts';
 import type { RandomId } from '../store/keys.ts';
-import { storageKey } from './paper-store.ts';
+import { storageKey } from './document-store.ts';
 
 const ORDERS = { parallel: 'PARALLEL', sequential: 'SEQUENTIAL' } as const satisfies Record<
   string,

@@ -1,22 +1,22 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import type { DeliveryRecord, EnvelopeRecord, PaperMaker, TemplateRecord } from '../../model.ts';
+import { Turns } from '../../../kernel/turns.ts';
+import type { DeliveryRecord, DocumentMaker, EnvelopeRecord, TemplateRecord } from '../../model.ts';
 import type { Choices } from '../base/choices.ts';
 import type { DueQueue } from '../base/due-queue.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import { Alarm, isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
 import type { Trouble } from '../base/trouble.ts';
-import { Turns } from '../base/turns.ts';
 import type { CreateBody } from '../base/validation.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { KeptState } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import { advanceClock } from './advance.ts';
+import type { DocumentStore } from './document-store.ts';
 import { draftEnvelope } from './draft.ts';
 import { type Entries, fillFields } from './fields.ts';
 import * as lifecycle from './lifecycle.ts';
 import { copyOf, outcomeOf } from './outcome.ts';
-import type { PaperStore } from './paper-store.ts';
 import * as predicates from './predicates.ts';
 import type { Quota } from './quota.ts';
 import { remind } from './reminders.ts';
@@ -31,8 +31,8 @@ export interface EngineOptions {
   /** Where a reset puts the sandbox's clock, in ms since the epoch; at the machine's time without it. */
   startsAt: number | undefined;
   sender: WebhookSender;
-  papers: PaperMaker;
-  paperStore: PaperStore;
+  documents: DocumentMaker;
+  documentStore: DocumentStore;
   resets: ResetLock;
   trouble: Trouble;
   randomId: RandomId;
@@ -53,7 +53,7 @@ const TRY_AGAIN_MS = 5000;
 /** Envelopes that come due together are brought up to date so many at a time. */
 const DUE_AT_ONCE = 500;
 
-/** Carries out what the API, a signer or the clock asks: lifecycle, papers, mails, webhooks, in one durable step. */
+/** Carries out what the API, a signer or the clock asks: lifecycle, documents, mails, webhooks, in one durable step. */
 export class Engine {
   readonly #options: EngineOptions;
   readonly #turns = new Turns();
@@ -100,14 +100,14 @@ export class Engine {
     const draft = draftEnvelope(orgId, template, body, now, { randomId, rules });
     const release = this.#options.quota.reserve(orgId, now, draft.signers.length);
     try {
-      await this.#options.resets.shared(() => this.#options.paperStore.putDocument(template, draft));
+      await this.#options.resets.shared(() => this.#options.documentStore.putDocument(template, draft));
       if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt)
         throw notFound('Template');
       return await this.#commit(
         body.sendImmediately ? lifecycle.send(draft, now, rules) : lifecycle.unchanged(draft),
       );
     } catch (error) {
-      await this.#options.paperStore.clear(draft).catch(() => undefined);
+      await this.#options.documentStore.clear(draft).catch(() => undefined);
       throw error;
     } finally {
       release();
@@ -217,14 +217,14 @@ export class Engine {
       const before = this.envelope(id);
       const done = step(before, now);
       if (done.envelope === before) return before;
-      // The papers come first: an envelope that says COMPLETED has them.
+      // The documents come first: an envelope that says COMPLETED has them.
       await this.#options.resets.shared(async () => {
         if (done.envelope.status === 'COMPLETED')
-          await this.#options.paperStore.putSigned(this.#templateOf(before), done.envelope);
+          await this.#options.documentStore.putSigned(this.#templateOf(before), done.envelope);
       });
       if (this.#state.envelopes.get(id) === before) return this.#commit(done);
-      // A reset came in between: the papers just put belong to nobody.
-      await this.#options.paperStore.clear(done.envelope);
+      // A reset came in between: the documents just put belong to nobody.
+      await this.#options.documentStore.clear(done.envelope);
       throw notFound('Envelope');
     });
   }
@@ -248,9 +248,9 @@ export class Engine {
     if (!envelope || !predicates.isFinalising(envelope)) return;
     const done = lifecycle.finalise(envelope, this.#rules);
     const template = this.#templateOf(envelope);
-    await this.#options.resets.shared(() => this.#options.paperStore.putSigned(template, done.envelope));
+    await this.#options.resets.shared(() => this.#options.documentStore.putSigned(template, done.envelope));
     if (this.#state.envelopes.get(id) === envelope) await this.#commit(done);
-    else await this.#options.paperStore.clear(done.envelope);
+    else await this.#options.documentStore.clear(done.envelope);
   }
 
   #setAlarm(moved = false): void {

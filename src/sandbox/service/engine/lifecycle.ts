@@ -2,8 +2,8 @@ import type { Drawing, EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord } 
 import { DEFAULT_RULES, type Rules } from '../base/choices.ts';
 import { invalidState } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
+import { storageKey } from './document-store.ts';
 import { completedEvent, type EventDraft, envelopeEvent, signedEvent } from './events.ts';
-import { storageKey } from './paper-store.ts';
 import { FINALISING_MS, hasTurn, isActive, isFinalising, lastSignedAt, requireOpen } from './predicates.ts';
 
 /**

@@ -1,8 +1,8 @@
+import { inUtc, longDay } from '../../documents/drawing/times.ts';
 import type { EnvelopeRecord, MailRecord, SignerRecord } from '../../model.ts';
-import { inUtc } from '../../papers/drawing/times.ts';
 import type { MailDraft } from './lifecycle.ts';
 
-/** The mail a draft stands for, written as the signer would read it. `link` opens the signing page. */
+/** Composes an email to a signer. `link` opens the signing page. */
 export function composeMail(
   envelope: EnvelopeRecord,
   signer: SignerRecord,
@@ -26,7 +26,7 @@ function wording(kind: MailRecord['kind'], envelope: EnvelopeRecord, link: strin
   const { subject, templateName } = envelope;
   const note = envelope.message === '' ? [] : [envelope.message];
   const invitation = [...note, `Open and sign "${templateName}" here:\n${link}`];
-  const until = `The link works until ${inUtc(envelope.expiresAt)}.`;
+  const until = `Sign by ${longDay(envelope.expiresAt)}. The link expires at ${inUtc(envelope.expiresAt)}.`;
   switch (kind) {
     case 'request':
       return { subject, lines: [...invitation, until] };
@@ -38,10 +38,13 @@ function wording(kind: MailRecord['kind'], envelope: EnvelopeRecord, link: strin
       return { subject: `Declined: ${subject}`, lines: [`"${templateName}" was declined by a signer.`] };
     case 'cancelled':
       return {
-        subject: `Cancelled: ${subject}`,
-        lines: [`The request to sign "${templateName}" was cancelled.`],
+        subject: `Canceled: ${subject}`,
+        lines: [`The request to sign "${templateName}" was canceled.`],
       };
     case 'expired':
-      return { subject: `Expired: ${subject}`, lines: [`The time to sign "${templateName}" is over.`] };
+      return {
+        subject: `Expired: ${subject}`,
+        lines: [`The request to sign "${templateName}" has expired.`],
+      };
   }
 }

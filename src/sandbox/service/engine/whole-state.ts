@@ -1,11 +1,11 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import type { PaperMaker } from '../../model.ts';
+import type { DocumentMaker } from '../../model.ts';
 import type { SandboxClock } from '../base/sandbox-clock.ts';
 import type { Change } from '../store/records.ts';
 import type { KeptState } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
-import type { PaperStore } from './paper-store.ts';
+import type { DocumentStore } from './document-store.ts';
 
 /* Moves of the whole service: nothing of what was under way goes on behind them. */
 
@@ -16,14 +16,14 @@ interface Parts {
   /** Where a reset puts the sandbox's clock, in ms since the epoch; at the machine's time without it. */
   startsAt: number | undefined;
   sender: WebhookSender;
-  papers: PaperMaker;
-  paperStore: PaperStore;
+  documents: DocumentMaker;
+  documentStore: DocumentStore;
 }
 
 /** Back to templates of the sandbox's own and the key of that hash. */
 export async function resetState(
   keptKeyHash: string,
-  { store, sender, clock, papers, paperStore, realClock, startsAt }: Parts,
+  { store, sender, clock, documents, documentStore, realClock, startsAt }: Parts,
 ): Promise<void> {
   const key = store.state.keyByHash(keptKeyHash);
   const offset = startsAt === undefined ? 0 : startsAt - realClock.now();
@@ -32,7 +32,7 @@ export async function resetState(
     { kind: 'reset', value: null },
     { kind: 'org', value: store.state.orgId },
     { kind: 'clock', value: offset },
-    ...papers.templates().map((value): Change => ({ kind: 'template', value })),
+    ...documents.templates().map((value): Change => ({ kind: 'template', value })),
     ...(key ? [{ kind: 'key', value: key } satisfies Change] : []),
   ]);
   try {
@@ -42,7 +42,7 @@ export async function resetState(
     throw error;
   }
   clock.offsetMs = offset;
-  await paperStore.clear();
+  await documentStore.clear();
 }
 
 /** To a state that was kept, its files included. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { UsageError } from '../../../kernel/errors.ts';
-import { EVENTS, type EventName, PAPERS } from '../../../kernel/vocabulary.ts';
+import { DOCUMENT_KINDS, EVENTS, type EventName } from '../../../kernel/vocabulary.ts';
 import { TAMPERINGS, type Tampering } from '../../model.ts';
 import { checked } from '../base/validation.ts';
 
@@ -53,16 +53,16 @@ const settingsSchema = z.strictObject({
       ...chance,
       ms: wait.ms.optional(),
       reads: z.int().min(1).max(1_000_000).optional(),
-      match: z.enum(PAPERS).optional(),
+      match: z.enum(DOCUMENT_KINDS).optional(),
     })
     .refine(({ ms, reads }) => ms !== undefined || reads !== undefined, {
       path: ['ms'],
       error: 'Give ms, reads or both; then whichever comes first',
     })
     .optional(),
-  /** A sealed paper lies in the bucket as somebody else has left it. */
+  /** A sealed document lies in the bucket as somebody else has left it. */
   tamperedPaper: z
-    .strictObject({ ...chance, how: z.enum(TAMPERINGS), match: z.enum(PAPERS).optional() })
+    .strictObject({ ...chance, how: z.enum(TAMPERINGS), match: z.enum(DOCUMENT_KINDS).optional() })
     .optional(),
   webhooks: z
     .strictObject({
@@ -192,8 +192,8 @@ export class Faults {
     return this.#strikes('missingObject', fault) ? { ms: fault.ms, reads: fault.reads } : null;
   }
 
-  /** What was done to a sealed paper before it came into the bucket; null for nothing. */
-  forPaper(key: string): Tampering | null {
+  /** What was done to a sealed document before it came into the bucket; null for nothing. */
+  forDocument(key: string): Tampering | null {
     const fault = this.#settings.tamperedPaper;
     if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return null;
     return this.#strikes('tamperedPaper', fault) ? fault.how : null;

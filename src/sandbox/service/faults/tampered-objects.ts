@@ -1,13 +1,17 @@
-import type { ObjectWriter, PaperMaker } from '../../model.ts';
+import type { DocumentMaker, ObjectWriter } from '../../model.ts';
 import type { Faults } from './faults.ts';
 
-/** The bucket of a service whose sealed papers somebody changes on the way, where the faults say so. */
-export function tamperedObjects(objects: ObjectWriter, faults: Faults, papers: PaperMaker): ObjectWriter {
+/** The bucket of a service whose sealed documents somebody changes on the way, where the faults say so. */
+export function tamperedObjects(
+  objects: ObjectWriter,
+  faults: Faults,
+  documents: DocumentMaker,
+): ObjectWriter {
   return {
     async put(key, body, contentType) {
       const isSealed = Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('/ByteRange');
-      const how = isSealed ? faults.forPaper(key) : null;
-      await objects.put(key, how === null ? body : await papers.tampered(body, how), contentType);
+      const how = isSealed ? faults.forDocument(key) : null;
+      await objects.put(key, how === null ? body : await documents.tampered(body, how), contentType);
     },
     get: (key) => objects.get(key),
     clear: (keys) => objects.clear(keys),

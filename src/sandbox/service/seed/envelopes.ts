@@ -1,14 +1,14 @@
 import { parseDuration } from '../../../kernel/duration.ts';
-import { LIMITS, PAPERS } from '../../../kernel/vocabulary.ts';
+import { DOCUMENT_KINDS, LIMITS } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, SignerStatus, TemplateRecord } from '../../model.ts';
 import { DEFAULT_RULES } from '../base/choices.ts';
 import { ApiError } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
+import { storageKey } from '../engine/document-store.ts';
 import { draftEnvelope } from '../engine/draft.ts';
 import { fillFields } from '../engine/fields.ts';
 import * as lifecycle from '../engine/lifecycle.ts';
 import { outcomeOf } from '../engine/outcome.ts';
-import { storageKey } from '../engine/paper-store.ts';
 import { isActive } from '../engine/predicates.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { Change } from '../store/records.ts';
@@ -70,7 +70,7 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Chan
   if (status === 'IN_PROGRESS' && envelope.status === 'SENT') envelope.status = status;
   if (envelope.status !== status)
     throw new SeedProblem('status', `Can't be ${status}: with these signers it is ${envelope.status}`);
-  envelope.owedPapers = PAPERS.filter((paper) => paper === 'document' || status === 'COMPLETED');
+  envelope.owedPapers = DOCUMENT_KINDS.filter((kind) => kind === 'document' || status === 'COMPLETED');
   return [{ kind: 'envelope', value: envelope }, ...path.mails];
 }
 

@@ -2,14 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Document, LineCounter } from 'yaml';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
-import { UsageError } from '../../../kernel/errors.ts';
+import { messageOf, UsageError } from '../../../kernel/errors.ts';
 import { diskReason } from '../../../kernel/files/disk-reason.ts';
 import { readRegularBytes } from '../../../kernel/files/regular-file.ts';
-import { isList, isRecord } from '../../../kernel/json.ts';
+import { isRecord } from '../../../kernel/json.ts';
 import type { SandboxSeed } from '../../embed-model.ts';
 import { UPLOAD } from '../../model.ts';
 import { checked } from '../base/validation.ts';
 import { type CheckedSeed, type ReadSeed, seedSchema } from './schema.ts';
+import { NodeIndex, repeatedKey, startOf } from './yaml-nodes.ts';
 
 /** A seed that can be put in, and how what is wrong with it is told. */
 export interface Seed extends ReadSeed {
@@ -33,15 +34,18 @@ export async function readSeed(source: SandboxSeed | string | { path: string; te
   const text = typeof source === 'string' ? await textOf(path) : source.text;
   const { parseDocument, LineCounter: Lines } = await import('./yaml.ts');
   const lines = new Lines();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // The parser compares each key with every other one, which takes minutes for 200,000 of them.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const name = path === '-' ? 'The seed on stdin' : path;
   const [broken] = document.errors;
-  if (broken !== undefined) {
-    const { line } = lines.linePos(broken.pos[0]);
-    throw new UsageError(`${name} is neither YAML nor JSON: line ${line}: ${broken.message}.`);
+  const mistake = broken ? { at: broken.pos[0], message: broken.message } : repeatedKey(document.contents);
+  if (mistake !== undefined) {
+    const { line } = lines.linePos(mistake.at);
+    throw new UsageError(`${name} is neither YAML nor JSON: line ${line}: ${mistake.message}.`);
   }
+  const nodes = new NodeIndex();
   const mistakes = (details: ErrorDetails) =>
-    told(name, details, (field) => lineOf(document, lines, field.split('.')));
+    told(name, details, (field) => lineOf(document, nodes, lines, field.split('.')));
   const folder = path === '-' ? process.cwd() : dirname(resolve(path));
   return finished(plainOf(document, name), folder, mistakes);
 }
@@ -53,12 +57,14 @@ function isText(source: SandboxSeed | { path: string; text: string }): source is
   return isRecord(source) && 'path' in source && 'text' in source;
 }
 
-/** Aliases may stand for each other again and again; a file that grows without end by them is none. */
+/** @throws UsageError for an alias without an anchor, and for aliases that repeat each other without end. */
 function plainOf(document: Document, name: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 }) ?? {};
   } catch (error) {
-    throw new UsageError(`${name} can't be read: its aliases stand for too much.`, { cause: error });
+    const unknown = /^Unresolved alias.*: (.+)$/.exec(messageOf(error))?.[1];
+    const why = unknown === undefined ? 'its aliases repeat too much' : `the alias *${unknown} has no anchor`;
+    throw new UsageError(`${name} can't be read: ${why}.`, { cause: error });
   }
 }
 
@@ -121,25 +127,20 @@ function told(
 }
 
 /** The line of a field; of what is missing, that of what it is missing in. */
-function lineOf(document: Document, lines: LineCounter, path: readonly string[]): number | undefined {
-  for (let length = path.length; length >= 0; length--) {
-    const keys = path.slice(0, length).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
-    const start = keyStart(document, keys) ?? startOf(document.getIn(keys, true));
-    if (start !== undefined) return lines.linePos(start).line;
+function lineOf(
+  { contents }: Document,
+  nodes: NodeIndex,
+  lines: LineCounter,
+  path: readonly string[],
+): number | undefined {
+  let node: unknown = contents;
+  let start = startOf(node);
+  for (const name of path) {
+    const item = nodes.item(node, name);
+    if (item === undefined) break;
+    // The value of a field may begin on a later line than its name.
+    node = isRecord(item) && 'key' in item ? item.value : item;
+    start = startOf(isRecord(item) && 'key' in item ? item.key : item) ?? startOf(node) ?? start;
   }
-  return undefined;
-}
-
-/** Where the name of a field stands: its value may begin on a later line. */
-function keyStart(document: Document, keys: readonly (string | number)[]): number | undefined {
-  const parent: unknown = document.getIn(keys.slice(0, -1), true);
-  if (!isRecord(parent) || !isList(parent.items)) return undefined;
-  const named = parent.items.filter(isRecord).find(({ key }) => isRecord(key) && key.value === keys.at(-1));
-  return startOf(named?.key);
-}
-
-/** Where a node of the document begins. */
-function startOf(node: unknown): number | undefined {
-  const start = isRecord(node) && isList(node.range) ? node.range[0] : undefined;
-  return typeof start === 'number' ? start : undefined;
+  return start === undefined ? undefined : lines.linePos(start).line;
 }

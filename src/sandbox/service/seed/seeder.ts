@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
 import { SCOPES } from '../../../kernel/vocabulary.ts';
 import type { SeededKey, SeedResult } from '../../embed-model.ts';
-import type { PageSize, PaperMaker, TemplateRecord } from '../../model.ts';
+import type { DocumentMaker, PageSize, TemplateRecord } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
 import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
 import { makeKey, type RandomId } from '../store/keys.ts';
@@ -16,7 +16,7 @@ import { seededTemplate } from './templates.ts';
 export interface SeederOptions {
   store: Store;
   clock: SandboxClock;
-  papers: PaperMaker;
+  documents: DocumentMaker;
   uploads: Uploads;
   /** What ids and links are derived from: the same seed in the same sandbox has the same. */
   apiKey: string;
@@ -71,7 +71,7 @@ export class Seeder {
   }
 
   async #templates(seed: CheckedSeed, pdfs: ReadonlyMap<string, Uint8Array>, complain: Complain) {
-    const { store, clock, papers } = this.#options;
+    const { store, clock, documents } = this.#options;
     const at = isoTime(clock.now());
     const made = new Map<string, TemplateRecord>();
     for (const [index, wanted] of (seed.templates ?? []).entries()) {
@@ -80,7 +80,7 @@ export class Seeder {
       const pdf = pdfs.get(wanted.id);
       let pages: PageSize[] | undefined;
       if (pdf !== undefined) {
-        const inspection = await papers.inspect(pdf);
+        const inspection = await documents.inspect(pdf);
         if ('problem' in inspection) complain(`${field}.pdf`, inspection.problem);
         else pages = inspection.pages;
       }

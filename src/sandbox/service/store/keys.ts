@@ -20,13 +20,13 @@ export interface KeyFacts {
   expiresAt: string | null;
 }
 
-/** A new key and its record: the text is shown once, the record keeps its hash and first 8 characters. */
+/** Creates a key and its record. The record keeps the key's hash and first 8 characters. */
 export function makeKey(
   facts: KeyFacts,
   now: number,
   randomId: RandomId,
+  key = `esk_${randomId(20)}`,
 ): { key: string; record: KeyRecord } {
-  const key = `esk_${randomId(20)}`;
   const record: KeyRecord = {
     id: `key_${randomId(10)}`,
     ...facts,
@@ -59,22 +59,26 @@ export function requireScope(key: KeyRecord, scope: Scope): void {
 }
 
 /**
- * The full key of the default organisation, from the 0600 file `api-key` in the data folder. Made anew, organisation
- * included where there is none, when the file is missing or its key is no longer good.
+ * Returns the full key of the default organization, from the 0600 file `api-key` in the data folder. A key, and an organization
+ * if there is none, is created when the file is missing, its key was revoked, or `wanted` is another key.
  */
 export async function openDefaultKey(
   store: Store,
-  dataDir: string,
-  now: number,
-  randomId: RandomId,
+  {
+    dataDir,
+    now,
+    randomId,
+    wanted,
+  }: { dataDir: string; now: number; randomId: RandomId; wanted?: string | undefined },
 ): Promise<string> {
   const path = join(dataDir, 'api-key');
   const kept = await readFile(path, 'utf8').catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return '';
     throw error;
   });
-  const known = store.state.keyByHash(hashOf(kept.trim()));
-  if (known && known.revokedAt === null) return kept.trim();
+  const usable = wanted ?? kept.trim();
+  const known = store.state.keyByHash(hashOf(usable));
+  if (known && known.revokedAt === null) return usable;
   const orgId = store.state.orgId === '' ? `org_${randomId(10)}` : store.state.orgId;
   const facts: KeyFacts = {
     orgId,
@@ -83,7 +87,7 @@ export async function openDefaultKey(
     scopes: [...SCOPES],
     expiresAt: null,
   };
-  const { key, record } = makeKey(facts, now, randomId);
+  const { key, record } = makeKey(facts, now, randomId, wanted);
   await store.commit([
     { kind: 'org', value: orgId },
     { kind: 'key', value: record },

@@ -21,6 +21,10 @@ export interface AuditRecord {
   /** Without the query. */
   path: string | null;
   status: number | null;
+  /** The query without `?`. Absent in records of versions before 0.3 and where there is no request. */
+  query?: string;
+  /** Absent like `query`. */
+  durationMs?: number;
 }
 
 /** One change of the sandbox's state: what the journal keeps and replays. A record replaces its earlier self. */

@@ -30,7 +30,7 @@ const FACTS = 'snapshot.json';
 /** A snapshot whose name another one is about to take. */
 const EARLIER = /^\.old-(.+)$/;
 
-/** States that were kept under a name: a folder for each, with the records, the papers and the uploaded PDFs. */
+/** States that were kept under a name: a folder for each, with the records, the documents and the uploaded PDFs. */
 export class Snapshots {
   readonly #folder: string;
   readonly #objects: ObjectWriter;
@@ -86,12 +86,14 @@ export class Snapshots {
     const known = this.#known.get(name);
     if (known !== undefined) return { changes: known, journal };
     const read: Change[] = [];
-    await scan({ path: journal, format: SERVICE_FORMAT }, ({ changes }) => read.push(...changes));
+    await scan({ path: journal, format: SERVICE_FORMAT }, ({ changes }) => {
+      for (const change of changes) read.push(change);
+    });
     this.#known.set(name, read);
     return { changes: read, journal };
   }
 
-  /** Brings papers and PDFs back as they were. */
+  /** Brings documents and PDFs back as they were. */
   async restoreFiles(name: string): Promise<void> {
     await this.#objects.restore(join(this.#path(name), 'objects'));
     await this.#uploads.restore(join(this.#path(name), 'templates'));

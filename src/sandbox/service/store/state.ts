@@ -45,7 +45,7 @@ export class State {
   readonly deliveries = new Map<string, DeliveryRecord>();
   /** Active envelopes by expiresAt; may name one that has ended meanwhile. */
   readonly expiries = new DueQueue();
-  /** Envelopes signed by all that wait for their papers, by when they will be COMPLETED. */
+  /** Envelopes signed by all that wait for their documents, by when they will be COMPLETED. */
   readonly finalisations = new DueQueue();
   readonly audit = new Map<string, AuditRecord>();
   readonly #keyIdByHash = new Map<string, string>();

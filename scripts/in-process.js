@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { commandFiles, wordsOf } from './bundle.js';
+
+const root = join(import.meta.dirname, '..');
+
+/** Where the program as one function lies. */
+export const IN_PROCESS_BUNDLE = join(root, 'node_modules/.cache/e2e/in-process.cjs');
+
+/**
+ * Vitest's global setup of the end-to-end tests: bundles the sources into one CommonJS file whose modules run when a
+ * command first needs them, so that a test can run a command in its own process (in-process.ts).
+ */
+export async function setup() {
+  const files = await commandFiles();
+  const table = files.map(
+    (file) => `'${wordsOf(file)}': () => import('./${file}').then((late) => late.default),`,
+  );
+  await build({
+    absWorkingDir: root,
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'cjs',
+    stdin: {
+      contents: `
+        exports.commands = {${table.join('\n')}};
+        const { main } = require('./cli/main.ts');
+        exports.main = (argv, root) => main(argv, { root, commands: exports.commands });`,
+      resolveDir: join(root, 'src'),
+      sourcefile: 'start.js',
+    },
+    outfile: IN_PROCESS_BUNDLE,
+    define: {
+      'import.meta.dirname': '__dirname',
+      'import.meta.filename': '__filename',
+      'import.meta.url': '__url',
+    },
+    supported: { 'dynamic-import': false },
+    // Only `sandbox start` loads harfbuzzjs, and that always runs as a process.
+    external: ['typescript', '@napi-rs/keyring', 'harfbuzzjs'],
+    logLevel: 'error',
+  });
+}

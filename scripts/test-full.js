@@ -1,0 +1,24 @@
+import { ensureBuilt, ensureInstalled } from './ensure.js';
+import { runVitest } from './vitest.js';
+
+// Runs every test: each command of the end-to-end tests as a process, the pages in a browser, a real S3 service, every
+// snippet of the docs, and the fault suites with small numbers. `npm run test:faults` runs those at full length.
+
+/** The same seeds each time: a change is judged by what it changed. The caller's variables win. */
+const SHORT_FAULTS = {
+  FAULT_SEED: '20261121',
+  FUZZ_SEED: '20261121',
+  BULK_ROWS: '400',
+  SEAL_ENVELOPES: '20',
+  FAULT_REQUESTS: '200',
+  FUZZ_REQUESTS: '5000',
+  FAULT_DISK_CALLS: '2',
+  FAULT_KILLS: '5',
+};
+
+await ensureInstalled();
+await ensureBuilt();
+const words = process.argv.slice(2);
+const suite = await runVitest(['unit', 'e2e', 'browser', 'rgw'], words, { ESIGN_REAL: '1' });
+const faults = words.length > 0 ? 0 : await runVitest(['faults'], [], { ...SHORT_FAULTS, ...process.env });
+process.exitCode = suite || faults;

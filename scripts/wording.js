@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+// Refuses assertions on sentences: a literal of more than four words inside expect(…). Whole sentences belong in golden
+// files (contract/messages, test/output/golden), so that a message can be improved without changing tests. The files of
+// test/wording.json may have as many as it lists; the list only gets shorter.
+// node scripts/wording.js [--update]
+
+const root = join(import.meta.dirname, '..');
+const listPath = join(root, 'test/wording.json');
+const MOST_WORDS = 4;
+/** A word of a sentence. Names, ids, and statuses are facts: those with a capital after the first word don't count. */
+const WORD =
+  /(?<=^[^\w]*)[A-Z][a-z'’-]*(?=[\s.,;:!?)'"”]|$)|(?<=^|[\s('"“])[a-z][a-z'’-]*(?=[\s.,;:!?)'"”]|$)/g;
+
+const allowed = JSON.parse(readFileSync(listPath, 'utf8'));
+const found = {};
+for (const file of readdirSync(join(root, 'test'), { recursive: true }).sort()) {
+  if (!file.endsWith('.ts') || file.includes('node_modules')) continue;
+  const lines = sentencesOf(join(root, 'test', file));
+  if (lines.length > 0) found[file.replaceAll('\\', '/')] = lines;
+}
+
+if (process.argv.includes('--update')) {
+  const counts = Object.entries(found).map(([file, lines]) => {
+    const isNew = Object.keys(allowed).length > 0 && allowed[file] === undefined;
+    return [file, Math.min(lines.length, isNew ? 0 : (allowed[file] ?? lines.length))];
+  });
+  const rest = Object.fromEntries(counts.filter(([, count]) => count > 0));
+  writeFileSync(listPath, `${JSON.stringify(rest, null, 2)}\n`);
+}
+for (const [file, lines] of Object.entries(found)) {
+  const most = allowed[file] ?? 0;
+  if (lines.length <= most) continue;
+  process.stderr.write(
+    `test/${file} asserts on ${lines.length} sentences; ${most} are allowed (test/wording.json).\n` +
+      `Assert on codes, JSON, ids, and values instead.\n${lines.map((line) => `  ${line}\n`).join('')}`,
+  );
+  process.exitCode = 1;
+}
+
+/** The sentences inside the arguments of expect(…) and of its matchers, each with its line. */
+function sentencesOf(path) {
+  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
+  const lines = [];
+  const visit = (node, isAsserted) => {
+    const inside = isAsserted || isAssertion(node);
+    if (isAsserted && isSentence(node)) {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+      lines.push(`${line + 1}: ${node.getText().replace(/\s+/g, ' ').slice(0, 100)}`);
+    }
+    ts.forEachChild(node, (child) => visit(child, inside && !startsCommand(node)));
+  };
+  visit(source, false);
+  return lines;
+}
+
+/** `expect(…)`, or a matcher called on it. */
+function isAssertion(node) {
+  if (!ts.isCallExpression(node)) return false;
+  let at = node.expression;
+  while (ts.isPropertyAccessExpression(at) || ts.isCallExpression(at)) at = at.expression;
+  return ts.isIdentifier(at) && at.text === 'expect';
+}
+
+/** A command line is not an assertion, although it may be inside of one: expect(await home.run`…`). */
+function startsCommand(node) {
+  if (ts.isTaggedTemplateExpression(node)) return true;
+  return ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text !== 'expect';
+}
+
+function isSentence(node) {
+  if (!ts.isStringLiteralLike(node) && !ts.isTemplateExpression(node) && !ts.isRegularExpressionLiteral(node))
+    return false;
+  const text = node.getText().replace(/\$\{[^}]*\}/g, '0');
+  return (text.slice(1, -1).match(WORD)?.length ?? 0) > MOST_WORDS;
+}

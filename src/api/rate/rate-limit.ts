@@ -1,0 +1,56 @@
+import { skewOf } from '../service-clock.ts';
+
+/** What the service says of the rate window (API document, Limits: rate-limit response headers). */
+export interface RateLimit {
+  limit: number | undefined;
+  remaining: number | undefined;
+  /** Milliseconds since the epoch. */
+  resetAt: number | undefined;
+  /** Milliseconds to wait, from Retry-After. */
+  retryAfterMs: number | undefined;
+}
+
+/** The document's window is 15 minutes; a reset further away than this means nothing. */
+const LONGEST_WINDOW_MS = 86_400_000;
+
+/** True for a reset that may be that of a window: neither past nor in another year. */
+export function isPlausibleReset(resetAt: number, now: number): boolean {
+  return resetAt > now && resetAt < now + LONGEST_WINDOW_MS;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * Reads the rate-limit headers; every one of them may be missing. Reset is taken in seconds or milliseconds. Times are
+ * moved to this machine's clock where the service's is another.
+ */
+export function readRateLimit(headers: Headers, now: number): RateLimit {
+  const skew = skewOf(headers, now) ?? 0;
+  return {
+    limit: numberOf(headers['x-ratelimit-limit']),
+    remaining: numberOf(headers['x-ratelimit-remaining']),
+    resetAt: readReset(headers['x-ratelimit-reset'], skew),
+    retryAfterMs: readRetryAfter(headers['retry-after'], now - skew),
+  };
+}
+
+function readReset(value: string | string[] | undefined, skew: number): number | undefined {
+  const reset = numberOf(value) ?? Number.NaN;
+  const at = (reset > 1e11 ? reset : reset * 1_000) + skew;
+  // No number, or beyond what a date can hold.
+  return Number.isNaN(new Date(at).valueOf()) ? undefined : at;
+}
+
+/** `theirNow`: what the service's clock shows, since a date is meant by it. */
+function readRetryAfter(value: string | string[] | undefined, theirNow: number): number | undefined {
+  const seconds = numberOf(value);
+  if (seconds !== undefined) return seconds * 1_000;
+  const date = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - theirNow);
+}
+
+function numberOf(value: string | string[] | undefined): number | undefined {
+  const text = Array.isArray(value) ? value[0] : value;
+  if (text === undefined || !/^\d+(\.\d+)?$/.test(text.trim())) return undefined;
+  return Number(text);
+}

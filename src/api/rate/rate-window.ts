@@ -1,0 +1,295 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import { isPlausibleReset, type RateLimit } from './rate-limit.ts';
+
+/** Which window requests are counted in: the one a probe found, the one with this reset, or the one after it. */
+export type Window =
+  | { kind: 'probe'; sentAt: number }
+  | { kind: 'until'; resetAt: number }
+  | { kind: 'after'; resetAt: number };
+
+/** The window's name, the same in every process. */
+export function nameOf(window: Window): string {
+  return `${window.kind}-${window.kind === 'probe' ? window.sentAt : window.resetAt}`;
+}
+
+/** A rate window as this machine knows it. Times in ms since the epoch. */
+export interface Standing {
+  window: Window;
+  limit: number;
+  /** Undefined from the reset of the window before until the first reply in this one. */
+  resetAt: number | undefined;
+  /** Requests in this window that others than this machine's esign made, as far as replies show. */
+  foreign: number;
+  /** When this became known. */
+  writtenAt: number;
+}
+
+/** A request that was let through, for `observe`. */
+export interface FileHash {
+  window: Window;
+  sentAt: number;
+  /** Its reply is trusted over everything known before. */
+  isProbe: boolean;
+}
+
+/** What the processes of this machine that use the same key know together. Never throws. */
+export interface WindowCounter {
+  read(): Standing | undefined;
+  write(standing: Standing): void;
+  /** How many requests were counted in the window. */
+  count(window: string): number;
+  /** At least so many were, as this process saw it last; it asks the disk only the first time. */
+  countedBefore(window: string): number;
+  /** Counts one more and returns how many there are now. */
+  add(window: string): number;
+}
+
+export interface RateWindowOptions {
+  clock: Clock;
+  counter: WindowCounter;
+  /** The part of the window, 0 to 1, that is left for others. */
+  reserve: number;
+  /** The longest wait for a new window, in ms; a longer one is RATE_LIMITED instead. */
+  maxWaitMs: number;
+  onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
+}
+
+/** What is known of the window, for estimates. */
+export interface RateReading {
+  limit: number;
+  /** Requests that may still be made in this window, the reserve left out. */
+  free: number;
+  resetAt: number | undefined;
+}
+
+/** A reset time is another machine's: come a little later rather than a little early. */
+const MARGIN_MS = 100;
+/** The margin once the service turned out to reset later than it said. */
+const LATE_MARGIN_MS = 1_000;
+/** Resets closer together than this are the same one. */
+const SAME_RESET_MS = 1_000;
+/** The document's window is 15 minutes: a longer wait is checked with one request first. */
+const USUAL_WINDOW_MS = 15 * 60_000;
+/** How long requests without any reply may hold a new window up. */
+const SILENT_MS = 2_000;
+const POLL_MS = 25;
+
+/**
+ * Lets requests through as the service's rate window allows (API document, Limits), for all processes of this machine
+ * together: each counts before it sends, and nobody sends what the window no longer holds. The first request goes alone,
+ * since only its reply tells the limit. A service without rate-limit headers is never held up.
+ */
+export class RateWindow {
+  readonly #options: RateWindowOptions;
+  #pace: { reserve: number; maxWaitMs: number };
+  #unlimited = false;
+  #probe: Promise<void> | undefined;
+  #probed: (() => void) | undefined;
+  /** The reset that a reply to this process has shown. */
+  #confirmedReset = Number.NEGATIVE_INFINITY;
+  #pause: Promise<void> | undefined;
+  #margin = MARGIN_MS;
+
+  constructor(options: RateWindowOptions) {
+    this.#options = options;
+    this.#pace = options;
+  }
+
+  /**
+   * While this work goes on, at least so much of the window is left for others, and a new window is waited for so long
+   * unless nothing is to be waited for.
+   */
+  async sparing<T>(pace: { reserve: number; maxWaitMs: number }, work: () => Promise<T>): Promise<T> {
+    const before = this.#pace;
+    this.#pace = {
+      reserve: Math.max(before.reserve, pace.reserve),
+      maxWaitMs: before.maxWaitMs === 0 ? 0 : Math.max(before.maxWaitMs, pace.maxWaitMs),
+    };
+    try {
+      return await work();
+    } finally {
+      this.#pace = before;
+    }
+  }
+
+  /** What is known of the present window; undefined before the first reply and without rate-limit headers. */
+  reading(): RateReading | undefined {
+    const standing = this.#standing();
+    if (standing === undefined) return undefined;
+    const used = this.#options.counter.count(nameOf(standing.window)) + standing.foreign;
+    return {
+      limit: standing.limit,
+      free: Math.max(0, this.#spendable(standing) - used),
+      resetAt: standing.resetAt,
+    };
+  }
+
+  /**
+   * Resolves when one request may be sent; it is counted. Returns the window it was counted in, for `observe`.
+   * @throws ServiceError RATE_LIMITED when that would take longer than the longest wait.
+   */
+  async acquire(signal?: AbortSignal): Promise<FileHash | undefined> {
+    const { clock } = this.#options;
+    let silentSince: number | undefined;
+    while (!this.#unlimited) {
+      signal?.throwIfAborted();
+      const standing = this.#standing();
+      if (standing === undefined || this.#needsProbe(standing)) {
+        if (this.#probe === undefined) return this.#startProbe();
+        await this.#probe;
+        continue;
+      }
+      const counted = { window: standing.window, sentAt: clock.now(), isProbe: false };
+      if (this.#take(standing)) return counted;
+      if (standing.resetAt !== undefined) await this.#waitFor(standing.resetAt, signal);
+      else {
+        silentSince ??= clock.now();
+        if (clock.now() - silentSince > SILENT_MS) return counted;
+        await clock.sleep(POLL_MS, signal);
+      }
+    }
+    return undefined;
+  }
+
+  /** Counts one request, if the window has room for it. */
+  #take(standing: Standing): boolean {
+    const { counter } = this.#options;
+    const name = nameOf(standing.window);
+    const spendable = this.#spendable(standing) - standing.foreign;
+    // Where another process has used the window up since, one is counted that is not sent.
+    return counter.countedBefore(name) < spendable && counter.add(name) <= spendable;
+  }
+
+  /** Takes note of the reply to a counted request; `rate` is undefined when there was none. */
+  observe(counted: FileHash | undefined, rate: RateLimit | undefined, refused = false): void {
+    this.#endProbe();
+    if (rate === undefined) return;
+    const standing = this.#standing();
+    const { limit, remaining, resetAt } = rate;
+    if (limit === undefined || remaining === undefined || !this.#isUsable(resetAt)) {
+      this.#unlimited = standing === undefined;
+      return;
+    }
+    this.#unlimited = false;
+    this.#confirmedReset = resetAt;
+    if (counted?.isProbe && (standing === undefined || counted.sentAt >= standing.writtenAt)) {
+      const known = { window: counted.window, limit, resetAt: undefined, foreign: 0 };
+      this.#note(known, limit, remaining, resetAt);
+      return;
+    }
+    const place = placeOf(resetAt, standing, counted);
+    if (place === 'earlier') {
+      // A refusal by the window before shows that it had not ended yet.
+      if (refused) this.#margin = LATE_MARGIN_MS;
+      return;
+    }
+    const window: Window =
+      place === 'same' && standing !== undefined ? standing.window : { kind: 'until', resetAt };
+    const name = nameOf(window);
+    // Sent in one window and arrived in the next: it counts there.
+    if (counted === undefined || nameOf(counted.window) !== name) this.#options.counter.add(name);
+    const isKnown = standing !== undefined && nameOf(standing.window) === name;
+    this.#note(
+      isKnown ? standing : { window, limit, resetAt: undefined, foreign: 0 },
+      limit,
+      remaining,
+      resetAt,
+    );
+  }
+
+  #note(standing: Omit<Standing, 'writtenAt'>, limit: number, remaining: number, resetAt: number): void {
+    const { counter, clock } = this.#options;
+    const { window } = standing;
+    const name = nameOf(window);
+    const used = limit - remaining;
+    // The count only grows: most replies show nothing new without asking the disk.
+    const isMore = used - counter.countedBefore(name) > standing.foreign;
+    const foreign = isMore ? Math.max(standing.foreign, used - counter.count(name)) : standing.foreign;
+    if (standing.resetAt === resetAt && standing.limit === limit && standing.foreign === foreign) return;
+    counter.write({ window, limit, resetAt, foreign, writtenAt: clock.now() });
+  }
+
+  /** Before a long wait or a refusal, unless a reply to this process has shown this reset. */
+  #needsProbe({ window, limit, resetAt, foreign }: Standing): boolean {
+    if (resetAt === undefined || Math.abs(resetAt - this.#confirmedReset) < SAME_RESET_MS) return false;
+    const ms = resetAt - this.#options.clock.now();
+    if (ms <= Math.min(this.#pace.maxWaitMs, USUAL_WINDOW_MS)) return false;
+    const spendable = this.#spendable({ limit }) - foreign;
+    return this.#options.counter.count(nameOf(window)) >= spendable;
+  }
+
+  #isUsable(resetAt: number | undefined): resetAt is number {
+    return resetAt !== undefined && isPlausibleReset(resetAt, this.#options.clock.now() - SAME_RESET_MS);
+  }
+
+  /** What is known; nothing where it was written in the future, since the clock was set back after that. */
+  #standing(): Standing | undefined {
+    const last = this.#options.counter.read();
+    const now = this.#options.clock.now();
+    if (last === undefined || last.writtenAt > now + SAME_RESET_MS) return undefined;
+    if (last.resetAt === undefined || now < last.resetAt + this.#margin) return last;
+    return { ...last, window: { kind: 'after', resetAt: last.resetAt }, resetAt: undefined, foreign: 0 };
+  }
+
+  #spendable({ limit }: Pick<Standing, 'limit'>): number {
+    return Math.max(1, Math.floor(limit * (1 - this.#pace.reserve)));
+  }
+
+  #startProbe(): FileHash {
+    const { clock, counter } = this.#options;
+    const sentAt = clock.now();
+    const window: Window = { kind: 'probe', sentAt };
+    counter.add(nameOf(window));
+    this.#probe = new Promise((resolve) => {
+      this.#probed = resolve;
+    });
+    return { window, sentAt, isProbe: true };
+  }
+
+  #endProbe(): void {
+    this.#probed?.();
+    this.#probe = undefined;
+    this.#probed = undefined;
+  }
+
+  async #waitFor(resetAt: number, signal?: AbortSignal): Promise<void> {
+    const { clock, onWait } = this.#options;
+    const { maxWaitMs } = this.#pace;
+    const ms = Math.max(0, resetAt + this.#margin - clock.now());
+    if (ms > maxWaitMs + this.#margin) throw usedUp(resetAt);
+    if (this.#pause === undefined) {
+      onWait?.({ ms, error: usedUp(resetAt) });
+      this.#pause = clock.sleep(ms, signal).finally(() => {
+        this.#pause = undefined;
+      });
+    }
+    // When another gave up whose signal ends the pause, this one looks again.
+    await this.#pause.catch(() => signal?.throwIfAborted());
+  }
+}
+
+/**
+ * Whether a reply with this reset belongs to the known window, to the one before, or to a new one. A request that was sent
+ * after the window became known can't belong to the one before: what was known is wrong then.
+ */
+function placeOf(
+  resetAt: number,
+  standing: Standing | undefined,
+  counted: FileHash | undefined,
+): 'earlier' | 'same' | 'next' {
+  if (standing === undefined) return 'next';
+  const { window } = standing;
+  if (standing.resetAt === undefined)
+    return window.kind !== 'after' || resetAt > window.resetAt ? 'same' : 'earlier';
+  if (resetAt <= standing.resetAt - SAME_RESET_MS)
+    return counted !== undefined && counted.sentAt > standing.writtenAt ? 'next' : 'earlier';
+  return resetAt >= standing.resetAt + SAME_RESET_MS ? 'next' : 'same';
+}
+
+function usedUp(resetAt: number): ServiceError {
+  return new ServiceError('RATE_LIMITED', 'The rate window of this key is used up.', {
+    status: 429,
+    resetAt,
+  });
+}

@@ -1,0 +1,131 @@
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import * as z from 'zod/mini';
+import { accountOf } from '../../kernel/digest.ts';
+import { makeFolder } from '../../kernel/files/folder.ts';
+import { replaceFile } from '../../kernel/files/replace-file.ts';
+import { parseJson } from '../../kernel/json.ts';
+import { nameOf, type Standing, type WindowCounter } from './rate-window.ts';
+
+const standingSchema = z.object({
+  window: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('probe'), sentAt: z.number() }),
+    z.object({ kind: z.literal('until'), resetAt: z.number() }),
+    z.object({ kind: z.literal('after'), resetAt: z.number() }),
+  ]),
+  limit: z.number(),
+  resetAt: z.optional(z.number()),
+  foreign: z.number(),
+  writtenAt: z.number(),
+});
+
+/** The file of a window's count, and its size when this process last looked. */
+interface OpenCount {
+  window: string;
+  file: number;
+  size?: number;
+}
+
+/** For how long a standing read from the file counts as fresh, in ms. */
+const FRESH_MS = 20;
+
+/**
+ * A counter in files that all processes share: one byte appended per request, so that its size is the count without any
+ * lock, and a small file with what is known of the window. Where the folder can't be used, each process counts alone.
+ */
+export class WindowFile implements WindowCounter {
+  readonly #folder: string;
+  readonly #name: string;
+  readonly #alone = new Map<string, number>();
+  #open: OpenCount | undefined;
+  #standing: Standing | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  /** `folder`: of this user's state. The key is only used as a name, by a checksum that does not give it away. */
+  constructor(folder: string, baseUrl: string, apiKey: string) {
+    this.#folder = folder;
+    this.#name = accountOf(baseUrl, apiKey);
+  }
+
+  read(): Standing | undefined {
+    // Never goes backwards, and unlike `performance` it is there already.
+    const now = process.uptime() * 1_000;
+    if (now - this.#readAt < FRESH_MS) return this.#standing;
+    this.#readAt = now;
+    try {
+      const file = standingSchema.parse(parseJson(readFileSync(this.#path('json'), 'utf8')));
+      this.#standing = { ...file, resetAt: file.resetAt };
+    } catch {
+      // No file yet, or one of another version: what this process knows is all there is.
+    }
+    return this.#standing;
+  }
+
+  write(standing: Standing): void {
+    const name = nameOf(standing.window);
+    const isNew = this.#standing === undefined || nameOf(this.#standing.window) !== name;
+    this.#standing = standing;
+    try {
+      replaceFile(this.#path('json'), JSON.stringify(standing));
+      if (isNew) this.#removeOthers(name);
+    } catch {
+      // Counting alone then.
+    }
+  }
+
+  count(window: string): number {
+    const open = this.#openOf(window);
+    return open === undefined ? (this.#alone.get(window) ?? 0) : sizeOf(open);
+  }
+
+  countedBefore(window: string): number {
+    return this.#openOf(window)?.size ?? this.count(window);
+  }
+
+  add(window: string): number {
+    const open = this.#openOf(window);
+    if (open !== undefined) {
+      try {
+        writeSync(open.file, '.');
+        return sizeOf(open);
+      } catch {
+        // A full disk: go on alone from there.
+        this.#alone.set(window, sizeOf(open));
+      }
+    }
+    const count = (this.#alone.get(window) ?? 0) + 1;
+    this.#alone.set(window, count);
+    return count;
+  }
+
+  #openOf(window: string): OpenCount | undefined {
+    if (this.#alone.has(window)) return undefined;
+    if (this.#open?.window === window) return this.#open;
+    try {
+      if (this.#open) closeSync(this.#open.file);
+      this.#open = undefined;
+      makeFolder(this.#folder, 0o700);
+      this.#open = { window, file: openSync(this.#path(`${window}.count`), 'a', 0o600) };
+    } catch {
+      return undefined;
+    }
+    return this.#open;
+  }
+
+  #removeOthers(window: string): void {
+    const present = basename(this.#path(`${window}.count`));
+    for (const name of readdirSync(this.#folder)) {
+      const isCount = name.startsWith(`${this.#name}.`) && name.endsWith('.count');
+      if (isCount && name !== present) rmSync(join(this.#folder, name), { force: true });
+    }
+  }
+
+  #path(end: string): string {
+    return join(this.#folder, `${this.#name}.${end}`);
+  }
+}
+
+function sizeOf(open: OpenCount): number {
+  open.size = fstatSync(open.file).size;
+  return open.size;
+}

@@ -1,0 +1,65 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readLine } from '../journal/line.ts';
+import { linesOf } from '../journal/lines.ts';
+import { isList, isRecord } from '../kernel/json.ts';
+import { PlanWriter, readPlan } from './plan.ts';
+import type { RunState } from './run-state.ts';
+
+/** How long the addresses of failed rows are kept, and how long rows that were sent are not sent again; ms. */
+export const KEPT_MS = 30 * 86_400_000;
+const NAME = 'failed.jsonl';
+
+/** Who a failed row was for. */
+export interface FailedSigner {
+  email: string;
+  name: string;
+}
+
+/** Where the failed rows of a run are kept once its plan is gone. */
+export function failedFile(folder: string): string {
+  return join(folder, NAME);
+}
+
+/** Keeps who the failed rows of a finished run were for; of the others nothing. */
+export async function keepFailedRows(
+  state: RunState,
+  files: { plan: string; failed: string },
+): Promise<void> {
+  if (state.count('failed') === 0) return;
+  await rm(files.failed, { force: true });
+  const writer = await PlanWriter.create(files.failed);
+  try {
+    for await (const { row, envelope } of readPlan(files.plan)) {
+      if (state.of(row) !== 'failed') continue;
+      const signers = envelope.signers.map(({ email, name }): FailedSigner => ({ email, name }));
+      await writer.add({ row, signers });
+    }
+  } finally {
+    await writer.close();
+  }
+}
+
+/** Who the failed rows of a finished run were for, by row. */
+export async function failedSigners(path: string): Promise<Map<number, FailedSigner[]>> {
+  const rows = new Map<number, FailedSigner[]>();
+  for await (const { bytes } of linesOf(path)) {
+    const value = readLine(bytes);
+    if (!isRecord(value) || typeof value.row !== 'number' || !isList(value.signers)) continue;
+    rows.set(value.row, value.signers.filter(isSigner));
+  }
+  return rows;
+}
+
+/** Deletes the addresses of rows that failed more than 30 days ago. */
+export async function forgetFailedRows(root: string, now: number): Promise<void> {
+  for (const name of await readdir(root).catch(() => [])) {
+    const path = failedFile(join(root, name));
+    const file = await stat(path).catch(() => undefined);
+    if (file !== undefined && now - file.mtimeMs > KEPT_MS) await rm(path, { force: true });
+  }
+}
+
+function isSigner(value: unknown): value is FailedSigner {
+  return isRecord(value) && typeof value.email === 'string' && typeof value.name === 'string';
+}

@@ -1,0 +1,208 @@
+import type { Client } from '../../api/client.ts';
+import type { RequestContent } from '../../envelopes/request-ids.ts';
+import { readLine } from '../../journal/line.ts';
+import { linesOf } from '../../journal/lines.ts';
+import { isNotFound } from '../../kernel/errors.ts';
+import { type Entry, RUN_FORMAT, type RunHead } from '../entries.ts';
+import { KEPT_MS } from '../failed-rows.ts';
+import type { BulkRow } from '../rows/row.ts';
+import type { RunState } from '../run-state.ts';
+import { filesOf, readRun, runIds } from '../runs.ts';
+
+/** What exists already for a row of a new file. */
+export interface EarlierRow {
+  row: number;
+  /** Where it is in the new file. */
+  line: number;
+  requestId: string | undefined;
+  /** The run on this machine that created it, and when that run was created (ms since the epoch). */
+  run: string | undefined;
+  at: number;
+  /**
+   * `sent`: its signers have been emailed. `draft`: a draft exists. `unfinished`: that run has not come to it, or does not
+   * know the outcome. `other`: its request ID was used for something else. `ended`: nobody can sign the envelope of its
+   * request ID anymore, and it is not completed.
+   */
+  kind: 'sent' | 'draft' | 'unfinished' | 'other' | 'ended';
+  id: string | undefined;
+  status: string | undefined;
+  /** How many signers the row has. */
+  signers: number;
+}
+
+interface Wanted {
+  row: number;
+  line: number;
+  content: string;
+  requestId: string | undefined;
+  signers: number;
+}
+
+/** A row with its own request ID, and what it uses the ID for. */
+export type IdentifiedRow = Wanted & { requestId: string; use: RequestContent };
+
+/** The rows of a new file, by what earlier runs would know them by. */
+export class WantedRows {
+  readonly #byContent = new Map<string, Wanted>();
+  readonly #byRequestId = new Map<string, IdentifiedRow>();
+  readonly #again: boolean;
+
+  /** `again`: only request ids count, since the same content is to be sent again. */
+  constructor(again: boolean) {
+    this.#again = again;
+  }
+
+  add({ row, line, content, requestId, envelope }: BulkRow): void {
+    const wanted = { row, line, content, requestId, signers: envelope.signers.length };
+    if (requestId !== undefined)
+      this.#byRequestId.set(requestId, {
+        ...wanted,
+        requestId,
+        use: { templateId: envelope.templateId, signers: envelope.signers },
+      });
+    if (!this.#again && !this.#byContent.has(content)) this.#byContent.set(content, wanted);
+  }
+
+  /** The row that an earlier one is the same as. Two request ids mean two envelopes, whatever the content. */
+  find(content: string, requestId: string | null): { wanted: Wanted; isSame: boolean } | undefined {
+    const named = requestId === null ? undefined : this.#byRequestId.get(requestId);
+    if (named !== undefined) return { wanted: named, isSame: named.content === content };
+    const wanted = this.#byContent.get(content);
+    const areTwo = requestId !== null && wanted?.requestId !== undefined;
+    return wanted === undefined || areTwo ? undefined : { wanted, isSame: true };
+  }
+
+  get withRequestIds(): ReadonlyMap<string, IdentifiedRow> {
+    return this.#byRequestId;
+  }
+
+  all(): Iterable<Wanted> {
+    return new Set([...this.#byContent.values(), ...this.#byRequestId.values()]);
+  }
+}
+
+const WEIGHT = { other: 4, ended: 3, sent: 2, unfinished: 1, draft: 0 } as const;
+
+/**
+ * What the runs of the last 30 days did for the rows of a file, by the new file's rows. Runs at another base URL, or whose
+ * envelopes the key does not see, are left out.
+ */
+export async function findEarlierRows(
+  root: string,
+  client: Client,
+  file: { wanted: WantedRows; fingerprint: string; baseUrl: string },
+  signal?: AbortSignal,
+): Promise<Map<number, EarlierRow>> {
+  const found = new Map<number, EarlierRow>();
+  const now = client.clock.now();
+  for (const id of await runIds(root)) {
+    const run = await keysOf(root, id, file);
+    if (run === undefined || now - run.head.at > KEPT_MS || run.matches.length === 0) continue;
+    const rows = earlierRowsOf(run, await readRun(root, id));
+    if (rows.length === 0 || !(await isSameAccount(run.head, rows, client, signal))) continue;
+    for (const row of rows) {
+      const known = found.get(row.row);
+      if (known === undefined || WEIGHT[row.kind] > WEIGHT[known.kind]) found.set(row.row, row);
+    }
+  }
+  return found;
+}
+
+interface Matches {
+  head: RunHead;
+  matches: { earlier: number; wanted: Wanted; isSame: boolean }[];
+}
+
+/** Which rows of a run are rows of the file; without reading their outcome. */
+async function keysOf(
+  root: string,
+  id: string,
+  { wanted, fingerprint, baseUrl }: { wanted: WantedRows; fingerprint: string; baseUrl: string },
+): Promise<Matches | undefined> {
+  let found: Matches | undefined;
+  let hasKeys = false;
+  for await (const entry of firstEntries(root, id)) {
+    if (entry.type === 'run') {
+      if (entry.baseUrl !== baseUrl) return undefined;
+      found = { head: entry, matches: [] };
+    } else {
+      hasKeys = true;
+      found?.matches.push(...matchesIn(entry, wanted));
+    }
+  }
+  // A run of 0.2 knows its rows by their place in the same file.
+  if (found !== undefined && !hasKeys && found.head.fingerprint === fingerprint)
+    for (const row of wanted.all()) found.matches.push({ earlier: row.row, wanted: row, isSame: true });
+  return found;
+}
+
+type Keys = Extract<Entry, { type: 'rows' }>;
+
+function matchesIn({ from, rows }: Keys, wanted: WantedRows): Matches['matches'] {
+  return rows.flatMap(([, content, , requestId], index) => {
+    const match = wanted.find(content, requestId);
+    return match === undefined ? [] : { earlier: from + index, ...match };
+  });
+}
+
+/** The head of a journal and the keys of its rows. */
+async function* firstEntries(root: string, id: string): AsyncGenerator<RunHead | Keys, void, undefined> {
+  let hasHead = false;
+  for await (const { bytes } of linesOf(filesOf(root, id).journal)) {
+    const entry = RUN_FORMAT.read(readLine(bytes));
+    if (entry?.type === 'run' || entry?.type === 'rows') yield entry;
+    else if (hasHead) return;
+    hasHead ||= entry?.type === 'run';
+  }
+}
+
+function earlierRowsOf({ head, matches }: Matches, state: RunState): EarlierRow[] {
+  return matches.flatMap(({ earlier, wanted, isSame }) => {
+    const kind = kindOf(earlier, state);
+    if (kind === undefined) return [];
+    return {
+      row: wanted.row,
+      line: wanted.line,
+      requestId: wanted.requestId,
+      signers: wanted.signers,
+      run: head.id,
+      at: head.at,
+      kind: isSame ? kind : 'other',
+      id: state.idOf(earlier),
+      status: state.statusOf(earlier),
+    };
+  });
+}
+
+/** Undefined where the earlier run left nothing at the service. */
+function kindOf(row: number, state: RunState): EarlierRow['kind'] | undefined {
+  const id = state.idOf(row);
+  switch (state.of(row)) {
+    case 'done':
+    case 'existing':
+      return state.statusOf(row) === 'DRAFT' ? 'draft' : 'sent';
+    case 'failed':
+      return id === undefined ? undefined : 'draft';
+    default:
+      // Also a draft: until its run has searched the list, another envelope of the row may have been sent.
+      return state.finishedAt === undefined ? 'unfinished' : undefined;
+  }
+}
+
+/** A key may have been replaced by another one of the same organization, and a sandbox may have been reset. */
+async function isSameAccount(
+  head: RunHead,
+  rows: readonly EarlierRow[],
+  client: Client,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const id = rows.find((row) => row.id !== undefined)?.id;
+  if (id === undefined) return (head.account ?? client.account) === client.account;
+  try {
+    await client.envelopes.get(id, signal);
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,250 @@
+import { LISTED_AFTER_MS } from '../../api/recent-pages.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { msUntilListed } from '../../envelopes/request-search.ts';
+import { isMadeFrom } from '../../envelopes/same-content.ts';
+import { StoppedError } from '../../kernel/errors.ts';
+import { isVoid } from '../../kernel/vocabulary.ts';
+import { readPlan } from '../plan.ts';
+import { createDraft } from '../row-work.ts';
+import type { Session } from '../session.ts';
+import { refuseUsedId, settleRow } from '../settle-row.ts';
+import { isOf, type Survey, survey } from './survey.ts';
+
+/** ms before each pass over the list; together the time after which an envelope must be listed. */
+const PASSES = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
+
+/**
+ * Searches the whole list for envelopes of rows that are not known to be done, before any row is created or sent: on every
+ * resume, whatever the journal says, since it may be an old copy, and where rows bring request ids of their own. What is
+ * found is noted; the other rows are created.
+ *
+ * A list may lag. So before anyone is emailed, one row is created as a draft, and only a pass that shows this draft counts:
+ * such a list shows everything that was created before.
+ * @throws StoppedError when the list does not show what this run created.
+ */
+export async function searchRows(session: Session): Promise<void> {
+  const { run } = session;
+  const { state } = run;
+  if (state.settled === state.head.total) return;
+  if (!run.resumed && state.head.ownRequestIds === 0) return;
+  if (run.resumed) await run.note({ type: 'resumed', at: session.options.client.clock.now() });
+  const requestIds = await requestIdsOf(session);
+  const isDraftRun = state.head.mode === 'draft';
+  // A new run has just read the list, before it asked.
+  const first = run.resumed
+    ? await session.persistently(() => passOver(session, requestIds, isDraftRun))
+    : { byRow: new Map<number, Envelope[]>(), ids: new Set<string>() };
+  if (isDraftRun) await settle(session, first);
+  else {
+    await settleSent(session, first);
+    const last = await lateRequests(session, requestIds, first);
+    const open = rowsInQuestion(session, requestIds, last);
+    if (open.size > 0) await settle(session, await decisivePass(session, requestIds, last, open));
+  }
+  await run.note({ type: 'looked' });
+  for (const row of [...state.rows('maybe')]) {
+    session.createsAgain();
+    state.mark(row, 'pending');
+  }
+}
+
+async function requestIdsOf({ run }: Session): Promise<Map<string, number>> {
+  const rows = new Map<string, number>();
+  if (run.state.head.ownRequestIds === 0) return rows;
+  for await (const { row, requestId } of readPlan(run.files.plan)) {
+    if (requestId !== undefined) rows.set(requestId, row);
+  }
+  return rows;
+}
+
+function passOver(
+  session: Session,
+  requestIds: ReadonlyMap<string, number>,
+  complete: boolean,
+): Promise<Survey> {
+  const { state } = session.run;
+  const wanted = { runId: state.head.id, own: state.ownEnvelopes(), requestIds, complete };
+  return survey(session.options.client, wanted, session.signal, () => session.count(1));
+}
+
+/** Another pass, after a minute, where a request that got no reply and is processed late would email somebody. */
+async function lateRequests(
+  session: Session,
+  requestIds: ReadonlyMap<string, number>,
+  first: Survey,
+): Promise<Survey> {
+  const { state } = session.run;
+  if (state.head.mode !== 'one-step' || state.count('maybe') === 0) return first;
+  await waitAMinute(session);
+  const pass = await session.persistently(() => passOver(session, requestIds, false));
+  await settleSent(session, pass);
+  return pass;
+}
+
+async function waitAMinute({ options, signal }: Session): Promise<void> {
+  const text = 'Waiting a minute until the list shows everything created before.';
+  options.observer.says(text, { waitMs: LISTED_AFTER_MS });
+  await options.client.clock.sleep(LISTED_AFTER_MS, signal);
+}
+
+const LOOK_AGAIN_MS = 1_000;
+
+/** Waits until the list must show what was requested under these IDs; another process may still get its reply. */
+async function waitForReplies(session: Session, ids: readonly string[], msLeft: number): Promise<void> {
+  const { observer, client } = session.options;
+  observer.says('Waiting up to a minute for envelopes whose reply was lost.', { waitMs: msLeft });
+  for (let asked = { ids, msLeft }; asked.msLeft > 0; asked = await askedFor(session, asked.ids))
+    await client.clock.sleep(Math.min(LOOK_AGAIN_MS, asked.msLeft), session.signal);
+}
+
+/** Request IDs under which something was requested on this machine without a reply, and how long the list may lack it (ms). */
+async function askedFor(
+  session: Session,
+  requestIds: readonly string[],
+): Promise<{ ids: readonly string[]; msLeft: number }> {
+  const { client, ids: records } = session.options;
+  const asked = { ids: [] as string[], msLeft: 0 };
+  for (const id of requestIds) {
+    const known = await records.read(id);
+    if (known.state !== 'asked' && known.state !== 'damaged') continue;
+    asked.ids.push(id);
+    asked.msLeft = Math.max(asked.msLeft, msUntilListed(client, known));
+  }
+  return asked;
+}
+
+/** The rows that may have an envelope this run does not know, with what was found of them. */
+function rowsInQuestion(
+  session: Session,
+  requestIds: ReadonlyMap<string, number>,
+  found: Survey,
+): Set<number> {
+  const { run } = session;
+  const withRequestId = new Set(requestIds.values());
+  const rows = new Set<number>();
+  for (let row = 1; row <= run.state.head.total; row++) {
+    const state = run.state.of(row);
+    const isOpen = state === 'pending' || state === 'maybe';
+    const isDoubtful =
+      state === 'created' && (run.state.isUnchecked(row) || run.state.isAdopted(row) || found.byRow.has(row));
+    const mayExist = run.resumed || withRequestId.has(row);
+    if (mayExist && (isOpen || isDoubtful)) rows.add(row);
+  }
+  return rows;
+}
+
+/** The first pass that shows everything created before this session began. */
+async function decisivePass(
+  session: Session,
+  requestIds: ReadonlyMap<string, number>,
+  found: Survey,
+  open: ReadonlySet<number>,
+): Promise<Survey> {
+  const { state } = session.run;
+  const { client, observer } = session.options;
+  const asked = await askedFor(
+    session,
+    [...requestIds].filter(([, row]) => open.has(row)).map(([id]) => id),
+  );
+  const isUnknown = (row: number) => open.has(row) && !state.isSettled(row) && !found.byRow.has(row);
+  if (!(await createProbe(session, isUnknown))) await waitAMinute(session);
+  else if (asked.msLeft > 0) await waitForReplies(session, asked.ids, asked.msLeft);
+  for (const [index, wait] of PASSES.entries()) {
+    if (wait > 0) await client.clock.sleep(wait, session.signal);
+    const pass = await session.persistently(() => passOver(session, requestIds, true));
+    if ([...state.ownEnvelopes().keys()].every((id) => pass.ids.has(id))) {
+      for (const id of asked.ids) session.resolvedIds.add(id);
+      return pass;
+    }
+    session.lags = true;
+    if (index === 0)
+      observer.says('Waiting for the list to show what was just created.', { waitMs: LISTED_AFTER_MS });
+  }
+  throw new StoppedError('UNKNOWN_OUTCOME', "The service's list does not show what this run created.", {
+    hint: 'Nothing more is created until it does.',
+  });
+}
+
+/** Creates one of the rows as a draft; false when none could be created for certain. */
+async function createProbe(session: Session, isUnknown: (row: number) => boolean): Promise<boolean> {
+  const { run } = session;
+  for await (const row of readPlan(run.files.plan, run.state.head.total)) {
+    const state = run.state.of(row.row);
+    if (!isUnknown(row.row) || (state !== 'pending' && state !== 'maybe')) continue;
+    await run.note({
+      type: 'creating',
+      from: row.row,
+      to: row.row,
+      at: session.options.client.clock.now(),
+    });
+    session.count(1);
+    if (await createDraft(session, row)) return true;
+    if (session.isClosed()) return false;
+  }
+  return false;
+}
+
+/** Notes the rows whose envelope was found and is past being a draft: no later pass changes that. */
+async function settleSent(session: Session, { byRow }: Survey): Promise<void> {
+  const sent = [...byRow].flatMap(([row, envelopes]): [number, Envelope[]][] => {
+    const past = envelopes.filter(({ status }) => status !== 'DRAFT' && status !== 'CANCELLED');
+    return past.length > 0 ? [[row, past]] : [];
+  });
+  await settle(session, { byRow: new Map(sent), ids: new Set() });
+}
+
+async function settle(session: Session, { byRow }: Survey): Promise<void> {
+  const { state } = session.run;
+  const foreign = new Map<number, Envelope>();
+  for (const [row, envelopes] of byRow) {
+    if (row < 1 || row > state.head.total) continue;
+    if (state.of(row) !== 'pending' && state.of(row) !== 'maybe' && state.of(row) !== 'created') continue;
+    const winner = await theOneThatCounts(session, row, envelopes);
+    if (winner === undefined) continue;
+    const isChecked = isOf(state.head.id, winner) || state.idOf(row) === winner.id;
+    if (isChecked) await settleRow(session, row, winner);
+    else foreign.set(row, winner);
+  }
+  if (foreign.size > 0) await settleForeign(session, foreign);
+}
+
+/** Settles rows by envelopes that only their request IDs lead to: where the content is another one, the row is refused. */
+async function settleForeign(session: Session, foreign: ReadonlyMap<number, Envelope>): Promise<void> {
+  const { client } = session.options;
+  // The rows may have drafts of this run, too.
+  session.doubtful = true;
+  for await (const row of readPlan(session.run.files.plan)) {
+    const found = foreign.get(row.row);
+    if (found === undefined) continue;
+    const envelope = await session.persistently(() => client.envelopes.get(found.id, session.signal));
+    if (isMadeFrom(envelope, row.envelope)) await settleRow(session, row.row, envelope);
+    else await refuseUsedId(session, row, envelope.id);
+  }
+}
+
+/** Of the envelopes of a row: one that was sent, else the draft that an earlier session had chosen, else the oldest. */
+async function theOneThatCounts(
+  session: Session,
+  row: number,
+  envelopes: readonly Envelope[],
+): Promise<Envelope | undefined> {
+  const { envelopes: api } = session.options.client;
+  const isSure = envelopes.length === 1 && envelopes[0]?.status !== 'CANCELLED';
+  // A list may show an old status, and may leave out whether a canceled one had been sent.
+  const fresh = isSure
+    ? [...envelopes]
+    : await Promise.all(envelopes.map(({ id }) => session.persistently(() => api.get(id, session.signal))));
+  const left = fresh.filter((envelope) => !isVoid(envelope));
+  const sent = left.filter(({ status }) => status !== 'DRAFT');
+  // It may have been sent a moment ago. Where two machines work on a run, neither prefers its own.
+  const { state } = session.run;
+  const known = state.isUnchecked(row) ? undefined : left.find(({ id }) => id === state.idOf(row));
+  const canceled = fresh.find((envelope) => !isOf(state.head.id, envelope));
+  return sent.sort(byAge)[0] ?? known ?? left.sort(byAge)[0] ?? canceled;
+}
+
+function byAge(a: Envelope, b: Envelope): number {
+  const [at, bt] = [Date.parse(a.createdAt ?? ''), Date.parse(b.createdAt ?? '')];
+  if (at !== bt && !Number.isNaN(at) && !Number.isNaN(bt)) return at - bt;
+  return a.id < b.id ? -1 : 1;
+}

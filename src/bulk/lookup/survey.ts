@@ -1,0 +1,95 @@
+import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { StoppedError } from '../../kernel/errors.ts';
+import { Limiter } from '../../kernel/limiter.ts';
+import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
+
+/** What to look for in the service's list. */
+export interface Wanted {
+  runId: string;
+  /** The envelopes that the run is known to have created, and their rows. */
+  own: ReadonlyMap<string, number>;
+  /** The rows of the request ids that come from the file. */
+  requestIds: ReadonlyMap<string, number>;
+  /** Whether items without metadata are read one by one where the list shows none at all. */
+  complete: boolean;
+  /** Only envelopes created since then (ms, this machine's clock); all without it. */
+  since?: number | undefined;
+}
+
+/** What one pass over the list shows of a run. */
+export interface Survey {
+  /** The envelopes of each row. */
+  byRow: Map<number, Envelope[]>;
+  ids: Set<string>;
+}
+
+const READS_AT_ONCE = 8;
+
+/**
+ * Reads the service's list once and finds the envelopes of a run by the markers in their metadata. Once the list shows the
+ * markers of one of them, an item without metadata has none; otherwise each such item is read by itself.
+ * @throws StoppedError when an envelope of the run does not show its markers: then the others can't be found either.
+ */
+export async function survey(
+  client: Client,
+  wanted: Wanted,
+  signal: AbortSignal,
+  onPage: () => void,
+): Promise<Survey> {
+  const found: Survey = { byRow: new Map(), ids: new Set() };
+  const blanks: string[] = [];
+  const take = (envelope: Envelope) => {
+    const row = rowOf(envelope, wanted);
+    const ownRow = wanted.own.get(envelope.id);
+    if (ownRow !== undefined && row !== ownRow) throw withoutMarkers(envelope.id);
+    if (row === undefined) return;
+    found.ids.add(envelope.id);
+    found.byRow.set(row, [...(found.byRow.get(row) ?? []), envelope]);
+  };
+  let items = 0;
+  for await (const item of itemsOf(client, wanted.since, signal)) {
+    if (items++ % LIMITS.pageSize === 0) onPage();
+    if (isBlank(item)) blanks.push(item.id);
+    else take(item);
+  }
+  const listShowsMarkers = found.ids.size > 0 && !blanks.some((id) => wanted.own.has(id));
+  if (!wanted.complete || listShowsMarkers) return found;
+  const limiter = new Limiter(READS_AT_ONCE);
+  const read = blanks.map((id) => limiter.run(() => client.envelopes.get(id, signal)));
+  for (const envelope of await Promise.all(read)) take(envelope);
+  return found;
+}
+
+function itemsOf(client: Client, since: number | undefined, signal: AbortSignal): AsyncIterable<Envelope> {
+  if (since === undefined) return client.envelopes.list({ signal });
+  return client.envelopes.recent(() => client.serviceClock.earliest(since), signal);
+}
+
+function isBlank({ metadata }: Envelope): boolean {
+  return metadata === undefined || metadata === null || Object.keys(metadata).length === 0;
+}
+
+function rowOf(envelope: Envelope, { runId, requestIds }: Wanted): number | undefined {
+  if (isOf(runId, envelope)) {
+    const row = Number(envelope.metadata?.[ROW_KEY]);
+    if (Number.isInteger(row)) return row;
+  }
+  const requestId = envelope.metadata?.[REQUEST_ID_KEY];
+  return typeof requestId === 'string' ? requestIds.get(requestId) : undefined;
+}
+
+/** True for an envelope that carries the markers of this run. */
+export function isOf(runId: string, { metadata }: Envelope): boolean {
+  return metadata?.[RUN_KEY] === runId;
+}
+
+function withoutMarkers(id: string): StoppedError {
+  return new StoppedError(
+    'UNKNOWN_OUTCOME',
+    `The service does not show the metadata that this run gave ${id}.`,
+    {
+      hint: "Without it, envelopes that were created earlier can't be found, so nothing more is created.",
+    },
+  );
+}

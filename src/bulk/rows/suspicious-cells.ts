@@ -1,0 +1,31 @@
+import type { NewEnvelope } from '../../envelopes/create.ts';
+
+/** `#N/A` (in several languages), `#REF!`, `#NAME?`, and `####` for a column that was too narrow. */
+const SPREADSHEET_ERROR = /^#(?:N\/A|NV|N\/D|N\/V|[\p{Lu}/0]+[!?]|#{3,})$/u;
+const FORMULA = /^=\s*[\p{L}\d@("+-]/u;
+const SHORTENED_NUMBER = /^-?\d+(?:[.,]\d+)?E\+\d+$/i;
+
+/** Texts that a spreadsheet produced and nobody meant to send, by their path in the create body. */
+export function suspiciousCells(
+  { signers, subject, message, metadata }: NewEnvelope,
+  requestId: string | undefined,
+): { path: string; text: string }[] {
+  const cells: [string, unknown][] = [
+    ...signers.map(({ name }, index): [string, unknown] => [`signers.${index}.name`, name]),
+    ['subject', subject],
+    ['message', message],
+    ['requestId', requestId],
+    ...Object.entries(metadata ?? {}).map(([key, value]): [string, unknown] => [`metadata.${key}`, value]),
+  ];
+  return cells.flatMap(([path, cell]) => {
+    const problem = typeof cell === 'string' ? problemOf(cell.trim()) : undefined;
+    return problem === undefined ? [] : [{ path, text: problem }];
+  });
+}
+
+function problemOf(cell: string): string | undefined {
+  if (SPREADSHEET_ERROR.test(cell)) return `"${cell}" is an error value of a spreadsheet`;
+  if (FORMULA.test(cell)) return `"${cell.slice(0, 60)}" looks like a formula`;
+  if (SHORTENED_NUMBER.test(cell)) return `"${cell}" looks like a number shortened by a spreadsheet`;
+  return undefined;
+}

@@ -1,0 +1,91 @@
+import type { Envelope } from '../api/schemas.ts';
+import { markedEnvelopes, readIfThere } from '../envelopes/marked-envelopes.ts';
+import { requestIdOf } from '../envelopes/markers.ts';
+import { contentOf, isOtherContent, type KnownRequest } from '../envelopes/request-ids.ts';
+import { msUntilListed, searchUntilListed } from '../envelopes/request-search.ts';
+import { isMadeFrom } from '../envelopes/same-content.ts';
+import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
+import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
+import { endedMessage } from './lookup/known-rows.ts';
+import { isOf } from './lookup/survey.ts';
+import type { BulkRow } from './rows/row.ts';
+import type { Session } from './session.ts';
+
+/** Notes what was found for a row. */
+export async function settleRow(session: Session, row: number, envelope: Envelope): Promise<void> {
+  const { state } = session.run;
+  const { id, mode } = state.head;
+  const requestId = ownRequestId(session, envelope);
+  const isOwn = isOf(id, envelope);
+  const status = envelope.status ?? 'SENT';
+  if (status === 'DRAFT' && mode !== 'draft') {
+    if (state.idOf(row) === envelope.id && state.of(row) === 'created') return;
+    return session.created(row, envelope.id, requestId, { adopted: !isOwn });
+  }
+  if (isOwn) return session.done(row, envelope.id, status, requestId);
+  if (isTerminal(status) && status !== 'COMPLETED')
+    return session.failed({ row, requestId }, ended(requestId, envelope));
+  return session.existing(row, envelope.id, status, requestId);
+}
+
+/** Refuses a row whose request ID has an envelope with another template or other signers. */
+export async function refuseUsedId(session: Session, row: BulkRow, id: string | undefined): Promise<void> {
+  const used = id === undefined ? 'with another template or other signers' : `for ${id}`;
+  const text = `The request ID ${row.requestId ?? ''} was already used ${used}. Use another one for another envelope.`;
+  await session.failed(row, new RequestIdUsedError(text));
+}
+
+/**
+ * Settles a row by what this machine's record of its request ID says: `create`, another run, or an earlier process may have
+ * created its envelope. False when it is certain that nothing did.
+ */
+export async function settleByRequestId(
+  session: Session,
+  row: BulkRow & { requestId: string },
+  known: KnownRequest,
+): Promise<boolean> {
+  const isRecorded = 'content' in known && known.content !== '';
+  if (isOtherContent(known, contentOf(row.envelope))) {
+    await refuseUsedId(session, row, known.state === 'made' ? known.envelopeId : undefined);
+    return true;
+  }
+  const envelope = await findRecorded(session, row.requestId, known);
+  if (envelope === undefined) return false;
+  if (!isRecorded && !isMadeFrom(envelope, row.envelope)) await refuseUsedId(session, row, envelope.id);
+  else if (isVoid(envelope)) await session.failed(row, ended(row.requestId, envelope));
+  else await settleRow(session, row.row, envelope);
+  return true;
+}
+
+async function findRecorded(
+  session: Session,
+  requestId: string,
+  known: KnownRequest,
+): Promise<Envelope | undefined> {
+  const { signal } = session;
+  const { client } = session.options;
+  if (known.state === 'made') {
+    const made = await session.persistently(() => readIfThere(client, known.envelopeId, signal));
+    if (made === undefined || !isVoid(made)) return made;
+    // It may have been the second of two drafts.
+    return (await session.persistently(() => findLive(session, requestId))) ?? made;
+  }
+  if (known.state === 'new' || session.resolvedIds.has(requestId)) return undefined;
+  const msLeft = () => msUntilListed(client, known);
+  return session.persistently(() => searchUntilListed(client, requestId, { signal, msLeft }));
+}
+
+async function findLive({ options, signal }: Session, requestId: string): Promise<Envelope | undefined> {
+  for await (const envelope of markedEnvelopes(options.client, { signal }))
+    if (requestIdOf(envelope) === requestId && !isVoid(envelope)) return envelope;
+  return undefined;
+}
+
+function ended(requestId: string | undefined, { id, status }: Envelope): ServiceError {
+  const text = endedMessage({ requestId, id, status: status ?? undefined });
+  return new ServiceError('INVALID_STATE', text, { status: 400 });
+}
+
+function ownRequestId(session: Session, envelope: Envelope): string | undefined {
+  return session.run.state.head.ownRequestIds > 0 ? requestIdOf(envelope) : undefined;
+}

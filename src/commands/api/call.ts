@@ -1,0 +1,83 @@
+import type { RawReply } from '../../api/http.ts';
+import {
+  callMethod,
+  callPages,
+  callPath,
+  callTarget,
+  isWrite,
+  type RawCall,
+  sendCall,
+} from '../../api/raw.ts';
+import type { Context } from '../../cli/context.ts';
+import { readJsonText } from '../../cli/input/files.ts';
+import { readPairList } from '../../cli/input/pairs.ts';
+import { type OpenWrite, settling } from '../../cli/write.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { parseJson } from '../../kernel/json.ts';
+import { writeJson } from '../../output/json.ts';
+import { safeLine } from '../../output/text.ts';
+import { requireConnection } from '../../profiles/resolve.ts';
+import { writeRawItems, writeRawJson } from './view.ts';
+
+export interface CallFlags {
+  query: string[] | undefined;
+  body: string | undefined;
+  paginate: boolean;
+  include: boolean;
+  'dry-run': boolean;
+}
+
+/** `esign api`: one argument is a path to read, two are method and path. */
+export async function call(words: readonly string[], flags: CallFlags, context: Context): Promise<void> {
+  const [path = '', method] = [...words].reverse();
+  const { baseUrl } = requireConnection(await context.settings());
+  const wanted: RawCall = {
+    method: callMethod(method ?? 'GET'),
+    path: callPath(path, baseUrl),
+    query: readPairList(flags.query, 'query'),
+    signal: context.signal,
+    onReply: flags.include ? (reply) => context.terminal.err(headText(reply, context)) : undefined,
+  };
+  refuseContradictions(wanted, flags);
+  wanted.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');
+  if (flags['dry-run']) return showCall(wanted, baseUrl, context);
+  const { send } = await context.client();
+  if (flags.paginate) return writeRawItems(callPages(send, wanted), context.terminal);
+  const work = () => sendCall(send, wanted);
+  const reply = isWrite(wanted.method) ? await settling(openCall(wanted), context, work) : await work();
+  await writeRawJson(reply, context.terminal, context.json);
+}
+
+/** What is said of a write that is stopped: nothing at the service tells of it by itself. */
+function openCall(wanted: RawCall): OpenWrite {
+  const { method } = wanted;
+  return {
+    unknown: () =>
+      `Ended before the answer came. Whether the service did what ${method} ${callTarget(wanted)} asks is not known.`,
+    hint: () => 'It was sent once. Look at what is there before you send it again.',
+  };
+}
+
+function refuseContradictions(wanted: RawCall, flags: CallFlags): void {
+  if (flags.paginate && wanted.method !== 'GET')
+    throw new UsageError('--paginate reads lists: it goes with GET only.', { hint: 'Leave it out.' });
+  if (flags.body !== undefined && !isWrite(wanted.method))
+    throw new UsageError(`A ${wanted.method} has no body.`, {
+      hint: 'Name the method before the path: `esign api POST PATH --body FILE`.',
+    });
+}
+
+function showCall(wanted: RawCall, baseUrl: string, context: Context): Promise<void> {
+  const body = wanted.bodyText === undefined ? null : parseJson(wanted.bodyText);
+  const url = `${baseUrl}${callTarget(wanted)}`;
+  return writeJson({ dryRun: true, method: wanted.method, url, body }, context.hidingSecrets());
+}
+
+/** Status and headers of a reply; cookies are as secret as keys. */
+function headText(reply: RawReply, context: Context): string {
+  const lines = Object.entries(reply.headers)
+    .filter(([name]) => name !== 'set-cookie')
+    .flatMap(([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}`));
+  const text = [`HTTP ${reply.status}`, ...lines].map(safeLine).join('\n');
+  return `${context.redactor.redact(text)}\n\n`;
+}

@@ -1,0 +1,64 @@
+import { scopeOf } from '../../cli/boot/recents.ts';
+import { cacheFile, readRecent } from '../../completion/cache.ts';
+import { readCommandTree } from '../../completion/commands.ts';
+import { type Candidate, complete, type Lookup } from '../../completion/complete.ts';
+import type { Line } from '../../completion/line.ts';
+import { readTyped, replyLines, SHELLS } from '../../completion/shells.ts';
+import { configDir, stateDir } from '../../kernel/files/paths.ts';
+import { safeLine } from '../../output/text.ts';
+import type { Profiles } from '../../profiles/profile.ts';
+import { resolveSettings } from '../../profiles/resolve.ts';
+import { readProfiles } from '../../profiles/store.ts';
+
+/**
+ * `esign __complete SHELL =CURRENT WORD…`, which the completion scripts call at each Tab. It only reads small
+ * local files and never the network; whatever goes wrong, it says nothing and completes nothing.
+ */
+export function main(argv: readonly string[], root: string): void {
+  process.stdout.on('error', () => undefined);
+  try {
+    const [name, ...handed] = argv;
+    const shell = SHELLS.find((known) => known === name);
+    if (shell === undefined) return;
+    const typed = readTyped(shell, handed);
+    const lookup = lookupIn(readableStore());
+    const completion = complete(readCommandTree(root), typed.words, typed.current, lookup);
+    process.stdout.write(`${replyLines(shell, completion, typed, safeLine).join('\n')}\n`);
+  } catch {
+    // A shell that completes nothing is better than one that shows an error at each Tab.
+  }
+}
+
+function readableStore(): Profiles | undefined {
+  try {
+    return readProfiles(configDir());
+  } catch {
+    return undefined;
+  }
+}
+
+function lookupIn(store: Profiles | undefined): Lookup {
+  return {
+    profiles: () =>
+      Object.entries(store?.profiles ?? {}).map(
+        ([value, { baseUrl }]): Candidate => ({ value, description: baseUrl }),
+      ),
+    recent: (kind, line) => {
+      const scope = store && scopeOf(settingsOf(line, store));
+      return scope ? readRecent(cacheFile(stateDir(), scope), kind, Date.now()) : [];
+    },
+  };
+}
+
+/** The settings the command would have, as far as its line is written. */
+function settingsOf(line: Line, store: Profiles) {
+  return resolveSettings({
+    flags: {
+      profile: line.flags.get('profile') || undefined,
+      baseUrl: line.flags.get('base-url') || undefined,
+    },
+    env: process.env,
+    store,
+    fallbackProfile: line.path.startsWith('sandbox:') ? 'sandbox' : undefined,
+  });
+}

@@ -1,0 +1,27 @@
+import type { Context } from '../../cli/context.ts';
+import { completionScript, detectShell, installLine } from '../../completion/scripts.ts';
+import { SHELLS, type Shell } from '../../completion/shells.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { writeJson } from '../../output/json.ts';
+
+/**
+ * The script of the shell that was named. Without a name: how to install it, for the person at the terminal.
+ * @throws UsageError without a name in a pipe, where a guessed script would end up in some file.
+ */
+export async function writeCompletionScript(
+  named: Shell | undefined,
+  { terminal, json }: Context,
+): Promise<void> {
+  if (named !== undefined) {
+    const script = completionScript(named);
+    const whole = { shell: named, install: installLine(named), script };
+    return json ? writeJson(whole, terminal) : terminal.out(script);
+  }
+  if (!terminal.outIsTty || json) {
+    throw new UsageError('Name the shell the script is for.', { hint: `There are ${SHELLS.join(', ')}.` });
+  }
+  const detected = detectShell(process.env, process.platform);
+  const shells = detected === undefined ? SHELLS : [detected];
+  const lines = shells.map((shell) => `  ${shell.padEnd(12)}${installLine(shell)}\n`);
+  await terminal.out(`To complete esign with Tab, run this once and open a new shell:\n\n${lines.join('')}`);
+}

@@ -1,0 +1,299 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '../../api/client.ts';
+import type { Mode } from '../../bulk/entries.ts';
+import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
+import { type EarlierRow, findEarlierRows, WantedRows } from '../../bulk/lookup/earlier-rows.ts';
+import { findIdentifiedRows } from '../../bulk/lookup/identified-rows.ts';
+import { type KnownRows, knownEntries, sortKnown } from '../../bulk/lookup/known-rows.ts';
+import { checkFile, type FileReport, type Findings } from '../../bulk/rows/check-file.ts';
+import { checkTemplates } from '../../bulk/rows/check-templates.ts';
+import type { BulkRow } from '../../bulk/rows/row.ts';
+import { draftRun, type OpenRun, type RunDraft, whileNoOtherStarts } from '../../bulk/runs.ts';
+import type { Context } from '../../cli/context.ts';
+import { confirmed } from '../../cli/input/confirm.ts';
+import { takeStdin } from '../../cli/input/stdin.ts';
+import { requestIdsOf } from '../../cli/request-ids.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { safeBlock } from '../../output/text.ts';
+import { relativeTime } from '../../output/time.ts';
+import { type Preflight, preflightText } from './view.ts';
+
+export interface PrepareRequest {
+  file: string;
+  template: string | undefined;
+  mode: Mode;
+  reserve: number;
+  yes: boolean;
+  /** Send rows although an earlier run has sent them. */
+  again: boolean;
+  /** Continue although a role of the template has no signer. */
+  allowMissing: boolean;
+}
+
+/** Where runs are kept. */
+export function runsFolder(): string {
+  return join(stateDir(), 'bulk');
+}
+
+/**
+ * Checks a whole file, shows what a run of it would do, and asks. Then the run is stored; nothing has been sent.
+ * @throws UsageError with every problem of the file, or when nobody agreed.
+ */
+export async function prepareRun(
+  wanted: PrepareRequest,
+  client: () => Promise<Client>,
+  context: Context,
+): Promise<OpenRun> {
+  preferLowMemory();
+  const draft = await draftRun(runsFolder(), context.clock.now());
+  try {
+    const examined = await examine(wanted, draft, client, context);
+    await agree(wanted, examined, await client(), context);
+    return await whileNoOtherStarts(runsFolder(), context.clock, async () => {
+      const now = await earlierRows(examined, await client(), context);
+      if (!isSame(now, examined.earlier))
+        throw new UsageError('Another run of the same rows has started in the meantime; nothing was sent.', {
+          hint: 'Run the command again.',
+        });
+      return begin(draft, wanted, examined, await client(), context);
+    });
+  } catch (error) {
+    await draft.discard();
+    throw error;
+  }
+}
+
+/** Checks a whole file and returns what a run of it would do; nothing is stored. */
+export async function checkRun(
+  wanted: PrepareRequest,
+  client: () => Promise<Client>,
+  context: Context,
+): Promise<Preflight> {
+  const examined = await examine(wanted, undefined, client, context);
+  return preflightOf(wanted, examined, await client(), context);
+}
+
+/** A file that was checked, and what earlier runs did for its rows. */
+interface Examined {
+  report: FileReport;
+  rows: WantedRows;
+  /** What the runs on this machine did. */
+  earlier: Map<number, EarlierRow>;
+  known: KnownRows;
+}
+
+async function examine(
+  wanted: PrepareRequest,
+  draft: RunDraft | undefined,
+  client: () => Promise<Client>,
+  context: Context,
+): Promise<Examined> {
+  const name = wanted.file === '-' ? 'stdin' : wanted.file;
+  const rows = new WantedRows(wanted.again);
+  const take = async (row: BulkRow) => {
+    rows.add(row);
+    await draft?.add(row);
+  };
+  const report = await context.waiting(`Checking ${name}`, () =>
+    checkFile({ name, bytes: bytesOf(wanted.file, name) }, { templateId: wanted.template, take }),
+  );
+  if (report.problems.count === 0) {
+    const allowed = wanted.allowMissing || asksBefore(wanted, context);
+    await checkTemplates(await client(), report, allowed, context.signal);
+  }
+  if (report.warnings.count > 0)
+    context.terminal.err(safeBlock(`Warnings:\n${linesOf(report.warnings, name).join('\n')}\n`));
+  if (report.unnamed > 0) {
+    const have = report.unnamed === 1 ? 'has' : 'have';
+    context.notice(`${counted(report.unnamed, 'signer')} ${have} no name; the address is used as the name.`);
+  }
+  if (report.problems.count > 0) throw refused(report);
+  const earlier = await earlierRows({ report, rows }, await client(), context);
+  const known = await knownRows(wanted, { report, rows, earlier }, await client(), context);
+  refuseUnfinished(known, context);
+  reportKnown(known, report, context);
+  return { report, rows, earlier, known };
+}
+
+/** What the runs on this machine did for the rows. */
+async function earlierRows(
+  { report, rows }: Pick<Examined, 'report' | 'rows'>,
+  client: Client,
+  context: Context,
+): Promise<Map<number, EarlierRow>> {
+  const baseUrl = (await context.settings()).baseUrl?.value ?? '';
+  const file = { wanted: rows, fingerprint: report.fingerprint, baseUrl };
+  return findEarlierRows(runsFolder(), client, file, context.signal);
+}
+
+function isSame(one: ReadonlyMap<number, EarlierRow>, other: ReadonlyMap<number, EarlierRow>): boolean {
+  if (one.size !== other.size) return false;
+  return [...one].every(
+    ([row, { kind, run }]) => other.get(row)?.kind === kind && other.get(row)?.run === run,
+  );
+}
+
+/** What exists already for the rows. @throws UsageError when a request ID was used for something else. */
+async function knownRows(
+  { mode }: PrepareRequest,
+  { report, rows, earlier }: Pick<Examined, 'report' | 'rows' | 'earlier'>,
+  client: Client,
+  context: Context,
+): Promise<KnownRows> {
+  const ids = await requestIdsOf(context);
+  const found = await findIdentifiedRows(client, ids, rows, earlier, context.signal);
+  const known = sortKnown(found.values(), mode);
+  for (const { line, requestId, id, run } of known.other) {
+    const text = `"${requestId ?? ''}" was used for ${id ?? run ?? 'an envelope'} with another template, other signers, or another text; use a new one`;
+    report.problems.add({ line, column: 'request_id', text });
+  }
+  if (report.problems.count > 0) throw refused(report);
+  return known;
+}
+
+/** Two runs of the same row would email its signers twice. */
+function refuseUnfinished({ unfinished }: KnownRows, context: Context): void {
+  const [first] = unfinished;
+  if (first === undefined) return;
+  const when = relativeTime(new Date(first.at).toISOString(), context.clock.now());
+  const anyway = unfinished.some(({ requestId }) => requestId !== undefined)
+    ? ''
+    : ' To send them all the same, add --again.';
+  throw new UsageError(
+    `${counted(unfinished.length, 'row')} of this file ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${when} and has not finished.`,
+    { hint: `Resume it: \`${command('bulk', 'resume', first.run ?? '--last')}\`.${anyway}` },
+  );
+}
+
+function reportKnown({ existing, drafts, ended }: KnownRows, { rows }: FileReport, context: Context): void {
+  const [sent] = existing;
+  const [draft] = drafts;
+  if (sent !== undefined) {
+    const when = relativeTime(new Date(sent.at).toISOString(), context.clock.now());
+    const how = sent.kind === 'draft' ? 'created' : 'sent';
+    const isOneRun = sent.run !== undefined && existing.every(({ run }) => run === sent.run);
+    const by = isOneRun ? ` by ${sent.run} ${when}` : '';
+    const are = existing.length === 1 ? 'was' : 'were';
+    context.notice(
+      `${grouped(existing.length)} of ${counted(rows, 'row')} ${are} already ${how}${by} and will be skipped. To send again what has no request_id, add --again.`,
+    );
+  }
+  if (draft !== undefined)
+    context.notice(
+      `${counted(drafts.length, 'row')} ${drafts.length === 1 ? 'exists' : 'exist'} as a draft${draft.run === undefined ? '' : ` of ${draft.run}`}; it will be sent.`,
+    );
+  if (ended.length > 0)
+    context.notice(
+      `${counted(ended.length, 'row')} will be refused: the request ID belongs to an envelope that was canceled, declined, or has expired.`,
+    );
+}
+
+async function* bytesOf(path: string, name: string): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const chunk of path === '-' ? takeStdin('list of rows') : createReadStream(path))
+      yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`Can't read ${name} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Check the path and who may read it; - reads stdin.',
+    });
+  }
+}
+
+function linesOf(findings: Findings, name: string): string[] {
+  const lines = findings.first.map(
+    ({ line, column, text }) =>
+      `${name}:${line}${column === '' ? '' : ` ${column}`}: ${text}${text.endsWith('?') ? '' : '.'}`,
+  );
+  const more = findings.count - findings.first.length;
+  return more > 0 ? [...lines, `… and ${grouped(more)} more.`] : lines;
+}
+
+function refused(report: FileReport): UsageError {
+  const { problems, name } = report;
+  return new UsageError(
+    `${counted(problems.count, 'problem')} in ${name}; nothing was sent.\n${linesOf(problems, name).join('\n')}`,
+    { hint: 'Fix the file and run the same command again.' },
+  );
+}
+
+function preflightOf(
+  { mode, reserve }: PrepareRequest,
+  { report, known }: Examined,
+  client: Client,
+  context: Context,
+): Preflight {
+  const window = client.window?.reading();
+  const done = [...known.existing, ...known.ended];
+  const rows = report.rows - done.length;
+  const requests = requestsFor(rows - known.drafts.length, mode) + known.drafts.length;
+  return {
+    file: report.name,
+    rows,
+    existing: known.existing.length,
+    signers: done.reduce((left, { signers }) => left - signers, report.signers),
+    templates: [...report.templates.keys()],
+    mode,
+    requests,
+    window,
+    time: timeByWindow(requests, window, reserve, context.clock.now()),
+    reserve,
+  };
+}
+
+/** A person sees the warnings and is asked before anything is sent. */
+function asksBefore({ yes }: PrepareRequest, { terminal, json }: Context): boolean {
+  return terminal.canAsk && !yes && !json;
+}
+
+/** Shows what a run will do and asks. Drafts email nobody, so without a terminal only sending needs --yes. */
+async function agree(
+  wanted: PrepareRequest,
+  examined: Examined,
+  client: Client,
+  context: Context,
+): Promise<void> {
+  const { terminal, json } = context;
+  const preflight = preflightOf(wanted, examined, client, context);
+  if (!json) terminal.err(preflightText(preflight, terminal));
+  const { rows, signers } = preflight;
+  const isAsked = examined.report.isIncomplete && !wanted.allowMissing;
+  if (wanted.yes || rows === 0 || (rows === 1 && !isAsked)) return;
+  const sends = wanted.mode !== 'draft';
+  const question = sends
+    ? `Send ${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
+    : `Create ${counted(rows, 'draft')}?`;
+  await confirmed(question, { yes: !sends && !terminal.canAsk, otherwise: 'nothing was sent' }, context);
+}
+
+async function begin(
+  draft: RunDraft,
+  wanted: PrepareRequest,
+  { report, known }: Examined,
+  client: Client,
+  context: Context,
+): Promise<OpenRun> {
+  const { baseUrl, profileName } = await context.settings();
+  const head = {
+    at: context.clock.now(),
+    file: report.name,
+    total: report.rows,
+    signers: report.signers,
+    mode: wanted.mode,
+    baseUrl: baseUrl?.value ?? '',
+    profile: profileName?.value ?? null,
+    fingerprint: report.fingerprint,
+    ownRequestIds: report.ownRequestIds,
+    account: client.account,
+    again: wanted.again,
+    source: { format: report.format, encoding: 'utf-8' },
+  };
+  return draft.start(head, knownEntries(known));
+}

@@ -1,0 +1,104 @@
+import type { RunState } from '../../bulk/run-state.ts';
+import type { Context } from '../../cli/context.ts';
+import { startCountdown } from '../../output/countdown.ts';
+import { plainLines, type Spinner } from '../../output/spinner.ts';
+import { truncate } from '../../output/text.ts';
+import { waitingSign } from '../../output/waiting-sign.ts';
+import { type Progress, progressText } from './view.ts';
+
+const TICK_MS = 200;
+/** Shorter waits are not reported. */
+const WORTH_SAYING_MS = 1_000;
+/** Longer waits are reported with --json, too. */
+const LONG_MS = 60_000;
+
+/** The live line of a run on a terminal's stderr; elsewhere waits and outages are said, a line each, and now and then how far it is. */
+export class BulkProgress {
+  readonly #context: Context;
+  readonly #live: boolean;
+  #state: RunState | undefined;
+  #startedAt = 0;
+  #before = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #lines: Spinner | undefined;
+  #waiting: Progress['waiting'];
+  #byWindow: (rows: number) => number = () => 0;
+  #release: () => void = () => undefined;
+
+  constructor(context: Context) {
+    this.#context = context;
+    const { errIsTty, still } = context.terminal;
+    this.#live = errIsTty && !still && !context.json && Boolean(process.stderr.columns);
+  }
+
+  /** `byWindow`: how long a number of rows takes by the rate window, in ms. */
+  start(state: RunState, byWindow: (rows: number) => number): void {
+    this.#state = state;
+    this.#release = waitingSign.hold();
+    this.#byWindow = byWindow;
+    this.#startedAt = performance.now();
+    this.#before = state.settled;
+    if (this.#live) this.#timer = setInterval(() => this.#draw(), TICK_MS).unref();
+    else if (!this.#context.json) this.#sayNowAndThen();
+  }
+
+  /** The rate window or the service makes all requests wait, in ms. */
+  waitsFor(why: string, ms: number): void {
+    const now = Date.now();
+    if (ms < WORTH_SAYING_MS || (this.#waiting !== undefined && this.#waiting.until > now)) return;
+    this.#waiting = { why: this.#context.redactor.redact(why), until: now + ms };
+    const isShown = !this.#context.json || ms > LONG_MS;
+    if (!this.#live && isShown) startCountdown(this.#waiting.why, ms, this.#context.terminal);
+  }
+
+  /** A sentence for the person who watches; with --json, only one that explains a long wait. */
+  says(text: string, { waitMs = 0 } = {}): void {
+    if (!this.#context.json || waitMs >= LONG_MS) void this.aside(() => this.#context.notice(text));
+  }
+
+  /** Takes the line off the screen while something else is written. */
+  aside(write: () => Promise<void> | void): Promise<void> | void {
+    this.#clear();
+    return write();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#lines?.stop();
+    this.#clear();
+    this.#release();
+  }
+
+  #sayNowAndThen(): void {
+    const lines = plainLines(this.#text(), this.#context.terminal);
+    this.#lines = lines;
+    this.#timer = setInterval(() => lines.text(this.#text()), TICK_MS).unref();
+  }
+
+  #draw(): void {
+    const line = truncate(this.#text(), process.stderr.columns - 1);
+    this.#context.terminal.err(`\r\u001b[2K${line}`);
+  }
+
+  #text(): string {
+    const state = this.#state;
+    if (state === undefined) return '';
+    const [done, failed] = [state.count('done'), state.count('failed')];
+    const total = state.head.total - state.count('existing');
+    const progress = {
+      total,
+      done,
+      failed,
+      settled: state.settled - this.#before,
+      ms: performance.now() - this.#startedAt,
+      sends: state.head.mode !== 'draft',
+      waiting: this.#waiting,
+      byWindow: this.#byWindow(total - done - failed),
+    };
+    return progressText(progress, Date.now());
+  }
+
+  #clear(): void {
+    if (this.#live) this.#context.terminal.err('\r\u001b[2K');
+  }
+}

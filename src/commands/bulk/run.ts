@@ -1,0 +1,202 @@
+import type { Client } from '../../api/client.ts';
+import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
+import { type RowResult, resultsOf } from '../../bulk/results.ts';
+import { type Ending, workOnRun } from '../../bulk/run.ts';
+import { detailsOf, lastRun } from '../../bulk/run-list.ts';
+import { type OpenRun, openRun } from '../../bulk/runs.ts';
+import { Batch, type Outcome } from '../../cli/batch.ts';
+import type { Context } from '../../cli/context.ts';
+import { requestIdsOf } from '../../cli/request-ids.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
+import {
+  EsignError,
+  isNotFound,
+  PartialError,
+  StoppedError,
+  sentenceOf,
+  UsageError,
+} from '../../kernel/errors.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { runsFolder } from './prepare.ts';
+import type { BulkProgress } from './progress.ts';
+import { failureText, resultLine, summaryText } from './view.ts';
+
+export interface RunningFlags {
+  concurrency: number;
+  reserve?: number | undefined;
+  'max-requests'?: number | undefined;
+  'stop-on-error'?: number | undefined;
+}
+
+/** Part of the rate window that is left for the customer's other systems. */
+export const RESERVE = 0.1;
+/** How long a run waits for an unavailable service before it stops, in ms. */
+const PATIENCE_MS = 10 * 60_000;
+
+/** The client of a run: it leaves the reserve to others, and waits for as many rate windows as it takes. */
+export function bulkClient(flags: RunningFlags, progress: BulkProgress, context: Context): Promise<Client> {
+  return context.client({
+    reserve: flags.reserve ?? RESERVE,
+    maxWaitMs: Number.POSITIVE_INFINITY,
+    // The run has its own grace period, and a journal.
+    graceMs: 0,
+    onWait: ({ ms, error }) => progress.waitsFor(sentenceOf(error), ms),
+  });
+}
+
+/**
+ * Works on a run and reports each row as it is settled; then the run is closed.
+ * @throws PartialError when rows failed, StoppedError when it ended before its rows did.
+ */
+export async function runToTheEnd(
+  run: OpenRun,
+  work: { client: Client; flags: RunningFlags; webhookSecret: string | undefined; progress: BulkProgress },
+  context: Context,
+): Promise<void> {
+  const { progress, flags } = work;
+  const batch = new Batch(context, { aside: (write) => progress.aside(write) });
+  let ending: Ending;
+  const { mode } = run.state.head;
+  progress.start(run.state, (rows) => {
+    const window = work.client.window?.reading();
+    return timeByWindow(requestsFor(rows, mode), window, flags.reserve ?? RESERVE, context.clock.now()) ?? 0;
+  });
+  const { file } = run.state.head;
+  const report = (result: RowResult) => batch.report({ json: result, ...inWords(file, result, context) });
+  const wasFinished = run.state.finishedAt !== undefined;
+  try {
+    if (!run.resumed) await reportKnown(run, 'existing', report);
+    if (!run.resumed || wasFinished) await reportKnown(run, 'failed', report);
+    ending = await workOnRun(run, {
+      client: work.client,
+      ids: await requestIdsOf(context),
+      concurrency: flags.concurrency,
+      maxRequests: flags['max-requests'],
+      stopOnError: flags['stop-on-error'],
+      webhookSecret: work.webhookSecret,
+      patienceMs: PATIENCE_MS,
+      signal: context.signal,
+      redact: (text) => context.redactor.redact(text),
+      observer: {
+        row: report,
+        says: (text, options) => progress.says(text, options),
+      },
+    });
+  } finally {
+    progress.end();
+    await run.close();
+  }
+  await conclude(run, ending, context);
+}
+
+/** Reports rows that this process does not work on: those that existed before the run, or what failed in a finished one. */
+async function reportKnown(
+  { state, files }: OpenRun,
+  kind: 'existing' | 'failed',
+  report: (result: RowResult) => Promise<void>,
+): Promise<void> {
+  if (state.count(kind) === 0) return;
+  for await (const result of resultsOf(state, files)) {
+    if (state.of(result.row) === kind) await report(result);
+  }
+}
+
+function inWords(file: string, result: RowResult, { terminal }: Context): Pick<Outcome, 'text' | 'failure'> {
+  return {
+    text: terminal.outIsTty ? undefined : resultLine(result),
+    failure: result.ok ? undefined : failureText(file, result),
+  };
+}
+
+async function conclude({ state }: OpenRun, ending: Ending, context: Context): Promise<void> {
+  const { id, file, total } = state.head;
+  if (!context.json) context.terminal.err(summaryText(await detailsOf(runsFolder(), id)));
+  const resume = `Resume it: \`${command('bulk', 'resume', id)}\`.`;
+  if (ending.kind === 'interrupted') context.notice(`Interrupted; what was done is kept. ${resume}`);
+  if (ending.kind === 'stopped') throw stopped(ending.error, resume);
+  if (ending.kind !== 'finished') return;
+  const [failed, seconds] = [state.count('failed'), state.seconds.size];
+  const messages = [
+    ...(failed > 0 ? [`${grouped(failed)} of ${counted(total, 'row')} failed`] : []),
+    ...(seconds > 0
+      ? [`${counted(seconds, 'second envelope')} ${seconds === 1 ? 'was' : 'were'} found`]
+      : []),
+  ];
+  if (messages.length === 0) return;
+  const hint =
+    failed > 0
+      ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again: only what was not sent is sent.`
+      : `Decide which envelope is to stay and cancel the other: \`${command('bulk', 'show', id)}\`.`;
+  throw new PartialError(`${messages.join('; ')}; each is reported above.`, { hint });
+}
+
+function stopped(error: Error, resume: string): Error {
+  if (!(error instanceof EsignError)) return error;
+  const hint = error.hint === undefined ? resume : `${error.hint}\n${resume}`;
+  return new StoppedError(error.code, `${sentenceOf(error)} The run has stopped; what was done is kept.`, {
+    cause: error,
+    hint,
+  });
+}
+
+/** The run named, or the latest one with --last; without either, the latest one where that changes nothing. */
+export async function namedRun(
+  id: string | undefined,
+  last: boolean,
+  { orLast = false } = {},
+): Promise<string> {
+  if (id !== undefined && last)
+    throw new UsageError("A run and --last can't be used together.", { hint: 'See `esign bulk list`.' });
+  if (id === undefined && !last && !orLast)
+    throw new UsageError('Name a run, or use --last for the latest one.', { hint: 'See `esign bulk list`.' });
+  const found = id ?? (await lastRun(runsFolder()));
+  if (found !== undefined) return found;
+  throw new UsageError('This machine has no runs yet.', {
+    hint: 'Start one: `esign bulk create FILE --template ID`.',
+  });
+}
+
+/**
+ * Opens a run to continue it, with the profile it was started with unless another one is named.
+ * @throws UsageError when it was started at another service, or the key belongs to another organization.
+ */
+export async function reopenRun(
+  id: string,
+  client: () => Promise<Client>,
+  context: Context,
+): Promise<OpenRun> {
+  preferLowMemory();
+  const run = await openRun(runsFolder(), id);
+  try {
+    const { profile, baseUrl } = run.state.head;
+    const settings = await context.settings(profile === null ? {} : { fallbackProfile: profile });
+    if (settings.baseUrl !== undefined && settings.baseUrl.value !== baseUrl) {
+      throw new UsageError(`${id} was started at ${baseUrl}, not at ${settings.baseUrl.value}.`, {
+        hint: 'Name its profile with --profile.',
+      });
+    }
+    await refuseOtherOrganisation(run, await client(), context);
+    return run;
+  } catch (error) {
+    await run.close();
+    throw error;
+  }
+}
+
+/** With a key of another organization, none of the run's envelopes would be found, and all would be created again. */
+async function refuseOtherOrganisation(run: OpenRun, client: Client, context: Context): Promise<void> {
+  const { state } = run;
+  const [row = 0] = [...state.rows('created'), ...state.rows('done')];
+  const envelopeId = state.idOf(row);
+  if (envelopeId === undefined) return;
+  try {
+    await client.envelopes.get(envelopeId, context.signal);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new UsageError(`This key does not see ${envelopeId}, which ${state.head.id} created.`, {
+      cause: error,
+      hint: 'Use a key of the same organization: `esign profiles list`.',
+    });
+  }
+}

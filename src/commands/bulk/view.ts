@@ -1,0 +1,230 @@
+import type { RateReading } from '../../api/rate/rate-window.ts';
+import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../../bulk/results.ts';
+import type { RunDetails, RunSummary } from '../../bulk/run-list.ts';
+import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { writeJson } from '../../output/json.ts';
+import type { ListView } from '../../output/list.ts';
+import { behind, type Column, indented } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
+import { exactTime, relativeTime } from '../../output/time.ts';
+
+/** What a run will do, as its preflight tells. */
+export interface Preflight {
+  file: string;
+  /** Rows and signers that something is to be done for. */
+  rows: number;
+  signers: number;
+  /** Rows that are skipped: an earlier run created their envelope. */
+  existing: number;
+  templates: readonly string[];
+  mode: string;
+  requests: number;
+  window: RateReading | undefined;
+  /** By the rate window alone, in ms; undefined where none is known. */
+  time: number | undefined;
+  reserve: number;
+}
+
+const HOW: Readonly<Record<string, string>> = {
+  draft: 'kept as drafts',
+  'two-step': 'created as drafts, then sent',
+  'one-step': 'created and sent in one step',
+};
+const HOW_ONE: Readonly<Record<string, string>> = {
+  ...HOW,
+  draft: 'kept as a draft',
+  'two-step': 'created as a draft, then sent',
+};
+const TEMPLATES_SHOWN = 3;
+
+/** What a run will do, before anybody is asked. */
+export function preflightText(plan: Preflight, terminal: Terminal): string {
+  const { templates } = plan;
+  const shown = templates.slice(0, TEMPLATES_SHOWN).join(', ');
+  const more = templates.length > TEMPLATES_SHOWN ? ` and ${templates.length - TEMPLATES_SHOWN} more` : '';
+  if (plan.rows === 0) return `${safeLine(plan.file)}: nothing to do.\n`;
+  const how = (plan.rows === 1 ? HOW_ONE : HOW)[plan.mode] ?? plan.mode;
+  const lines = [
+    `${plan.file}: ${counted(plan.rows, 'envelope')} for ${counted(plan.signers, 'signer')} from ${shown}${more}, ${how}.`,
+    `${counted(plan.requests, 'request')}${windowText(plan)}`,
+  ];
+  return lines.map((line) => `${indented(safeLine(line), 0, terminal)}\n`).join('');
+}
+
+function windowText({ window, time, reserve }: Preflight): string {
+  if (window === undefined) return '.';
+  const reserved =
+    reserve > 0
+      ? `; ${Math.round(reserve * 100)}% of ${grouped(window.limit)} is reserved for your other systems`
+      : ` of ${grouped(window.limit)}`;
+  const takes =
+    time === undefined || time === 0
+      ? 'they fit in this rate window'
+      : `at least ${durationInWords(time)} by the rate window`;
+  return `; ${takes} (${grouped(window.free)} left${reserved}).`;
+}
+
+/** What --dry-run prints. */
+export function writePreflight(plan: Preflight, terminal: Terminal, json: boolean): Promise<void> {
+  const { file, rows, signers, existing, mode, requests } = plan;
+  if (json) {
+    const send = mode !== 'draft';
+    return writeJson({ dryRun: true, file, rows, signers, existing, send, requests }, terminal);
+  }
+  return terminal.out(`${preflightText(plan, terminal)}Checked; nothing was sent.\n`);
+}
+
+/** How far a run is. */
+export interface Progress {
+  total: number;
+  done: number;
+  failed: number;
+  /** Settled by this process in `ms`. */
+  settled: number;
+  ms: number;
+  sends: boolean;
+  /** How long the rate window makes the rest take, in ms. */
+  byWindow: number;
+  /** What it waits for, and until when (ms since the epoch). */
+  waiting: { why: string; until: number } | undefined;
+}
+
+/** The line that shows how a run gets on. */
+export function progressText(progress: Progress, now: number): string {
+  const { total, done, failed, settled, ms, sends, waiting } = progress;
+  const perSecond = settled / Math.max(0.001, ms / 1_000);
+  const left = total - done - failed;
+  const parts = [`${grouped(done)} of ${grouped(total)} ${sends ? 'sent' : 'created'}`];
+  if (failed > 0) parts.push(`${grouped(failed)} failed`);
+  if (settled > 0) parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))}/s`);
+  if (waiting !== undefined && waiting.until > now)
+    parts.push(`${waiting.why} Resuming in ${durationInWords(waiting.until - now)}.`);
+  else if (settled > 0 && left > 0)
+    parts.push(`${durationInWords(Math.max((left / perSecond) * 1_000, progress.byWindow))} left`);
+  return safeLine(parts.join('  '));
+}
+
+/** A settled row in a pipe: row, request id, envelope id, status, error, tab-separated. */
+export function resultLine(result: RowResult): string {
+  return `${resultCells(result).map(safeLine).join('\t')}\n`;
+}
+
+/** A failed row for the person who watches: `people.csv:2  ada@example.com (Ada): …`. */
+export function failureText(file: string, result: RowResult): string {
+  return `${failureLine(file, result)}\n`;
+}
+
+function failureLine(file: string, { row, line, signers = [], error }: RowResult): string {
+  const where = line === undefined ? `row ${row}` : `${file}:${line}`;
+  const who = signers.map(({ email, name }) =>
+    name === email || name === '' ? email : `${email} (${name})`,
+  );
+  return safeLine(`${where}${who.length > 0 ? `  ${who.join(', ')}` : ''}: ${errorInWords(error)}`);
+}
+
+/** The outcome of a run. */
+export function summaryText(run: RunDetails): string {
+  const verb = run.mode === 'draft' ? 'created' : 'sent';
+  const missing = run.total - run.done - run.failed - run.existing;
+  const parts = [
+    `${counted(run.done, 'envelope')} ${verb}`,
+    ...(run.failed > 0 ? [`${grouped(run.failed)} failed`] : []),
+    ...(run.existing > 0 ? [`${grouped(run.existing)} already existed`] : []),
+    ...(missing > 0 ? [`${grouped(missing)} still to do`] : []),
+  ];
+  return `${parts.join(', ')}. Each row: ${safeLine(run.results)}\n`;
+}
+
+/** The runs on this machine. */
+export function runList(now: number): ListView<RunSummary> {
+  const id: Column<RunSummary> = { key: 'id', header: 'RUN', value: (run) => run.id, fixed: true };
+  const state: Column<RunSummary> = {
+    key: 'state',
+    header: 'STATE',
+    value: (run) => run.state,
+    fixed: true,
+    colour: stateColour,
+  };
+  const file: Column<RunSummary> = { key: 'file', header: 'FILE', value: (run) => run.file, least: 12 };
+  const createdAt: Column<RunSummary> = {
+    key: 'createdAt',
+    header: 'CREATED',
+    value: (run) => run.createdAt,
+    show: (run) => relativeTime(run.createdAt, now),
+    extra: true,
+  };
+  const counts = [
+    numberColumn('done', (run) => run.done),
+    numberColumn('failed', (run) => run.failed),
+    numberColumn('total', (run) => run.total),
+  ];
+  const existing = numberColumn('existing', (run) => run.existing);
+  return {
+    id: (run) => run.id,
+    empty: 'No runs yet. Start one: esign bulk create FILE --template ID --send',
+    columns: [id, state, ...counts, createdAt, file, existing],
+    // The time is a part of the id, so it gives way first.
+    shown: [id, state, ...counts, file, createdAt],
+  };
+}
+
+function numberColumn(key: string, count: (run: RunSummary) => number): Column<RunSummary> {
+  return {
+    key,
+    header: key.toUpperCase(),
+    value: (run) => String(count(run)),
+    show: (run) => grouped(count(run)),
+    fixed: true,
+  };
+}
+
+function stateColour(run: RunSummary): 'green' | 'yellow' | 'cyan' {
+  if (run.state === 'finished') return 'green';
+  return run.state === 'running' ? 'cyan' : 'yellow';
+}
+
+/** One run: its state, what failed, and the next command. */
+export function renderRun(run: RunDetails, failures: readonly RowResult[], terminal: Terminal): string {
+  const open = [
+    run.drafts > 0 ? `${counted(run.drafts, 'draft')} to send` : '',
+    run.unknown > 0 ? `${grouped(run.unknown)} to look for` : '',
+  ].filter((part) => part !== '');
+  const counts = [
+    `${grouped(run.done)} of ${grouped(run.total)} done`,
+    `${grouped(run.failed)} failed`,
+    ...(run.existing > 0 ? [`${grouped(run.existing)} already existed`] : []),
+    ...open,
+  ].join(', ');
+  const lines = [
+    behind(
+      `${terminal.style('bold', run.id)}: ${terminal.style(stateColour(run), run.state)},`,
+      counts,
+      terminal,
+    ),
+    indented(
+      safeLine(`${run.file}, ${HOW[run.mode] ?? run.mode}, started ${exactTime(run.createdAt)}`),
+      2,
+      terminal,
+    ),
+    ...run.seconds.map(
+      ({ row, id, status }) => `  ${safeLine(`row ${row} has a second envelope: ${id} (${status})`)}`,
+    ),
+    ...failures.map((result) => `  ${indented(failureLine(run.file, result), 4, terminal)}`),
+  ];
+  if (run.state === 'interrupted')
+    lines.push(terminal.style('dim', `Resume:  ${command('bulk', 'resume', run.id)}`));
+  return `${lines.join('\n')}\n`;
+}
+
+/** The results of a run as a list: CSV, or what --fields wants. */
+export const resultList: ListView<RowResult> = {
+  id: (result) => result.envelopeId ?? '',
+  empty: 'The run has no rows.',
+  columns: RESULT_COLUMNS.map((key, index) => ({
+    key,
+    header: key.toUpperCase(),
+    value: (result) => resultCells(result)[index] ?? '',
+  })),
+};

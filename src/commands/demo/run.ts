@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import type { Context } from '../../cli/context.ts';
+import { childCommandLine } from '../../demo/child-command-line.ts';
+import { type DemoStep, type DemoSummary, runDemo } from '../../demo/demo.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { makeFolder } from '../../kernel/files/folder.ts';
+import { isExecutable } from '../../kernel/process/is-executable.ts';
+import { isOnPath } from '../../kernel/process/on-path.ts';
+import { shellWord } from '../../kernel/text/shell-words.ts';
+import { writeJson } from '../../output/json.ts';
+import { startSpinner } from '../../output/spinner.ts';
+import { renderDemoEnd, renderDemoStep } from './view.ts';
+
+function madeFolder(path: string): string {
+  try {
+    makeFolder(path);
+    return path;
+  } catch (error) {
+    throw new UsageError(`Can't make the folder ${path} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Give another one with --dir.',
+    });
+  }
+}
+
+/** Runs the demo and tells what it does as it does it; with --json only the summary. */
+export async function showDemo(dir: string | undefined, context: Context): Promise<void> {
+  const folder = dir === undefined ? await mkdtemp(join(tmpdir(), 'esign-demo-')) : madeFolder(resolve(dir));
+  const own = await mkdtemp(join(tmpdir(), 'esign-demo-own-'));
+  const env = { ESIGN_CONFIG_DIR: own, ESIGN_STATE_DIR: own };
+  const cli = childCommandLine(ownProgram(), env, context.signal);
+  const steps = runDemo(cli, folder, own);
+  const spinner = await startSpinner('Starting', context.terminal, context.json);
+  try {
+    for (let number = 1; ; number++) {
+      const next = await steps.next();
+      if (next.done) return await end(next.value, context);
+      await spinner.aside(() => tell(next.value, number, context));
+      if (context.signal.aborted) throw context.signal.reason;
+    }
+  } finally {
+    spinner.stop();
+    // Stops what the demo started when it is left early.
+    await steps.return(noSummary);
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+/** A standalone executable is its own script. */
+function ownProgram(): string[] {
+  return isExecutable() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
+}
+
+/** How a person calls this program where they stand: by its name only where a shell finds it. */
+function howToCall(): string {
+  if (isOnPath('esign')) return 'esign';
+  const [script = process.execPath] = ownProgram().slice(-1);
+  if (isExecutable()) return shellWord(script);
+  if (/[\\/]_npx[\\/]/.test(script)) return 'npx esign-cli';
+  return `node ${shellWord(relative(process.cwd(), script))}`;
+}
+
+const noSummary: DemoSummary = {
+  folder: '',
+  envelopeId: '',
+  status: '',
+  signers: [],
+  webhooks: { received: 0, verified: 0, events: [] },
+  files: [],
+  seconds: 0,
+};
+
+function tell(step: DemoStep, number: number, context: Context): Promise<void> {
+  return context.json
+    ? Promise.resolve()
+    : context.terminal.out(renderDemoStep(step, number, context.terminal));
+}
+
+function end(summary: DemoSummary, context: Context): Promise<void> {
+  return context.json
+    ? writeJson(summary, context.terminal)
+    : context.terminal.out(renderDemoEnd(summary, howToCall(), context.terminal));
+}

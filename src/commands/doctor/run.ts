@@ -1,0 +1,74 @@
+import type { Context } from '../../cli/context.ts';
+import { exitCodeOf } from '../../cli/exit-codes.ts';
+import type { Check, Finding } from '../../doctor/check.ts';
+import type { DoctorContext } from '../../doctor/context.ts';
+import { examine } from '../../doctor/doctor.ts';
+import { probeBucket } from '../../documents/bucket/probe.ts';
+import { counted } from '../../kernel/duration.ts';
+import { configDir, stateDir } from '../../kernel/files/paths.ts';
+import { writeJson } from '../../output/json.ts';
+import { storePath } from '../../profiles/store.ts';
+import { renderCheck, renderVerdict } from './view.ts';
+
+/**
+ * `esign doctor`: the whole page, then the exit code of the first failure. The report is the result,
+ * so there is no error beside it.
+ */
+export async function runDoctor(context: Context): Promise<void> {
+  const { terminal, json } = context;
+  const out = context.hidingSecrets();
+  const checks: Check[] = [];
+  const page = new Page((check) => out.out(renderCheck(check, terminal)));
+  let first: Finding | undefined;
+  for await (const finding of examine(doctorContextOf(context))) {
+    checks.push(finding.check);
+    if (finding.error !== undefined) first ??= finding;
+    if (!json) await page.add(finding.check);
+  }
+  await page.end();
+  await (json
+    ? writeJson({ ok: first === undefined, checks }, out)
+    : terminal.out(renderVerdict(checks, terminal)));
+  if (first !== undefined) process.exitCode = exitCodeOf(first.error);
+}
+
+/** The checks as they come; those skipped for the same reason, one after the other, as one line. */
+class Page {
+  readonly #write: (check: Check) => Promise<void>;
+  #held: Check[] = [];
+
+  constructor(write: (check: Check) => Promise<void>) {
+    this.#write = write;
+  }
+
+  async add(check: Check): Promise<void> {
+    if (this.#held[0]?.message !== check.message) await this.end();
+    if (check.status === 'skipped') this.#held.push(check);
+    else await this.#write(check);
+  }
+
+  async end(): Promise<void> {
+    const [first, ...others] = this.#held;
+    this.#held = [];
+    if (first === undefined) return;
+    const more = others.length > 0 ? ` (and so for ${counted(others.length, 'other check')})` : '';
+    await this.#write({ ...first, message: `${first.message}${more}` });
+  }
+}
+
+function doctorContextOf(context: Context): DoctorContext {
+  const folder = configDir();
+  return {
+    nodeVersion: process.version,
+    platform: process.platform,
+    env: process.env,
+    configDir: folder,
+    stateDir: stateDir(),
+    storeFile: storePath(folder),
+    settings: () => context.settings(),
+    client: () => context.client(),
+    checkBucket: (...args) => context.waiting('Waiting for the bucket', () => probeBucket(...args)),
+    now: () => context.clock.now(),
+    signal: context.signal,
+  };
+}

@@ -1,0 +1,27 @@
+import * as Args from '@oclif/core/args';
+import { EsignCommand } from '../../../cli/command.ts';
+import { readKeys } from '../../../cli/input/ids.ts';
+import { targetsOfKeys } from '../../../documents/download/targets.ts';
+import { downloadAll, downloadFlags, templateOf } from './run.ts';
+
+export default class DocumentsDownload extends EsignCommand {
+  static override summary = 'Download files from your bucket by storage key.';
+  static override examples = [
+    '<%= config.bin %> documents download esign/envelopes/org_1/env_123/signed.pdf',
+    '<%= config.bin %> documents download esign/envelopes/org_1/env_123/signed.pdf -o - | pdftotext - -',
+    '<%= config.bin %> envelopes get env_123 --json | jq -r .certificateStorageKey | <%= config.bin %> documents download -',
+  ];
+  static override strict = false;
+  static override args = {
+    key: Args.string({ description: 'storage keys, or - to read them from stdin', ignoreStdin: true }),
+  };
+  static override flags = downloadFlags;
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(DocumentsDownload);
+    const context = this.context(flags);
+    const template = templateOf(flags, 'key');
+    const { ids: keys } = await readKeys(argv.map(String));
+    await downloadAll(targetsOfKeys(keys, template), flags, context);
+  }
+}

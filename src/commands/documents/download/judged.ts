@@ -1,0 +1,58 @@
+import type { Context } from '../../../cli/context.ts';
+import type { Bucket } from '../../../documents/bucket/bucket.ts';
+import { type FetchedFile, type FileTarget, fetchFile } from '../../../documents/download/fetch.ts';
+import type { DownloadOptions } from '../../../documents/download/file.ts';
+import type { Waiting } from '../../../documents/download/locate.ts';
+import type { JudgedSeal } from '../../../documents/seal/judge.ts';
+import { mapAhead } from '../../../kernel/streams.ts';
+import type { DownloadJudge } from '../seals.ts';
+
+/** A fetched file with the verdict on its seal. */
+export interface JudgedFile extends Pick<FetchedFile, 'result' | 'error'> {
+  seal: JudgedSeal | null;
+  problem: { code: string; message: string } | null;
+}
+
+export interface FetchOptions extends DownloadOptions {
+  waiting: Waiting;
+  concurrency: number;
+}
+
+/**
+ * Fetches files and judges their seals, in the order of the targets. While no seal is pinned, the first document of an
+ * envelope waits for the second: together they may pin the seal.
+ */
+export async function* fetchJudged(
+  bucket: Bucket,
+  targets: readonly FileTarget[],
+  options: FetchOptions,
+  context: Context,
+): AsyncGenerator<JudgedFile, void, undefined> {
+  const { waiting, concurrency } = options;
+  // The code that judges seals is loaded for the first file.
+  let loading: Promise<DownloadJudge> | undefined;
+  let judge: DownloadJudge | undefined;
+  let held: FetchedFile[] = [];
+  const released = () => {
+    const files = held;
+    held = [];
+    return files.map((file) => ({ ...file, ...(judge?.judge(file) ?? { seal: null, problem: null }) }));
+  };
+  const work = (target: FileTarget) => fetchFile(bucket, target, options, waiting);
+  try {
+    for await (const file of mapAhead(targets, concurrency, work)) {
+      if (held.some(({ result }) => result.envelopeId !== file.result.envelopeId)) yield* released();
+      held.push(file);
+      if (file.error === undefined) {
+        loading ??= import('../seals.ts').then((seals) => seals.downloadJudge(context));
+        judge = await loading;
+        await judge.pinFrom(held);
+      }
+      if (!judge?.canPin(held)) yield* released();
+    }
+  } catch (error) {
+    yield* released();
+    throw error;
+  }
+  yield* released();
+}

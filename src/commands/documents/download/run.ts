@@ -1,0 +1,227 @@
+import { setMaxListeners } from 'node:events';
+import { basename, dirname } from 'node:path';
+import * as Flags from '@oclif/core/flags';
+import { Batch } from '../../../cli/batch.ts';
+import type { Context } from '../../../cli/context.ts';
+import { durationFlag } from '../../../cli/flags.ts';
+import { refuseCollisions } from '../../../documents/archive/file-names.ts';
+import { Folders } from '../../../documents/archive/folders.ts';
+import { Ledger } from '../../../documents/archive/ledger.ts';
+import { type NameTemplate, parseNameTemplate } from '../../../documents/archive/name-template.ts';
+import { DOWNLOADS, WAIT_MS } from '../../../documents/defaults.ts';
+import { type FileTarget, sourceOf, untilThere } from '../../../documents/download/fetch.ts';
+import type { DownloadOptions } from '../../../documents/download/file.ts';
+import type { Waiting } from '../../../documents/download/locate.ts';
+import { targetsOfIds } from '../../../documents/download/targets.ts';
+import { streamObject } from '../../../documents/download/to-stream.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { StorageError, UsageError } from '../../../kernel/errors.ts';
+import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
+import { type Progress, startProgress } from '../../../output/progress.ts';
+import { fetchJudged, type JudgedFile } from './judged.ts';
+import { renderFile } from './view.ts';
+
+/** The flags of both download commands. */
+export const downloadFlags = {
+  dir: Flags.string({
+    description: 'folder for the files and their SHA256SUMS',
+    default: '.',
+    helpValue: 'DIR',
+    exclusive: ['output'],
+  }),
+  'name-template': Flags.string({
+    description: "path of each file in the folder, such as '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
+    helpValue: 'TEXT',
+    exclusive: ['output'],
+  }),
+  output: Flags.string({
+    char: 'o',
+    description: 'output file for a single download; - for stdout',
+    helpValue: 'FILE',
+  }),
+  force: Flags.boolean({ description: 'replace existing files whose content differs' }),
+  concurrency: Flags.integer({
+    description: 'maximum number of parallel downloads',
+    default: DOWNLOADS.default,
+    min: 1,
+    max: DOWNLOADS.max,
+    helpValue: 'N',
+  }),
+  wait: durationFlag({
+    description: `how long to wait for a file that is not in the bucket yet (default ${WAIT_MS / 1_000}s)`,
+    helpValue: '30s',
+  }),
+};
+
+export interface DownloadFlagValues {
+  dir: string;
+  'name-template'?: string | undefined;
+  output?: string | undefined;
+  force: boolean;
+  concurrency: number;
+  wait?: number | undefined;
+}
+
+/** From this number of files on, less memory is worth more time. */
+const LARGE_RUN_FILES = 2_000;
+
+/** Starts the time that the run waits for files. Prints a notice the first time it has to. */
+export function waitingOf(flags: { wait?: number | undefined }, context: Context): Waiting {
+  let isShown = false;
+  return {
+    until: context.clock.now() + (flags.wait ?? WAIT_MS),
+    clock: context.clock,
+    signal: context.signal,
+    onWait: (reason) => {
+      if (!isShown && !context.json) context.notice(reason);
+      isShown = true;
+    },
+  };
+}
+
+/** Parses --name-template. */
+export function templateOf(flags: DownloadFlagValues, of: 'envelope' | 'key'): NameTemplate | undefined {
+  const text = flags['name-template'];
+  return text === undefined ? undefined : parseNameTemplate(text, of);
+}
+
+/**
+ * Downloads the files from the profile's bucket and prints a line or JSON line for each.
+ * @throws the file's own error when all failed, PartialError when some did, StorageError when a seal has a problem.
+ */
+export async function downloadAll(
+  targets: readonly FileTarget[],
+  flags: DownloadFlagValues,
+  context: Context,
+): Promise<void> {
+  if (flags.output !== undefined && targets.length > 1) {
+    throw new UsageError(`--output names one file, but there are ${targets.length} to download.`, {
+      hint: 'Use --dir, or a single kind with --what.',
+    });
+  }
+  const [only] = targets;
+  if (flags.output === '-' && only) return toStdout(only, flags, context);
+  const progress: Progress = {
+    files: targets.length,
+    done: 0,
+    failed: 0,
+    begun: 0,
+    expected: 0,
+    bytes: 0,
+    startedAt: Date.now(),
+  };
+  const watch = {
+    expect: (bytes: number) => {
+      progress.expected += bytes;
+      progress.begun += Math.sign(bytes);
+    },
+    arrive: (bytes: number) => {
+      progress.bytes += bytes;
+    },
+  };
+  const line = await startProgress(progress, context.terminal, context.json);
+  const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
+  let problems = 0;
+  try {
+    for await (const file of fetchInto(targets, flags, context, watch)) {
+      progress.done++;
+      if (file.error !== undefined) progress.failed++;
+      if (file.problem !== null) problems++;
+      await reportFile(file, batch, context);
+      const warning = context.json ? undefined : warningAbout(file);
+      if (warning !== undefined) await line.aside(() => context.notice(warning));
+    }
+  } finally {
+    line.stop();
+  }
+  batch.end(targets.length, 'file');
+  if (problems > 0) throw unreliable(problems, targets.length);
+}
+
+function reportFile(
+  { result, seal, problem, error }: JudgedFile,
+  batch: Batch,
+  context: Context,
+): Promise<void> {
+  if (error !== undefined) return batch.report({ json: result, failure: { error } });
+  const json = seal === null && problem === null ? result : { ...result, seal, problem };
+  return batch.report({ json, text: renderFile(result, context.terminal, seal) });
+}
+
+function warningAbout({ result, problem }: JudgedFile): string | undefined {
+  return problem === null ? undefined : `${result.path}: ${problem.message}`;
+}
+
+/** The files are kept, because they are what the bucket has. */
+function unreliable(problems: number, files: number): StorageError {
+  return new StorageError(
+    'STORAGE_CORRUPT',
+    `${problems} of ${counted(files, 'file')} failed the seal check; each is reported above. The files were kept.`,
+    { hint: "Don't rely on them; contact the service. `esign documents pins` lists the pinned seals." },
+  );
+}
+
+async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: Context): Promise<void> {
+  const bucket = await context.bucket();
+  try {
+    const file = await target.locate();
+    const write = (chunk: Uint8Array) => context.terminal.out(chunk);
+    const { signal, clock } = context;
+    await untilThere(() => streamObject(bucket, file, write, { signal, clock }), waitingOf(flags, context));
+    if (!context.json)
+      context.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
+  } finally {
+    bucket.close();
+  }
+}
+
+/** Downloads the files into their folder and lists their hashes there. Yields the results in the order of the targets. */
+export async function* fetchInto(
+  targets: readonly FileTarget[],
+  flags: DownloadFlagValues,
+  context: Context,
+  watch?: DownloadOptions['watch'],
+): AsyncGenerator<JudgedFile, void, undefined> {
+  if (targets.length === 0) return;
+  refuseCollisions(
+    targets.flatMap((target) =>
+      target.fileName === null ? [] : [{ fileName: target.fileName, source: sourceOf(target) }],
+    ),
+  );
+  if (targets.length > LARGE_RUN_FILES) preferLowMemory();
+  // Each running download listens to the signal.
+  setMaxListeners(0, context.signal);
+  const { output, force, concurrency } = flags;
+  const { signal, clock } = context;
+  const dir = output === undefined ? flags.dir : dirname(output);
+  const onlyFile = output === undefined ? undefined : basename(output);
+  const named = onlyFile === undefined ? targets : targets.map((one) => ({ ...one, fileName: onlyFile }));
+  const bucket = await context.bucket();
+  let folders: Folders | undefined;
+  try {
+    folders = await Folders.open(dir, { onlyFile, signal, clock });
+    const ledger = output === undefined ? await Ledger.open(dir, folders) : undefined;
+    const waiting = waitingOf(flags, context);
+    const options = { dir, force, signal, clock, folders, ledger, watch, waiting, concurrency };
+    try {
+      yield* fetchJudged(bucket, named, options, context);
+    } finally {
+      await ledger?.flush();
+    }
+  } finally {
+    bucket.close();
+    await folders?.close();
+  }
+}
+
+/** Downloads the signed PDF and the certificate of a completed envelope into a folder. */
+export async function downloadDocuments(envelopeId: string, dir: string, context: Context): Promise<void> {
+  const flags: DownloadFlagValues = { dir, force: false, concurrency: 2 };
+  const options = {
+    client: await context.client(),
+    kinds: ['signed', 'certificate'] as const,
+    template: undefined,
+    waiting: waitingOf(flags, context),
+  };
+  await downloadAll(await targetsOfIds([envelopeId], options), flags, context);
+}

@@ -1,0 +1,56 @@
+import type { VerifiedFile } from '../../../documents/archive/verify.ts';
+import type { ObjectDescription } from '../../../documents/bucket/object-facts.ts';
+import type { FileResult } from '../../../documents/download/file.ts';
+import type { JudgedSeal } from '../../../documents/seal/judge.ts';
+import { bytesInWords } from '../../../output/bytes.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { safeLine } from '../../../output/text.ts';
+import { relativeTime } from '../../../output/time.ts';
+
+/** Renders a downloaded file as a line; tab-separated in a pipe: status, path, bytes, sha256, key. */
+export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSeal | null = null): string {
+  const { status, path, bytes, sha256, key } = file;
+  if (!terminal.outIsTty) {
+    return `${[status, path ?? '', String(bytes ?? ''), sha256 ?? '', key ?? ''].map(safeLine).join('\t')}\n`;
+  }
+  const done = status === 'unchanged' ? 'Unchanged' : 'Saved';
+  const sealed = seal === null || seal.state === 'unsigned' ? '' : `, ${safeLine(sealInWords(seal))}`;
+  const sum = terminal.style('dim', `sha256 ${sha256?.slice(0, 16) ?? ''}…${sealed}`);
+  return `${terminal.style('green', '✓')} ${done} ${safeLine(path ?? '')}  ${bytesInWords(bytes ?? 0)}  ${sum}\n`;
+}
+
+/** Renders a checked file as a line; tab-separated in a pipe: list, path, sha256, seal, coverage, trust, sealed by. */
+export function renderVerified({ list, path, sha256, seal }: VerifiedFile, terminal: Terminal): string {
+  if (!terminal.outIsTty) {
+    const { state = '', coverage, trust, subject } = seal ?? {};
+    const columns = [list, path ?? '', sha256 ?? '', state, coverage ?? '', trust ?? '', subject ?? ''];
+    return `${columns.map(safeLine).join('\t')}\n`;
+  }
+  const listed = list === 'unlisted' ? '  not in the list' : '';
+  const words = terminal.style('dim', `${listed}${seal === null ? '' : `  ${safeLine(sealInWords(seal))}`}`);
+  return `${terminal.style('green', '✓')} ${safeLine(path ?? '')}${words}\n`;
+}
+
+/** Returns a phrase like `sealed by X on 2026-03-01, pinned`. */
+function sealInWords({ state, subject, time, trust, coverage }: JudgedSeal): string {
+  if (state === 'unsigned') return 'no seal';
+  if (state === 'unreadable') return 'unreadable seal';
+  const name = sealerName(subject ?? '');
+  const added = coverage === 'extended' ? ', content added later' : '';
+  return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${trust ?? 'unknown'}${added}`;
+}
+
+/** Returns the common name in a subject, or the whole subject. */
+export function sealerName(subject: string): string {
+  return /CN=((?:\\.|[^,\\])*)/.exec(subject)?.[1]?.replace(/\\(.)/g, '$1') ?? subject;
+}
+
+/** Renders the facts of an object; tab-separated in a pipe: key, bytes, time, ETag, type. */
+export function renderObject(facts: ObjectDescription, terminal: Terminal, now: number): string {
+  const { key, size, etag, contentType, lastModified } = facts;
+  if (!terminal.outIsTty)
+    return `${[key, String(size ?? ''), lastModified ?? '', etag ?? '', contentType ?? ''].map(safeLine).join('\t')}\n`;
+  const type = contentType === null ? '' : `  ${safeLine(contentType)}`;
+  const more = terminal.style('dim', `${type}  ETag ${safeLine(etag ?? 'none')}`);
+  return `${safeLine(key)}  ${bytesInWords(size ?? 0)}  ${relativeTime(lastModified, now)}${more}\n`;
+}

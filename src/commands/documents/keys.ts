@@ -1,0 +1,60 @@
+import { Batch } from '../../cli/batch.ts';
+import type { Context } from '../../cli/context.ts';
+import type { Ids } from '../../cli/input/ids.ts';
+import { reportOf } from '../../cli/report.ts';
+import type { Bucket } from '../../documents/bucket/bucket.ts';
+import { EsignError } from '../../kernel/errors.ts';
+import { mapInOrder } from '../../kernel/streams.ts';
+import { writeJson } from '../../output/json.ts';
+
+const CONCURRENCY = 8;
+
+/** How replies are shown. */
+export interface KeyView<T> {
+  show: (answer: T) => string;
+  /** The replies are secrets the user asked for. */
+  secret?: boolean;
+}
+
+/** Sends a request to the bucket for each key and prints the replies in order. For a single key, throws its error. */
+export async function forEachKey<T>(
+  keys: Ids,
+  ask: (bucket: Bucket, key: string) => Promise<T>,
+  { show, secret = false }: KeyView<T>,
+  context: Context,
+): Promise<void> {
+  const bucket = await context.bucket();
+  const answerOf = (key: string) => context.waiting(`Waiting for ${bucket.name}`, () => ask(bucket, key));
+  try {
+    const [only] = keys.ids;
+    if (!keys.stream && only !== undefined) {
+      const out = secret ? context.terminal : context.hidingSecrets();
+      const answer = await answerOf(only);
+      return await (context.json ? writeJson(answer, out) : out.out(show(answer)));
+    }
+    const batch = new Batch(context, { secret });
+    for await (const one of mapInOrder(keys.ids, CONCURRENCY, (key) => attempt(key, answerOf, context))) {
+      const { key, error } = one;
+      if (error === undefined) await batch.report({ json: one.answer, text: show(one.answer) });
+      else await batch.report({ json: { key, error: reportOf(error) }, failure: { label: key, error } });
+    }
+    batch.end(keys.ids.length);
+  } finally {
+    bucket.close();
+  }
+}
+
+type Attempt<T> = { key: string; answer: T; error?: undefined } | { key: string; error: EsignError };
+
+async function attempt<T>(
+  key: string,
+  ask: (key: string) => Promise<T>,
+  context: Context,
+): Promise<Attempt<T>> {
+  try {
+    return { key, answer: await ask(key) };
+  } catch (error) {
+    if (context.signal.aborted || !(error instanceof EsignError)) throw error;
+    return { key, error };
+  }
+}

@@ -1,0 +1,48 @@
+import type { Context } from '../../../cli/context.ts';
+import { acceptPin, forgetPins, type Pin, readPins } from '../../../documents/seal/pins.ts';
+import { UsageError } from '../../../kernel/errors.ts';
+import { stateDir } from '../../../kernel/files/paths.ts';
+import { type ListFormat, type ListView, writeList } from '../../../output/list.ts';
+import { requireOrigin, wholeFingerprint } from '../seals.ts';
+
+export interface PinFlags extends ListFormat {
+  accept?: string | undefined;
+  forget?: string | undefined;
+  'dry-run': boolean;
+}
+
+const pinList: ListView<Pin> = {
+  columns: [
+    { key: 'fingerprint', header: 'FINGERPRINT', value: ({ fingerprint }) => fingerprint },
+    { key: 'subject', header: 'SEALED BY', value: ({ subject }) => subject },
+    { key: 'profile', header: 'PROFILE', value: ({ profile }) => profile },
+    { key: 'baseUrl', header: 'BASE URL', value: ({ baseUrl }) => baseUrl },
+    { key: 'since', header: 'SINCE', value: ({ since }) => since },
+  ],
+  id: ({ fingerprint }) => fingerprint,
+  empty:
+    'No seal is pinned yet. The first download of a signed document with its certificate pins their seal.',
+};
+
+/** Lists the pinned seals, after accepting or forgetting one if requested. */
+export async function changePins(flags: PinFlags, context: Context): Promise<void> {
+  const pins = await (flags['dry-run'] ? readPins(stateDir()) : changed(flags, context));
+  await writeList(pins, pinList, { ...flags, json: context.json }, context.terminal);
+}
+
+async function changed({ accept, forget }: PinFlags, context: Context): Promise<Pin[]> {
+  const folder = stateDir();
+  if (accept !== undefined) {
+    const fingerprint = wholeFingerprint(accept);
+    const since = new Date(context.clock.now()).toISOString();
+    return acceptPin(folder, { ...(await requireOrigin(context)), fingerprint, subject: '', since });
+  }
+  if (forget === undefined) return readPins(folder);
+  const before = await readPins(folder);
+  const after = await forgetPins(folder, await requireOrigin(context), forget);
+  if (after.length === before.length)
+    throw new UsageError(`No seal with the fingerprint ${forget} is pinned for this profile.`, {
+      hint: '`esign documents pins` lists them.',
+    });
+  return after;
+}

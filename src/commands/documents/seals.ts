@@ -1,0 +1,113 @@
+import type { Context } from '../../cli/context.ts';
+import type { FetchedFile } from '../../documents/download/fetch.ts';
+import {
+  expectsSeals,
+  type JudgedSeal,
+  judgeSeal,
+  NOT_A_PDF,
+  type SealProblem,
+  type SealRule,
+} from '../../documents/seal/judge.ts';
+import { type Origin, pinFirst, pinnedFor, readPins } from '../../documents/seal/pins.ts';
+import type { Seal } from '../../documents/seal/seal.ts';
+import { type Known, readAuthorities } from '../../documents/seal/trust.ts';
+import { NoProfileError, UsageError } from '../../kernel/errors.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import type { DocumentKind } from '../../kernel/vocabulary.ts';
+
+/** Returns the origin of this run's documents; undefined without a profile, or for an ephemeral sandbox. */
+export async function originOf(context: Context): Promise<Origin | undefined> {
+  const { profileName, profile, baseUrl } = await context.settings();
+  if (profileName === undefined || profile === undefined || baseUrl === undefined) return undefined;
+  return profile.ephemeral === true ? undefined : { profile: profileName.value, baseUrl: baseUrl.value };
+}
+
+/** Returns the signers known in this run: pinned ones, and those named by flags. */
+export async function knownSigners(
+  { trust, 'sealed-by': sealedBy = [] }: SignerFlags,
+  context: Context,
+): Promise<Known> {
+  const origin = await originOf(context);
+  return {
+    authorities: trust === undefined ? [] : readAuthorities(trust),
+    pinned: origin === undefined ? [] : pinnedFor(await readPins(stateDir()), origin),
+    sealedBy: sealedBy.map(wholeFingerprint),
+  };
+}
+
+/** Reads a SHA-256 in hexadecimal, with or without colons. @throws UsageError for anything else. */
+export function wholeFingerprint(text: string): string {
+  const fingerprint = text.replaceAll(':', '').toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(fingerprint)) return fingerprint;
+  throw new UsageError('A fingerprint has 64 hexadecimal digits: the SHA-256 of a certificate.', {
+    hint: '`esign documents verify FILE --json` shows it as seal.fingerprint.',
+  });
+}
+
+interface SignerFlags {
+  trust?: string | undefined;
+  'sealed-by'?: readonly string[] | undefined;
+}
+
+/** Judges the seals of downloaded files, and pins the first seal of an origin. */
+export interface DownloadJudge {
+  judge(file: FetchedFile): { seal: JudgedSeal | null; problem: SealProblem | null };
+  /** Whether more files of the same envelope could still pin a seal. */
+  canPin(files: readonly FetchedFile[]): boolean;
+  /**
+   * Pins the seal that the signed document and the certificate of a completed envelope share. Nothing else creates a pin: the
+   * original can be sealed by anyone, and so can a file that was found by its key alone.
+   */
+  pinFrom(files: readonly FetchedFile[]): Promise<void>;
+}
+
+export async function downloadJudge(context: Context): Promise<DownloadJudge> {
+  const origin = await originOf(context);
+  let known = await knownSigners({}, context);
+  return {
+    judge(file) {
+      const { seal, error } = file;
+      if (error !== undefined) return { seal: null, problem: null };
+      const rule = ruleOf(file, known);
+      if (seal === null) return { seal: null, problem: rule === 'required' ? NOT_A_PDF : null };
+      return judgeSeal(seal, known, rule);
+    },
+    canPin: (files) => origin !== undefined && known.pinned.length === 0 && files.some(isOfCompleted),
+    async pinFrom(files) {
+      const [signed, certificate] = (['signed', 'certificate'] as const).map((what) =>
+        sealToPin(files, what),
+      );
+      if (origin === undefined || known.pinned.length > 0 || signed === undefined) return;
+      const { fingerprint, subject } = signed;
+      if (fingerprint === null || certificate?.fingerprint !== fingerprint) return;
+      const since = new Date(context.clock.now()).toISOString();
+      const pins = await pinFirst(stateDir(), { ...origin, fingerprint, subject: subject ?? '', since });
+      known = { ...known, pinned: pinnedFor(pins, origin) };
+    },
+  };
+}
+
+function ruleOf({ result: { what }, status }: FetchedFile, known: Known): SealRule {
+  // Only the service says which file is the original; a key can have any name.
+  if (what === 'document' && status !== null) return 'original';
+  return expectsSeals(known) && (what === 'signed' || what === 'certificate') ? 'required' : 'optional';
+}
+
+function isOfCompleted({ result: { what }, status }: FetchedFile): boolean {
+  return status === 'COMPLETED' && (what === 'signed' || what === 'certificate');
+}
+
+/** Returns the seal of a document when it is intact and covers the whole file. */
+function sealToPin(files: readonly FetchedFile[], what: DocumentKind): Seal | undefined {
+  const seal = files.find((file) => isOfCompleted(file) && file.result.what === what)?.seal?.seal;
+  return seal?.state === 'intact' && seal.coverage === 'whole' ? seal : undefined;
+}
+
+/** Returns the origin of the profile in use. @throws NoProfileError without one. */
+export async function requireOrigin(context: Context): Promise<Origin> {
+  const origin = await originOf(context);
+  if (origin !== undefined) return origin;
+  throw new NoProfileError('Seals are pinned for a profile, and none is in use.', {
+    hint: 'Choose one with --profile. A sandbox started with --ephemeral has no pins.',
+  });
+}

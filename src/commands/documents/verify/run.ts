@@ -1,0 +1,70 @@
+import { Batch, type Outcome } from '../../../cli/batch.ts';
+import type { Context } from '../../../cli/context.ts';
+import { MANIFEST_NAME } from '../../../documents/archive/manifest.ts';
+import { type VerifiedFile, verifyDocuments } from '../../../documents/archive/verify.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { StorageError } from '../../../kernel/errors.ts';
+import { startSpinner } from '../../../output/spinner.ts';
+import { safeLine } from '../../../output/text.ts';
+import { renderVerified } from '../download/view.ts';
+import { knownSigners } from '../seals.ts';
+
+export interface VerifyFlags {
+  trust?: string | undefined;
+  'sealed-by'?: string[] | undefined;
+  'require-seal': boolean;
+  'require-list': boolean;
+}
+
+/**
+ * Checks folders and files against their lists, and the seals of the PDFs: a line or JSON line for each file.
+ * @throws StorageError when a file fails.
+ */
+export async function verifyAll(
+  places: readonly string[],
+  flags: VerifyFlags,
+  context: Context,
+): Promise<void> {
+  const options = {
+    known: await knownSigners(flags, context),
+    requireSeal: flags['require-seal'],
+    requireList: flags['require-list'],
+    signal: context.signal,
+  };
+  const spinner = await startSpinner('Checking', context.terminal, context.json);
+  const batch = new Batch(context, { aside: (write) => spinner.aside(write) });
+  const counts = { files: 0, unlisted: 0 };
+  try {
+    for await (const file of verifyDocuments(places, options)) {
+      counts.files++;
+      if (file.list === 'unlisted') counts.unlisted++;
+      spinner.text(`Checking  ${counted(counts.files, 'file')}`);
+      await batch.report({ json: file, ...inWords(file, context) });
+    }
+  } finally {
+    spinner.stop();
+  }
+  if (batch.failed > 0) {
+    throw new StorageError(
+      'STORAGE_CORRUPT',
+      `${batch.failed} of ${counted(counts.files, 'file')} failed the check; each is reported above.`,
+      { hint: 'Download them again: `esign envelopes download ID --dir DIR --force`.' },
+    );
+  }
+  if (!context.json) context.notice(summary(counts));
+}
+
+/** A file that no list names is never counted as downloaded: it may have been put there by anyone. */
+function summary({ files, unlisted }: { files: number; unlisted: number }): string {
+  const checked = `${counted(files, 'file')} checked`;
+  if (unlisted === 0) return `${checked}; ${files === 1 ? 'it matches' : 'all match'} ${MANIFEST_NAME}.`;
+  const inNone = `${unlisted === 1 ? '1 is' : `${unlisted} are`} in no ${MANIFEST_NAME}`;
+  const listed = files - unlisted;
+  if (listed === 0) return `${checked}; ${inNone}.`;
+  return `${checked}; ${listed === 1 ? '1 matches' : `${listed} match`} ${MANIFEST_NAME}, ${inNone}.`;
+}
+
+function inWords(file: VerifiedFile, { terminal }: Context): Pick<Outcome, 'text' | 'failure'> {
+  if (file.error === null) return { text: renderVerified(file, terminal) };
+  return { failure: `${terminal.styleErr('red', '✗')} ${safeLine(file.error.message)}\n` };
+}

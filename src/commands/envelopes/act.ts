@@ -1,0 +1,257 @@
+import type { Client } from '../../api/client.ts';
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Context } from '../../cli/context.ts';
+import { canAsk, confirmed } from '../../cli/input/confirm.ts';
+import { type Ids, readIds } from '../../cli/input/ids.ts';
+import { cancelEnvelope, isCancellable, sendEnvelope } from '../../envelopes/actions.ts';
+import { type Remark, remarksOn } from '../../envelopes/completeness.ts';
+import { whoseTurn } from '../../envelopes/named-signer.ts';
+import { remindWithGap } from '../../envelopes/reminders.ts';
+import { readQuietly } from '../../envelopes/settle.ts';
+import { counted } from '../../kernel/duration.ts';
+import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
+import { isInFlight } from '../../kernel/vocabulary.ts';
+import { actionOnce, reminding } from './actions.ts';
+import { passRemarks, TemplateRoles } from './create/completeness.ts';
+import { confirmSeveral, rehearse, type Several } from './create/preview.ts';
+import { forEachId } from './each.ts';
+import { nameOf } from './list/view.ts';
+import { RecentReminders } from './recent-reminders.ts';
+import { withReminderLog } from './reminder-log.ts';
+import { renderDone } from './view.ts';
+
+export interface ActFlags {
+  yes: boolean;
+  'dry-run': boolean;
+}
+
+const SENDING: Several = {
+  action: 'send',
+  question: 'Send',
+  verb: 'sent',
+  can: (status) => status === 'DRAFT',
+};
+const REMINDING: Several = {
+  action: 'remind',
+  question: 'Send reminders for',
+  verb: 'reminded',
+  can: isInFlight,
+};
+
+/** `envelopes send`: drafts go to their signers, once nothing about them is incomplete or somebody said so. */
+export async function sendDrafts(
+  words: readonly string[],
+  flags: ActFlags & { 'allow-missing-roles': boolean },
+  context: Context,
+): Promise<void> {
+  const ids = await readIds(words, 'envelope id');
+  const client = await context.client();
+  const check = new DraftCheck(flags['allow-missing-roles'], client, context);
+  if (flags['dry-run']) {
+    for (const id of ids.ids) await check.dryRun(id, ids.stream);
+    return rehearse(ids, SENDING, client, context);
+  }
+  const remarks = async (envelope: Envelope) => (await check.remarksOn(envelope)).map(({ text }) => text);
+  const agreed = await agreeOn(ids, { ...SENDING, remarks }, { flags, client, context });
+  const [only] = ids.ids;
+  // One alone is asked about before it is under way.
+  if (!ids.stream && only !== undefined) await check.pass(only, !flags.yes);
+  const isChecked = !ids.stream || agreed.isShown;
+  await forEachId(
+    {
+      ids: agreed.ids,
+      act: async (id) => {
+        if (!isChecked) await check.pass(id, false);
+        return sendEnvelope(client, id, context.signal);
+      },
+      show: (envelope) => renderDone('sent', envelope, whoseTurn(envelope), context.terminal),
+      action: actionOnce('sent', ids),
+    },
+    context,
+  );
+}
+
+/** `envelopes cancel`. */
+export async function cancelEnvelopes(
+  words: readonly string[],
+  flags: ActFlags & { reason: string | undefined; 'even-if-declined': boolean },
+  context: Context,
+): Promise<void> {
+  const ids = await readIds(words, 'envelope id');
+  const client = await context.client();
+  const evenIfDeclined = flags['even-if-declined'];
+  const cancelling: Several = {
+    action: 'cancel',
+    question: 'Cancel',
+    verb: 'cancelled',
+    can: (status) => isCancellable(status, evenIfDeclined),
+  };
+  if (flags['dry-run']) return rehearse(ids, cancelling, client, context);
+  const agreed = await agreeOn(ids, cancelling, { flags, client, context });
+  const [only] = ids.ids;
+  const isOne = !ids.stream && only !== undefined;
+  // One alone is asked about before it is in progress.
+  if (isOne && !evenIfDeclined) await keepDecline(only, !flags.yes, client, context);
+  const isChecked = isOne || agreed.isShown || evenIfDeclined;
+  await forEachId(
+    {
+      ids: agreed.ids,
+      act: async (id) => {
+        if (!isChecked) await keepDecline(id, false, client, context);
+        return cancelEnvelope(client, id, flags.reason, context.signal);
+      },
+      show: (envelope) => renderDone('cancelled', envelope, envelope.signers ?? [], context.terminal),
+      action: actionOnce('cancelled', ids),
+    },
+    context,
+  );
+}
+
+/**
+ * Keeps a decline from being hidden by a cancellation: asks on a terminal.
+ * @throws ServiceError INVALID_STATE where nobody can be asked.
+ */
+async function keepDecline(id: string, asks: boolean, client: Client, context: Context): Promise<void> {
+  const envelope = await readIfAllowed(id, client, context);
+  if (envelope?.status !== 'DECLINED') return;
+  const decliner = envelope.signers?.find((one) => one.status === 'DECLINED');
+  const what = `${id} was declined${decliner ? ` by ${nameOf(decliner)}` : ''}. Once cancelled, it no longer shows that`;
+  if (!asks || !context.terminal.canAsk)
+    throw new ServiceError('INVALID_STATE', `${what}.`, {
+      status: 400,
+      hint: 'Nothing was changed. Add --even-if-declined to cancel it anyway.',
+    });
+  context.notice(`${what}.`);
+  await confirmed(`Cancel ${id}?`, { yes: false, otherwise: 'nothing was changed' }, context);
+}
+
+/** Returns undefined for a key that may write and not read. */
+async function readIfAllowed(id: string, client: Client, { signal }: Context): Promise<Envelope | undefined> {
+  try {
+    return await client.envelopes.get(id, signal);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'FORBIDDEN') return undefined;
+    throw error;
+  }
+}
+
+/** `envelopes remind`. */
+export async function remindSigners(
+  words: readonly string[],
+  flags: ActFlags & { signer: string | undefined; 'min-gap': number | undefined },
+  context: Context,
+): Promise<void> {
+  const ids = await readIds(words, 'envelope id');
+  const client = await context.client();
+  if (flags['dry-run']) return rehearse(ids, REMINDING, client, context);
+  const { signer, 'min-gap': gapMs } = flags;
+  // Whoever gives a gap has said how soon is too soon.
+  const recent = gapMs === undefined ? await RecentReminders.read(signer, context) : undefined;
+  const told = (id: string) => recent?.of(id) ?? [];
+  const remarks = (envelope: Envelope) => Promise.resolve(told(envelope.id));
+  const agreed = await agreeOn(ids, { ...REMINDING, remarks }, { flags, client, context });
+  if (!agreed.isShown && recent !== undefined) {
+    const [known] = ids.ids.filter((id) => recent.knows(id));
+    // Only a reply tells the service's time, by which a reminder is as old as it is.
+    if (known !== undefined) await readQuietly(client, known, context.signal);
+    await tellRecent(ids, told, flags, context);
+  }
+  const emailed = new Map<string, readonly Signer[]>();
+  await withReminderLog(context, { required: (gapMs ?? 0) > 0 }, (log) =>
+    forEachId(
+      {
+        ids: agreed.ids,
+        act: async (id) => {
+          const wanted = { id, signer, gapMs: gapMs ?? 0 };
+          const { reminded, ...acted } = await remindWithGap(client, log, wanted, context.signal);
+          emailed.set(id, reminded);
+          return acted;
+        },
+        show: (envelope) =>
+          renderDone('reminded', envelope, emailed.get(envelope.id) ?? [], context.terminal),
+        action: reminding(ids),
+      },
+      context,
+    ),
+  );
+}
+
+/** Reports who was reminded a moment ago; on a terminal, asks whether to email them again. */
+async function tellRecent(
+  ids: Ids,
+  told: (id: string) => readonly string[],
+  { yes }: ActFlags,
+  context: Context,
+): Promise<void> {
+  const texts = ids.ids.flatMap((id) => told(id).map((text) => `${id}: ${text}`));
+  for (const text of texts) context.notice(text);
+  const { fromStdin } = ids;
+  if (texts.length === 0 || yes || !canAsk(context.terminal, fromStdin) || context.json) return;
+  await confirmed('Send another reminder?', { yes, otherwise: 'nothing was sent', fromStdin }, context);
+}
+
+interface Agreed {
+  ids: Ids;
+  /** The envelopes were shown, with what is to be said of each. */
+  isShown: boolean;
+}
+
+/** More than one envelope is mailed or cancelled only when somebody agreed. */
+async function agreeOn(
+  ids: Ids,
+  several: Several,
+  { flags, client, context }: { flags: ActFlags; client: Client; context: Context },
+): Promise<Agreed> {
+  if (ids.ids.length <= 1 || flags.yes) return { ids, isShown: false };
+  if (canAsk(context.terminal, ids.fromStdin))
+    return { ids: await confirmSeveral(ids, several, client, context), isShown: true };
+  const question = `${several.question} ${counted(ids.ids.length, 'envelope')}?`;
+  const { fromStdin } = ids;
+  await confirmed(question, { yes: false, otherwise: 'nothing was sent or changed', fromStdin }, context);
+  return { ids, isShown: false };
+}
+
+/** What is to be said of drafts before they are sent; each template is asked for once. */
+class DraftCheck {
+  readonly #roles: TemplateRoles;
+  readonly #allowMissing: boolean;
+  readonly #client: Client;
+  readonly #context: Context;
+
+  constructor(allowMissing: boolean, client: Client, context: Context) {
+    this.#roles = new TemplateRoles(client, context);
+    this.#allowMissing = allowMissing;
+    this.#client = client;
+    this.#context = context;
+  }
+
+  async remarksOn({ status, templateId, signers }: Envelope): Promise<Remark[]> {
+    // The service says better why any other one can't be sent.
+    if (status !== 'DRAFT' || !signers) return [];
+    const roles = await this.#roles.ifTold(templateId);
+    return remarksOn(signers, roles);
+  }
+
+  /** What would stop it is an error of one, and told of each of several. */
+  async dryRun(id: string, isOneOfSeveral: boolean): Promise<void> {
+    try {
+      await this.pass(id, 'later');
+    } catch (error) {
+      if (!isOneOfSeveral || !(error instanceof EsignError)) throw error;
+      this.#context.notice(`${id}: ${sentenceOf(error)}`);
+    }
+  }
+
+  async pass(id: string, asks: boolean | 'later'): Promise<void> {
+    const envelope = await readIfAllowed(id, this.#client, this.#context);
+    if (envelope === undefined) return;
+    const remarks = await this.remarksOn(envelope);
+    const passing = {
+      allowMissing: this.#allowMissing,
+      asks,
+      question: 'Send it all the same?',
+      otherwise: 'nothing was sent',
+    };
+    await passRemarks(remarks, passing, this.#context);
+  }
+}

@@ -1,0 +1,195 @@
+import type { Template } from '../../../api/schemas.ts';
+import type { Context } from '../../../cli/context.ts';
+import { readText } from '../../../cli/input/files.ts';
+import { readWebhookSecret } from '../../../cli/input/secrets.ts';
+import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
+import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
+import { settling } from '../../../cli/write.ts';
+import { remarksOn } from '../../../envelopes/completeness.ts';
+import { createBody, createEnvelope, type NewEnvelope, newRequestId } from '../../../envelopes/create.ts';
+import { checkRequestId } from '../../../envelopes/request-ids.ts';
+import { UsageError } from '../../../kernel/errors.ts';
+import { writeJson } from '../../../output/json.ts';
+import { passRemarks, TemplateRoles } from './completeness.ts';
+import { accountOf, equivalentCommand, renderComposition } from './compose-view.ts';
+import { readMetadata, readSigners } from './signers.ts';
+import { explainCreated, renderCreated, withWarning } from './view.ts';
+import { withOwnSecret } from './webhook-secret.ts';
+
+interface CreateFlags {
+  template?: string | undefined;
+  signer?: string[] | undefined;
+  'signers-file'?: string | undefined;
+  subject?: string | undefined;
+  message?: string | undefined;
+  'message-file'?: string | undefined;
+  metadata?: string[] | undefined;
+  'metadata-file'?: string | undefined;
+  'webhook-url'?: string | undefined;
+  'webhook-secret-file'?: string | undefined;
+  'expires-in-days'?: number | undefined;
+  'signing-order'?: string | undefined;
+  send: boolean;
+  'dry-run': boolean;
+  'allow-missing-roles': boolean;
+  'request-id'?: string | undefined;
+  quiet: boolean;
+  profile?: string | undefined;
+  'base-url'?: string | undefined;
+}
+
+/**
+ * Creates the envelope that the flags describe, or shows the request of a dry run. A stop never leaves unsaid what became
+ * of it.
+ */
+export async function createFromFlags(flags: CreateFlags, context: Context): Promise<void> {
+  const { wanted, command, isChecked } = await readNewEnvelope(flags, context);
+  const requestId = checkRequestId(flags['request-id'] ?? newRequestId());
+  const body = createBody(wanted, requestId);
+  const client = await context.client();
+  const templates = new TemplateRoles(client, context);
+  const check = async () => {
+    if (!isChecked) await checkSigners(wanted, flags, templates, context);
+  };
+  const rerun = flags['request-id'] !== undefined && !flags['dry-run'];
+  // A rerun whose envelope is there already has nothing to check any more.
+  if (!rerun) await check();
+  if (flags['dry-run']) {
+    // Whoever was asked has seen the summary, and chose to see the request.
+    if (context.json || !context.terminal.outIsTty || isChecked)
+      return writeJson({ dryRun: true, body }, context.hidingSecrets());
+    return showDryRun(wanted, await templates.template(wanted.templateId), flags, context);
+  }
+  const options = {
+    requestId,
+    ids: await requestIdsOf(context),
+    rerun,
+    signal: context.signal,
+    searching: showSearch(context),
+    ...(rerun ? { check } : {}),
+  };
+  const open = {
+    unknown: () =>
+      `Stopped before the service replied. The envelope may exist${wanted.send ? ' and be sent' : ''}; its request ID is ${requestId}.`,
+    hint: () =>
+      `Run it again like this. It searches first and creates only what does not exist: \`${command(requestId)}\`.`,
+  };
+  const created = await settling(open, context, () =>
+    withOwnSecret(wanted, requestId, context, (envelope) => createEnvelope(client, envelope, options)),
+  );
+  for (const sentence of explainCreated(created)) context.notice(sentence);
+  if (context.json) return writeJson(withWarning(created), context.terminal);
+  await context.terminal.out(renderCreated(created.envelope, context.terminal, flags.quiet));
+}
+
+async function checkSigners(
+  { templateId, signers }: NewEnvelope,
+  flags: CreateFlags,
+  templates: TemplateRoles,
+  context: Context,
+): Promise<void> {
+  const roles = await templates.of(templateId);
+  const passing = {
+    allowMissing: flags['allow-missing-roles'],
+    asks: flags['dry-run'] ? ('later' as const) : true,
+    question: `${flags.send ? 'Create and send' : 'Create'} it all the same?`,
+    otherwise: 'nothing was created',
+  };
+  await passRemarks(remarksOn(signers, roles), passing, context);
+}
+
+/** For people a dry run says in words what would be created. */
+async function showDryRun(
+  envelope: NewEnvelope,
+  template: Template | undefined,
+  flags: CreateFlags,
+  context: Context,
+): Promise<void> {
+  const { terminal, redactor } = context;
+  const { columns, style } = terminal;
+  const options = keptFlags(flags).filter(([name]) => name !== 'dry-run');
+  const account = await accountOf(context);
+  const redact = (text: string) => redactor.redact(text);
+  const preview = { envelope, template, account, options, remarks: [] };
+  await terminal.out(`${renderComposition(preview, { columns, style, redact })}Nothing was created.\n`);
+}
+
+interface Given {
+  wanted: NewEnvelope;
+  /** What creates it with this request id and no question. */
+  command: (requestId: string) => string;
+  /** A person has seen what is to be said of its signers. */
+  isChecked: boolean;
+}
+
+/**
+ * The envelope that the flags describe. Where template or signers are missing, the person at the terminal is asked.
+ * @throws UsageError where nobody can be asked.
+ */
+async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Given> {
+  const { template: templateId } = flags;
+  const hasSigners = flags.signer !== undefined || flags['signers-file'] !== undefined;
+  const asks = (templateId === undefined || !hasSigners) && context.terminal.canAsk && !context.json;
+  if (templateId === undefined && !asks) {
+    throw new UsageError('The flag --template is missing: the template to make the envelope from.', {
+      hint: 'See them with `esign templates list`. On a terminal it is asked for.',
+    });
+  }
+  const envelope = {
+    signers: asks && !hasSigners ? [] : await readSigners(flags, context),
+    subject: flags.subject,
+    message:
+      flags['message-file'] === undefined
+        ? flags.message
+        : await readText(flags['message-file'], 'message file'),
+    metadata: await readMetadata(flags.metadata, flags['metadata-file']),
+    webhookUrl: flags['webhook-url'],
+    webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], flags['webhook-url'], context),
+    expiresInDays: flags['expires-in-days'],
+    signingOrder: flags['signing-order']?.toUpperCase(),
+    send: flags.send,
+  };
+  if (templateId !== undefined && !asks)
+    return { wanted: { ...envelope, templateId }, command: sameWithId, isChecked: false };
+  // Flags that contradict each other are refused before anything is asked.
+  createBody({ ...envelope, templateId: '' }, newRequestId());
+  const { compose } = await import('./compose.ts');
+  const options = keptFlags(flags);
+  const wanted = await compose({ templateId, envelope, options, dryRun: flags['dry-run'] }, context);
+  const kept = options.filter(([name]) => name !== 'request-id' && name !== 'send');
+  const send = wanted.send ? ([['send', true]] as const) : [];
+  return {
+    wanted,
+    isChecked: true,
+    command: (id) => equivalentCommand({ envelope: wanted, options: [...kept, ...send, ['request-id', id]] }),
+  };
+}
+
+function sameWithId(requestId: string): string {
+  return sameCommand({ add: wasGiven('--request-id') ? [] : ['--request-id', requestId] });
+}
+
+const KEPT = [
+  'expires-in-days',
+  'metadata-file',
+  'webhook-url',
+  'webhook-secret-file',
+  'request-id',
+  'allow-missing-roles',
+  'profile',
+  'base-url',
+  'send',
+  'quiet',
+  'dry-run',
+] as const;
+
+/** What an equivalent command repeats as it was given. */
+function keptFlags(flags: CreateFlags): (readonly [string, string | true])[] {
+  const metadata = (flags.metadata ?? []).map((pair) => ['metadata', pair] as const);
+  const others = KEPT.flatMap((name) => {
+    const value = flags[name];
+    if (value === undefined || value === false) return [];
+    return [[name, value === true ? value : String(value)] as const];
+  });
+  return [...metadata, ...others];
+}

@@ -1,0 +1,91 @@
+import type { Context } from '../../../cli/context.ts';
+import { readJsonObject, readText } from '../../../cli/input/files.ts';
+import { readPairs } from '../../../cli/input/pairs.ts';
+import { type NewSigner, parseSigners } from '../../../envelopes/signer-mailbox.ts';
+import { UsageError } from '../../../kernel/errors.ts';
+import { isList, isRecord, parseJson } from '../../../kernel/json.ts';
+import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
+
+/** The signers of --signer and --signers-file, in that order; says on stderr where an address stands in for a name. */
+export async function readSigners(
+  flags: { signer?: string[] | undefined; 'signers-file'?: string | undefined },
+  context: Context,
+): Promise<NewSigner[]> {
+  const listed = flags['signers-file'] === undefined ? [] : await readSignersFile(flags['signers-file']);
+  const parsed = parseSigners([...(flags.signer ?? []), ...listed]);
+  for (const { signer, nameIsAddress } of parsed) {
+    if (!nameIsAddress) continue;
+    context.notice(
+      `${signer.email} has no name; the address is used as the name. Give one as 'Ada Lovelace <${signer.email}>'.`,
+    );
+  }
+  return parsed.map(({ signer }) => signer);
+}
+
+/** A JSON array of mailboxes or {email,name,role,order}, or CSV with those columns. Returned as mailboxes. */
+async function readSignersFile(path: string): Promise<string[]> {
+  const text = await readText(path, 'signers file');
+  const rows = /^\s*[[{]/.test(text) ? readJsonSigners(text, path) : await readCsvSigners(text, path);
+  return rows.map((row, index) =>
+    typeof row === 'string' ? row : toMailbox(row, `${path}, signer ${index + 1}`),
+  );
+}
+
+function readJsonSigners(text: string, path: string): unknown[] {
+  try {
+    const value = parseJson(text);
+    if (isList(value)) return value;
+  } catch {
+    // Said below, in the words for both mistakes.
+  }
+  throw new UsageError(`The signers file ${path} is not a JSON array.`, {
+    hint: '[{"email":"a@b.c","name":"Ada","role":"Tenant"}]',
+  });
+}
+
+async function readCsvSigners(text: string, path: string): Promise<unknown[]> {
+  const { parse } = await import('csv-parse/sync');
+  try {
+    const rows: unknown = parse(text, { columns: true, bom: true, trim: true, skip_empty_lines: true });
+    return isList(rows) ? rows : [];
+  } catch (error) {
+    throw new UsageError(
+      `The signers file ${path} is not CSV: ${error instanceof Error ? error.message : 'unreadable'}.`,
+      {
+        hint: 'The columns are email,name,role,order.',
+      },
+    );
+  }
+}
+
+const COLUMNS = ['email', 'name', 'role', 'order'];
+
+function toMailbox(row: unknown, where: string): string {
+  if (!isRecord(row) || typeof row.email !== 'string')
+    throw new UsageError(`${where} has no email.`, { hint: `The columns are ${COLUMNS.join(', ')}.` });
+  const unknown = Object.keys(row).find((key) => !COLUMNS.includes(key));
+  if (unknown !== undefined)
+    throw new UsageError(`${where}: "${unknown}" is no column of signers.`, {
+      hint: `The columns are ${COLUMNS.join(', ')}.`,
+    });
+  const quote = (value: unknown) => `"${String(value).replace(/["\\]/g, '\\$&')}"`;
+  const options = ['role', 'order'].flatMap((key) =>
+    row[key] === undefined || row[key] === '' ? [] : [`;${key}=${quote(row[key])}`],
+  );
+  return `${row.name ? `${quote(row.name)} <${row.email}>` : row.email}${options.join('')}`;
+}
+
+/** `k=v` pairs over the JSON object of a file. */
+export async function readMetadata(
+  pairs: readonly string[] | undefined,
+  file: string | undefined,
+): Promise<Record<string, unknown>> {
+  const given = readPairs(pairs, 'metadata');
+  // That of a file may be a copy of another envelope's, and gives way.
+  if (Object.hasOwn(given, REQUEST_ID_KEY))
+    throw new UsageError(`esign keeps its own notes in the metadata ${REQUEST_ID_KEY}.`, {
+      hint: `Choose another name, or give --request-id ${given[REQUEST_ID_KEY] || 'KEY'}.`,
+    });
+  const fromFile = file === undefined ? {} : await readJsonObject(file, 'metadata file');
+  return { ...fromFile, ...given };
+}

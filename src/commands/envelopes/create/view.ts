@@ -1,0 +1,39 @@
+import type { Envelope } from '../../../api/schemas.ts';
+import type { Created } from '../../../envelopes/create.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import { statusColour } from '../../../output/status.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { safeLine } from '../../../output/text.ts';
+
+/** What to report about an envelope that did not come from the plain reply, or that a rerun would not find. */
+export function explainCreated({ envelope: { id }, by, warning }: Created): string[] {
+  const found = {
+    reply: [],
+    lookup: [`The reply was lost, but the envelope was created and found: ${id}.`],
+    earlier: [`An earlier run with this request ID created the envelope: ${id}. Nothing new was created.`],
+  }[by];
+  return [...found, ...(warning ? [warning.message] : [])];
+}
+
+/** The envelope as the service sent it, with the warning if there is one. */
+export function withWarning({ envelope, warning }: Created): Record<string, unknown> {
+  return warning ? { ...envelope, warning } : envelope;
+}
+
+/** A new envelope: its id and state, and the next command. In a pipe: id and status; quiet: the id alone. */
+export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boolean): string {
+  const id = safeLine(envelope.id);
+  const status = safeLine(envelope.status ?? 'unknown');
+  if (quiet) return `${id}\n`;
+  if (!terminal.outIsTty) return `${id}\t${status}\n`;
+  const colour = statusColour(status);
+  const signers = envelope.signers ?? [];
+  const people = signers.length === 1 ? (signers[0]?.email ?? '') : counted(signers.length, 'signer');
+  const next =
+    status === 'DRAFT'
+      ? `Send it:  ${command('envelopes', 'send', envelope.id)}`
+      : `Follow it:  ${command('envelopes', 'watch', envelope.id)}`;
+  const head = `Created ${terminal.style('bold', id)}: ${colour ? terminal.style(colour, status) : status}, for ${safeLine(people)}`;
+  return `${head}\n${terminal.style('dim', next)}\n`;
+}

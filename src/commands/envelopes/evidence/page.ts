@@ -1,0 +1,261 @@
+import type { Envelope, Signer } from '../../../api/schemas.ts';
+import type { JudgedSeal } from '../../../documents/seal/judge.ts';
+import { SEALED } from '../../../evidence/findings.ts';
+import type { Collection } from '../../../evidence/folder.ts';
+import type { KeptReminder, KeptWebhook } from '../../../evidence/sources.ts';
+import { type Moment, timelineOf } from '../../../evidence/timeline.ts';
+import { htmlText } from '../../../output/html.ts';
+import { exactTime } from '../../../output/time.ts';
+import { sealerName } from '../../documents/download/view.ts';
+import { PAGE_STYLE } from './page-style.ts';
+
+/** A document in the folder, or why it is not there. */
+export interface PaperFacts {
+  what: string | null;
+  key: string | null;
+  /** Of its file; null where it could not be had. */
+  name: string | null;
+  bytes: number | null;
+  sha256: string | null;
+  seal: JudgedSeal | null;
+  /** Why it could not be had, or must not be believed. */
+  error: { code: string; message: string } | null;
+}
+
+/** All that the page tells. */
+export interface EvidenceFacts {
+  envelope: Envelope;
+  papers: readonly PaperFacts[];
+  /** Papers that there are none of, and why. */
+  missing: readonly { what: string; why: string }[];
+  webhooks: readonly KeptWebhook[];
+  reminders: readonly KeptReminder[];
+  collection: Collection;
+}
+
+/**
+ * Builds the page to print: no script and no link. `files` are the others in the folder, with their hashes.
+ */
+export function evidencePage(facts: EvidenceFacts, files: ReadonlyMap<string, string>): string {
+  const { envelope, papers, webhooks, reminders, collection } = facts;
+  const title = envelope.subject || envelope.templateName || envelope.id;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Evidence: ${htmlText(title)}</title><style>${PAGE_STYLE}</style></head><body>
+<header><p class="kind">Evidence of an envelope</p><h1>${htmlText(title)}</h1>
+<p class="id">${htmlText(envelope.id)} <span class="status">${htmlText(envelope.status ?? 'unknown')}</span></p></header>
+${verdict(facts)}
+${section('Envelope', pairs(envelopeFacts(envelope)))}
+${section('Signers', signers(envelope.signers ?? []))}
+${section('Documents', papers.map(paper).join('') || '<p>None.</p>')}
+${section('What happened', timeline(timelineOf(envelope, webhooks, reminders), envelope.signers ?? []))}
+${section('Webhooks received here', received(webhooks))}
+${section(
+  'Files in this folder',
+  table(
+    ['File', 'SHA-256'],
+    [...files].sort(byName).map(([name, sha256]) => [htmlText(name), code(sha256)]),
+  ),
+)}
+${section('How this was collected', pairs(collectionFacts(collection)))}
+${section('How to check this', CHECKS)}
+</body></html>
+`;
+}
+
+/** First: who signed and when, then whether that holds up. */
+function verdict({ papers, missing, envelope }: EvidenceFacts): string {
+  const wrong = papers.filter(({ error }) => error !== null);
+  const signatures = (envelope.signers ?? []).map(signatureOf);
+  const reasons = [
+    ...wrong.map(({ what, error }) => `${labelOf(what)}: ${error?.message}`),
+    ...new Set(missing.map(({ why }) => why)),
+  ];
+  const isProven = wrong.length === 0 && missing.length === 0;
+  const outcome = isProven ? proofOf(papers) : reasons.join(' ');
+  const tone = wrong.length > 0 ? 'bad' : isProven ? 'good' : 'open';
+  const heading = { bad: 'Do not rely on these documents.', open: '', good: '' }[tone];
+  const lines = [...signatures, heading, outcome].filter((line) => line !== '');
+  return `<div class="verdict ${tone}">${lines.map((line) => `<p>${htmlText(line)}</p>`).join('')}</div>`;
+}
+
+function signatureOf({ name, email, status, signedAt, declinedAt }: Signer): string {
+  const who = [name, email && (name ? `(${email})` : email)].filter(Boolean).join(' ') || 'A signer';
+  if (signedAt) return `${who} signed on ${exactTime(signedAt)}.`;
+  if (declinedAt) return `${who} declined on ${exactTime(declinedAt)}.`;
+  return `${who} ${status === 'SIGNED' ? 'signed' : 'has not signed'}.`;
+}
+
+function proofOf(papers: readonly PaperFacts[]): string {
+  const sealed = papers.filter(({ what }) => what !== null && SEALED.includes(what));
+  const names = [...new Set(sealed.map(({ seal }) => sealerName(seal?.subject ?? '')))].join('; ');
+  return `The signed document and the certificate are sealed by ${names}. Nothing was changed or added afterwards.`;
+}
+
+/** What a document is, for people. */
+function labelOf(what: string | null): string {
+  const labels: Readonly<Record<string, string>> = {
+    signed: 'Signed document',
+    certificate: 'Certificate of completion',
+    document: 'Original document, before signing',
+  };
+  return labels[what ?? ''] ?? what ?? 'Document';
+}
+
+function section(title: string, body: string): string {
+  return body === '' ? '' : `<section><h2>${title}</h2>${body}</section>`;
+}
+
+function envelopeFacts(envelope: Envelope): [string, string][] {
+  const { templateName, templateId, message, signingOrder, metadata } = envelope;
+  const times = [
+    ['Created', envelope.createdAt],
+    ['Sent', envelope.sentAt],
+    ['Completed', envelope.completedAt],
+    ['Expires', envelope.expiresAt],
+  ] as const;
+  const more = Object.entries(metadata ?? {}).map(([name, value]): [string, string] => [
+    `Metadata: ${name}`,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  const template = [templateName, templateId && `(${templateId})`].filter(Boolean).join(' ');
+  const facts: [string, string | null | undefined][] = [
+    ['Template', template],
+    ['Message', message],
+    ['Signing order', signingOrder],
+    ...times.map(([name, at]): [string, string] => [name, at ? exactTime(at) : '']),
+    ...more,
+  ];
+  return facts.flatMap(([name, value]): [string, string][] => (value ? [[name, htmlText(value)]] : []));
+}
+
+function signers(all: readonly Signer[]): string {
+  const rows = all.map(({ name, email, role, status, signedAt, declinedAt, declineReason }) => {
+    const when = signedAt ?? declinedAt;
+    const words = [status ?? '', when ? exactTime(when) : '', declineReason ?? ''].filter(
+      (one) => one !== '',
+    );
+    return [name, email, role, words.join(', ')].map((one) => htmlText(one ?? ''));
+  });
+  return table(['Name', 'Address', 'Role', 'Status'], rows);
+}
+
+function paper({ what, key, name, bytes, sha256, seal, error }: PaperFacts): string {
+  const facts: [string, string | null | undefined][] = [
+    ['File', name],
+    ['Storage key', key],
+    ['Size', bytes === null ? null : `${bytes} bytes`],
+    ['Seal', seal === null ? null : sealWords(seal)],
+    ['Sealed by', plainName(seal?.subject)],
+    ['Issued by', plainName(seal?.issuer)],
+    ['Sealed at', seal?.time == null ? null : `${exactTime(seal.time)}, according to the seal`],
+    ['Level', seal?.level],
+    ['Known as', seal?.trust == null ? null : TRUST[seal.trust]],
+    ['Problem', error?.message],
+  ];
+  const shown = facts.flatMap(([label, value]): [string, string][] =>
+    value ? [[label, htmlText(value)]] : [],
+  );
+  const hashes: [string, string][] = [
+    ...(sha256 === null ? [] : [['SHA-256', code(sha256)] as [string, string]]),
+    ...(seal?.fingerprint == null
+      ? []
+      : [['Certificate, SHA-256', code(seal.fingerprint)] as [string, string]]),
+  ];
+  const tone = error === null ? '' : ' class="bad"';
+  return `<article${tone}><h3>${htmlText(labelOf(what))}</h3>${pairs([...shown, ...hashes])}</article>`;
+}
+
+const TRUST: Readonly<Record<string, string>> = {
+  pinned: 'the certificate first seen with this account',
+  trusted: 'certified by an authority that was named',
+  unknown: 'not confirmed',
+  other: 'not the certificate first seen with this account',
+};
+
+/** A distinguished name without the escapes of RFC 4514, which people read as part of the name. */
+function plainName(name: string | null | undefined): string | null {
+  return name == null ? null : name.replace(/\\(.)/g, '$1');
+}
+
+function collectionFacts({ account, baseUrl, collectedAt, version }: Collection): [string, string][] {
+  const facts: [string, string | null][] = [
+    ['Account', account],
+    ['Service', baseUrl],
+    ['Collected', `${exactTime(collectedAt)}, by this machine’s clock`],
+    ['With', `esign ${version}`],
+  ];
+  return facts.flatMap(([label, value]): [string, string][] =>
+    value === null ? [] : [[label, code(value)]],
+  );
+}
+
+function sealWords({ state, coverage, addedBytes, reason }: JudgedSeal): string {
+  if (state === 'unsigned') return 'none';
+  if (state === 'unreadable') return `can’t be checked: ${reason ?? ''}`;
+  const is = state === 'intact' ? 'intact: the document is as it was sealed' : `changed: ${reason ?? ''}`;
+  if (coverage === 'extended') return `${is}; ${addedBytes ?? 'some'} bytes were added after it`;
+  return coverage === 'partial' ? `${is}; it does not cover the whole file` : is;
+}
+
+const SOURCES: Readonly<Record<Moment['source'], string>> = {
+  service: 'the service, in the envelope',
+  webhook: 'a webhook received here',
+  here: 'this machine',
+};
+
+function timeline(moments: readonly Moment[], all: readonly Signer[]): string {
+  const named = (email: string | null) => {
+    const name = all.find((signer) => signer.email === email)?.name;
+    return name && email ? `${name} (${email})` : (email ?? '');
+  };
+  const rows = moments.map(({ at, what, who, source, verified }) => {
+    const signed = verified === null ? '' : verified ? ', valid signature' : ', signature not checked';
+    return [exactTime(at), what, named(who), `${SOURCES[source]}${signed}`].map(htmlText);
+  });
+  return table(['When', 'What', 'Who', 'According to'], rows);
+}
+
+function received(webhooks: readonly KeptWebhook[]): string {
+  if (webhooks.length === 0) return '<p>None are stored on this machine.</p>';
+  const rows = webhooks.map(({ receivedAt, event, deliveryId, verified, duplicate, headers, sha256 }) => {
+    const signature = headers.find(([name]) => /signature/i.test(name))?.[1] ?? 'none';
+    const words = `${verified ? 'valid' : 'not checked'}${duplicate ? ', duplicate' : ''}`;
+    const proof = `<dl class="tight"><dt>Delivery</dt><dd>${code(deliveryId)}</dd><dt>Signature</dt><dd>${code(signature)}</dd><dt>SHA-256 of the body</dt><dd>${code(sha256)}</dd></dl>`;
+    return [htmlText(exactTime(receivedAt)), htmlText(event ?? ''), words, proof];
+  });
+  return table(['Received', 'Event', 'Signature', 'To check it'], rows);
+}
+
+const CHECKS = `<ol>
+<li>To check that no file was changed, run <code>sha256sum -c SHA256SUMS</code> in this folder.</li>
+<li>To check a seal with another program, run <code>pdfsig -nocert FILE.pdf</code> (poppler), or open the file in a PDF reader that
+shows signatures. It reports “Signature is Valid”, and “Total document signed” unless validation data was added later.</li>
+<li>To check that a webhook came from the service, compute the HMAC-SHA256 of its body (<code>bodyBase64</code> in
+<code>webhooks.jsonl</code>) with the secret of the envelope, and compare it with the signature above. The secret is not in this
+folder.</li>
+<li>To check whose certificate sealed a document, ask the service for its fingerprint over another channel.</li>
+</ol>`;
+
+/** Labels with values that are HTML already. */
+function pairs(facts: readonly (readonly [string, string])[]): string {
+  const rows = facts.map(([label, value]) => `<dt>${htmlText(label)}</dt><dd>${value}</dd>`).join('');
+  return rows === '' ? '' : `<dl>${rows}</dl>`;
+}
+
+/** Cells that are HTML already. */
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const head = heads.map((one) => `<th scope="col">${one}</th>`).join('');
+  const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('');
+  return `<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>`;
+}
+
+function code(value: string): string {
+  return `<code>${htmlText(value)}</code>`;
+}
+
+function byName([a]: readonly [string, string], [b]: readonly [string, string]): number {
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,203 @@
+import { setMaxListeners } from 'node:events';
+import { basename, join } from 'node:path';
+import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts';
+import type { Context } from '../../../cli/context.ts';
+import { learnSecrets } from '../../../cli/known-secrets.ts';
+import { Folders } from '../../../documents/archive/folders.ts';
+import type { Bucket } from '../../../documents/bucket/bucket.ts';
+import { keyOf } from '../../../documents/download/locate.ts';
+import { targetsOfEnvelopes } from '../../../documents/download/targets.ts';
+import { accountOf, findingOn } from '../../../evidence/findings.ts';
+import { EvidenceFolder } from '../../../evidence/folder.ts';
+import { readReminder, readWebhook, receivedWebhooks, sentReminders } from '../../../evidence/sources.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { StorageError } from '../../../kernel/errors.ts';
+import { stateDir } from '../../../kernel/files/paths.ts';
+import { redactValue } from '../../../kernel/redaction.ts';
+import { DOCUMENT_KINDS } from '../../../kernel/vocabulary.ts';
+import { jsonText, writeJson } from '../../../output/json.ts';
+import { safeLine } from '../../../output/text.ts';
+import { fetchJudged, type JudgedFile } from '../../documents/download/judged.ts';
+import { waitingOf } from '../../documents/download/run.ts';
+import { renderFile } from '../../documents/download/view.ts';
+import { type EvidenceFacts, evidencePage, type PaperFacts } from './page.ts';
+
+export interface EvidenceFlags {
+  dir: string;
+  force: boolean;
+  wait?: number | undefined;
+}
+
+const PAGE = 'evidence.html';
+
+/**
+ * Writes the folder that settles a dispute about an envelope, and says what is in it.
+ * @throws the error of a paper that can't be had or must not be believed, after everything else is written.
+ */
+export async function gatherEvidence(id: string, flags: EvidenceFlags, context: Context): Promise<void> {
+  const { redactor, signal } = context;
+  await learnSecrets(context);
+  const client = await context.client();
+  const first = await client.envelopes.get(id, signal);
+  // Where no bucket is set there is nothing to begin with.
+  const bucket = await context.bucket();
+  const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
+  const fetched = () =>
+    context.waiting(`Fetching the papers of ${id}`, () => fetchPapers(bucket, first, flags, context));
+  const sortedFiles = sorted(await fetched(), first);
+  // The service may have named the papers only while they were waited for.
+  const { missing } = sortedFiles;
+  const isNamed = DOCUMENT_KINDS.every(
+    (what) => keyOf(first, what) !== undefined || !sortedFiles.papers.some(isHad(what)),
+  );
+  const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
+  if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be written down.`);
+  const papers = withFindings(sortedFiles.papers, sent);
+  const facts = await writeFolder(folder, sent, { papers, missing }, context);
+  await report(facts, papers, folder, flags.dir, context);
+  complain(papers);
+}
+
+async function fetchPapers(
+  bucket: Bucket,
+  envelope: Envelope,
+  flags: EvidenceFlags,
+  context: Context,
+): Promise<JudgedFile[]> {
+  const { dir, force } = flags;
+  const { signal, clock } = context;
+  setMaxListeners(0, signal);
+  const waiting = waitingOf(flags, context);
+  const client = await context.client();
+  const options = { client, kinds: DOCUMENT_KINDS, template: undefined, waiting };
+  const targets = await targetsOfEnvelopes([envelope], options);
+  const files: JudgedFile[] = [];
+  let folders: Folders | undefined;
+  try {
+    folders = await Folders.open(dir, { signal, clock });
+    const fetching = { dir, force, signal, clock, folders, waiting, concurrency: targets.length };
+    for await (const file of fetchJudged(bucket, targets, fetching, context)) files.push(file);
+  } finally {
+    await folders?.close();
+    bucket.close();
+  }
+  return files;
+}
+
+/** Papers that are there or should be, and why there are no others: an envelope that is not completed has no signed ones. */
+function sorted(files: readonly JudgedFile[], { status }: Envelope) {
+  const isDue = ({ result, error }: JudgedFile) =>
+    error?.code !== 'STORAGE_NOT_READY' || result.what === 'document' || status === 'COMPLETED';
+  const missing = files
+    .filter((file) => !isDue(file))
+    .map(({ result }) => ({ what: result.what ?? '', why: result.error?.message ?? '' }));
+  return { papers: files.filter(isDue), missing };
+}
+
+const isHad = (what: string) => (file: JudgedFile) => file.result.what === what && file.error === undefined;
+
+async function writeFolder(
+  folder: EvidenceFolder,
+  envelope: Envelope,
+  found: { papers: readonly JudgedFile[]; missing: EvidenceFacts['missing'] },
+  context: Context,
+): Promise<EvidenceFacts> {
+  const { redactor } = context;
+  const { baseUrl } = await context.settings();
+  const received = await receivedWebhooks(stateDir(), envelope.id, redactor);
+  const webhooks = await folder.withEarlier('webhooks.jsonl', received, {
+    read: readWebhook,
+    keyOf: ({ deliveryId }) => deliveryId,
+    order: ({ receivedAt, deliveryId }) => `${receivedAt} ${deliveryId}`,
+  });
+  const asked = await sentReminders(stateDir(), baseUrl?.value ?? '', envelope.id);
+  const reminders = await folder.withEarlier('reminders.jsonl', asked, {
+    read: readReminder,
+    keyOf: ({ at, signer }) => `${at} ${signer ?? ''}`,
+    order: ({ at, signer }) => `${at} ${signer ?? ''}`,
+  });
+  const papers = found.papers.map((file) => factsOf(file, context));
+  await folder.writeJson('envelope.json', envelope);
+  await folder.writeJson('papers.json', papers);
+  await folder.writeLines('webhooks.jsonl', webhooks);
+  await folder.writeLines('reminders.jsonl', reminders);
+  for (const { name, sha256 } of papers) if (name !== null && sha256 !== null) folder.list(name, sha256);
+  const collection = await folder.collection({
+    collectedAt: new Date(context.clock.now()).toISOString(),
+    version: context.version,
+    baseUrl: baseUrl?.value ?? '',
+    account: accountOf(papers),
+  });
+  const facts: EvidenceFacts = { envelope, papers, webhooks, reminders, missing: found.missing, collection };
+  await folder.write(PAGE, evidencePage(facts, folder.files));
+  await folder.close();
+  return facts;
+}
+
+/** Adds what speaks against a document being the one that is due, where its seal has no problem of its own. */
+function withFindings(files: readonly JudgedFile[], envelope: Envelope): JudgedFile[] {
+  const facts = files.map(({ result, seal }) => ({ ...result, seal }));
+  return files.map((file) => {
+    if (file.error !== undefined || file.problem !== null) return file;
+    const { result, seal } = file;
+    return { ...file, problem: findingOn({ ...result, seal }, envelope, facts) };
+  });
+}
+
+/** A paper as the folder has it: nothing in it depends on the run. */
+function factsOf({ result, seal, problem }: JudgedFile, { redactor }: Context): PaperFacts {
+  const { what, key, path, bytes, sha256, error } = result;
+  const wrong = error ?? problem;
+  return {
+    ...{ what, key, name: path === null ? null : basename(path), bytes, sha256, seal },
+    error: wrong && { code: wrong.code, message: redactor.redact(wrong.message) },
+  };
+}
+
+async function report(
+  { envelope, webhooks, reminders, missing }: EvidenceFacts,
+  papers: readonly JudgedFile[],
+  folder: EvidenceFolder,
+  dir: string,
+  context: Context,
+): Promise<void> {
+  const { terminal, json } = context;
+  const page = join(dir, PAGE);
+  if (json) {
+    const files = [...folder.files].map(([name, sha256]) => ({ path: join(dir, name), sha256 }));
+    const lines = papers.map(({ result, seal, problem }) => ({
+      ...result,
+      seal,
+      error: result.error ?? problem,
+    }));
+    const counts = { webhooks: webhooks.length, reminders: reminders.length };
+    const { id, status } = envelope;
+    return writeJson(
+      { envelopeId: id, status: status ?? null, dir, page, papers: lines, missing, ...counts, files },
+      context.hidingSecrets(),
+    );
+  }
+  if (!terminal.outIsTty) {
+    const lines = [...folder.files].map(([name, sha256]) => `${safeLine(join(dir, name))}\t${sha256}\n`);
+    await terminal.out(lines.join(''));
+  } else {
+    const had = papers.filter(({ error }) => error === undefined);
+    for (const { result, seal } of had) await terminal.out(renderFile(result, terminal, seal));
+    await terminal.out(`${safeLine(page)}\n`);
+  }
+  const told = [counted(webhooks.length, 'webhook'), counted(reminders.length, 'reminder')].join(', ');
+  context.notice(`The evidence of ${envelope.id} is in ${dir}: ${counted(papers.length, 'paper')}, ${told}.`);
+  for (const why of new Set(missing.map((one) => one.why))) context.notice(`Missing: ${why}`);
+}
+
+/** @throws what is wrong with a paper. */
+function complain(papers: readonly JudgedFile[]): void {
+  const failed = papers.find(({ error }) => error !== undefined);
+  if (failed?.error !== undefined) throw failed.error;
+  const wrong = papers.filter(({ problem }) => problem !== null);
+  if (wrong.length === 0) return;
+  const said = wrong.map(({ result, problem }) => `${result.path}: ${problem?.message}`);
+  throw new StorageError('STORAGE_CORRUPT', `Don't rely on the documents in this folder. ${said.join(' ')}`, {
+    hint: 'The page in the folder lists the problems, too. `esign documents verify DIR` checks the files again.',
+  });
+}

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import type { Envelope } from '../../../api/schemas.ts';
+import type { Context } from '../../../cli/context.ts';
+import { stateDir } from '../../../kernel/files/paths.ts';
+import type { HistoryEntry } from '../../../webhooks/journal/history.ts';
+import { renderHistory } from './history-view.ts';
+
+/** What was received for envelopes on this machine; the journal is read once, and only when it is asked for. */
+export class Histories {
+  readonly #ids: ReadonlySet<string>;
+  #read: Promise<ReadonlyMap<string, HistoryEntry[]>> | undefined;
+  readonly #shown = new Map<string, HistoryEntry[]>();
+
+  constructor(ids: readonly string[]) {
+    this.#ids = new Set(ids);
+  }
+
+  /** The envelope with its history. */
+  async addedTo(envelope: Envelope): Promise<Envelope> {
+    this.#read ??= this.#readAll();
+    const history = (await this.#read).get(envelope.id) ?? [];
+    this.#shown.set(envelope.id, history);
+    return { ...envelope, history };
+  }
+
+  /** The same for people. */
+  render(envelope: Envelope, context: Context): string {
+    return renderHistory(envelope, this.#shown.get(envelope.id) ?? [], context.terminal, context.now());
+  }
+
+  async #readAll(): Promise<ReadonlyMap<string, HistoryEntry[]>> {
+    const { readHistories } = await import('../../../webhooks/journal/history.ts');
+    return readHistories(join(stateDir(), 'events'), this.#ids);
+  }
+}

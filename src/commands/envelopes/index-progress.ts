@@ -1,0 +1,49 @@
+import type { Context } from '../../cli/context.ts';
+import type { IndexProgress } from '../../envelope-index/envelope-index.ts';
+import { clockText, grouped } from '../../kernel/duration.ts';
+import { type Spinner, startSpinner } from '../../output/spinner.ts';
+
+/** So few are read without a word. */
+const FEW = 100;
+
+/** Shows how far the index is in reading what it does not know yet; nothing where that is little. */
+export class IndexProgressLine {
+  readonly #context: Context;
+  #spinner: Promise<Spinner> | undefined;
+  #step: IndexProgress['step'] | undefined;
+  #startedAt = 0;
+  #before = 0;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  show(progress: IndexProgress): void {
+    const { step, done, total } = progress;
+    if (step !== 'other-process' && (total ?? done) <= FEW) return;
+    if (step !== this.#step) [this.#step, this.#startedAt, this.#before] = [step, performance.now(), done];
+    const text = this.#text(progress);
+    if (this.#spinner === undefined)
+      this.#spinner = startSpinner(text, this.#context.terminal, this.#context.json);
+    else void this.#spinner.then((spinner) => spinner.text(text));
+  }
+
+  async stop(): Promise<void> {
+    (await this.#spinner)?.stop();
+    this.#spinner = undefined;
+  }
+
+  #text({ step, done, total }: IndexProgress): string {
+    if (step === 'other-process') return 'Another esign reads the envelopes; waiting for it';
+    const of = total === undefined ? '' : ` of ${grouped(total)}`;
+    const what = step === 'list' ? 'Listing' : 'Reading';
+    return `${what} what is not known here yet: ${grouped(done)}${of}${this.#left(done, total)}`;
+  }
+
+  #left(done: number, total: number | undefined): string {
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    const rate = (done - this.#before) / seconds;
+    if (total === undefined || seconds < 1 || rate <= 0) return '';
+    return `, ${clockText((total - done) / rate)} left`;
+  }
+}

@@ -1,0 +1,29 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../../cli/command.ts';
+import { listFlags } from '../../../cli/flags.ts';
+import { selectionFlags, selectionOf } from '../select-flags.ts';
+import { listEnvelopes } from './run.ts';
+
+export default class EnvelopesList extends EsignCommand {
+  static override summary = 'List envelopes, filtered by status, template, signer, text, or date.';
+  static override examples = [
+    '<%= config.bin %> envelopes list',
+    '<%= config.bin %> envelopes list --status SENT,IN_PROGRESS --older-than 7d',
+    '<%= config.bin %> envelopes list --signer ada@example.com --all --csv',
+    '<%= config.bin %> envelopes list --status COMPLETED --since 30d -q',
+  ];
+  static override flags = {
+    ...listFlags,
+    ...selectionFlags,
+    sort: Flags.string({
+      description: 'field to sort by; -FIELD for descending order',
+      helpValue: 'FIELD',
+      helpGroup: 'OUTPUT',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(EnvelopesList);
+    await listEnvelopes(selectionOf(flags), flags, this.context(flags));
+  }
+}

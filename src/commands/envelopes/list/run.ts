@@ -1,0 +1,126 @@
+import type { Envelope } from '../../../api/schemas.ts';
+import type { Context } from '../../../cli/context.ts';
+import { limited } from '../../../cli/input/limit.ts';
+import { reportOf } from '../../../cli/report.ts';
+import {
+  isUnfiltered,
+  type Selection,
+  selectEnvelopes,
+  sortedBy,
+  withSigners,
+} from '../../../envelopes/select.ts';
+import { isNotFound, UsageError } from '../../../kernel/errors.ts';
+import { FieldCheck } from '../../../output/fields.ts';
+import { type ListFormat, writeList } from '../../../output/list.ts';
+import { searchEnvelopes } from '../search.ts';
+import { envelopeList } from './view.ts';
+
+/** How many, and in which order. */
+export interface ListedFlags {
+  limit?: number | undefined;
+  all: boolean;
+  sort?: string | undefined;
+}
+
+export interface ListFlags extends ListFormat, ListedFlags {}
+
+/** `envelopes list`: those that fit, sorted if asked for, so many of them, in the wanted form. */
+export async function listEnvelopes(selection: Selection, flags: ListFlags, context: Context): Promise<void> {
+  const found = await listed(selection, flags, context);
+  const sorted = flags.sort === undefined ? found.envelopes : sorting(found.envelopes, flags.sort);
+  const taken = limited.take(sorted, flags, context, found.total);
+  const needsSigners = !flags.quiet && !context.json && (flags.fields?.includes('signers') ?? true);
+  const shown = needsSigners ? withSigners(await context.client(), taken, context.signal) : taken;
+  const { templateId } = selection;
+  await writeList<Envelope>(
+    templateId === undefined || context.json ? shown : orNotice(shown, templateId, context),
+    envelopeList(() => context.now(), selection),
+    flags,
+    context.terminal,
+  );
+  if (found.hasMore()) limited.notice(flags, context, found.total());
+}
+
+/** All of them; where there is none, a template that does not exist is named. */
+async function* orNotice<T>(
+  items: AsyncIterable<T>,
+  templateId: string,
+  context: Context,
+): AsyncGenerator<T, void, undefined> {
+  let isEmpty = true;
+  for await (const item of items) {
+    isEmpty = false;
+    yield item;
+  }
+  if (isEmpty) await noticeMissing(templateId, context);
+}
+
+/** Says that there is no such template, and which one may be meant; whatever else goes wrong here is no one's trouble. */
+async function noticeMissing(templateId: string, context: Context): Promise<void> {
+  try {
+    await (await context.client()).templates.get(templateId, context.signal);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!isNotFound(error)) return;
+    const { message, hint } = reportOf(error);
+    context.notice(`${message}. ${hint ?? ''}`);
+  }
+}
+
+/** What `envelopes list` lists: from the index where somebody or something is asked for, else as the service lists them. */
+export function listed(selection: Selection, flags: ListedFlags, context: Context): Promise<Found> {
+  return isSearch(selection) ? searched(selection, flags, context) : asListed(selection, flags, context);
+}
+
+export interface Found {
+  envelopes: AsyncIterable<Envelope>;
+  /** How many there are in all, where that is known by then. */
+  total: () => number | undefined;
+  /** Whether there are others, which are not even looked at. */
+  hasMore: () => boolean;
+}
+
+/** Who is asked for, or what: the index answers that. */
+function isSearch({ signer, search }: Selection): boolean {
+  return signer !== undefined || search !== undefined;
+}
+
+async function searched(selection: Selection, flags: ListedFlags, context: Context): Promise<Found> {
+  // What is sorted here is looked at whole.
+  const limit = flags.sort === undefined ? limited.most(flags) : undefined;
+  return searchEnvelopes(selection, { limit }, context);
+}
+
+async function asListed(selection: Selection, flags: ListedFlags, context: Context): Promise<Found> {
+  let total: number | undefined;
+  const envelopes = selectEnvelopes(await context.client(), selection, {
+    pageSize: limited.pageSize(flags, isUnfiltered(selection) && flags.sort === undefined),
+    onTotal: (known) => {
+      total = known;
+    },
+    signal: context.signal,
+  });
+  return { envelopes, total: () => total, hasMore: () => false };
+}
+
+/**
+ * All of them in the order of a field.
+ * @throws UsageError when none of them has it.
+ */
+async function* sorting(
+  envelopes: AsyncIterable<Envelope>,
+  field: string,
+): AsyncGenerator<Envelope, void, undefined> {
+  const check = new FieldCheck([field.replace(/^-/, '')]);
+  const all: Envelope[] = [];
+  for await (const one of envelopes) {
+    check.see(one);
+    all.push(one);
+  }
+  const missing = check.notice();
+  if (missing !== undefined)
+    throw new UsageError(`Can't sort by "${field}". ${missing}`, {
+      hint: 'Sort by one of them: `--sort createdAt`.',
+    });
+  yield* sortedBy(all, field);
+}

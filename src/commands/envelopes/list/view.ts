@@ -1,0 +1,146 @@
+import type { Envelope, Signer } from '../../../api/schemas.ts';
+import { type MatchedSigner, matchedSigners, type Selection } from '../../../envelopes/select.ts';
+import { isTerminal } from '../../../kernel/vocabulary.ts';
+import type { ListView } from '../../../output/list.ts';
+import { statusColour } from '../../../output/status.ts';
+import type { Column } from '../../../output/table.ts';
+import { relativeTime } from '../../../output/time.ts';
+
+/** The list of envelopes: stable columns for pipes; for people, what tells rows apart. */
+export function envelopeList(now: () => number, selection: Selection = {}): ListView<Envelope> {
+  const id: Column<Envelope> = { key: 'id', header: 'ID', value: (one) => one.id, fixed: true };
+  const status: Column<Envelope> = {
+    key: 'status',
+    header: 'STATUS',
+    value: (one) => one.status ?? '',
+    colour: (one) => statusColour(one.status),
+    fixed: true,
+  };
+  const template: Column<Envelope> = {
+    key: 'templateName',
+    header: 'TEMPLATE',
+    value: (one) => one.templateName ?? one.templateId ?? '',
+  };
+  const signers: Column<Envelope> = {
+    key: 'signers',
+    header: 'SIGNERS',
+    value: (one) => (one.signers ?? []).map(({ email }) => email ?? '').join(','),
+  };
+  const created: Column<Envelope> = {
+    key: 'createdAt',
+    header: 'CREATED',
+    value: (one) => one.createdAt ?? '',
+    show: (one) => relativeTime(one.createdAt, now()),
+    fixed: true,
+  };
+  const expires: Column<Envelope> = {
+    key: 'expiresAt',
+    header: 'EXPIRES',
+    value: (one) => one.expiresAt ?? '',
+    show: (one) => (isTerminal(one.status ?? '') ? '' : relativeTime(one.expiresAt, now())),
+    fixed: true,
+  };
+  const subject: Column<Envelope> = {
+    key: 'subject',
+    header: 'SUBJECT',
+    value: (one) => one.subject ?? '',
+    show: (one) => one.subject || one.templateName || '',
+    least: 11,
+    cutsCommonStart: true,
+  };
+  const matchedIn = matchedSigners(selection);
+  const waiting: Column<Envelope> = {
+    key: 'waitingFor',
+    header: 'SIGNER',
+    value: (one) => waitingFor(one, matchedIn(one), now()),
+    least: 8,
+  };
+  return {
+    id: (one) => one.id,
+    empty: nothingFits(selection),
+    columns: [id, status, template, signers, created, expires],
+    shown: [id, status, subject, waiting, expires, { ...created, extra: true }, { ...template, extra: true }],
+  };
+}
+
+/**
+ * Who has yet to sign, the next one first; of an ended envelope, who it was for and when it ended. A matched signer comes
+ * first.
+ */
+function waitingFor(envelope: Envelope, matched: readonly MatchedSigner[], now: number): string {
+  const people = inOrder(envelope);
+  const isOver = isTerminal(envelope.status ?? '');
+  const decliner =
+    envelope.status === 'DECLINED' ? people.find((one) => one.status === 'DECLINED') : undefined;
+  if (decliner) return withTime(nameOf(decliner), envelope, now);
+  const isLeft = isOver ? () => true : (one: Signer) => one.status !== 'SIGNED';
+  const [found] = matched;
+  const others = people.filter((one) => one !== found?.signer && isLeft(one)).map(nameOf);
+  const names = found ? [`${found.part}${isLeft(found.signer) ? '' : ' ✓'}`] : others.splice(0, 1);
+  // After a matched signer who has signed, show who is next.
+  if (found && !isLeft(found.signer)) names.push(...others.splice(0, 1));
+  const who = `${names.join(', ')}${others.length > 0 ? ` +${others.length}` : ''}`;
+  return isOver ? withTime(who, envelope, now) : who;
+}
+
+function withTime(who: string, envelope: Envelope, now: number): string {
+  return [who, relativeTime(endOf(envelope), now)].filter((part) => part !== '').join(', ');
+}
+
+/** The signers in the order in which they sign. */
+export function inOrder({ signers, signingOrder }: Envelope): Signer[] {
+  if (signingOrder !== 'SEQUENTIAL') return signers ?? [];
+  return (signers ?? []).toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
+}
+
+/** When an ended envelope ended, where anything says so. */
+export function endOf(envelope: Envelope): string | undefined {
+  const { status, completedAt, expiresAt, signers } = envelope;
+  if (status === 'COMPLETED') return completedAt ?? undefined;
+  if (status === 'EXPIRED') return expiresAt ?? undefined;
+  if (status === 'DECLINED') return signers?.find((one) => one.declinedAt)?.declinedAt ?? undefined;
+  const { cancelledAt } = envelope;
+  return status === 'CANCELLED' && typeof cancelledAt === 'string' ? cancelledAt : undefined;
+}
+
+/** `Ada Lovelace <ada@example.com>`, or the address alone. */
+export function mailboxOf({ name, email }: Signer): string {
+  return name && email && name !== email ? `${name} <${email}>` : name || email || 'a signer';
+}
+
+/** Two by name, the others by their number. */
+export function namesOf(names: readonly string[]): string {
+  const rest = names.length > 2 ? ` and ${names.length - 2} more` : '';
+  return `${names.slice(0, 2).join(rest === '' ? ' and ' : ', ')}${rest}`;
+}
+
+/** How a signer is called. */
+export function nameOf(signer: Signer): string {
+  return signer.name || signer.email || 'a signer';
+}
+
+const FILTERS: readonly (readonly [keyof Selection, string])[] = [
+  ['statuses', '--status'],
+  ['templateId', '--template'],
+  ['createdAfter', '--since'],
+  ['createdBefore', '--older-than'],
+  ['expiresBefore', '--expiring-in'],
+];
+
+/** What is said when there is nothing, and what to try. */
+function nothingFits(selection: Selection): string {
+  const { search, signer } = selection;
+  const others = FILTERS.filter(([key]) => selection[key] !== undefined).map(([, flag]) => flag);
+  const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;
+  if (search !== undefined) {
+    const tries = ['try fewer words or their first letters', without].filter(Boolean).join(', or ');
+    return `No envelope has words that begin with "${search}" in its id, subject, signers, template or metadata; ${tries}.`;
+  }
+  if (signer !== undefined) {
+    const tries = ['try a part of the name or address', without].filter(Boolean).join(', or ');
+    return `No envelope has a signer with "${signer}" in the name or address; ${tries}.`;
+  }
+  if (without !== undefined)
+    return `No envelope fits; ${without}, or count all: \`esign envelopes summary\`.`;
+  return 'No envelopes yet. Create one: `esign envelopes create --template ID --signer a@b.c`.';
+}

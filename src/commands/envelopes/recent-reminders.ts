@@ -1,0 +1,49 @@
+import type { Context } from '../../cli/context.ts';
+import {
+  ALL_PENDING,
+  type ReminderTimes,
+  readReminderTimes,
+  UNKNOWN_SIGNER,
+} from '../../envelopes/reminder-times.ts';
+import { durationInWords } from '../../kernel/duration.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+
+/** Sooner than this a second mail is seldom meant, in ms. */
+const RECENT_MS = 3_600_000;
+
+/** Whom this machine reminded a moment ago, in words. */
+export class RecentReminders {
+  readonly #times: ReminderTimes;
+  readonly #email: string | undefined;
+  readonly #now: () => number;
+
+  private constructor(times: ReminderTimes, email: string | undefined, now: () => number) {
+    this.#times = times;
+    this.#email = email;
+    this.#now = now;
+  }
+
+  /** `signer`: the id or address that --signer names. Undefined where the log can't be read: it is only a courtesy. */
+  static async read(signer: string | undefined, context: Context): Promise<RecentReminders | undefined> {
+    const { baseUrl } = await context.settings();
+    const times = await readReminderTimes(stateDir(), baseUrl?.value ?? '').catch(() => undefined);
+    const email = signer?.includes('@') ? signer : undefined;
+    return times && new RecentReminders(times, email, () => context.now());
+  }
+
+  /** True when somebody was ever reminded of the envelope. */
+  knows(envelopeId: string): boolean {
+    return this.#times.since(envelopeId, Number.NEGATIVE_INFINITY, this.#email).length > 0;
+  }
+
+  /** A sentence for each who was reminded of the envelope within the last hour, by the service's clock. */
+  of(envelopeId: string): string[] {
+    const now = this.#now();
+    return this.#times.since(envelopeId, now - RECENT_MS, this.#email).map(({ signer, at }) => {
+      const ago = `${durationInWords(now - at)} ago`;
+      if (signer === UNKNOWN_SIGNER)
+        return `Someone may have been reminded ${ago}: a line of the reminder log is damaged.`;
+      return `${signer === ALL_PENDING ? 'Everyone who had not signed' : signer} was reminded ${ago}.`;
+    });
+  }
+}

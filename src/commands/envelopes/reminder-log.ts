@@ -1,0 +1,32 @@
+import type { Context } from '../../cli/context.ts';
+import { ReminderLog } from '../../envelopes/reminders.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+
+/**
+ * Runs `work` with the log of reminders, which no other process writes meanwhile. Where it can't be kept and nobody
+ * relies on it (`required`), a notice says so and `work` does without.
+ */
+export async function withReminderLog(
+  context: Context,
+  options: { required: boolean },
+  work: (log: ReminderLog | undefined) => Promise<void>,
+): Promise<void> {
+  const log = await open(context, options.required);
+  try {
+    await work(log);
+  } finally {
+    await log?.close();
+  }
+}
+
+async function open(context: Context, required: boolean): Promise<ReminderLog | undefined> {
+  const { baseUrl } = await context.settings();
+  try {
+    return await ReminderLog.open(stateDir(), baseUrl?.value ?? '', context.clock, () => context.now());
+  } catch (error) {
+    if (required || !(error instanceof UsageError)) throw error;
+    context.notice(`This reminder is not recorded for a later --min-gap. ${error.message}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
+import type { Plan, ReplaceEvent } from '../../../envelopes/replace/replace.ts';
+import {
+  EsignError,
+  ServiceError,
+  StoppedError,
+  sentenceOf,
+  UnknownOutcomeError,
+} from '../../../kernel/errors.ts';
+
+/** How far replacing an envelope is, in words, for when it ends before its time. */
+export class Progress {
+  readonly #old: string;
+  readonly #status: string;
+  readonly #requestId: string;
+  readonly #left: Plan['steps'][number][];
+  #made: string | undefined;
+  #isCancelled = false;
+
+  constructor({ old, made, steps }: Plan, requestId: string) {
+    this.#old = old.id;
+    this.#status = old.status ?? 'unknown';
+    this.#made = made?.id;
+    this.#left = [...steps];
+    this.#requestId = requestId;
+  }
+
+  take({ type, envelope }: ReplaceEvent): void {
+    if (type !== 'superseded') this.#left.shift();
+    else this.#made = envelope.id;
+    if (type === 'made') this.#made = envelope.id;
+    if (type === 'cancelled') this.#isCancelled = true;
+  }
+
+  /** Explains a step whose reply was lost, or a replacement that another machine made. */
+  explain(event: ReplaceEvent): string | undefined {
+    const { type, envelope } = event;
+    if (type === 'superseded')
+      return `${this.#old} was also replaced from elsewhere. Your draft ${event.ownId} was canceled in favor of ${envelope.id}.`;
+    if (event.by === 'reply') return undefined;
+    const what =
+      type === 'made'
+        ? 'the draft had been made; it was found'
+        : `it was done: it is ${envelope.status ?? type}`;
+    return type === 'cancelled' && envelope.status !== 'CANCELLED'
+      ? `${envelope.id} had ended meanwhile: it is ${envelope.status ?? 'unknown'}.`
+      : `The reply for ${envelope.id} was lost, but ${what}.`;
+  }
+
+  /** What is known and what is not, should the process have to end now. */
+  unknown(): string {
+    return `Ended before the answer came. ${this.#open()}`;
+  }
+
+  /** The command that goes on from wherever this ended. */
+  hint(): string {
+    return `To go on: \`${this.#again()}\`. It finds what is there, and does nothing twice.`;
+  }
+
+  /** The error with how far it got, and what goes on. */
+  errorOf(error: unknown, signal: AbortSignal): unknown {
+    const isStop = signal.aborted && !(error instanceof EsignError);
+    if (isStop && this.#made === undefined) return error;
+    if (isStop) return new StoppedError('INTERRUPTED', `Stopped: ${this.#standing()}`, { hint: this.hint() });
+    if (!(error instanceof EsignError)) return error;
+    if (error instanceof UnknownOutcomeError)
+      return new UnknownOutcomeError(`${sentenceOf(error)} ${this.#open()}`, { cause: error });
+    if (this.#made === undefined) return error;
+    const message = `${sentenceOf(error)} ${this.#standing()}`;
+    const facts = { cause: error, hint: [error.hint, this.hint()].filter(Boolean).join('\n') };
+    if (!(error instanceof ServiceError)) return new StoppedError(error.code, message, facts);
+    const { status, details } = error;
+    return new ServiceError(error.code, message, { ...facts, status, details });
+  }
+
+  #open(): string {
+    const [next] = this.#left;
+    if (next === 'make' || this.#made === undefined)
+      return `A draft in place of ${this.#old} may exist; its request id is ${this.#requestId}. ${this.#old} is as it was, ${this.#status}.`;
+    if (next === 'cancel')
+      return `${this.#made} is a draft. It is not known whether ${this.#old} is cancelled.`;
+    if (next === 'send') return `${this.#oldNow()}. It is not known whether ${this.#made} is sent.`;
+    return `${this.#oldNow()}; ${this.#made} was made in its place.`;
+  }
+
+  #standing(): string {
+    return `${this.#made} is a draft, and ${this.#oldNow()}.`;
+  }
+
+  #oldNow(): string {
+    return `${this.#old} is ${this.#isCancelled ? 'cancelled' : `as it was, ${this.#status}`}`;
+  }
+
+  #again(): string {
+    return sameCommand({ add: wasGiven('--request-id') ? [] : ['--request-id', this.#requestId] });
+  }
+}

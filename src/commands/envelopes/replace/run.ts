@@ -1,0 +1,212 @@
+import type { Client } from '../../../api/client.ts';
+import type { Context } from '../../../cli/context.ts';
+import { confirmed } from '../../../cli/input/confirm.ts';
+import { readText } from '../../../cli/input/files.ts';
+import { readWebhookSecret } from '../../../cli/input/secrets.ts';
+import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
+import { settling } from '../../../cli/write.ts';
+import { remarksOn } from '../../../envelopes/completeness.ts';
+import { createBody, newRequestId } from '../../../envelopes/create.ts';
+import { openMemory, type ReplaceMemory, readMemory } from '../../../envelopes/replace/memory.ts';
+import {
+  type CarryingOut,
+  carryOut,
+  type Plan,
+  planReplacement,
+  type Replaced,
+  type ReplaceRequest,
+} from '../../../envelopes/replace/replace.ts';
+import { writeJson } from '../../../output/json.ts';
+import { passRemarks, TemplateRoles } from '../create/completeness.ts';
+import { bindSecret, keptSecretOf, withOwnSecret } from '../create/webhook-secret.ts';
+import { replacementsFolder } from './folder.ts';
+import { Progress } from './progress.ts';
+import { costOf, notesOn, renderPlan, renderReplaced, wasDone } from './view.ts';
+
+export interface ReplaceFlags {
+  signer?: string[] | undefined;
+  'add-signer'?: string[] | undefined;
+  'remove-signer'?: string[] | undefined;
+  'expires-in-days'?: number | undefined;
+  subject?: string | undefined;
+  message?: string | undefined;
+  'message-file'?: string | undefined;
+  template?: string | undefined;
+  'webhook-secret-file'?: string | undefined;
+  reason?: string | undefined;
+  draft: boolean;
+  'even-if-signed': boolean;
+  'allow-missing-roles': boolean;
+  'request-id'?: string | undefined;
+  quiet: boolean;
+  yes: boolean;
+  'dry-run': boolean;
+}
+
+/**
+ * `envelopes replace`: replaces an envelope by another, or shows what would be done. What an earlier run has done is found,
+ * so that the same command ends the job and does nothing twice.
+ */
+export async function replaceFromFlags(id: string, flags: ReplaceFlags, context: Context): Promise<void> {
+  if (flags['dry-run']) return showDryRun(await checkedPlan(id, flags, context), flags, context);
+  const replaced = await replaceEnvelope(id, flags, context);
+  if (context.json) return writeJson(replaced, context.terminal);
+  await context.terminal.out(renderReplaced(replaced, context.terminal, flags));
+}
+
+/** What would be done, once it is sure that nothing about it is wrong or incomplete. Nothing is changed. */
+export async function checkedPlan(id: string, flags: ReplaceFlags, context: Context): Promise<Plan> {
+  const client = await context.client();
+  const known = await readMemory(replacementsFolder(), await accountOf(context), id);
+  const plan = await planReplacement(client, await requestOf(id, flags, context), known, context.signal);
+  await check(plan, { client, flags }, context);
+  return plan;
+}
+
+/** Replaces it, or goes on with what an earlier run has begun. */
+export async function replaceEnvelope(id: string, flags: ReplaceFlags, context: Context): Promise<Replaced> {
+  const client = await context.client();
+  const request = await requestOf(id, flags, context);
+  const memory = await openMemory(replacementsFolder(), await accountOf(context), id, context.clock);
+  try {
+    const plan = await planReplacement(client, request, memory.known, context.signal);
+    return await agreeAndDo(plan, { request, flags, client, memory }, context);
+  } finally {
+    await memory.close();
+  }
+}
+
+async function accountOf(context: Context): Promise<string> {
+  return (await context.settings()).baseUrl?.value ?? '';
+}
+
+async function requestOf(id: string, flags: ReplaceFlags, context: Context): Promise<ReplaceRequest> {
+  const messageFile = flags['message-file'];
+  return {
+    id,
+    draft: flags.draft,
+    evenIfSigned: flags['even-if-signed'],
+    reason: flags.reason,
+    changes: {
+      templateId: flags.template,
+      signers: flags.signer,
+      added: flags['add-signer'],
+      removed: flags['remove-signer'],
+      subject: flags.subject,
+      message: messageFile === undefined ? flags.message : await readText(messageFile, 'message file'),
+      expiresInDays: flags['expires-in-days'],
+      webhookSecret: await secretFor(id, flags, context),
+    },
+  };
+}
+
+/** From the file; else, where none is kept here for the old one, from the environment. The service never gives it back. */
+async function secretFor(id: string, flags: ReplaceFlags, context: Context): Promise<string | undefined> {
+  const file = flags['webhook-secret-file'];
+  if (file !== undefined) return readWebhookSecret(file, undefined, context);
+  return (await keptSecretOf(id, context)) === undefined
+    ? process.env.ESIGN_WEBHOOK_SECRET || undefined
+    : undefined;
+}
+
+interface Work {
+  request: ReplaceRequest;
+  flags: ReplaceFlags;
+  client: Client;
+  memory: ReplaceMemory;
+}
+
+/** Says what it costs and does, asks where a person can answer, and does it. */
+async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Replaced> {
+  const { old, made, steps } = plan;
+  const { request, flags, client, memory } = work;
+  if (made) await bindSecret(made, context);
+  if (made && steps.length === 0) {
+    context.notice(wasDone(old, made));
+    return { old, new: made };
+  }
+  await check(plan, { client, flags }, context);
+  const { terminal, redactor } = context;
+  if (terminal.canAsk && !flags.yes) {
+    const redact = (text: string) => redactor.redact(text);
+    terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
+    const otherwise = 'nothing was made, cancelled or sent';
+    await confirmed(questionFor(plan), { yes: false, otherwise }, context);
+  } else if (!context.json) context.notice(costOf(plan));
+  const { askedAt, requestId: known } = memory.known;
+  const requestId = flags['request-id'] ?? (askedAt === undefined ? undefined : known) ?? newRequestId();
+  const progress = new Progress(plan, requestId);
+  const kept = await keptSecretOf(request.id, context);
+  const withSecret: CarryingOut['withSecret'] = (wanted, make) =>
+    withOwnSecret(wanted, requestId, context, make, kept);
+  const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
+  const means = {
+    client,
+    memory,
+    requestId,
+    ids: await requestIdsOf(context),
+    signal: context.signal,
+    searching: showSearch(context),
+    withSecret,
+  };
+  return settling(open, context, async () => {
+    const doing = carryOut(plan, request, means);
+    try {
+      for (;;) {
+        const next = await doing.next();
+        if (next.done) return next.value;
+        progress.take(next.value);
+        const said = progress.explain(next.value);
+        if (said !== undefined) context.notice(said);
+      }
+    } catch (error) {
+      throw progress.errorOf(error, context.signal);
+    }
+  });
+}
+
+function questionFor({ old, steps }: Plan): string {
+  if (!steps.includes('send') && !steps.includes('cancel')) return 'Make the draft?';
+  return `Replace ${old.id}?`;
+}
+
+/** Nothing incomplete goes out, as long as there is a way back. */
+async function check(
+  { old, wanted, signers, made, steps }: Plan,
+  { client, flags }: { client: Client; flags: ReplaceFlags },
+  context: Context,
+): Promise<void> {
+  if (made && !steps.includes('cancel')) return;
+  if (!made) {
+    const isKept = (await keptSecretOf(old.id, context)) !== undefined;
+    for (const note of notesOn(old, signers, { wanted, isKept })) context.notice(note);
+  }
+  const roles = await new TemplateRoles(client, context).of(wanted.templateId);
+  const passing = {
+    allowMissing: flags['allow-missing-roles'],
+    asks: flags.yes ? false : ('later' as const),
+    question: '',
+    otherwise: 'nothing was made, cancelled or sent',
+  };
+  await passRemarks(remarksOn(wanted.signers, roles), passing, context);
+}
+
+async function showDryRun(plan: Plan, flags: ReplaceFlags, context: Context): Promise<void> {
+  const { old, made, steps, wanted } = plan;
+  if (context.json) {
+    const body = createBody(wanted, flags['request-id'] ?? newRequestId());
+    const shown = {
+      dryRun: true,
+      action: 'replace',
+      id: old.id,
+      steps,
+      envelopes: made ? 0 : 1,
+      old,
+      new: made ?? null,
+    };
+    return writeJson({ ...shown, body }, context.hidingSecrets());
+  }
+  const { terminal, redactor } = context;
+  const redact = (text: string) => redactor.redact(text);
+  await terminal.out(`${renderPlan(plan, { style: terminal.style, redact })}Nothing was done.\n`);
+}

@@ -1,0 +1,47 @@
+import type { Client } from '../../../api/client.ts';
+import type { Envelope } from '../../../api/schemas.ts';
+import type { Context } from '../../../cli/context.ts';
+import { findListedReplacement, replacedBy } from '../../../envelopes/replace/find.ts';
+import { readMemory } from '../../../envelopes/replace/memory.ts';
+import { readQuietly } from '../../../envelopes/settle.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
+import { searchEnvelopes } from '../search.ts';
+import { replacementsFolder } from './folder.ts';
+
+/** Newer envelopes than these are looked through for one that this machine does not remember. */
+const LATEST = 300;
+
+/**
+ * The envelope that was made in the place of this one: as this machine remembers it or, where it has ended and `looks` allows
+ * it, by the index and the latest envelopes. Only a help: what fails tells nothing.
+ */
+export async function successorOf(
+  envelope: Envelope,
+  { client, looks }: { client: Client; looks: boolean },
+  context: Context,
+): Promise<Envelope | undefined> {
+  const { signal } = context;
+  const account = (await context.settings()).baseUrl?.value ?? '';
+  const memory = await readMemory(replacementsFolder(), account, envelope.id).catch(() => undefined);
+  if (memory?.madeId !== undefined) {
+    const made = await readQuietly(client, memory.madeId, signal);
+    if (made && replacedBy(made) === envelope.id && !isVoid(made)) return made;
+  }
+  const { status } = envelope;
+  if (!looks || !isTerminal(status ?? '') || status === 'COMPLETED') return undefined;
+  const known = await inIndex(envelope.id, context).catch(() => undefined);
+  return known ?? findListedReplacement(client, envelope, { latest: LATEST, signal }).catch(() => undefined);
+}
+
+async function inIndex(id: string, context: Context): Promise<Envelope | undefined> {
+  if ((await context.index()) === undefined) return undefined;
+  const { envelopes } = await searchEnvelopes({ search: id }, { cached: true }, context);
+  for await (const one of envelopes) if (replacedBy(one) === id && !isVoid(one)) return one;
+  return undefined;
+}
+
+/** What to do about an envelope that ended since another stands in its place. */
+export function followSuccessor(id: string, { id: other, status }: Envelope): string {
+  return `${id} was replaced by ${other}, which is ${status ?? 'unknown'}. Follow that one: \`${command('envelopes', 'watch', other)}\`.`;
+}

@@ -1,0 +1,139 @@
+import type { Envelope, Signer } from '../../../api/schemas.ts';
+import { sameCommand } from '../../../cli/rerun.ts';
+import type { NewEnvelope } from '../../../envelopes/create.ts';
+import type { Plan, Replaced } from '../../../envelopes/replace/replace.ts';
+import type { SignerChange } from '../../../envelopes/replace/wanted.ts';
+import type { NewSigner } from '../../../envelopes/signer-mailbox.ts';
+import { counted, listed } from '../../../kernel/duration.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import { isTerminal } from '../../../kernel/vocabulary.ts';
+import { statusColour } from '../../../output/status.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { safeBlock, safeLine } from '../../../output/text.ts';
+
+/** What it takes of the monthly quota, said before anything is done. */
+export function costOf({ made }: Plan): string {
+  return made === undefined
+    ? 'This takes one more envelope of the monthly quota.'
+    : `${made.id} was made in its place already; no further envelope of the quota is taken.`;
+}
+
+/** What is to be said of the new envelope before it is made. */
+export function notesOn(
+  old: Envelope,
+  signers: readonly SignerChange[],
+  /** `isKept`: the secret of its webhooks is on this machine. */
+  { wanted, isKept }: { wanted: NewEnvelope; isKept: boolean },
+): string[] {
+  const names = signers.flatMap(({ after, keepsName, nameIsAddress }) => {
+    if (after === undefined) return [];
+    if (keepsName)
+      return `${after.email} signs as ${after.name}, the name that stood there; give another like 'Ada Lovelace <${after.email}>'.`;
+    return nameIsAddress
+      ? `${after.email} has no name; the address is used as the name. Give one as 'Ada Lovelace <${after.email}>'.`
+      : [];
+  });
+  const isUnsaid = !isKept && wanted.webhookUrl !== undefined && wanted.webhookSecret === undefined;
+  return [
+    ...names,
+    ...signedLines(old),
+    ...(isUnsaid
+      ? [
+          `The secret of the webhooks of ${old.id} is not known here: the new one gets a new one, kept for \`esign listen\`. To keep it give --webhook-secret-file.`,
+        ]
+      : []),
+  ];
+}
+
+function signedLines({ signers, id }: Envelope): string[] {
+  const signed = (signers ?? []).filter(({ status }) => status === 'SIGNED');
+  if (signed.length === 0) return [];
+  const names = signed.map(({ name, email }) => name || email || 'a signer');
+  return [`${listed(names)} ${names.length === 1 ? 'has' : 'have'} signed ${id}, and must sign again.`];
+}
+
+/** What will be done, and what is otherwise in the new one. */
+export function renderPlan(
+  plan: Plan,
+  { style, redact }: { style: Terminal['style']; redact: (text: string) => string },
+): string {
+  const { old, wanted, signers } = plan;
+  const title = old.subject || old.templateName || '';
+  const facts: [string, string | null | undefined, string | undefined][] = [
+    ['Template', old.templateId, wanted.templateId],
+    ['Subject', old.subject, wanted.subject],
+    ['Message', old.message || undefined, wanted.message],
+  ];
+  const changed = facts.filter(([, before, after]) => (before ?? undefined) !== after);
+  const days = wanted.expiresInDays;
+  const lines = [
+    `${style('bold', safeLine(old.id))}  ${safeLine(old.status ?? 'unknown')}  ${safeLine(redact(title))}`.trimEnd(),
+    ...signers.flatMap((change) => signerLines(change).map((line) => `  ${safeLine(redact(line))}`)),
+    ...changed.map(
+      ([name, , after]) => `  ${style('dim', name)}  ${safeBlock(redact(after ?? '')).replaceAll('\n', ' ')}`,
+    ),
+    ...(days === undefined ? [] : [`  ${style('dim', 'Expires')}  in ${counted(days, 'day')}`]),
+    '',
+    ...stepLines(plan).map((line, index) => `  ${index + 1}. ${safeLine(redact(line))}`),
+  ];
+  return `${lines.join('\n')}\n\n`;
+}
+
+function signerLines({ before, after }: SignerChange): string[] {
+  const is = before && party(before);
+  const willBe = after && party(after);
+  if (is === willBe) return is === undefined ? [] : [`  ${is}`];
+  return [...(is === undefined ? [] : [`- ${is}`]), ...(willBe === undefined ? [] : [`+ ${willBe}`])];
+}
+
+function party({ name, email, role }: Signer | NewSigner): string {
+  const who = name && name !== email ? `${name} <${email ?? ''}>` : (email ?? '');
+  return role ? `${who}, ${role}` : who;
+}
+
+function stepLines({ old, wanted, made, steps }: Plan): string[] {
+  const told = {
+    make: 'Make a draft of the new one. It takes one more envelope of the monthly quota.',
+    cancel: `Cancel ${old.id}.`,
+    send: `Send ${made?.id ?? 'the new one'}, which mails ${listed(wanted.signers.map(({ name }) => name))}.`,
+  };
+  const found = made ? [`A draft of the new one is there already: ${made.id}.`] : [];
+  const left = steps.includes('cancel') || isTerminal(old.status ?? '') ? [] : [`Leave ${old.id} as it is.`];
+  return [...found, ...steps.map((step) => told[step]), ...left];
+}
+
+/** Of a job that an earlier run has ended. */
+export function wasDone(old: Envelope, made: Envelope): string {
+  const status = made.status ?? 'unknown';
+  if (status === 'DRAFT') return `The draft ${made.id} was made already; nothing was done.`;
+  const again =
+    isTerminal(status) && status !== 'COMPLETED'
+      ? ` To send that one again: \`${command('envelopes', 'replace', made.id)}\`.`
+      : '';
+  return `${old.id} was replaced by ${made.id} already, which is ${status}; nothing was done.${again}`;
+}
+
+/** Both, and the next command. In a pipe: id and status of each; quiet: the new one's id alone. */
+export function renderReplaced(
+  { old, new: made }: Replaced,
+  terminal: Terminal,
+  { quiet }: { quiet: boolean },
+): string {
+  const id = safeLine(made.id);
+  if (quiet) return `${id}\n`;
+  const [was, is] = [old, made].map(({ status }) => safeLine(status ?? 'unknown'));
+  if (!terminal.outIsTty) return `${safeLine(old.id)}\t${was}\t${id}\t${is}\n`;
+  const shown = (status = '') => {
+    const colour = statusColour(status);
+    return colour ? terminal.style(colour, status) : status;
+  };
+  const people = (made.signers ?? []).map(({ name, email }) => name || email || 'a signer');
+  const isDraft = made.status === 'DRAFT';
+  const head = isDraft
+    ? `Made ${terminal.style('bold', id)} in place of ${safeLine(old.id)} (${shown(was)}): ${shown(is)}`
+    : `Replaced ${safeLine(old.id)} (${shown(was)}) by ${terminal.style('bold', id)}: ${shown(is)}`;
+  const next = isDraft
+    ? `Cancel the one and send the other:  ${sameCommand({ own: ['--draft'] })}`
+    : `Follow it:  ${command('envelopes', 'watch', made.id)}`;
+  return `${head}${safeLine(people.length > 0 ? `, for ${listed(people)}` : '')}\n${terminal.style('dim', next)}\n`;
+}

@@ -1,0 +1,52 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../../cli/command.ts';
+import { durationFlag } from '../../../cli/flags.ts';
+import { writeNewFile } from '../../../cli/new-file.ts';
+import { namedIn, summarize } from '../../../envelopes/summary.ts';
+import { writeJson } from '../../../output/json.ts';
+import { writeIds } from '../../../output/list.ts';
+import { selectionFlags, selectionOf } from '../select-flags.ts';
+import { summaryPage } from './page.ts';
+import { renderSummary } from './view.ts';
+
+export default class EnvelopesSummary extends EsignCommand {
+  static override summary = 'Summarize all envelopes: counts, waiting times, and what needs attention.';
+  static override examples = [
+    '<%= config.bin %> envelopes summary',
+    '<%= config.bin %> envelopes summary --since 30d --html report.html',
+    '<%= config.bin %> envelopes summary --template tmpl_lease --json | jq .byStatus',
+  ];
+  static override flags = {
+    ...selectionFlags,
+    quiet: Flags.boolean({
+      char: 'q',
+      description: 'print only the IDs of the listed envelopes',
+      exclusive: ['json'],
+    }),
+    soon: durationFlag({
+      description: 'list envelopes that expire within this time (default 3d)',
+      helpValue: '3d',
+    }),
+    most: Flags.integer({
+      description: 'maximum number of envelopes listed in each section',
+      helpValue: 'N',
+      default: 5,
+      min: 0,
+      max: 1_000,
+    }),
+    html: Flags.string({ description: 'also write an HTML page to this file', helpValue: 'FILE' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(EnvelopesSummary);
+    const context = this.context(flags);
+    const now = () => context.now();
+    const options = { now, soonMs: flags.soon, most: flags.most, signal: context.signal };
+    const summary = await summarize(await context.client(), selectionOf(flags), options);
+    if (flags.html !== undefined) await writeNewFile(flags.html, summaryPage(summary, now()), true, context);
+
+    if (flags.quiet) return writeIds(namedIn(summary), context.terminal);
+    if (context.json) return writeJson(summary, context.terminal);
+    await context.terminal.out(renderSummary(summary, context.terminal, now()));
+  }
+}

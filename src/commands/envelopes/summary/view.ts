@@ -1,0 +1,88 @@
+import {
+  DECLINED_WITHIN_MS,
+  FORGOTTEN_AFTER_MS,
+  type NeedsAttention,
+  type Standout,
+  type Summary,
+  UNOPENED_AFTER_MS,
+} from '../../../envelopes/summary.ts';
+import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import { statusColour } from '../../../output/status.ts';
+import { indented, renderPairs } from '../../../output/table.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { safeLine, truncate } from '../../../output/text.ts';
+import { relativeTime } from '../../../output/time.ts';
+
+const BAR = 24;
+
+/** The summary for people: bars by status, then what is worth a look. In a pipe: status and count, tab-separated. */
+export function renderSummary(summary: Summary, terminal: Terminal, now: number): string {
+  const statuses = Object.entries(summary.byStatus).sort(([, a], [, b]) => b - a);
+  if (!terminal.outIsTty)
+    return statuses.map(([status, count]) => `${safeLine(status)}\t${count}\n`).join('');
+  const most = Math.max(1, ...statuses.map(([, count]) => count));
+  const bars = statuses.map(([status, count]): [string, string] => {
+    const bar = '█'.repeat(Math.max(1, Math.round((count / most) * BAR)));
+    const colour = statusColour(status);
+    return [safeLine(status), `${colour ? terminal.style(colour, bar) : bar} ${grouped(count)}`];
+  });
+  const { count, medianMs, p90Ms } = summary.completion;
+  const times =
+    medianMs === null || p90Ms === null
+      ? ''
+      : `\n${indented(`${counted(count, 'envelope')} completed: half within ${durationInWords(medianMs)}, nine of ten within ${durationInWords(p90Ms)}`, 2, terminal)}\n`;
+  const parts = [
+    `${terminal.style('bold', counted(summary.total, 'envelope'))}\n${renderPairs(bars, terminal, '  ')}`,
+    needsAttention(summary.needsAttention, terminal, now),
+    standouts('Waiting longest', summary.waitingLongest, terminal, now),
+    standouts('Stuck: the next signer was never asked', summary.stuck, terminal, now),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n')}${times}`;
+}
+
+const MOST = 80;
+
+/** The rest of a line after an id. */
+function roomFor(id: string, terminal: Terminal): number {
+  return Math.max(20, Math.min(MOST, terminal.columns - id.length - 2));
+}
+
+/** The kinds of envelopes that need attention: how many, what to do about one, and the first few. */
+function needsAttention(attention: NeedsAttention, terminal: Terminal, now: number): string {
+  const { declined, expiringSoon, neverOpened, forgottenDrafts } = attention;
+  const kinds = [
+    [`declined in the last ${durationInWords(DECLINED_WITHIN_MS)}`, declined, 'replace', 'by'],
+    ['expiring soon', expiringSoon, 'remind', 'for'],
+    [`not opened for ${durationInWords(UNOPENED_AFTER_MS)}`, neverOpened, 'remind', 'for'],
+    [`in draft for more than ${durationInWords(FORGOTTEN_AFTER_MS)}`, forgottenDrafts, 'send', 'for'],
+  ] as const;
+  const parts = kinds
+    .filter(([, { count }]) => count > 0)
+    .map(([title, { count, envelopes }, verb, word]) => {
+      const next = terminal.style('dim', command('envelopes', verb, 'ID'));
+      const head = `  ${indented(`${grouped(count)} ${title}: ${next}`, 2, terminal)}\n`;
+      return `${head}${rowsOf(envelopes, word, terminal, now, '    ')}`;
+    });
+  return parts.length === 0 ? '' : `${terminal.style('bold', 'Needs attention')}\n${parts.join('')}`;
+}
+
+function standouts(title: string, list: readonly Standout[], terminal: Terminal, now: number): string {
+  if (list.length === 0) return '';
+  return `${terminal.style('bold', title)}\n${rowsOf(list, 'for', terminal, now, '  ')}`;
+}
+
+function rowsOf(
+  list: readonly Standout[],
+  word: string,
+  terminal: Terminal,
+  now: number,
+  indent: string,
+): string {
+  const rows = list.map(({ id, at, waitingFor, subject }): [string, string] => {
+    const whom = waitingFor.length > 0 ? `, ${word} ${waitingFor.join(', ')}` : '';
+    const room = roomFor(id, terminal) - indent.length;
+    return [safeLine(id), truncate(safeLine(`${relativeTime(at, now)}${whom}  ${subject ?? ''}`), room)];
+  });
+  return renderPairs(rows, terminal, indent);
+}

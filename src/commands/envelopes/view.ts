@@ -1,0 +1,230 @@
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import { replacedBy } from '../../envelopes/replace/find.ts';
+import { counted } from '../../kernel/duration.ts';
+import { entryOf } from '../../kernel/json.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
+import { writeJson } from '../../output/json.ts';
+import { signerMark, statusColour } from '../../output/status.ts';
+import { behind, indented, renderPairs } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeBlock, safeLine } from '../../output/text.ts';
+import { exactTime, relativeTime } from '../../output/time.ts';
+import { endOf, mailboxOf, nameOf, namesOf } from './list/view.ts';
+
+/** One envelope in words: where it stands, who did what, which files there are. */
+export function renderEnvelope(
+  envelope: Envelope,
+  terminal: Terminal,
+  now: number,
+  /** The one that was made in its place. */
+  successor?: Envelope,
+): string {
+  const status = envelope.status ?? 'unknown';
+  const colour = statusColour(status);
+  const title = safeLine(envelope.subject || envelope.templateName || '');
+  const shown = colour ? terminal.style(colour, safeLine(status)) : safeLine(status);
+  const head = `${terminal.style('bold', safeLine(envelope.id))}  ${shown}`;
+  const parts = [
+    `${behind(head, title && ` ${title}`, terminal).trimEnd()}\n${standingLine(envelope, terminal, now)}`,
+    renderPairs([...facts(envelope, now), ...replacing(envelope, successor)], terminal, '  '),
+    signersBlock(envelope, terminal, now),
+    section('Files', files(envelope), terminal),
+    section('Metadata', metadata(envelope), terminal),
+    nextSteps(successor ?? envelope, terminal),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+/** Of a signer's name: after the mark. */
+const SIGNER_INDENT = 4;
+
+/** Where it stands, in a sentence. */
+function standingLine(envelope: Envelope, terminal: Terminal, now: number): string {
+  const sentence = standing(envelope, now);
+  return sentence === '' ? '' : `${indented(safeLine(sentence), 0, terminal)}\n`;
+}
+
+/** Where an envelope stands, in a sentence; empty for a status that is not known here. */
+export function standing(envelope: Envelope, now: number): string {
+  const { status, signers = [], sentAt, expiresAt, completedAt } = envelope;
+  const people = signers ?? [];
+  const done = people.filter((one) => one.status === 'SIGNED').length;
+  if (status === 'DRAFT') return 'Not sent yet.';
+  if (status === 'COMPLETED') return `${everyone(people)} signed, ${relativeTime(completedAt, now)}.`;
+  if (status === 'EXPIRED' || status === 'CANCELLED') return ended(envelope, now);
+  const decliner = people.find((one) => one.status === 'DECLINED');
+  if (decliner)
+    return `${nameOf(decliner)} declined${decliner.declineReason ? `: ${decliner.declineReason}` : ''}.`;
+  if (!isInFlight(status)) return '';
+  const waiting = people.filter((one) => one.status !== 'SIGNED').map(nameOf);
+  const whom = waiting.length > 0 ? ` for ${namesOf(waiting)}` : '';
+  const mailed = sentAt ? `, sent ${relativeTime(sentAt, now)}` : '';
+  const left = expiresAt ? `, expires ${relativeTime(expiresAt, now)}` : '';
+  return `Waiting${whom} (${done} of ${people.length} signed)${mailed}${left}.`;
+}
+
+function everyone(people: readonly Signer[]): string {
+  if (people.length <= 2) return people.map(nameOf).join(' and ') || 'Everybody';
+  return `All ${counted(people.length, 'signer')}`;
+}
+
+function ended(envelope: Envelope, now: number): string {
+  const word = envelope.status === 'EXPIRED' ? 'Expired' : 'Cancelled';
+  const missing = (envelope.signers ?? []).filter((one) => one.status !== 'SIGNED').map(nameOf);
+  const when = relativeTime(endOf(envelope), now);
+  return `${[word, when].filter(Boolean).join(' ')}${missing.length > 0 ? `; not signed by ${namesOf(missing)}` : ''}.`;
+}
+
+/** What people call each command, and the commands that make sense for a status. */
+const LABELS = {
+  send: 'Send it',
+  remind: 'Remind',
+  replace: 'Correct',
+  watch: 'Wait',
+  cancel: 'Cancel',
+  download: 'Download',
+} as const;
+const NEXT: Readonly<Record<string, readonly (keyof typeof LABELS)[]>> = {
+  DRAFT: ['send', 'cancel'],
+  SENT: ['remind', 'replace', 'watch', 'cancel'],
+  IN_PROGRESS: ['remind', 'watch', 'cancel'],
+  COMPLETED: ['download'],
+  EXPIRED: ['replace'],
+  DECLINED: ['replace'],
+};
+
+function nextSteps(envelope: Envelope, terminal: Terminal): string {
+  const commands = entryOf(NEXT, envelope.status ?? '') ?? [];
+  if (!terminal.outIsTty || commands.length === 0) return '';
+  const lines = commands.map(
+    (one) => `  ${LABELS[one].padEnd(8)}  ${command('envelopes', one, envelope.id)}
+`,
+  );
+  return `${terminal.style('bold', 'Next')}
+${lines.map((line) => terminal.style('dim', line)).join('')}`;
+}
+
+/** Which it stands in the place of, and which in its. */
+function replacing(envelope: Envelope, successor: Envelope | undefined): [string, string][] {
+  const old = replacedBy(envelope);
+  const label = isTerminal(envelope.status ?? '') ? 'Replaced by' : 'To be replaced by';
+  return [
+    ...(old === undefined ? [] : [['Replaces', safeLine(old)] satisfies [string, string]]),
+    ...(successor === undefined
+      ? []
+      : [[label, safeLine(`${successor.id} (${successor.status ?? 'unknown'})`)] satisfies [string, string]]),
+  ];
+}
+
+function facts(envelope: Envelope, now: number): [string, string][] {
+  const times: [string, string | null | undefined][] = [
+    ['Created', envelope.createdAt],
+    ['Sent', envelope.sentAt],
+    ['Completed', envelope.completedAt],
+    [envelope.status === 'EXPIRED' ? 'Expired' : 'Expires', expiryOf(envelope)],
+  ];
+  const pairs: [string, string][] = [
+    [
+      'Template',
+      safeLine(
+        [envelope.templateName, envelope.templateId && `(${envelope.templateId})`].filter(Boolean).join(' '),
+      ),
+    ],
+    ['Order', safeLine(envelope.signingOrder?.toLowerCase() ?? '')],
+    ...times.map(([label, iso]): [string, string] => [label, iso ? bothTimes(iso, now) : '']),
+    ['Message', safeBlock(envelope.message ?? '').replaceAll('\n', ' ')],
+    ['Webhooks', safeLine(envelope.webhookUrl ?? '')],
+  ];
+  return pairs.filter(([, text]) => text !== '');
+}
+
+/** What was completed, cancelled or declined expires no more. */
+function expiryOf({ status, expiresAt }: Envelope): string | null | undefined {
+  return status === 'EXPIRED' || !isTerminal(status ?? '') ? expiresAt : null;
+}
+
+function bothTimes(iso: string, now: number): string {
+  return safeLine(`${exactTime(iso)} (${relativeTime(iso, now)})`);
+}
+
+function signersBlock(envelope: Envelope, terminal: Terminal, now: number): string {
+  const signers = envelope.signers ?? [];
+  if (signers.length === 0) return '';
+  const done = signers.filter((one) => one.status === 'SIGNED').length;
+  const lines = signers.map((one) => {
+    const text = indented(signerLine(one, now), SIGNER_INDENT, terminal);
+    return `  ${signerMark(one.status)} ${text}\n`;
+  });
+  return `${terminal.style('bold', 'Signers')}  ${done} of ${signers.length} signed\n${lines.join('')}`;
+}
+
+function signerLine(signer: Signer, now: number): string {
+  const who =
+    signer.name && signer.name !== signer.email
+      ? `${signer.name} <${signer.email ?? ''}>`
+      : (signer.email ?? '');
+  const role = signer.role ? `, ${signer.role}` : '';
+  const done = signer.signedAt ?? signer.declinedAt;
+  const when = done ? ` ${relativeTime(done, now)}` : '';
+  const why = signer.declineReason ? `: ${signer.declineReason}` : '';
+  return safeLine(`${who}${role}  ${(signer.status ?? 'unknown').toLowerCase()}${when}${why}`);
+}
+
+function files(envelope: Envelope): [string, string][] {
+  const keys: [string, string | null | undefined][] = [
+    ['document', envelope.documentStorageKey],
+    ['signed', envelope.signedDocumentStorageKey],
+    ['certificate', envelope.certificateStorageKey],
+  ];
+  return keys.flatMap(([what, key]): [string, string][] => (key ? [[what, safeLine(key)]] : []));
+}
+
+function metadata(envelope: Envelope): [string, string][] {
+  return Object.entries(envelope.metadata ?? {}).map(([key, value]) => [
+    safeLine(key),
+    safeLine(typeof value === 'string' ? value : JSON.stringify(value)),
+  ]);
+}
+
+function section(title: string, pairs: [string, string][], terminal: Terminal): string {
+  return pairs.length === 0 ? '' : `${terminal.style('bold', title)}\n${renderPairs(pairs, terminal, '  ')}`;
+}
+
+/** One line: what was done to an envelope and where it stands now. In a pipe: id and status. */
+export function renderAction(done: string, envelope: Envelope, terminal: Terminal): string {
+  const status = safeLine(envelope.status ?? 'unknown');
+  if (!terminal.outIsTty) return `${safeLine(envelope.id)}\t${status}\n`;
+  const colour = statusColour(status);
+  const people = counted(envelope.signers?.length ?? 0, 'signer');
+  return `${done} ${safeLine(envelope.id)}: ${colour ? terminal.style(colour, status) : status}, ${people}\n`;
+}
+
+const DONE = {
+  sent: (id: string, whom: string) => `Sent ${id}${whom && ` to ${whom}`}`,
+  cancelled: (id: string, whom: string) => `Cancelled ${id}${whom && `, for ${whom}`}`,
+  reminded: (id: string, whom: string) =>
+    whom ? `Reminded ${whom} (${id})` : `Reminded the signers of ${id}`,
+} as const;
+
+/** One line: what was done, and the people it was done for. In a pipe: id and status. */
+export function renderDone(
+  done: keyof typeof DONE,
+  envelope: Envelope,
+  people: readonly Signer[],
+  terminal: Terminal,
+): string {
+  const id = safeLine(envelope.id);
+  if (!terminal.outIsTty) return `${id}\t${safeLine(envelope.status ?? 'unknown')}\n`;
+  return `${DONE[done](id, safeLine(namesOf(people.map(mailboxOf))))}\n`;
+}
+
+/** An envelope after something was done to it: JSON, or one line. */
+export function writeEnvelopeAction(
+  done: string,
+  envelope: Envelope,
+  context: { json: boolean; terminal: Terminal },
+): Promise<void> {
+  const { json, terminal } = context;
+  return json ? writeJson(envelope, terminal) : terminal.out(renderAction(done, envelope, terminal));
+}

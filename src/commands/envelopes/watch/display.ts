@@ -1,0 +1,129 @@
+import type { Context } from '../../../cli/context.ts';
+import { reportOf } from '../../../cli/report.ts';
+import { type Change, isOver } from '../../../envelopes/watch/watch.ts';
+import { sentenceOf } from '../../../kernel/errors.ts';
+import { openLiveScreen } from '../../../output/live-screen.ts';
+import { startSpinner } from '../../../output/spinner.ts';
+import { safeLine, truncate } from '../../../output/text.ts';
+import { WatchTable } from './table.ts';
+import { renderChange } from './view.ts';
+
+/** How a watch is shown: JSON lines, lines, or a live table. */
+export interface WatchShow {
+  change(change: Change): Promise<void> | void;
+  gone(id: string, from: string | null, error: Error): Promise<void> | void;
+  /** Something to know, at once and afterwards. */
+  say(text: string): Promise<void> | void;
+  /** How the service is: a sentence while it is away, undefined once it answers again. */
+  away(text: string | undefined): Promise<void> | void;
+  close(): Promise<void>;
+}
+
+export interface ShowOptions {
+  ids: readonly string[];
+  until: readonly string[];
+  title: string;
+}
+
+const BACK = 'The service answers again.';
+/** Times in words grow old. */
+const REDRAW_MS = 5_000;
+/** What was said is said again when the screen is given back; so much of it. */
+const KEPT_SAYINGS = 20;
+/** Changes that come together are drawn together. */
+const GATHER_MS = 40;
+
+/** The right show for these context. */
+export function openShow(options: ShowOptions, context: Context): Promise<WatchShow> {
+  const { terminal, json } = context;
+  if (json) return Promise.resolve(jsonShow(context));
+  const isLive = terminal.outIsTty && !terminal.still && Boolean(process.stdout.columns);
+  return isLive ? Promise.resolve(liveShow(options, context)) : lineShow(options, context);
+}
+
+function jsonShow(context: Context): WatchShow {
+  const at = () => new Date(context.now()).toISOString();
+  return {
+    change: (change) => context.jsonLine(change),
+    gone: (envelopeId, from, error) => {
+      const line = { at: at(), envelopeId, from, to: null, signer: null, envelope: null };
+      return context.jsonLine({ ...line, error: reportOf(error) });
+    },
+    say: (text) => context.notice(text),
+    away: (text) => context.notice(text ?? BACK),
+    close: () => Promise.resolve(),
+  };
+}
+
+async function lineShow(options: ShowOptions, context: Context): Promise<WatchShow> {
+  const spinner = await startSpinner(options.title, context.terminal);
+  const notice = (text: string) => spinner.aside(() => context.notice(text));
+  return {
+    change: (change) => spinner.aside(() => context.terminal.out(renderChange(change, context.terminal))),
+    gone: (id, _, error) => notice(`${id}: ${sentenceOf(error)}`),
+    say: notice,
+    away: (text) => notice(text ?? BACK),
+    close: () => {
+      spinner.stop();
+      return Promise.resolve();
+    },
+  };
+}
+
+function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchShow {
+  const { signal, terminal } = context;
+  const table = new WatchTable(ids, title);
+  const said: string[] = [];
+  let away: string | undefined;
+  let planned: NodeJS.Timeout | undefined;
+  const foot = (columns: number) => {
+    const text = away ?? said.at(-1);
+    const line = truncate(safeLine(text ?? 'Ctrl-C stops watching.'), columns);
+    return text === undefined ? terminal.style('dim', line) : line;
+  };
+  const draw = () => {
+    clearTimeout(planned);
+    planned = undefined;
+    const { columns, rows } = screen;
+    screen.draw(table.frame({ ...terminal, columns }, rows, context.now(), foot(columns)));
+  };
+  const screen = openLiveScreen(process.stdout, draw);
+  const redraw = setInterval(draw, REDRAW_MS).unref();
+  const leave = () => {
+    clearInterval(redraw);
+    clearTimeout(planned);
+    screen.close();
+  };
+  // At once, not when the clean stop is through: a second Ctrl-C ends the process as it is.
+  signal.addEventListener('abort', leave, { once: true });
+  const soon = () => {
+    planned ??= setTimeout(draw, GATHER_MS);
+  };
+  const say = (text: string) => {
+    said.push(context.redactor.redact(text));
+    if (said.length > KEPT_SAYINGS) said.shift();
+    soon();
+  };
+  draw();
+  return {
+    change(change) {
+      table.take(change, isOver({ id: change.envelopeId, status: change.to }, until));
+      soon();
+    },
+    gone(id, _, error) {
+      table.gone(id, new Date(context.now()).toISOString());
+      say(`${id}: ${sentenceOf(error)}`);
+    },
+    say,
+    away(text) {
+      away = text;
+      soon();
+    },
+    async close() {
+      leave();
+      signal.removeEventListener('abort', leave);
+      await terminal.out(table.final(terminal, screen.rows, context.now()));
+      for (const text of said) context.notice(text);
+    },
+  };
+}

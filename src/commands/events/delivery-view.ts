@@ -1,0 +1,121 @@
+import { NEVER_SENT } from '../../kernel/network/unreachable.ts';
+import { jsonText } from '../../output/json.ts';
+import type { ListView } from '../../output/list.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
+import { relativeTime } from '../../output/time.ts';
+import type { ForwardResult } from '../../webhooks/forward/send.ts';
+import type { Delivery } from '../../webhooks/receive/delivery.ts';
+
+/** A delivery as a JSON line: the body as received, in base64 when it is not JSON text. */
+export function deliveryLine(delivery: Delivery): Record<string, unknown> {
+  const { id, deliveryId, receivedAt, facts, verified, duplicate, reason, body, raw } = delivery;
+  return {
+    type: 'delivery',
+    id: id || null,
+    deliveryId,
+    receivedAt,
+    event: facts?.event ?? null,
+    envelopeId: facts?.envelopeId ?? null,
+    status: facts?.status ?? null,
+    verified,
+    duplicate,
+    reason,
+    ...(body === null ? { bodyBase64: raw.toString('base64') } : { body }),
+  };
+}
+
+/** A delivery as a line for people: what happened, to which envelope, and whether it can be believed. */
+export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
+  const { facts, verified, duplicate, reason, receivedAt } = delivery;
+  if (!terminal.outIsTty) {
+    const cells = [
+      receivedAt,
+      facts?.event,
+      facts?.envelopeId,
+      facts?.status,
+      verified ? 'verified' : 'unverified',
+      reason,
+    ];
+    return `${cells.map((cell) => safeLine(cell ?? '')).join('\t')}\n`;
+  }
+  const time = terminal.style('dim', new Date(receivedAt).toLocaleTimeString('en-GB'));
+  if (reason !== null)
+    return `${time}  ${terminal.style('red', '✗')} refused: ${safeLine(reason)}${claimed(delivery)}\n`;
+  const mark = verified ? terminal.style('green', '✓') : terminal.style('yellow', '?');
+  const event = terminal.style('bold', safeLine(facts?.event ?? 'unknown event').padEnd(18));
+  const rest = [facts?.envelopeId, facts?.status, facts?.signer, duplicate ? '(seen before)' : null].filter(
+    (text) => text !== null,
+  );
+  return `${time}  ${mark} ${event}  ${safeLine(rest.join('  '))}\n`;
+}
+
+function claimed(delivery: Delivery): string {
+  const { facts } = delivery;
+  if (facts === null) return '';
+  return safeLine(` (claims to be ${facts.event ?? 'nothing'} of ${facts.envelopeId ?? 'nothing'})`);
+}
+
+/** One try to pass a delivery on, as a JSON line or as one for people, with the address where there are several. */
+export function forwardLine(
+  result: ForwardResult,
+  terminal: Terminal,
+  json: boolean,
+  namesUrl = false,
+): string {
+  if (json) return `${jsonText({ type: 'forward', ...result })}\n`;
+  const { id, url, status, error, event, envelopeId, attempt, nextMs, waiting } = result;
+  if (!terminal.outIsTty) {
+    const cells = ['forward', id, url, status, error, event, envelopeId, attempt, nextMs, waiting];
+    return `${cells.map((cell) => safeLine(String(cell ?? ''))).join('\t')}\n`;
+  }
+  const mark = terminal.style(error === null ? 'green' : 'red', '→');
+  const name = `${event ?? 'unknown event'} ${shortId(envelopeId ?? id)}`;
+  const outcome = `${outcomeOf(result)}${namesUrl ? `, by ${url}` : ''}`;
+  return `          ${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcome))}\n`;
+}
+
+/** `answered 500, try 3, again in 15 s; 3 wait behind it` */
+function outcomeOf({ attempt, status, ms, error, nextMs, waiting }: ForwardResult): string {
+  const what = NEVER_SENT.get(error ?? '') ?? error ?? `${status ?? ''} in ${ms} ms`;
+  const tries = attempt > 1 || nextMs !== null ? `, try ${attempt}` : '';
+  const next = nextMs === null ? '' : `, again in ${nextMs / 1_000} s`;
+  const behind =
+    error === null || waiting === 0 ? '' : `; ${waiting} ${waiting === 1 ? 'waits' : 'wait'} behind it`;
+  return `${what}${tries}${next}${behind}`;
+}
+
+/** The beginning is enough: the whole stands in the line of the delivery. */
+function shortId(id: string): string {
+  return id.length > 12 ? `${id.slice(0, 8)}…` : id;
+}
+
+/** The deliveries a sandbox made. */
+export function sandboxDeliveryList(now: number): ListView<Record<string, unknown>> {
+  return {
+    id: (one) => text(one.id),
+    empty: 'The sandbox has sent no webhooks. Create an envelope with --webhook-url.',
+    columns: [
+      { key: 'id', header: 'ID', value: (one) => text(one.id), fixed: true },
+      {
+        key: 'createdAt',
+        header: 'CREATED',
+        value: (one) => text(one.createdAt),
+        show: (one) => relativeTime(text(one.createdAt), now),
+      },
+      { key: 'event', header: 'EVENT', value: (one) => text(one.event), fixed: true },
+      { key: 'envelopeId', header: 'ENVELOPE', value: (one) => text(one.envelopeId), fixed: true },
+      { key: 'state', header: 'STATE', value: (one) => text(one.state), fixed: true },
+      {
+        key: 'attempts',
+        header: 'TRIES',
+        value: (one) => (Array.isArray(one.attempts) ? String(one.attempts.length) : ''),
+      },
+      { key: 'url', header: 'URL', value: (one) => text(one.url) },
+    ],
+  };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

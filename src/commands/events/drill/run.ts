@@ -1,0 +1,39 @@
+import type { Context } from '../../../cli/context.ts';
+import { readWebhookSecret } from '../../../cli/input/secrets.ts';
+import { PartialError } from '../../../kernel/errors.ts';
+import { EVENTS } from '../../../kernel/vocabulary.ts';
+import { type CheckResult, drill } from '../../../webhooks/drill/drill.ts';
+import { shownUrl } from '../../../webhooks/forward/send.ts';
+import { eventNames } from '../event-flags.ts';
+import { targetUrl } from '../send.ts';
+import { drillLine } from './view.ts';
+
+export interface DrillFlags {
+  to: string;
+  'secret-file'?: string | undefined;
+  events?: string | undefined;
+}
+
+/**
+ * Sends a receiver what it must stand, and shows what it did with each.
+ * @throws PartialError where it did wrong, NetworkError when nobody listens.
+ */
+export async function drillReceiver(flags: DrillFlags, context: Context): Promise<void> {
+  const { clock, signal, json, terminal } = context;
+  const url = targetUrl(flags.to);
+  const events = [...(eventNames(flags.events) ?? EVENTS)];
+  const secret = (await readWebhookSecret(flags['secret-file'], flags.to, context, true)) ?? '';
+  const results: CheckResult[] = [];
+  const checks = drill({ url, secret, events, clock, signal });
+  const next = () => context.waiting(`Waiting for ${new URL(url).host}`, () => checks.next());
+  for (let step = await next(); step.done !== true; step = await next()) {
+    results.push(step.value);
+    await (json ? context.jsonLine(step.value) : terminal.out(drillLine(step.value, terminal)));
+  }
+  const wrong = results.filter(({ ok }) => !ok).map(({ check }) => check);
+  if (wrong.length > 0)
+    throw new PartialError(
+      `${shownUrl(url)} did wrong in ${wrong.length} of ${results.length} checks: ${wrong.join(', ')}.`,
+      { hint: 'What to mend stands beside each. Then run it again.' },
+    );
+}

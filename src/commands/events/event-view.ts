@@ -1,0 +1,96 @@
+import { canIndent } from '../../kernel/text/json-text.ts';
+import type { ListView } from '../../output/list.ts';
+import { renderPairs } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeBlock, safeLine } from '../../output/text.ts';
+import { exactTime, relativeTime } from '../../output/time.ts';
+import type { EventRecord } from '../../webhooks/journal/record.ts';
+import { shownHeaders } from '../../webhooks/receive/headers.ts';
+import { readPayload } from '../../webhooks/receive/payload.ts';
+
+/** A record as JSON has it: the body as received, in base64 when it is not JSON. */
+export function eventJson(record: EventRecord): Record<string, unknown> {
+  const { bodyBase64, owedTo, headers, ...rest } = record;
+  const body = bodyOf(record);
+  return { ...rest, headers: shownHeaders(headers), ...(body === null ? { bodyBase64 } : { body }) };
+}
+
+function bodyOf(record: EventRecord): Record<string, unknown> | null {
+  return readPayload(Buffer.from(record.bodyBase64, 'base64'))?.body ?? null;
+}
+
+/** What listeners of this machine received. */
+export function eventList(now: number): ListView<Record<string, unknown>> {
+  return {
+    id: (one) => word(one.deliveryId),
+    empty: 'Nothing was received on this machine yet. Start a listener: esign listen',
+    columns: [
+      {
+        key: 'deliveryId',
+        header: 'DELIVERY',
+        value: (one) => word(one.deliveryId),
+        // The beginning is enough for `events show` and `replay`.
+        show: (one) => word(one.deliveryId).slice(0, 12),
+        fixed: true,
+      },
+      {
+        key: 'receivedAt',
+        header: 'RECEIVED',
+        value: (one) => word(one.receivedAt),
+        show: (one) => relativeTime(word(one.receivedAt), now),
+      },
+      {
+        key: 'event',
+        header: 'EVENT',
+        value: (one) => word(one.event),
+        show: (one) => word(one.event).replace(/^envelope\./, ''),
+        fixed: true,
+      },
+      { key: 'envelopeId', header: 'ENVELOPE', value: (one) => word(one.envelopeId), fixed: true },
+      {
+        key: 'verified',
+        header: 'VERIFIED',
+        value: (one) => String(one.verified),
+        show: verdictOf,
+        colour: (one) => (one.verified === true ? 'green' : 'red'),
+      },
+      { key: 'status', header: 'STATUS', value: (one) => word(one.status) },
+      { key: 'signer', header: 'SIGNER', value: (one) => word(one.signer) },
+      { key: 'reason', header: 'WHY REFUSED', value: (one) => word(one.reason), exactOnly: true },
+    ],
+  };
+}
+
+/** `no: the signature header is missing` */
+function verdictOf({ verified, reason }: Record<string, unknown>): string {
+  return `${verified === true ? 'yes' : 'no'}${word(reason) === '' ? '' : `: ${word(reason)}`}`;
+}
+
+function word(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** One delivery: what it says, whether it can be believed, its headers and its body. */
+export function renderEvent(record: EventRecord, terminal: Terminal): string {
+  const facts: [string, string | null][] = [
+    ['Delivery', record.deliveryId],
+    ['Received', exactTime(record.receivedAt)],
+    ['Event', record.event],
+    ['Envelope', record.envelopeId],
+    ['Status', record.status],
+    ['Signer', record.signer],
+    ['Verified', record.verified ? 'yes' : `no${record.reason === null ? '' : `: ${record.reason}`}`],
+    ['Answered', `${record.answer}${record.duplicate ? ', seen before' : ''}`],
+  ];
+  const shown = facts.flatMap(([label, value]): [string, string][] =>
+    value === null ? [] : [[label, safeLine(value)]],
+  );
+  const headers = shownHeaders(record.headers).map(([name, value]): [string, string] => [
+    safeLine(name),
+    safeLine(value),
+  ]);
+  const body = bodyOf(record);
+  const received = Buffer.from(record.bodyBase64, 'base64').toString('utf8');
+  const text = body === null || !canIndent(received) ? received : JSON.stringify(body, null, 2);
+  return `${renderPairs(shown, terminal)}\n${terminal.style('dim', 'Headers')}\n${renderPairs(headers, terminal, '  ')}\n${terminal.style('dim', 'Body')}\n${safeBlock(text)}\n`;
+}

@@ -1,0 +1,39 @@
+import type { Context } from '../../../cli/context.ts';
+import type { Moment } from '../../../kernel/clock.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { PartialError } from '../../../kernel/errors.ts';
+import { eventsDir } from '../../../kernel/files/paths.ts';
+import { type ListFormat, writeList } from '../../../output/list.ts';
+import { findGaps } from '../../../webhooks/journal/gaps.ts';
+import { gapList } from './view.ts';
+
+export interface GapFlags extends ListFormat {
+  since?: Moment | undefined;
+  grace?: number | undefined;
+  'webhook-url'?: string | undefined;
+}
+
+const DEFAULT_SPAN_MS = 86_400_000;
+const DEFAULT_GRACE_MS = 60_000;
+
+/**
+ * Shows where the journal of this machine and the API differ.
+ * @throws PartialError when they do.
+ */
+export async function reportGaps(flags: GapFlags, context: Context): Promise<void> {
+  const now = context.clock.now();
+  const { envelopes } = await context.client();
+  const { gaps, checked } = await findGaps(envelopes, eventsDir(), {
+    since: flags.since?.(now) ?? now - DEFAULT_SPAN_MS,
+    now,
+    graceMs: flags.grace ?? DEFAULT_GRACE_MS,
+    webhookUrl: flags['webhook-url'],
+    signal: context.signal,
+  });
+  await writeList(gaps, gapList(now), flags, context.terminal);
+  if (gaps.length === 0) return;
+  throw new PartialError(
+    `${counted(gaps.length, 'gap')} in ${counted(checked, 'envelope')} with webhooks; each is shown above.`,
+    { hint: 'Events that never came are not sent again by the service: read the envelopes themselves.' },
+  );
+}

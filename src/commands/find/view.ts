@@ -1,0 +1,112 @@
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import { replacedBy } from '../../envelopes/replace/find.ts';
+import { matchedSigners, type Selection } from '../../envelopes/select.ts';
+import { entryOf } from '../../kernel/json.ts';
+import { isInFlight } from '../../kernel/vocabulary.ts';
+import { indented } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine, truncate, widthOf } from '../../output/text.ts';
+import { relativeTime } from '../../output/time.ts';
+import { inOrder, mailboxOf, nameOf, namesOf } from '../envelopes/list/view.ts';
+import { standing } from '../envelopes/view.ts';
+
+/** Each envelope in two lines: its subject and id, then who has signed, who it waits for, and since when. */
+export function renderHits(
+  envelopes: readonly Envelope[],
+  /** `successors`: by the id of the envelope in whose place each was made. */
+  { selection, successors }: { selection: Selection; successors: ReadonlyMap<string, Envelope> },
+  terminal: Terminal,
+  now: number,
+): string {
+  const matchedIn = matchedSigners(selection);
+  const sentence = (one: Envelope) => {
+    const matched = new Set(matchedIn(one).map(({ signer }) => signer));
+    return withReplacing(sentenceOf(one, matched, now), one, successors.get(one.id));
+  };
+  return envelopes.map((one) => hit(one, sentence(one), terminal)).join('');
+}
+
+/** Which it stands in the place of, and which in its. */
+function withReplacing(sentence: string, envelope: Envelope, successor: Envelope | undefined): string {
+  const old = replacedBy(envelope);
+  const parts = [
+    ...(old === undefined ? [] : [`; in place of ${old}`]),
+    ...(successor === undefined
+      ? []
+      : [`; ${successor.status === 'DRAFT' ? 'a draft is in its place:' : 'replaced by'} ${successor.id}`]),
+  ];
+  return sentence.replace(/(\.?)$/, (end) => `${parts.join('')}${end}`);
+}
+
+function hit(envelope: Envelope, sentence: string, terminal: Terminal): string {
+  const id = safeLine(envelope.id);
+  const room = Math.max(10, terminal.columns - widthOf(id) - 2);
+  const subject = truncate(safeLine(envelope.subject || envelope.templateName || '(no subject)'), room);
+  const head = `${terminal.style('bold', subject)}  ${terminal.style('dim', id)}`;
+  return `${head}\n  ${indented(safeLine(sentence), 2, terminal)}\n`;
+}
+
+/** Says who has signed, who it waits for, since when, and until when; of an ended envelope, how it ended. */
+function sentenceOf(envelope: Envelope, matched: ReadonlySet<Signer>, now: number): string {
+  const { sentAt, expiresAt, status } = envelope;
+  const signers = inOrder(envelope);
+  // Several people may have the same name: the address tells them apart.
+  const label = (one: Signer) => (matched.has(one) ? mailboxOf(one) : nameOf(one));
+  const found = signers.filter((one) => matched.has(one));
+  if (!isInFlight(status))
+    return endedSentence(envelope, found.length > 0 ? found : signers.slice(0, 1), now);
+  const signed = matchedFirst(
+    signers.filter((one) => one.status === 'SIGNED'),
+    matched,
+  );
+  const open = matchedFirst(
+    signers.filter((one) => one.status !== 'SIGNED'),
+    matched,
+  );
+  const whom = waitedFor(open, label);
+  return [
+    signed.length > 0 ? `${namesOf(signed.map(label))} signed; waits` : 'Waits',
+    whom === '' ? '' : ` for ${whom}`,
+    sentAt ? `, sent ${relativeTime(sentAt, now)}` : '',
+    expiresAt ? `, ends ${relativeTime(expiresAt, now)}` : '',
+  ].join('');
+}
+
+/** How it ended, and for whom where that is not clear from it. */
+function endedSentence(envelope: Envelope, people: readonly Signer[], now: number): string {
+  const ended = standing(envelope, now) || `${envelope.status ?? 'Unknown'}.`;
+  const mailboxes = people.map(mailboxOf).join(', ');
+  const [only] = people;
+  if (only !== undefined && people.length === 1 && ended.includes(nameOf(only)))
+    return ended.replace(nameOf(only), () => mailboxOf(only));
+  return people.length > 0 ? `${ended.replace(/\.$/, '')}; for ${mailboxes}.` : ended;
+}
+
+function matchedFirst(signers: readonly Signer[], matched: ReadonlySet<Signer>): Signer[] {
+  return [...signers.filter((one) => matched.has(one)), ...signers.filter((one) => !matched.has(one))];
+}
+
+/** What of a signer's status says that they looked at it; words of the service for more than we know stay as they are. */
+const OPENED: Readonly<Record<string, string>> = {
+  VIEWED: 'opened',
+  DELIVERED: 'opened',
+  SENT: 'not opened',
+  PENDING: 'not asked yet',
+  AWAITING_TURN: 'not asked yet',
+};
+
+/** `Ada (opened) and Bo (not opened)`, `Ada and Bo (not opened)`, `Ada (not opened) and 2 more`. */
+function waitedFor(signers: readonly Signer[], label: (one: Signer) => string): string {
+  const most = signers.length > 2 ? 1 : 2;
+  const shown = signers.slice(0, most).map((one) => ({ name: label(one), state: stateOf(one) }));
+  const isSame = shown.every(({ state }) => state === shown[0]?.state);
+  const texts = shown.map(({ name, state }, index) =>
+    state === '' || (isSame && index < shown.length - 1) ? name : `${name} (${state})`,
+  );
+  const more = signers.length > most ? ` and ${signers.length - most} more` : '';
+  return `${texts.join(' and ')}${more}`;
+}
+
+function stateOf({ status }: Signer): string {
+  return entryOf(OPENED, status ?? '') ?? status?.toLowerCase() ?? '';
+}

@@ -1,0 +1,95 @@
+import { rm } from 'node:fs/promises';
+import { indexScopeOf } from '../../cli/boot/recents.ts';
+import type { Context } from '../../cli/context.ts';
+import { IndexFile, indexFiles } from '../../envelope-index/index-file.ts';
+import { canChange, isPartly } from '../../envelope-index/snapshot.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import { bytesInWords } from '../../output/bytes.ts';
+import { writeJson } from '../../output/json.ts';
+import { renderPairs } from '../../output/table.ts';
+import { exactTime } from '../../output/time.ts';
+import { IndexProgressLine } from '../envelopes/index-progress.ts';
+import { whyUnusable } from '../envelopes/search.ts';
+
+/** `index show`: what the index of the profile in use knows, without asking anybody. */
+export async function showIndex(context: Context): Promise<void> {
+  const scope = indexScopeOf(await context.settings());
+  const { terminal } = context;
+  if (scope === undefined) {
+    if (context.json) return writeJson({ kept: false }, terminal);
+    return terminal.out('No index is kept here: --no-index of the profile, or ESIGN_NO_INDEX.\n');
+  }
+  const file = new IndexFile(stateDir(), scope);
+  const { known, completeness, size, damaged } = await file.read();
+  const all = [...known.values()];
+  const facts = {
+    kept: true,
+    file: file.path,
+    envelopes: all.length,
+    canChange: all.filter(canChange).length,
+    unread: all.filter(isPartly).length,
+    bytes: size,
+    damagedLines: damaged,
+    completeAt: completeness ? new Date(completeness.complete).toISOString() : null,
+  };
+  if (context.json) return writeJson(facts, terminal);
+  const { completeAt } = facts;
+  const unread = facts.unread > 0 ? [['Not read yet', grouped(facts.unread)] as const] : [];
+  const pairs = [
+    ['Envelopes', grouped(facts.envelopes)],
+    ['Can change', `${grouped(facts.canChange)}, each looked at again before it is shown`],
+    ...unread,
+    ['All known', completeAt === null ? 'not yet: `esign index refresh`' : exactTime(completeAt)],
+    ['File', `${file.path} (${bytesInWords(size)})`],
+  ] as const;
+  await terminal.out(renderPairs(pairs, terminal));
+}
+
+/** `index refresh`: reads what is new and what can have changed. */
+export async function refreshIndex(context: Context): Promise<void> {
+  const index = await context.index();
+  if (index !== undefined) {
+    const line = new IndexProgressLine(context);
+    try {
+      await index.refreshAll({
+        signal: context.signal,
+        onProgress: (progress) => line.show(progress),
+      });
+    } catch (error) {
+      const why = whyUnusable(error);
+      if (why === undefined) throw error;
+      throw new UsageError(`${why}.`, {
+        cause: error,
+        hint: 'Make room, or set ESIGN_STATE_DIR to a folder that can be written. Searches work without it.',
+      });
+    } finally {
+      await line.stop();
+    }
+  }
+  await showIndex(context);
+}
+
+/** Removes the index of the profile and address in use, whose envelopes no longer exist. */
+export async function removeIndex(context: Context): Promise<void> {
+  const scope = indexScopeOf(await context.settings());
+  if (scope !== undefined) await rm(new IndexFile(stateDir(), scope).path, { force: true });
+}
+
+/** `index clear`: takes away what is known of the profile's envelopes, or of all profiles'. */
+export async function clearIndex(
+  flags: { all: boolean; 'dry-run'?: boolean | undefined },
+  context: Context,
+): Promise<void> {
+  const { profileName } = await context.settings();
+  const files = await indexFiles(stateDir(), flags.all ? 'all' : { profile: profileName?.value });
+  const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
+  // Undefined without the flag, and JSON leaves out what is undefined.
+  const dryRun = flags['dry-run'] === true;
+  if (!dryRun) for (const { path } of files) await rm(path, { force: true });
+  if (context.json)
+    return writeJson({ dryRun, files: files.map(({ path }) => path), bytes }, context.terminal);
+  const what = `${counted(files.length, 'file')}, ${bytesInWords(bytes)}`;
+  await context.terminal.out(`${dryRun ? 'Would remove' : 'Removed'} ${what}.\n`);
+}

@@ -1,0 +1,67 @@
+import type { Context } from '../../cli/context.ts';
+import { runCommand } from '../../cli/input/run-command.ts';
+import { messageOf } from '../../kernel/errors.ts';
+import { jsonText } from '../../output/json.ts';
+import type { Delivery } from '../../webhooks/receive/delivery.ts';
+import { downloadDocuments } from '../documents/download/run.ts';
+import { deliveryLine } from '../events/delivery-view.ts';
+
+export interface ActionFlags {
+  exec?: string | undefined;
+  download?: string | undefined;
+}
+
+/** What the user wants done about accepted deliveries, one after the other: a command, and the papers fetched. */
+export class DeliveryActions {
+  readonly #flags: ActionFlags;
+  readonly #context: Context;
+  readonly #warn: (message: string) => void;
+  readonly #downloaded = new Set<string>();
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(flags: ActionFlags, context: Context, warn: (message: string) => void) {
+    this.#flags = flags;
+    this.#context = context;
+    this.#warn = warn;
+  }
+
+  /** Once for each delivery: nothing is done about a repeat. */
+  take(delivery: Delivery): void {
+    if (delivery.duplicate) return;
+    this.#work = this.#work
+      .then(() => this.#actOn(delivery))
+      .catch((error: unknown) => this.#warn(messageOf(error)));
+  }
+
+  /** Waits for what was taken so far. */
+  done(): Promise<void> {
+    return this.#work;
+  }
+
+  /** Fetches the papers of a completed envelope where that is wanted, once. */
+  async download(envelopeId: string): Promise<void> {
+    const { download } = this.#flags;
+    if (download === undefined || this.#downloaded.has(envelopeId)) return;
+    this.#downloaded.add(envelopeId);
+    await downloadDocuments(envelopeId, download, this.#context);
+  }
+
+  async #actOn(delivery: Delivery): Promise<void> {
+    const { event, envelopeId } = delivery.facts ?? { event: null, envelopeId: null };
+    if (this.#flags.exec !== undefined) await this.#run(this.#flags.exec, delivery);
+    const isDone = event === 'envelope.completed' && envelopeId !== null && delivery.verified;
+    if (isDone) await this.download(envelopeId);
+  }
+
+  async #run(line: string, delivery: Delivery): Promise<void> {
+    const { event, envelopeId } = delivery.facts ?? { event: null, envelopeId: null };
+    const env = {
+      ESIGN_DELIVERY_ID: delivery.deliveryId,
+      ESIGN_EVENT: event ?? '',
+      ESIGN_ENVELOPE_ID: envelopeId ?? '',
+    };
+    const { code, signal } = await runCommand(line, `${jsonText(deliveryLine(delivery))}\n`, env);
+    if (code !== 0)
+      this.#warn(`The command for ${event ?? 'an event'} ended with ${signal ?? code ?? 'an error'}.`);
+  }
+}

@@ -1,0 +1,141 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { durationFlag, statusesFlag } from '../../cli/flags.ts';
+import { readDuration } from '../../kernel/duration-input.ts';
+import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
+import { listenUntilStopped } from './run.ts';
+
+export default class Listen extends EsignCommand {
+  static override summary = 'Receive webhooks on this machine, verify their signatures, and print them.';
+  static override description =
+    'Deliveries with a valid signature are answered with 200, others with 401. The reason for a refusal is printed here and never sent to the sender. The secret is read from files, ESIGN_WEBHOOK_SECRET, or a prompt.';
+  static override examples = [
+    '<%= config.bin %> listen --secret-file webhook.secret',
+    '<%= config.bin %> listen --secret-file new.secret --secret-file old.secret --port 8080 --path /hooks',
+    '<%= config.bin %> listen --forward-to http://localhost:3000/webhooks',
+    "<%= config.bin %> listen --tunnel 'cloudflared tunnel --url {url}'",
+    '<%= config.bin %> listen --inspect',
+    '<%= config.bin %> listen --secret-file webhook.secret --health-port 4243',
+    '<%= config.bin %> listen --envelope env_123 --until COMPLETED --timeout 2h --download documents',
+    '<%= config.bin %> listen --no-verify --events envelope.completed --json | jq .envelopeId',
+  ];
+  static override flags = {
+    port: Flags.integer({
+      description: 'port to listen on; 0 for any free port',
+      default: 4242,
+      min: 0,
+      max: 65_535,
+      helpValue: 'N',
+      helpGroup: 'ADDRESS',
+    }),
+    host: Flags.string({
+      description: 'address to bind',
+      default: '127.0.0.1',
+      helpValue: 'ADDRESS',
+      helpGroup: 'ADDRESS',
+    }),
+    path: Flags.string({
+      description: 'path to receive webhooks at',
+      default: '/webhooks',
+      helpValue: '/PATH',
+      helpGroup: 'ADDRESS',
+    }),
+    'secret-file': Flags.string({
+      description: 'file with the webhook secret; can be repeated, for rotation',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'FILE',
+      helpGroup: 'SIGNATURE',
+    }),
+    'signature-header': Flags.string({
+      description: 'header that contains the signature',
+      default: SIGNATURE_HEADER,
+      helpValue: 'NAME',
+      helpGroup: 'SIGNATURE',
+    }),
+    events: Flags.string({ description: 'print only these events', helpValue: 'A,B' }),
+    'forward-to': Flags.string({
+      description:
+        'forward valid deliveries to this URL, byte for byte; can be repeated (localhost:3000/path works, too)',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'URL',
+      helpGroup: 'FORWARD',
+    }),
+    'forward-timeout': durationFlag({
+      description: 'how long the forward URL may take to respond (default 30s)',
+      helpValue: '30s',
+      helpGroup: 'FORWARD',
+    }),
+    drain: durationFlag({
+      description: 'how long to continue forwarding after a stop (default 10s)',
+      helpValue: '10s',
+      helpGroup: 'FORWARD',
+    }),
+    exec: Flags.string({
+      description: 'command to run for each new delivery, with its JSON on stdin',
+      helpValue: 'CMD',
+    }),
+    envelope: Flags.string({
+      description: 'exit when this envelope reaches one of the --until statuses',
+      helpValue: 'ID',
+      helpGroup: 'WAIT',
+    }),
+    until: statusesFlag({
+      description: 'statuses to wait for (default COMPLETED)',
+      helpValue: 'A,B',
+      helpGroup: 'WAIT',
+      dependsOn: ['envelope'],
+    }),
+    timeout: Flags.string({
+      description:
+        'with --envelope: how long to wait, such as 2h (default: no limit); otherwise: how long a request may take (default 30s)',
+      helpValue: '2h',
+      helpGroup: 'WAIT',
+    }),
+    download: Flags.string({
+      description: 'download the documents of completed envelopes into this folder',
+      helpValue: 'DIR',
+    }),
+    tunnel: Flags.string({
+      description:
+        'tunnel command that makes the listener reachable from outside; {port} and {url} are replaced',
+      helpValue: 'CMD',
+    }),
+    keep: durationFlag({
+      description: 'delete received webhooks older than this, now and once a day (default: keep all)',
+      helpValue: '30d',
+      least: 86_400_000,
+    }),
+    inspect: Flags.boolean({
+      description: 'show deliveries live on a local web page, and print its link',
+    }),
+    'inspect-port': Flags.integer({
+      description: 'port of the --inspect page (default: any free port)',
+      min: 0,
+      max: 65_535,
+      dependsOn: ['inspect'],
+      helpValue: 'N',
+    }),
+    'health-port': Flags.integer({
+      description: 'port for /healthz and /metrics; 0 for any free port',
+      min: 0,
+      max: 65_535,
+      helpValue: 'N',
+    }),
+    verify: Flags.boolean({
+      description: 'check signatures; --no-verify accepts everything',
+      default: true,
+      allowNo: true,
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Listen);
+    // Here --timeout is how long to wait, not how long a request may take.
+    const { timeout, ...rest } = flags;
+    const wait = timeout === undefined ? undefined : readDuration(timeout, '--timeout', 1);
+    const request = flags.envelope === undefined ? { timeout } : {};
+    await listenUntilStopped({ ...rest, wait }, this.context({ ...rest, ...request }));
+  }
+}

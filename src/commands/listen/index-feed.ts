@@ -1,0 +1,39 @@
+import { indexScopeOf } from '../../cli/boot/recents.ts';
+import type { Context } from '../../cli/context.ts';
+import { Feed } from '../../envelope-index/feed.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import type { Delivery } from '../../webhooks/receive/delivery.ts';
+
+/** Many webhooks come at once; they are written down together after this, in ms. */
+const GATHERED_MS = 500;
+
+/** Tells the index of the profile in use what verified webhooks say, so that searches look again at those envelopes. */
+export class ListenIndex {
+  readonly #feed: Feed | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(feed: Feed | undefined) {
+    this.#feed = feed;
+  }
+
+  /** A listener needs no profile; without one there is no index. */
+  static async of(context: Context): Promise<ListenIndex> {
+    const settings = await context.settings().catch(() => undefined);
+    const scope = settings && indexScopeOf(settings);
+    if (scope === undefined) return new ListenIndex(undefined);
+    return new ListenIndex(new Feed(stateDir(), scope));
+  }
+
+  take({ verified, duplicate, facts }: Delivery): void {
+    if (this.#feed === undefined || !verified || duplicate || !facts?.envelopeId) return;
+    this.#feed.touched(facts.envelopeId, facts.status ?? '');
+    this.#timer ??= setTimeout(() => void this.write(), GATHERED_MS).unref();
+  }
+
+  /** Writes what was gathered. */
+  async write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#feed?.settle();
+  }
+}

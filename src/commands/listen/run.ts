@@ -1,0 +1,137 @@
+import type { Context } from '../../cli/context.ts';
+import { untilAborted } from '../../cli/signals.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { eventsDir } from '../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { forwardsFolder } from '../../webhooks/forward/backlog.ts';
+import type { ListenControls, ListenerOptions } from '../../webhooks/listen-event.ts';
+import { listen } from '../../webhooks/listener.ts';
+import { eventNames } from '../events/event-flags.ts';
+import { targetUrl } from '../events/send.ts';
+import { DeliveryActions } from './actions.ts';
+import { listenHealth } from './health.ts';
+import { ListenIndex } from './index-feed.ts';
+import { ListenKeys } from './keys.ts';
+import { listenSecrets } from './secrets.ts';
+import { AwaitedEnvelope } from './until.ts';
+import { ListenView } from './view.ts';
+
+export interface ListenFlags {
+  port: number;
+  host: string;
+  path: string;
+  'secret-file'?: string[] | undefined;
+  'signature-header': string;
+  events?: string | undefined;
+  verify: boolean;
+  'forward-to'?: string[] | undefined;
+  'forward-timeout'?: number | undefined;
+  drain?: number | undefined;
+  exec?: string | undefined;
+  envelope?: string | undefined;
+  until?: string[] | undefined;
+  wait?: number | undefined;
+  download?: string | undefined;
+  keep?: number | undefined;
+  tunnel?: string | undefined;
+  inspect?: boolean;
+  'inspect-port'?: number | undefined;
+  'health-port'?: number | undefined;
+}
+
+const DEFAULT_DRAIN_MS = 10_000;
+const DEFAULT_FORWARD_TIMEOUT_MS = 30_000;
+
+/** Receives webhooks until a signal comes, or until the awaited envelope has got there; shows what happens. */
+export async function listenUntilStopped(flags: ListenFlags, context: Context): Promise<void> {
+  preferLowMemory();
+  const forwards = flags['forward-to'] !== undefined;
+  const keys = new ListenKeys(context, { forwards });
+  let controls: ListenControls | undefined;
+  const onControls = (given: ListenControls) => {
+    controls = given;
+  };
+  const options = { ...(await listenerOptions(flags, context, keys.areWanted)), onControls };
+  const over = new AbortController();
+  const signal = AbortSignal.any([context.signal, over.signal]);
+  const view = new ListenView(context, options);
+  const warn = (message: string) => view.take({ type: 'warning', message });
+  const actions = new DeliveryActions(flags, context, warn);
+  const index = await ListenIndex.of(context);
+  const { envelope } = flags;
+  const awaited = envelope === undefined ? undefined : new AwaitedEnvelope(envelope, flags, context, warn);
+  let end: Promise<void> | undefined;
+  try {
+    for await (const event of listen(options, signal)) {
+      if (event.type === 'summary') await actions.done();
+      view.take(event);
+      if (event.type === 'ready') {
+        end = awaited === undefined ? untilAborted(signal) : untilReached(awaited, actions, signal);
+        end.finally(() => over.abort()).catch(() => undefined);
+        keys.take(controls, warn);
+      }
+      if (event.type === 'delivery' && event.delivery.reason === null) {
+        awaited?.heard(event.delivery.facts);
+        index.take(event.delivery);
+        actions.take(event.delivery);
+      }
+    }
+  } finally {
+    over.abort();
+    keys.giveBack();
+    await index.write();
+    await view.written();
+  }
+  await end;
+}
+
+/** Waits for the envelope, and fetches its papers once it is completed. */
+async function untilReached(
+  awaited: AwaitedEnvelope,
+  actions: DeliveryActions,
+  signal: AbortSignal,
+): Promise<void> {
+  const status = await awaited.reached(signal);
+  await actions.done();
+  await awaited.check(status);
+  if (status === 'COMPLETED') await actions.download(awaited.id);
+}
+
+async function listenerOptions(
+  flags: ListenFlags,
+  context: Context,
+  hasKeys: boolean,
+): Promise<ListenerOptions> {
+  const { host, port, path, verify } = flags;
+  if (!path.startsWith('/'))
+    throw new UsageError(`--path "${path}" must start with a slash.`, {
+      hint: 'Write it like --path /webhooks.',
+    });
+  const { clock, redactor } = context;
+  return {
+    host,
+    port,
+    path,
+    verify,
+    clock,
+    events: eventNames(flags.events),
+    forwardTo: (flags['forward-to'] ?? []).map((url) => targetUrl(url, '--forward-to')),
+    signatureHeader: flags['signature-header'].toLowerCase(),
+    secretsFor: verify ? await listenSecrets(flags['secret-file'], context) : noSecrets,
+    eventsFolder: eventsDir(),
+    forwardsFolder: forwardsFolder(),
+    forwardTimeoutMs: flags['forward-timeout'] ?? DEFAULT_FORWARD_TIMEOUT_MS,
+    drainMs: flags.drain ?? DEFAULT_DRAIN_MS,
+    keepMs: flags.keep,
+    tunnel: flags.tunnel,
+    health: await listenHealth(flags, context),
+    inspect:
+      flags.inspect || hasKeys
+        ? { port: flags['inspect-port'] ?? 0, redactor, isOpen: flags.inspect ?? false }
+        : undefined,
+  };
+}
+
+function noSecrets(): Promise<{ secrets: readonly string[]; others: readonly string[] }> {
+  return Promise.resolve({ secrets: [], others: [] });
+}

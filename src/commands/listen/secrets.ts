@@ -1,0 +1,93 @@
+import { stat } from 'node:fs/promises';
+import type { Context } from '../../cli/context.ts';
+import { readSecret, readSecretFile } from '../../cli/input/secrets.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { configDir } from '../../kernel/files/paths.ts';
+import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-secrets.ts';
+import type { ReceiverOptions } from '../../webhooks/receive/receiver.ts';
+
+const FRESH_MS = 250;
+/** So long a secret counts that was made for a create which was not answered yet, or never was. */
+const UNBOUND_MS = 86_400_000;
+const OTHERS_TRIED = 100;
+
+/**
+ * The secrets to check a delivery with: those that were given, and the one that was made here for the envelope it claims
+ * to be of.
+ * @throws UsageError when there are none and nobody to ask.
+ */
+export async function listenSecrets(
+  files: readonly string[] | undefined,
+  context: Context,
+): Promise<ReceiverOptions['secretsFor']> {
+  const given = await Promise.all((files ?? []).map((file) => readSecretFile(file, 'webhook secret')));
+  if (process.env.ESIGN_WEBHOOK_SECRET) given.push(process.env.ESIGN_WEBHOOK_SECRET);
+  const stored = storedSecrets(context);
+  if (given.length === 0 && (await stored()).all.length === 0) {
+    const hint =
+      'Give --secret-file FILE or ESIGN_WEBHOOK_SECRET, create the envelope with --webhook-url first, or take everything unchecked with --no-verify.';
+    given.push(await readSecret({ what: 'webhook secret', hint }, context));
+  }
+  for (const secret of given) {
+    if (secret === '')
+      throw new UsageError('A webhook secret is empty.', { hint: 'Make one: `esign events secret > FILE`.' });
+    context.redactor.add(secret);
+  }
+  return async (envelopeId) => {
+    const { all, unbound, byEnvelope } = await stored();
+    const own = envelopeId === null ? undefined : byEnvelope.get(envelopeId);
+    return {
+      secrets: [...given, ...(own ?? pending(unbound, context.clock.now()))],
+      // Asked for by each forged signature: the latest are enough to explain a mistake.
+      get others() {
+        const latest = all.slice(-OTHERS_TRIED);
+        return latest
+          .filter((one) => one.envelopeId !== undefined && one.envelopeId !== envelopeId)
+          .map(secretOf);
+      },
+    };
+  };
+}
+
+/** One that is not bound yet may be that of an envelope whose creation is being answered at this moment. */
+function pending(unbound: readonly WebhookSecret[], now: number): string[] {
+  return unbound.filter(({ createdAt }) => now - createdAt < UNBOUND_MS).map(secretOf);
+}
+
+interface Stored {
+  all: readonly WebhookSecret[];
+  unbound: readonly WebhookSecret[];
+  byEnvelope: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The stored secrets, read again when the file has changed. */
+function storedSecrets(context: Context): () => Promise<Stored> {
+  let [readAt, changedAt] = [Number.NEGATIVE_INFINITY, -1];
+  let stored: Stored = { all: [], unbound: [], byEnvelope: new Map() };
+  return async () => {
+    // Not the clock on the wall, which can be set back.
+    const now = performance.now();
+    if (now - readAt < FRESH_MS) return stored;
+    readAt = now;
+    const changed = await stat(`${configDir()}/webhook-secrets.json`).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    );
+    if (changed === changedAt) return stored;
+    stored = sorted(await readWebhookSecrets(configDir()));
+    changedAt = changed;
+    for (const { secret } of stored.all) context.redactor.add(secret);
+    return stored;
+  };
+}
+
+function sorted(all: readonly WebhookSecret[]): Stored {
+  const byEnvelope = new Map<string, string[]>();
+  for (const { envelopeId, secret } of all)
+    if (envelopeId !== undefined) byEnvelope.set(envelopeId, [...(byEnvelope.get(envelopeId) ?? []), secret]);
+  return { all, unbound: all.filter((one) => one.envelopeId === undefined), byEnvelope };
+}
+
+function secretOf({ secret }: WebhookSecret): string {
+  return secret;
+}

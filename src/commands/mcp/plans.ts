@@ -1,0 +1,184 @@
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Context } from '../../cli/context.ts';
+import { requestIdsOf } from '../../cli/request-ids.ts';
+import { settling } from '../../cli/write.ts';
+import { cancelEnvelope, isCancellable, sendEnvelope } from '../../envelopes/actions.ts';
+import { type Party, remarksOn } from '../../envelopes/completeness.ts';
+import { createBody, createEnvelope, type NewEnvelope } from '../../envelopes/create.ts';
+import { signersNamed } from '../../envelopes/named-signer.ts';
+import { remindWithGap } from '../../envelopes/reminders.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import { type Effect, ENVELOPE_STATUSES, isInFlight } from '../../kernel/vocabulary.ts';
+import { passRemarks, TemplateRoles } from '../envelopes/create/completeness.ts';
+import { withWarning } from '../envelopes/create/view.ts';
+import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';
+import { RecentReminders } from '../envelopes/recent-reminders.ts';
+import { withReminderLog } from '../envelopes/reminder-log.ts';
+import { checkedPlan, type ReplaceFlags, replaceEnvelope } from '../envelopes/replace/run.ts';
+import { costOf, notesOn } from '../envelopes/replace/view.ts';
+
+/** What would happen, as the person is to see it, and what does it. */
+export interface Plan {
+  would: {
+    action: string;
+    effect: Effect;
+    /** What is seldom meant. */
+    remarks: readonly string[];
+    envelope: Record<string, unknown>;
+  };
+  act: () => Promise<unknown>;
+}
+
+/** @throws UsageError when its signers don't fit the template; nothing is created then. */
+export async function planCreate(
+  wanted: NewEnvelope,
+  given: {
+    requestId: string;
+    /** The ID may have been used on another machine. */
+    rerun: boolean;
+    allowMissingRoles: boolean;
+  },
+  context: Context,
+): Promise<Plan> {
+  const client = await context.client();
+  const { requestId, rerun } = given;
+  const { webhookSecret: _, ...body } = createBody(wanted, requestId);
+  const roles = await new TemplateRoles(client, context).of(wanted.templateId);
+  const remarks = await passed(remarksOn(wanted.signers, roles), given.allowMissingRoles, context);
+  const ids = await requestIdsOf(context);
+  const known = await ids.read(requestId);
+  if (known.state === 'made')
+    remarks.push(
+      `${known.envelopeId} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass another requestId.`,
+    );
+  const options = { requestId, ids, rerun, signal: context.signal };
+  const open = {
+    unknown: () => `Ended before the answer came. The envelope may exist; its request id is ${requestId}.`,
+    hint: () =>
+      `Call create again with requestId ${requestId}: it looks first, and creates only what is not there.`,
+  };
+  return {
+    would: {
+      action: wanted.send ? 'create and send' : 'create a draft',
+      effect: wanted.send ? 'mails' : 'writes',
+      remarks,
+      envelope: body,
+    },
+    act: () =>
+      settling(open, context, async () => withWarning(await createEnvelope(client, wanted, options))),
+  };
+}
+
+export async function planSend(id: string, allowMissingRoles: boolean, context: Context): Promise<Plan> {
+  const client = await context.client();
+  const envelope = await client.envelopes.get(id, context.signal);
+  refuseUnless(envelope, 'sent', (status) => status === 'DRAFT');
+  const roles = await new TemplateRoles(client, context).ifTold(envelope.templateId);
+  const remarks = await passed(remarksOn(envelope.signers ?? [], roles), allowMissingRoles, context);
+  return {
+    would: { action: 'send', effect: 'mails', remarks, envelope: brief(envelope, envelope.signers) },
+    act: () => settled(id, 'sent', context, () => sendEnvelope(client, id, context.signal)),
+  };
+}
+
+export async function planCancel(id: string, reason: string | undefined, context: Context): Promise<Plan> {
+  const client = await context.client();
+  const envelope = await client.envelopes.get(id, context.signal);
+  refuseUnless(envelope, 'cancelled', (status) => isCancellable(status, false));
+  return {
+    would: { action: 'cancel', effect: 'mails', remarks: [], envelope: brief(envelope, envelope.signers) },
+    act: () => settled(id, 'cancelled', context, () => cancelEnvelope(client, id, reason, context.signal)),
+  };
+}
+
+export async function planRemind(
+  wanted: { id: string; signer: string | undefined; gapMs: number },
+  context: Context,
+): Promise<Plan> {
+  const { id, signer, gapMs } = wanted;
+  const client = await context.client();
+  const envelope = await client.envelopes.get(id, context.signal);
+  refuseUnless(envelope, 'reminded', isInFlight);
+  const recent = await RecentReminders.read(signer, context);
+  const asked = signer === undefined ? open(envelope) : signersNamed(envelope, signer);
+  const remind = async () => {
+    let acted: { envelope: Envelope } | undefined;
+    await withReminderLog(context, { required: gapMs > 0 }, async (log) => {
+      acted = await remindWithGap(client, log, wanted, context.signal);
+    });
+    return acted ?? { envelope };
+  };
+  return {
+    would: {
+      action: 'remind',
+      effect: 'mails',
+      remarks: recent?.of(id) ?? [],
+      envelope: brief(envelope, asked),
+    },
+    act: () => settled(id, 'reminded', context, remind),
+  };
+}
+
+export async function planReplace(id: string, flags: ReplaceFlags, context: Context): Promise<Plan> {
+  const plan = await checkedPlan(id, flags, context);
+  const { old, made, wanted, signers, steps } = plan;
+  const isKept = (await keptSecretOf(id, context)) !== undefined;
+  const notes = made === undefined ? notesOn(old, signers, { wanted, isKept }) : [];
+  const { webhookSecret: _, ...body } = wanted;
+  return {
+    would: {
+      action: `replace: ${steps.join(', ') || 'nothing is left to do'}`,
+      effect: flags.draft ? 'writes' : 'mails',
+      remarks: [costOf(plan), ...notes],
+      envelope: { old: brief(old, old.signers), new: body },
+    },
+    act: () => replaceEnvelope(id, flags, context),
+  };
+}
+
+/** What the service would refuse is said before anybody is asked; of a status that nobody knows it decides itself. */
+function refuseUnless(envelope: Envelope, verb: string, can: (status: string) => boolean): void {
+  const status = envelope.status ?? '';
+  if (can(status) || !ENVELOPE_STATUSES.some((known) => known === status)) return;
+  throw new ServiceError('INVALID_STATE', `${envelope.id} is ${status} and can't be ${verb}.`, {
+    status: 400,
+  });
+}
+
+async function passed(
+  remarks: ReturnType<typeof remarksOn>,
+  allowMissing: boolean,
+  context: Context,
+): Promise<string[]> {
+  await passRemarks(
+    remarks,
+    { allowMissing, asks: false, question: '', otherwise: 'nothing was done' },
+    context,
+  );
+  return remarks.map(({ text }) => text);
+}
+
+/** A stop tears it not off, and what is not known is said with what to do then. */
+async function settled(
+  id: string,
+  done: string,
+  context: Context,
+  act: () => Promise<{ envelope: Envelope }>,
+): Promise<Envelope> {
+  const write = {
+    unknown: () => `Ended before the answer came. It is not known whether ${id} was ${done}.`,
+    hint: () => `Look where ${id} stands before anything is done again.`,
+  };
+  return (await settling(write, context, act)).envelope;
+}
+
+function open({ signers }: Envelope): Signer[] {
+  return (signers ?? []).filter(({ status }) => status !== 'SIGNED' && status !== 'DECLINED');
+}
+
+/** What tells an envelope from others, and whom it is about. */
+function brief(envelope: Envelope, signers: readonly (Party & Signer)[] | null | undefined) {
+  const { id, status, subject, templateName, signingOrder, expiresAt } = envelope;
+  const people = (signers ?? []).map(({ name, email, role, order }) => ({ name, email, role, order }));
+  return { id, status, subject, templateName, signingOrder, expiresAt, signers: people };
+}

@@ -1,0 +1,25 @@
+import type { Context } from '../../cli/context.ts';
+import { NetworkError } from '../../kernel/errors.ts';
+import type { Profile } from '../../profiles/profile.ts';
+import { verifyKey } from '../../profiles/verify.ts';
+
+/**
+ * Asks the service with the key of a profile that is about to be stored.
+ * @throws NetworkError that says how to store it all the same, when the service can't be reached.
+ */
+export async function checkKey(profile: Profile, context: Context): Promise<void> {
+  try {
+    await verifyKey(await context.clientOf(profile), context.signal);
+  } catch (error) {
+    if (!(error instanceof NetworkError)) throw error;
+    const { message, hint, maybeReceived } = error;
+    // What `profiles show` shows is another profile: this one is not stored yet.
+    const own =
+      hint === undefined || hint.includes('profiles show') ? 'Check the address and the network.' : hint;
+    throw new NetworkError(error.code === 'TIMEOUT' ? 'TIMEOUT' : 'NETWORK', message, {
+      cause: error,
+      maybeReceived,
+      hint: `${own} Nothing was stored. To store it without asking the service, add --no-verify.`,
+    });
+  }
+}

@@ -1,0 +1,156 @@
+import * as Flags from '@oclif/core/flags';
+import type { Context } from '../../cli/context.ts';
+import { readSecret } from '../../cli/input/secrets.ts';
+import type { ProfileChanges } from '../../profiles/edit.ts';
+import type { Placed } from '../../profiles/key-place.ts';
+
+/** What `profiles add` and `profiles edit` take beside the name. Secrets are never the value of a flag. */
+export const profileFlags = {
+  'api-key-stdin': Flags.boolean({
+    description: 'read the API key from stdin',
+    helpGroup: 'KEY',
+    exclusive: ['api-key-command', 'api-key-file'],
+  }),
+  'api-key-file': Flags.string({
+    description: 'read the API key from a file',
+    helpGroup: 'KEY',
+    helpValue: 'FILE',
+  }),
+  'api-key-command': Flags.string({
+    description: 'command that prints the API key, run each time the key is needed',
+    helpGroup: 'KEY',
+    helpValue: 'CMD',
+    exclusive: ['api-key-file'],
+  }),
+  keychain: Flags.boolean({
+    description: 'store the API key in the system keychain instead of the profiles file',
+    helpGroup: 'KEY',
+    allowNo: true,
+    exclusive: ['api-key-command'],
+  }),
+  'insecure-http': Flags.boolean({ description: 'allow an http:// base URL on another machine' }),
+  index: Flags.boolean({
+    description: 'keep a local index of envelopes, for `find` (default)',
+    allowNo: true,
+  }),
+  bucket: Flags.string({
+    description: 'bucket the signed documents are in',
+    helpGroup: 'STORAGE',
+    helpValue: 'NAME',
+  }),
+  region: Flags.string({ description: 'region of the bucket', helpGroup: 'STORAGE', helpValue: 'NAME' }),
+  endpoint: Flags.string({
+    description: 'URL of an S3-compatible service other than AWS',
+    helpGroup: 'STORAGE',
+    helpValue: 'URL',
+  }),
+  'path-style': Flags.boolean({
+    description: 'put the bucket in the path, not the host name (default with --endpoint)',
+    helpGroup: 'STORAGE',
+    allowNo: true,
+  }),
+  'aws-profile': Flags.string({
+    description: 'AWS profile with the credentials and endpoint',
+    helpGroup: 'STORAGE',
+    helpValue: 'NAME',
+  }),
+  'access-key-id': Flags.string({
+    description: 'access key ID, if not from the AWS default chain; you are prompted for its secret',
+    helpGroup: 'STORAGE',
+    helpValue: 'ID',
+  }),
+  'secret-access-key-stdin': Flags.boolean({
+    description: 'read the secret access key from stdin',
+    helpGroup: 'STORAGE',
+    exclusive: ['api-key-stdin'],
+  }),
+  'secret-access-key-file': Flags.string({
+    description: 'read the secret access key from a file',
+    helpGroup: 'STORAGE',
+    helpValue: 'FILE',
+  }),
+};
+
+interface ProfileFlagValues {
+  'base-url'?: string | undefined;
+  'api-key-stdin'?: boolean;
+  'api-key-file'?: string | undefined;
+  'api-key-command'?: string | undefined;
+  'insecure-http'?: boolean;
+  index?: boolean | undefined;
+  bucket?: string | undefined;
+  region?: string | undefined;
+  endpoint?: string | undefined;
+  'path-style'?: boolean | undefined;
+  'aws-profile'?: string | undefined;
+  'access-key-id'?: string | undefined;
+  'secret-access-key-stdin'?: boolean;
+  'secret-access-key-file'?: string | undefined;
+}
+
+/** The changes that flags, files, stdin and prompts ask for. `needsKey`: a new profile, which must get a key. */
+export async function readProfileChanges(
+  flags: ProfileFlagValues,
+  options: { needsKey: boolean },
+  context: Context,
+): Promise<ProfileChanges> {
+  return {
+    baseUrl: flags['base-url'],
+    insecureHttp: flags['insecure-http'],
+    index: flags.index,
+    apiKeyCommand: flags['api-key-command'],
+    apiKey: await readKey(flags, options.needsKey, context),
+    bucket: flags.bucket,
+    region: flags.region,
+    endpoint: flags.endpoint,
+    pathStyle: flags['path-style'],
+    awsProfile: flags['aws-profile'],
+    accessKeyId: flags['access-key-id'],
+    secretAccessKey: await readStorageSecret(flags, context),
+  };
+}
+
+/** Says when a key that was meant for the keychain is kept in the file. */
+export function notePlace({ refused }: Placed, context: Context): void {
+  if (refused)
+    context.notice(`${refused.message} The key is kept in the profiles file, readable by you alone.`);
+}
+
+async function readKey(
+  flags: ProfileFlagValues,
+  needsKey: boolean,
+  context: Context,
+): Promise<string | undefined> {
+  if (flags['api-key-command'] !== undefined) return undefined;
+  const given = flags['api-key-stdin'] === true || flags['api-key-file'] !== undefined;
+  if (!given && !needsKey) return undefined;
+  const fromEnvironment = process.env.ESIGN_API_KEY?.trim();
+  if (!given && fromEnvironment) {
+    context.redactor.add(fromEnvironment);
+    return fromEnvironment;
+  }
+  return readSecret(
+    {
+      what: 'API key',
+      fromStdin: flags['api-key-stdin'],
+      file: flags['api-key-file'],
+      hint: 'Pipe it in with --api-key-stdin, or give --api-key-file or --api-key-command.',
+    },
+    context,
+  );
+}
+
+async function readStorageSecret(flags: ProfileFlagValues, context: Context): Promise<string | undefined> {
+  const given = flags['secret-access-key-stdin'] === true || flags['secret-access-key-file'] !== undefined;
+  const wanted = given || Boolean(flags['access-key-id']);
+  if (!wanted) return undefined;
+  return readSecret(
+    {
+      what: 'secret access key',
+      fromStdin: flags['secret-access-key-stdin'],
+      file: flags['secret-access-key-file'],
+      hint: 'Give --secret-access-key-file FILE or --secret-access-key-stdin.',
+    },
+    context,
+  );
+}

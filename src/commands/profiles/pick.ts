@@ -1,0 +1,30 @@
+import { choose } from '../../cli/prompts/prompts.ts';
+import { NoProfileError, UsageError } from '../../kernel/errors.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { padded, safeLine, widthOf } from '../../output/text.ts';
+import type { Profiles } from '../../profiles/profile.ts';
+
+/**
+ * The name of a stored profile, chosen by the person at the terminal.
+ * @throws UsageError where nobody can be asked.
+ */
+export async function pickProfile(store: Profiles, terminal: Terminal): Promise<string> {
+  const profiles = Object.entries(store.profiles);
+  if (profiles.length === 0) {
+    throw new NoProfileError('There is no profile yet.', {
+      hint: 'Add one: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.',
+    });
+  }
+  if (!terminal.canAsk) {
+    throw new UsageError('Missing argument NAME: the profile to use from now on.', {
+      hint: `Profiles: ${profiles.map(([name]) => name).join(', ')}.`,
+    });
+  }
+  const width = Math.max(...profiles.map(([name]) => widthOf(safeLine(name))));
+  const choices = profiles.map(([name, { baseUrl }]) => ({
+    value: name,
+    name: `${padded(safeLine(name), width)}  ${safeLine(baseUrl)}${name === store.current ? '  (current)' : ''}`,
+    short: safeLine(name),
+  }));
+  return choose('Which profile?', choices, store.current);
+}

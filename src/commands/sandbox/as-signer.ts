@@ -1,0 +1,35 @@
+import type { Envelope } from '../../api/schemas.ts';
+import type { Context } from '../../cli/context.ts';
+import { theSignersOf } from '../../envelopes/named-signer.ts';
+import { isNotFound, ServiceError } from '../../kernel/errors.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+
+/**
+ * Does something in the sandbox in the name of a signer.
+ * @throws ServiceError that names the signers, when it is none of them.
+ */
+export async function asSigner(
+  id: string,
+  signer: string | undefined,
+  context: Context,
+  act: () => Promise<Envelope>,
+): Promise<Envelope> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'INVALID_STATE')
+      throw new ServiceError(error.code, error.message, {
+        status: error.status,
+        hint: `See its status: \`${command('envelopes', 'get', id)}\`.`,
+      });
+    if (!isNotFound(error)) throw error;
+    // Where there is no such envelope either, this says so.
+    const envelope = await (await context.client()).envelopes.get(id, context.signal);
+    if (signer === undefined) throw error;
+    const { code, status } = error;
+    throw new ServiceError(code, `${signer} is not a signer of ${id}`, {
+      status,
+      hint: theSignersOf(envelope),
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { constants } from 'node:os';
+import { signals } from '../../../cli/boot/process.ts';
+import type { Context } from '../../../cli/context.ts';
+import { stoppedBy } from '../../../cli/signals.ts';
+import { UsageError } from '../../../kernel/errors.ts';
+import { diskReason } from '../../../kernel/files/disk-reason.ts';
+import { temporaryFolder } from '../../../kernel/files/temporary-folder.ts';
+import { childEnvironment } from '../../../kernel/process/child-environment.ts';
+import { endTree } from '../../../kernel/process/process-tree.ts';
+import { waitingSign } from '../../../output/waiting-sign.ts';
+import type { Sandbox } from '../../../sandbox/index.ts';
+import { readSeedFile } from '../seed-file.ts';
+
+/** Settings of the caller that would lead the command to another service or bucket. */
+const FOREIGN = /^(AWS_.*|ESIGN_(BASE_URL|API_KEY|PROFILE|SANDBOX_URL|WEBHOOK_SECRET|BUCKET.*))$/i;
+/** Signals after which this process ends by the same one; it says the others as a shell does. */
+const PASSED_ON: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** Runs a command with a sandbox of its own, ends with its exit code or signal, and leaves nothing behind. */
+export async function runInSandbox(
+  command: readonly string[],
+  { seed }: { seed?: string | undefined },
+  context: Context,
+): Promise<void> {
+  const { startSandbox } = await import('../../../sandbox/index.ts');
+  const read = seed === undefined ? undefined : await readSeedFile(seed, context);
+  const { path: dataDir, remove } = await temporaryFolder('esign-sandbox-');
+  let sandbox: Sandbox | undefined;
+  let child: ChildProcess | undefined;
+  // Where the process has to end before this one could clear away.
+  const forget = signals.lastWords(() => {
+    endAll(child);
+    rmSync(dataDir, { recursive: true, force: true });
+    return '';
+  });
+  try {
+    const options = { dataDir, host: '127.0.0.1', port: 0, seed: read };
+    sandbox = await context.waiting('Starting the sandbox', () => startSandbox(options));
+    context.signal.throwIfAborted();
+    // From here on the terminal is the command's.
+    waitingSign.hold();
+    child = start(command, sandbox);
+    const { code, signal } = await endOf(child, command, context.signal);
+    if (signal !== null && PASSED_ON.includes(signal) && !context.signal.aborted) signals.interrupt(signal);
+    process.exitCode = code ?? 128 + constants.signals[signal ?? 'SIGKILL'];
+  } finally {
+    endAll(child);
+    await sandbox?.close();
+    await remove();
+    forget();
+  }
+}
+
+/** On a terminal the command is in our group, so that it can read and Ctrl-C reaches it; else it leads one of its own. */
+function start([file = '', ...words]: readonly string[], sandbox: Sandbox): ChildProcess {
+  const { baseUrl, apiKey, bucket, accessKeyId, secretAccessKey, endpoint, region } = sandbox;
+  const own = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
+  const more = {
+    ESIGN_BASE_URL: baseUrl,
+    ESIGN_API_KEY: apiKey,
+    ESIGN_SANDBOX_URL: new URL(baseUrl).origin,
+    ESIGN_BUCKET: bucket,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_REGION: region,
+  };
+  const env = childEnvironment(more, [], Object.fromEntries(own));
+  return spawn(file, words, { env, stdio: 'inherit', detached: leadsGroup() });
+}
+
+function leadsGroup(): boolean {
+  return process.platform !== 'win32' && !process.stdin.isTTY;
+}
+
+/** What the command has left running; on a terminal that is in our own group and stays. */
+function endAll(child: ChildProcess | undefined): void {
+  if (child?.pid === undefined) return;
+  if (leadsGroup()) endTree(child.pid);
+  else child.kill('SIGKILL');
+}
+
+function endOf(
+  child: ChildProcess,
+  [file = '']: readonly string[],
+  stop: AbortSignal,
+): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  return new Promise((resolve, reject) => {
+    const pass = () => {
+      const signal = stoppedBy(stop) ?? 'SIGTERM';
+      // The terminal has told the whole group of Ctrl-C.
+      if (leadsGroup() && child.pid !== undefined) tell(-child.pid, signal);
+      else if (signal !== 'SIGINT') child.kill(signal);
+    };
+    stop.addEventListener('abort', pass, { once: true });
+    if (stop.aborted) pass();
+    child.once('error', (error) => {
+      const hint = 'Give a program on PATH, or its path; for a line of shell: sh -c "…".';
+      reject(new UsageError(`Can't run ${file} (${diskReason(error)}).`, { cause: error, hint }));
+    });
+    child.once('exit', (code, signal) => {
+      stop.removeEventListener('abort', pass);
+      resolve({ code, signal });
+    });
+  });
+}
+
+function tell(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(group, signal);
+  } catch {
+    // It has ended by itself.
+  }
+}

@@ -1,0 +1,70 @@
+import { WaitTimeoutError } from '../../../kernel/errors.ts';
+import { waitExpired } from '../../../kernel/wait-expired.ts';
+import type { ListView } from '../../../output/list.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { inColumns, safeLine, truncate } from '../../../output/text.ts';
+import { relativeTime } from '../../../output/time.ts';
+import type { SandboxControl, SandboxMail } from '../../../sandbox-control/control.ts';
+
+/** So long one request waits at most: shorter than any sensible time-out. */
+const WAIT_AT_ONCE_MS = 5_000;
+
+export interface MailFlags {
+  to?: string | undefined;
+  envelope?: string | undefined;
+  wait?: number | undefined;
+}
+
+/**
+ * The mails of the sandbox. With `wait` the first one is waited for.
+ * @throws WaitTimeoutError when none came by then.
+ */
+export async function readMails(
+  { to, envelope, wait }: MailFlags,
+  context: { sandbox: () => Promise<Pick<SandboxControl, 'mails'>>; signal: AbortSignal },
+): Promise<SandboxMail[]> {
+  const sandbox = await context.sandbox();
+  const filter = { to, envelopeId: envelope };
+  if (wait === undefined) return sandbox.mails(filter, context.signal);
+  const until = performance.now() + wait;
+  for (;;) {
+    const left = Math.max(0, Math.round(until - performance.now()));
+    const waitMs = Math.min(left, WAIT_AT_ONCE_MS);
+    const mails = await sandbox.mails({ ...filter, waitMs }, context.signal);
+    if (mails.length > 0) return mails;
+    if (left <= waitMs) break;
+  }
+  throw new WaitTimeoutError(waitExpired('email', wait, { to, envelope }), {
+    hint: 'Signers are mailed when an envelope is sent: `esign sandbox mails` shows all mails.',
+  });
+}
+
+/** Emails for a person: one line each, and below it the link to the signing page, which is never cut. */
+export function renderMails(mails: readonly SandboxMail[], terminal: Terminal, now: number): string {
+  const heads = inColumns(
+    mails.map(({ at, kind, to }) => [relativeTime(at, now), kind, to].map((text) => safeLine(text))),
+  );
+  return mails
+    .map(({ subject, link }, index) => {
+      const head = `${heads[index]?.trimEnd() ?? ''}  ${terminal.style('bold', safeLine(subject))}`;
+      const url = link === null ? '' : `  ${safeLine(link)}\n`;
+      return `${truncate(head, terminal.columns)}\n${url}`;
+    })
+    .join('');
+}
+
+/** The mails as a list; the link is the signing page. */
+export function mailList(now: number): ListView<SandboxMail> {
+  return {
+    id: (mail) => mail.id,
+    empty: 'The sandbox has sent no such mail. Signers are mailed when an envelope is sent.',
+    columns: [
+      { key: 'at', header: 'SENT', value: (mail) => mail.at, show: (mail) => relativeTime(mail.at, now) },
+      { key: 'kind', header: 'KIND', value: (mail) => mail.kind },
+      { key: 'to', header: 'TO', value: (mail) => mail.to },
+      { key: 'subject', header: 'SUBJECT', value: (mail) => mail.subject },
+      { key: 'envelopeId', header: 'ENVELOPE', value: (mail) => mail.envelopeId },
+      { key: 'link', header: 'LINK', value: (mail) => mail.link ?? '', fixed: true },
+    ],
+  };
+}

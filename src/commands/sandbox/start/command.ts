@@ -1,0 +1,77 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../../cli/command.ts';
+import { rateLimitFlag } from '../../../cli/flags.ts';
+import { runSandbox } from './run.ts';
+
+export default class SandboxStart extends EsignCommand {
+  static override summary = 'Run the complete e-signature service on this machine. No account needed.';
+  static override description =
+    'Runs the complete API, an S3-compatible bucket for the documents, webhooks, and its own clock, until you stop it. Adds a profile `sandbox`, which becomes the current one if you have none.';
+  static override examples = [
+    '<%= config.bin %> sandbox start',
+    '<%= config.bin %> sandbox start --ephemeral --port 0 --json',
+    '<%= config.bin %> sandbox start --data ./sandbox-data --rate-limit 40/3s',
+    '<%= config.bin %> sandbox start --ephemeral --seed seed.yaml',
+  ];
+  static override flags = {
+    port: Flags.integer({
+      description: 'port of the API; 0 for any free port',
+      default: 4010,
+      helpValue: 'N',
+      min: 0,
+      max: 65_535,
+    }),
+    'bucket-port': Flags.integer({
+      description: 'port of the bucket (default: --port plus 1000)',
+      helpValue: 'N',
+      min: 0,
+      max: 65_535,
+    }),
+    host: Flags.string({ description: 'address to bind', default: '127.0.0.1', helpValue: 'ADDRESS' }),
+    data: Flags.string({
+      description: 'folder to store the state in',
+      helpValue: 'DIR',
+      exclusive: ['ephemeral'],
+    }),
+    ephemeral: Flags.boolean({ description: 'delete everything on exit' }),
+    'rate-limit': rateLimitFlag({
+      helpGroup: 'SERVICE',
+      description: 'requests per key and time window (default 10000/15m)',
+      helpValue: '40/3s',
+    }),
+    quota: Flags.integer({
+      helpGroup: 'SERVICE',
+      description: 'envelopes per month (default: no limit)',
+      min: 0,
+      helpValue: 'N',
+    }),
+    choice: Flags.string({
+      helpGroup: 'SERVICE',
+      description: 'behavior where the API document is ambiguous; see `sandbox choices`',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'NAME=VALUE',
+    }),
+    faults: Flags.string({
+      aliases: ['fault'],
+      helpGroup: 'SERVICE',
+      description: 'JSON file with faults to inject; see `sandbox faults`',
+      helpValue: 'FILE',
+    }),
+    seed: Flags.string({
+      helpGroup: 'SERVICE',
+      description: 'YAML or JSON file with the initial data; see `sandbox seed`',
+      helpValue: 'FILE',
+    }),
+    'save-profile': Flags.boolean({
+      description: 'add or update the profile `sandbox`',
+      default: true,
+      allowNo: true,
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(SandboxStart);
+    await runSandbox(flags, this.context(flags));
+  }
+}

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { isLoopback } from '../../../api/base-url.ts';
+import type { Context } from '../../../cli/context.ts';
+import { readJsonObject } from '../../../cli/input/files.ts';
+import { readPairs } from '../../../cli/input/pairs.ts';
+import { untilAborted } from '../../../cli/signals.ts';
+import { configDir, stateDir } from '../../../kernel/files/paths.ts';
+import { type TemporaryFolder, temporaryFolder } from '../../../kernel/files/temporary-folder.ts';
+import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
+import { writeJsonLine } from '../../../output/json.ts';
+import { putProfile, removeProfile } from '../../../profiles/edit.ts';
+import type { Profile } from '../../../profiles/profile.ts';
+import { updateProfiles } from '../../../profiles/update-store.ts';
+import type { Sandbox } from '../../../sandbox/index.ts';
+import { readSeedFile } from '../seed-file.ts';
+import { renderSandbox } from '../views.ts';
+
+interface SandboxFlags {
+  port: number;
+  'bucket-port'?: number | undefined;
+  host: string;
+  data?: string | undefined;
+  ephemeral: boolean;
+  'rate-limit'?: { requests: number; seconds: number } | undefined;
+  quota?: number | undefined;
+  choice?: string[] | undefined;
+  faults?: string | undefined;
+  seed?: string | undefined;
+  'save-profile': boolean;
+}
+
+const PROFILE = 'sandbox';
+
+/** Runs a sandbox until a signal comes. */
+export async function runSandbox(flags: SandboxFlags, context: Context): Promise<void> {
+  const { startSandbox } = await import('../../../sandbox/index.ts');
+  const choices = readPairs(flags.choice, 'choice');
+  const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
+  const seed = flags.seed === undefined ? undefined : await readSeedFile(flags.seed, context);
+  const temporary = flags.ephemeral ? await temporaryFolder('esign-sandbox-') : undefined;
+  const folder = dataFolder(flags, temporary);
+  let sandbox: Sandbox | undefined;
+  try {
+    const options = {
+      dataDir: folder,
+      host: flags.host,
+      port: flags.port,
+      bucketPort: flags['bucket-port'],
+      rateLimit: flags['rate-limit'],
+      quota: flags.quota,
+      choices,
+      faults,
+      seed,
+      tell: (line: string) => context.notice(line),
+    };
+    sandbox = await context.waiting('Starting the sandbox', () => startSandbox(options));
+    // Only now: reading a large state would take twice as long.
+    preferLowMemory();
+    const saved = flags['save-profile'] ? await saveProfile(sandbox, flags.ephemeral) : undefined;
+    await announce(sandbox, { current: saved?.current, host: flags.host }, context);
+    await untilAborted(context.signal);
+    if (saved && flags.ephemeral) await dropProfile(sandbox, saved.before);
+  } finally {
+    await sandbox?.close();
+    await temporary?.remove();
+  }
+  if (!context.json)
+    context.notice(
+      flags.ephemeral ? 'Stopped; everything is forgotten.' : `Stopped. The state is kept in ${folder}.`,
+    );
+}
+
+function dataFolder({ data, port }: SandboxFlags, temporary: TemporaryFolder | undefined): string {
+  // A folder per port, so that two sandboxes never share one.
+  return temporary?.path ?? data ?? join(stateDir(), 'sandbox', String(port));
+}
+
+interface Saved {
+  /** The name of the profile that is current now. */
+  current: string | undefined;
+  /** What stood in its place and still counts. */
+  before: Profile | undefined;
+}
+
+async function saveProfile(sandbox: Sandbox, ephemeral: boolean): Promise<Saved> {
+  const { baseUrl, apiKey, bucket, region, endpoint, accessKeyId, secretAccessKey } = sandbox;
+  const storage = { bucket, region, endpoint, pathStyle: true, accessKeyId, secretAccessKey };
+  let before: Profile | undefined;
+  const { current } = await updateProfiles(configDir(), (profiles) => {
+    before = profiles.profiles[PROFILE];
+    putProfile(profiles, PROFILE, { baseUrl, apiKey, storage, ...(ephemeral ? { ephemeral } : {}) });
+  });
+  return { current, before: before?.ephemeral ? undefined : before };
+}
+
+/** The profile of an ephemeral sandbox goes with it, unless it is another one's by now. */
+async function dropProfile({ apiKey }: Sandbox, before: Profile | undefined): Promise<void> {
+  await updateProfiles(configDir(), (store) => {
+    if (store.profiles[PROFILE]?.apiKey !== apiKey) return;
+    if (before) store.profiles[PROFILE] = before;
+    else removeProfile(store, PROFILE);
+  });
+}
+
+async function announce(
+  sandbox: Sandbox,
+  facts: { current: string | undefined; host: string },
+  context: Context,
+): Promise<void> {
+  const { close: _close, control: _control, keys, ...ready } = sandbox;
+  const bound = facts.host.includes(':') ? `[${facts.host}]` : facts.host;
+  if (!isLoopback(new URL(`http://${bound}`))) {
+    context.notice(`Bound to ${facts.host}: others on the network can reach this sandbox.`);
+  }
+  if (context.json)
+    return writeJsonLine({ type: 'ready', ...ready, ...(keys.length > 0 ? { keys } : {}) }, context.terminal);
+  context.terminal.err(renderSandbox(ready, facts.current, context.terminal));
+}

@@ -1,0 +1,97 @@
+import { type PathLike, statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import { type ManifestEntry, parseLine, readManifest, staysInside } from './manifest.ts';
+
+/** A line of a list: the file that it names, or why it names none. */
+export type ListLine =
+  | { file: PathLike; entry: ManifestEntry; problem?: undefined }
+  | { file?: undefined; problem: string };
+
+/** The list of hashes of one folder. */
+export interface HashList {
+  dir: string;
+  lines: readonly ListLine[];
+  /** Hashes by the file they are for, whatever name leads to it. */
+  byIdentity(): ReadonlyMap<string, readonly string[]>;
+}
+
+/** A hash that a list has for a file. */
+export interface Expected {
+  sha256: string;
+  dir: string;
+}
+
+/** The lists of hashes on the way from files up to the root, each read once. */
+export class HashLists {
+  readonly #lists = new Map<string, Promise<HashList>>();
+
+  /** The list of a folder; without lines where there is none. @throws UsageError when it can't be read. */
+  of(dir: string): Promise<HashList> {
+    let list = this.#lists.get(dir);
+    if (list === undefined) {
+      list = readList(dir);
+      list.catch(() => undefined);
+      this.#lists.set(dir, list);
+    }
+    return list;
+  }
+
+  /** What all lists from the file's folder upward have for it, also where the file is a link. */
+  async expectedOf(file: PathLike, folder: string): Promise<Expected[]> {
+    const identity = identityOf(file);
+    const found: Expected[] = [];
+    for (const dir of await foldersAbove(file, folder)) {
+      const list = await this.of(dir);
+      if (list.lines.length === 0) continue;
+      for (const sha256 of list.byIdentity().get(identity) ?? []) found.push({ sha256, dir });
+    }
+    return found;
+  }
+}
+
+/** A folder and all above it. */
+export function upward(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...upward(above)];
+}
+
+async function foldersAbove(file: PathLike, folder: string): Promise<Set<string>> {
+  const real = await realpath(file).catch(() => undefined);
+  return new Set([...upward(resolve(folder)), ...(real === undefined ? [] : upward(dirname(real)))]);
+}
+
+async function readList(dir: string): Promise<HashList> {
+  const lines = (await readManifest(dir))
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+    .map((line) => lineOf(dir, line));
+  let byIdentity: Map<string, string[]> | undefined;
+  return { dir, lines, byIdentity: () => (byIdentity ??= indexed(lines)) };
+}
+
+function lineOf(dir: string, line: string): ListLine {
+  const entry = parseLine(line);
+  if (entry === undefined) return { problem: `Invalid line: ${Buffer.from(line, 'latin1').toString()}` };
+  const { name, bytes } = entry;
+  if (!staysInside(name)) return { problem: `${name} is outside the folder.` };
+  const file = bytes === undefined ? join(dir, name) : Buffer.concat([Buffer.from(`${dir}${sep}`), bytes]);
+  return { file, entry };
+}
+
+function indexed(lines: readonly ListLine[]): Map<string, string[]> {
+  const index = new Map<string, string[]>();
+  for (const line of lines) {
+    if (line.file === undefined) continue;
+    const identity = identityOf(line.file);
+    const known = index.get(identity);
+    if (known === undefined) index.set(identity, [line.entry.sha256]);
+    else known.push(line.entry.sha256);
+  }
+  return index;
+}
+
+/** The same for all names of a file: other spellings, links, and other letter cases where the disk ignores them. */
+function identityOf(file: PathLike): string {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? `missing ${file.toString()}` : `${stat.dev}:${stat.ino}`;
+}

@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream';
+import { isRecord } from '../../kernel/json.ts';
+import { readBounded } from '../../kernel/streams.ts';
+
+/** An S3 error is a few hundred bytes of XML. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** The part of the SDK that sends one request. */
+interface RequestHandler<Request, Options> {
+  handle: (request: Request, options?: Options) => Promise<{ response: unknown }>;
+}
+
+/** Reads the body of every refusal in bounded memory and time: the SDK would collect it whole, however long it is. */
+export function boundErrorBodies<Request, Options>(
+  handler: RequestHandler<Request, Options>,
+  timeoutMs: number,
+): void {
+  const handle = handler.handle.bind(handler);
+  handler.handle = async (request, options) => {
+    const answer = await handle(request, options);
+    const { response } = answer;
+    if (isRecord(response) && Number(response.statusCode) >= 300 && response.body instanceof Readable)
+      response.body = await errorBody(response.body, timeoutMs);
+    return answer;
+  };
+}
+
+/** The body, or nothing where it is too long or stalls: the status then has to say what is wrong. */
+async function errorBody(body: Readable, timeoutMs: number): Promise<Uint8Array> {
+  const timer = setTimeout(() => body.destroy(), timeoutMs);
+  try {
+    return await readBounded(body, MAX_ERROR_BYTES);
+  } catch {
+    return new Uint8Array();
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,45 @@
+import type { Element } from '../asn1.ts';
+
+const UTF8 = 0x0c;
+const PRINTABLE = 0x13;
+const TELETEX = 0x14;
+const IA5 = 0x16;
+const BMP = 0x1e;
+
+/**
+ * A distinguished name as one text per relative name, so that two spellings of the same name are equal: letter case and
+ * repeated spaces don't count (RFC 5280, 7.1), nor does the type of string.
+ */
+export function nameOf(name: Element): string[] {
+  return name.parts.map(({ parts }) =>
+    parts
+      .map((attribute) => `${attribute.part(0).oid}=${attributeValue(attribute.part(1))}`)
+      .sort()
+      .join('+'),
+  );
+}
+
+function attributeValue(value: Element): string {
+  const text = textOf(value);
+  return text === undefined ? `#${value.raw.toString('hex')}` : JSON.stringify(normalized(text));
+}
+
+function normalized(text: string): string {
+  return text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
+}
+
+/** Undefined for what isn't a string. */
+function textOf({ raw, content }: Element): string | undefined {
+  switch (raw[0]) {
+    case UTF8:
+      return content.toString('utf8');
+    case PRINTABLE:
+    case IA5:
+    case TELETEX:
+      return content.toString('latin1');
+    case BMP:
+      return content.length % 2 === 0 ? Buffer.from(content).swap16().toString('utf16le') : undefined;
+    default:
+      return undefined;
+  }
+}

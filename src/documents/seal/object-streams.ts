@@ -1,0 +1,64 @@
+import { ended, type PdfBytes } from './pdf-bytes.ts';
+import { CutShortError, PdfParser } from './pdf-parser.ts';
+import { countOf, nameOf, type PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
+import { unpack } from './streams.ts';
+
+/** Objects that one update may add; validation data are some dozens. */
+export const MAX_OBJECTS = 10_000;
+/** What a reader that repairs damaged files would take for an object or a trailer of its own. */
+export const HIDDEN_STRUCTURE = /\d\s+obj|endobj|endstream|trailer|xref/;
+
+const KEYS = new Set(['Type', 'N', 'First', 'Length', 'Filter', 'DecodeParms']);
+const INDEX = /^[ \r\n]*(?:(?:0|[1-9]\d{0,6})[ \r\n]+)+$/;
+const WHITE = /^[ \r\n]*$/;
+
+/** Reads the objects of an added object stream in order, and accounts for all of its bytes. @throws UnreadablePdfError. */
+export function packedObjects(
+  bytes: PdfBytes,
+  stream: PdfStream,
+): readonly { number: number; value: PdfValue }[] {
+  const { dict } = stream;
+  const [count, first] = [countOf(dict.get('N')), countOf(dict.get('First'))];
+  require([...dict.entries.keys()].every((key) => KEYS.has(key)), 'another kind of object stream');
+  require(nameOf(dict.get('Type')) === 'ObjStm' &&
+    count !== undefined &&
+    first !== undefined, 'no object stream');
+  const data = unpack(bytes, stream);
+  const text = data.toString('latin1');
+  const index = `${text.slice(0, first)} `;
+  require(count <= MAX_OBJECTS &&
+    INDEX.test(index) &&
+    !HIDDEN_STRUCTURE.test(text), 'no plain object stream');
+  const numbers = index
+    .trim()
+    .split(/[ \r\n]+/)
+    .map(Number);
+  require(numbers.length === 2 * count, 'an object stream with another count');
+  const parser = new PdfParser(ended(data), { at: first, isStrict: true });
+  const skipTo = (at: number) =>
+    require(parser.position <= at && WHITE.test(text.slice(parser.position, at)), 'gaps');
+  const found = Array.from({ length: count }, (_, place) => {
+    skipTo(first + (numbers[2 * place + 1] ?? 0));
+    return { number: numbers[2 * place] ?? 0, value: complete(() => parser.value()) };
+  });
+  skipTo(text.length);
+  return found;
+}
+
+/** @throws UnreadablePdfError also where the bytes end inside a value. */
+export function complete<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof CutShortError) throw refused('an object that is cut short');
+    throw error;
+  }
+}
+
+export function require(condition: boolean, what: string): asserts condition {
+  if (!condition) throw refused(what);
+}
+
+function refused(what: string): UnreadablePdfError {
+  return new UnreadablePdfError(`What was added is not a plain update: ${what}.`);
+}

@@ -1,0 +1,98 @@
+import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/schemas.ts';
+import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
+import { timeOf } from '../kernel/clock.ts';
+import { isNotFound } from '../kernel/errors.ts';
+import { showsMarker } from './markers.ts';
+
+/** A walk over the envelopes that carry markers of esign. */
+export interface MarkedWalk {
+  signal?: AbortSignal | undefined;
+  /**
+   * Leaves out what was created before this time (ms, by the service's clock; asked for once a reply has told it) where the
+   * list shows times. This machine's clock may be wrong: no walk that relies on it may be followed by a create.
+   */
+  since?: (() => number) | undefined;
+  /** Envelopes that need no GET of their own. The walk adds each one it has read, so that the next walk skips it. */
+  known?: Set<string> | undefined;
+}
+
+/** How many envelopes are read at the same time. */
+const CONCURRENCY = 8;
+
+/**
+ * Every envelope that carries a marker (request ID, run, row, or the envelope it replaces), each once, with its metadata.
+ *
+ * A list item that shows no marker is completed with a GET: services may leave metadata out of their lists, or show it as
+ * null or empty. An item's template is not looked at. Where the list demonstrably shows markers (of another envelope), an
+ * item with null, empty, or other metadata is believed once it is ten minutes old; otherwise each walk would read every
+ * envelope that was made without esign.
+ */
+export async function* markedEnvelopes(
+  client: Client,
+  walk: MarkedWalk = {},
+): AsyncGenerator<Envelope, void, undefined> {
+  const { signal, known = new Set() } = walk;
+  const unmarked: Pick<Envelope, 'id' | 'metadata' | 'createdAt'>[] = [];
+  let listShowsMarkers = false;
+  for await (const item of itemsOf(client, walk)) {
+    const { id, metadata, createdAt } = item;
+    if (showsMarker(item)) {
+      listShowsMarkers = true;
+      yield item;
+    } else if (!known.has(id)) unmarked.push({ id, metadata, createdAt });
+  }
+  const believedBefore = listShowsMarkers
+    ? client.serviceClock.now() - CLOCK_SLACK_MS
+    : Number.NEGATIVE_INFINITY;
+  const unknown = unmarked.filter(
+    ({ metadata, createdAt }) => metadata === undefined || !(timeOf(createdAt) < believedBefore),
+  );
+  for await (const envelope of readAll(client, unknown, signal)) {
+    if (showsMarker(envelope)) yield envelope;
+    else known.add(envelope.id);
+  }
+}
+
+/** Reads envelopes by their ids, some at a time; leaves out those that don't exist. */
+async function* readAll(
+  client: Client,
+  items: readonly { id: string }[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Envelope, void, undefined> {
+  for (let at = 0; at < items.length; at += CONCURRENCY) {
+    const batch = items.slice(at, at + CONCURRENCY);
+    const read = await Promise.all(batch.map(({ id }) => readIfThere(client, id, signal)));
+    yield* read.filter((envelope) => envelope !== undefined);
+  }
+}
+
+/** The items of the list, each once. At its end, page 1 is read once more: an item may have moved there during the walk. */
+async function* itemsOf(
+  { envelopes }: Client,
+  { signal, since }: MarkedWalk,
+): AsyncGenerator<Envelope, void, undefined> {
+  if (since === undefined) return yield* envelopes.list({ signal, isThorough: true });
+  const seen = new Set<string>();
+  for await (const item of envelopes.recent(since, signal)) {
+    if (seen.has(item.id)) continue;
+    seen.add(item.id);
+    yield item;
+  }
+  const first = await envelopes.page(1, { signal });
+  for (const item of first.items) if (!seen.has(item.id) && !(timeOf(item.createdAt) < since())) yield item;
+}
+
+/** The envelope; undefined when the service has none with this id. */
+export async function readIfThere(
+  client: Client,
+  id: string,
+  signal?: AbortSignal,
+): Promise<Envelope | undefined> {
+  try {
+    return await client.envelopes.get(id, signal);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Envelope } from '../api/schemas.ts';
+import { REPLACES_KEY, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
+
+/** A metadata key that esign writes, by which an envelope is found again. */
+export type Marker = typeof REQUEST_ID_KEY | typeof RUN_KEY | typeof ROW_KEY | typeof REPLACES_KEY;
+
+const MARKERS: readonly string[] = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY, REPLACES_KEY].map((key) =>
+  key.toLowerCase(),
+);
+
+/** The value of a marker, also where the service changed the case of its key. */
+export function markerOf({ metadata }: Pick<Envelope, 'metadata'>, marker: Marker): unknown {
+  if (!metadata) return undefined;
+  if (metadata[marker] !== undefined) return metadata[marker];
+  const key = Object.keys(metadata).find((one) => one.toLowerCase() === marker.toLowerCase());
+  return key === undefined ? undefined : metadata[key];
+}
+
+/** The request ID of an envelope; undefined where it shows none. */
+export function requestIdOf(envelope: Pick<Envelope, 'metadata'>): string | undefined {
+  const id = markerOf(envelope, REQUEST_ID_KEY);
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** True when the metadata shows at least one marker. */
+export function showsMarker({ metadata }: Pick<Envelope, 'metadata'>): boolean {
+  return Object.keys(metadata ?? {}).some((key) => MARKERS.includes(key.toLowerCase()));
+}

@@ -1,0 +1,158 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '../kernel/clock.ts';
+import { UsageError } from '../kernel/errors.ts';
+import { Turns } from '../kernel/turns.ts';
+import {
+  type KnownRequest,
+  memoryRecords,
+  type RequestRecord,
+  type RequestRecords,
+  recordsIn,
+} from './request-records.ts';
+import type { NewSigner } from './signer-mailbox.ts';
+
+/*
+ * The API has no idempotency key. A create carries a request ID in its metadata, and this module remembers each ID on this
+ * machine: what it was used for, whether the service was asked, and the envelope it returned.
+ */
+
+export type { KnownRequest } from './request-records.ts';
+
+/** A request ID while no other process and no other call in this process uses it. */
+export interface OpenRequest {
+  /** What earlier runs recorded, and this one since. */
+  readonly known: KnownRequest;
+  /**
+   * Records that the service is about to be asked. Durable when it resolves; without it, nothing may be sent.
+   * @throws UsageError when it can't be written.
+   */
+  asked(content: string): Promise<void>;
+  /**
+   * Records the envelope; `content` where it was not asked for in this process. The earlier record is enough to find the
+   * envelope again, so a full disk is not an error.
+   */
+  made(envelopeId: string, content?: string): Promise<void>;
+  /** Removes the record: the service certainly created nothing. */
+  refused(): Promise<void>;
+}
+
+/** How an ID is waited for while another process or call uses it. */
+export interface Waiting {
+  signal?: AbortSignal | undefined;
+}
+
+/** The request IDs of one account. */
+export interface RequestIds {
+  /** What is recorded now, also while another process uses the ID. */
+  read(requestId: string): Promise<KnownRequest>;
+  /**
+   * Runs `work` while nobody else on this machine uses the ID; waits for a process or call that does.
+   * @throws UsageError when the ID is empty, another process keeps it for minutes, or the state folder can't be written.
+   */
+  use<T>(requestId: string, waiting: Waiting, work: (request: OpenRequest) => Promise<T>): Promise<T>;
+}
+
+/** One queue for the process: two clients for the same key must not create the same envelope. */
+const turns = new Turns();
+
+/**
+ * The request IDs of an account, kept for 30 days in a folder that all processes of this machine share. `serviceNow` is the
+ * service's time in ms.
+ */
+export function requestIdsIn(
+  folder: string,
+  account: string,
+  time: { clock: Clock; serviceNow: () => number },
+): RequestIds {
+  return requestIds(recordsIn(folder, account, time.clock), account, time);
+}
+
+/** The same without a folder: shared by all callers in this process, and gone when it ends. */
+export function requestIdsInMemory(
+  account: string,
+  time: { clock: Clock; serviceNow: () => number },
+): RequestIds {
+  return requestIds(memoryRecords(account), account, time);
+}
+
+function requestIds(
+  records: RequestRecords,
+  account: string,
+  { clock, serviceNow }: { clock: Clock; serviceNow: () => number },
+): RequestIds {
+  return {
+    read: async (requestId) => records.read(checkRequestId(requestId)),
+    async use(requestId, { signal }, work) {
+      checkRequestId(requestId);
+      const alone = async () => {
+        const release = await records.lock(requestId, signal);
+        try {
+          return await work(await openRequest(requestId, records, () => stamp(clock, serviceNow)));
+        } finally {
+          await release();
+        }
+      };
+      return turns.run(`${account}\n${requestId}`, alone, signal);
+    },
+  };
+}
+
+function stamp(clock: Clock, serviceNow: () => number) {
+  return { at: clock.now(), serviceAt: serviceNow() };
+}
+
+async function openRequest(
+  requestId: string,
+  records: RequestRecords,
+  now: () => { at: number; serviceAt: number },
+): Promise<OpenRequest> {
+  let known = await records.read(requestId);
+  const write = async (record: RequestRecord) => {
+    await records.write(requestId, record);
+    known = record;
+  };
+  return {
+    get known() {
+      return known;
+    },
+    asked: (content) => write({ state: 'asked', ...now(), content }),
+    async made(envelopeId, given) {
+      const content = given ?? ('content' in known ? known.content : '');
+      await write({ state: 'made', ...now(), content, envelopeId }).catch(() => undefined);
+    },
+    async refused() {
+      await records.remove(requestId);
+      known = { state: 'new' };
+    },
+  };
+}
+
+/** @throws UsageError when a request ID is not a non-empty text. */
+export function checkRequestId(requestId: unknown): string {
+  if (typeof requestId === 'string' && requestId.trim() !== '') return requestId;
+  throw new UsageError('The request ID is empty.', {
+    hint: 'Use a value that identifies this envelope, such as an order number, or leave the request ID out.',
+  });
+}
+
+/** What a request ID is used for. */
+export interface RequestContent {
+  templateId: string;
+  signers: readonly Readonly<NewSigner>[];
+}
+
+/**
+ * A hash of what a request ID is used for: the template and the signers (address, name, role, order). The case of an
+ * address and the sequence of the signers don't matter.
+ */
+export function contentOf({ templateId, signers }: RequestContent): string {
+  const people = signers.map(({ email, name, role, order }) =>
+    JSON.stringify([email.trim().toLowerCase(), name.trim(), role ?? null, order ?? null]),
+  );
+  return hash('sha256', JSON.stringify([1, templateId, people.sort()])).slice(0, 32);
+}
+
+/** True when an ID is known to be used for something else. A damaged record doesn't say what it was used for. */
+export function isOtherContent(known: KnownRequest, content: string): boolean {
+  return 'content' in known && known.content !== '' && known.content !== content;
+}

@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { readLine, writeLine } from '../journal/line.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
+import { privateFolder, syncFolder, writeFileAtomic } from '../kernel/files/files.ts';
+import { isLocked, lockFile } from '../kernel/files/lock.ts';
+import { readRegularBytes } from '../kernel/files/regular-file.ts';
+
+const facts = {
+  /** When it was recorded: ms since the epoch by this machine's clock, and by the service's. */
+  at: z.number(),
+  serviceAt: z.number(),
+  /** A hash of what the ID is used for. */
+  content: z.string(),
+};
+const recordSchema = z.discriminatedUnion('state', [
+  /** Written before the request; the reply is not known. */
+  z.object({ state: z.literal('asked'), ...facts }),
+  z.object({ state: z.literal('made'), ...facts, envelopeId: z.string().check(z.minLength(1)) }),
+]);
+const fileSchema = z.object({ version: z.literal(1), requestId: z.string(), record: recordSchema });
+
+export type RequestRecord = z.infer<typeof recordSchema>;
+
+/** What is recorded of a request ID. `damaged`: something was, and it can't be read; `at` is when it was last written. */
+export type KnownRequest =
+  | { state: 'new' }
+  | RequestRecord
+  | { state: 'damaged'; at: number; serviceAt: number; path: string };
+
+/** Where the records of an account are kept. */
+export interface RequestRecords {
+  read(requestId: string): Promise<KnownRequest>;
+  /** Durable when it resolves. */
+  write(requestId: string, record: RequestRecord): Promise<void>;
+  remove(requestId: string): Promise<void>;
+  /** Waits until no other process uses the ID; returns the release. */
+  lock(requestId: string, signal: AbortSignal | undefined): Promise<() => Promise<void>>;
+}
+
+const DAY_MS = 86_400_000;
+const KEPT_MS = 30 * DAY_MS;
+/** How long another process may use an ID: it searches the list for a minute after a lost reply, in ms. */
+const PATIENCE_MS = 3 * 60_000;
+
+/** One small file per request ID: it is replaced as a whole, so that a crash or a full disk leaves the earlier record. */
+export function recordsIn(stateFolder: string, account: string, clock: Clock): RequestRecords {
+  const folder = join(stateFolder, 'requests', account);
+  const pathOf = (requestId: string) => join(folder, `${hash('sha256', requestId).slice(0, 32)}.json`);
+  return {
+    read: (requestId) => readRecord(pathOf(requestId), requestId),
+    async write(requestId, record) {
+      const line = writeLine({ version: 1, requestId, record });
+      await writeFileAtomic(pathOf(requestId), line).catch((error: unknown) => {
+        throw notWritable(folder, error);
+      });
+    },
+    async remove(requestId) {
+      await rm(pathOf(requestId), { force: true });
+      await syncFolder(folder);
+    },
+    async lock(requestId, signal) {
+      const busy = (pid: string) =>
+        new UsageError(`Another esign process (${pid}) is using the request ID ${requestId}.`, {
+          hint: 'Run this again when it has finished.',
+        });
+      try {
+        await privateFolder(folder);
+        await removeOld(folder, clock.now());
+        return await lockFile(`${pathOf(requestId)}.lock`, busy, { waitMs: PATIENCE_MS, clock, signal });
+      } catch (error) {
+        if (error instanceof UsageError || signal?.aborted) throw error;
+        throw notWritable(folder, error);
+      }
+    },
+  };
+}
+
+async function readRecord(path: string, requestId: string): Promise<KnownRequest> {
+  const bytes = await readRegularBytes(path).catch((error: unknown) => {
+    throw new UsageError(`The record of the request ID ${requestId} can't be read: ${diskReason(error)}.`, {
+      cause: error,
+      hint: `Make ${path} readable.`,
+    });
+  });
+  if (bytes === undefined) return { state: 'new' };
+  const file = fileSchema.safeParse(readLine(bytes.subarray(0, -1)));
+  if (file.success && file.data.requestId === requestId) return file.data.record;
+  const { mtimeMs } = await stat(path);
+  return { state: 'damaged', at: mtimeMs, serviceAt: mtimeMs, path };
+}
+
+function notWritable(folder: string, error: unknown): UsageError {
+  return new UsageError(`The request ID can't be recorded in ${folder}: ${diskReason(error)}.`, {
+    cause: error,
+    hint: 'Nothing is sent without a record. Free some space, or set ESIGN_STATE_DIR to a writable folder.',
+  });
+}
+
+/** Removes records older than 30 days, at most once a day. What can't be removed stays until the next time. */
+async function removeOld(folder: string, now: number): Promise<void> {
+  const marker = join(folder, '.cleaned');
+  try {
+    const cleaned = await stat(marker).catch(() => undefined);
+    if (cleaned !== undefined && now - cleaned.mtimeMs < DAY_MS) return;
+    await writeFile(marker, '', { mode: 0o600 });
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const file = await stat(path).catch(() => undefined);
+      if (file === undefined || now - file.mtimeMs < KEPT_MS) continue;
+      if (!(await isLocked(name.endsWith('.json') ? `${path}.lock` : path))) await rm(path, { force: true });
+    }
+  } catch {
+    // Cleaning up must not stop a create.
+  }
+}
+
+/** What this process remembers without a folder, by account and ID; the oldest first. */
+const remembered = new Map<string, RequestRecord>();
+/** More records would make a server grow without end; the service's list shows an envelope long before that many. */
+const MOST_REMEMBERED = 100_000;
+
+/** Records that are kept in this process only. Calls take turns in `request-ids.ts`, so there is nothing to lock. */
+export function memoryRecords(account: string): RequestRecords {
+  const keyOf = (requestId: string) => `${account}\n${requestId}`;
+  return {
+    read: async (requestId) => remembered.get(keyOf(requestId)) ?? { state: 'new' },
+    async write(requestId, record) {
+      remembered.delete(keyOf(requestId));
+      remembered.set(keyOf(requestId), record);
+      for (const oldest of remembered.keys()) {
+        if (remembered.size <= MOST_REMEMBERED) break;
+        remembered.delete(oldest);
+      }
+    },
+    async remove(requestId) {
+      remembered.delete(keyOf(requestId));
+    },
+    lock: async () => async () => undefined,
+  };
+}

@@ -1,0 +1,70 @@
+import type { Client } from '../api/client.ts';
+import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
+import type { Envelope } from '../api/schemas.ts';
+import { type MarkedWalk, markedEnvelopes } from './marked-envelopes.ts';
+import { requestIdOf } from './markers.ts';
+
+/** Called when a search begins that may take a minute; what it returns is called when the search ends. */
+export type Searching = () => () => void;
+
+/** Pauses between two searches, in ms; the last one comes when the time is up. */
+const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
+
+/** The envelope that carries this request ID, if there is one. */
+export async function findByRequestId(
+  client: Client,
+  requestId: string,
+  walk: MarkedWalk = {},
+): Promise<Envelope | undefined> {
+  for await (const envelope of markedEnvelopes(client, walk))
+    if (requestIdOf(envelope) === requestId) return client.envelopes.get(envelope.id, walk.signal);
+  return undefined;
+}
+
+/**
+ * Searches for an envelope again and again until it must have appeared in the list. `msLeft` returns how long that may take
+ * from now on; it is asked before and after the first search, whose replies may show that a clock is wrong.
+ */
+export async function searchUntilListed(
+  client: Client,
+  requestId: string,
+  options: Pick<MarkedWalk, 'signal' | 'since'> & {
+    msLeft: () => number;
+    searching?: Searching | undefined;
+    /** A search failed; the next one may not. Without it, the error is thrown. */
+    onError?: ((error: Error) => void) | undefined;
+  },
+): Promise<Envelope | undefined> {
+  const { signal, since, msLeft, onError } = options;
+  const known = new Set<string>();
+  const search = () =>
+    findByRequestId(client, requestId, { signal, since, known }).catch((error: unknown) => {
+      if (onError === undefined || !(error instanceof Error)) throw error;
+      onError(error);
+      return undefined;
+    });
+  const ended = options.searching?.();
+  try {
+    const before = msLeft();
+    let found = await search();
+    let left = Math.max(before, msLeft());
+    for (let pauses = 0; found === undefined && left > 0; pauses++) {
+      const pause = Math.min(PAUSES_MS[pauses] ?? LISTED_AFTER_MS, left);
+      await client.clock.sleep(pause, signal);
+      left -= pause;
+      found = await search();
+    }
+    return found;
+  } finally {
+    ended?.();
+  }
+}
+
+/**
+ * How many ms are left until an envelope that was asked for then must have appeared in the list. By this machine's clock and
+ * by the service's: whichever says that less time has passed. A time in the future counts as now, since a clock was changed.
+ */
+export function msUntilListed(client: Client, asked: { at: number; serviceAt: number }): number {
+  const elapsed = Math.min(client.clock.now() - asked.at, client.serviceClock.now() - asked.serviceAt);
+  return LISTED_AFTER_MS - Math.max(0, elapsed);
+}

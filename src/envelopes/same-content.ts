@@ -1,0 +1,36 @@
+import type { Envelope } from '../api/schemas.ts';
+import type { RequestContent } from './request-ids.ts';
+import type { NewSigner } from './signer-mailbox.ts';
+
+/** True when an envelope has the wanted template and signers, as far as the service shows them; orders may be renumbered. */
+export function isMadeFrom(made: Envelope, wanted: RequestContent): boolean {
+  if (!isSame(made.templateId, wanted.templateId)) return false;
+  if (!made.signers) return true;
+  const left = [...made.signers];
+  const isThere = ({ email, name, role }: NewSigner) => {
+    const at = left.findIndex(
+      (one) =>
+        one.email?.toLowerCase() === email.trim().toLowerCase() &&
+        isSame(one.name, name) &&
+        isSame(one.role, role),
+    );
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  };
+  return wanted.signers.every(isThere) && left.length === 0;
+}
+
+/** The same with the subject and the message. */
+export function isWhatIsWanted(
+  made: Envelope,
+  wanted: RequestContent & { subject?: string | undefined; message?: string | undefined },
+): boolean {
+  return (
+    isMadeFrom(made, wanted) && isSame(made.subject, wanted.subject) && isSame(made.message, wanted.message)
+  );
+}
+
+/** True when a text is the wanted one, when the service doesn't show it, or when none is wanted in particular. */
+function isSame(shown: string | null | undefined, wanted: string | undefined): boolean {
+  return wanted === undefined || shown === undefined || shown === null || shown.trim() === wanted.trim();
+}

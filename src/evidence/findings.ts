@@ -1,0 +1,73 @@
+import type { Envelope } from '../api/schemas.ts';
+import type { JudgedSeal } from '../documents/seal/judge.ts';
+
+/** A document of an envelope, as far as it is checked against the envelope. */
+export interface DocumentFacts {
+  what: string | null;
+  key: string | null;
+  sha256: string | null;
+  seal: JudgedSeal | null;
+}
+
+export interface Finding {
+  code: 'SEAL_MISSING' | 'SEAL_UNKNOWN' | 'SEAL_TIME' | 'WRONG_DOCUMENT';
+  message: string;
+}
+
+/** How far the time of a seal may be from the envelope's completion. */
+const MAX_DISTANCE_MS = 60 * 60_000;
+
+/** Documents that a completed envelope must have sealed. */
+export const SEALED: readonly string[] = ['signed', 'certificate'];
+
+/**
+ * What speaks against a document being the one that is due for the envelope; null where nothing does. A problem of the seal
+ * itself, such as a change, has been found before.
+ */
+export function findingOn(
+  document: DocumentFacts,
+  envelope: Envelope,
+  others: readonly DocumentFacts[],
+): Finding | null {
+  const { what, sha256, seal } = document;
+  const other = otherEnvelopeIn(document, envelope.id);
+  if (other !== undefined)
+    return { code: 'WRONG_DOCUMENT', message: `Its storage key is that of another envelope, ${other}.` };
+  if (what === null || !SEALED.includes(what)) return null;
+  const same = others.find((one) => one.what !== what && sha256 !== null && one.sha256 === sha256);
+  if (same !== undefined)
+    return {
+      code: 'WRONG_DOCUMENT',
+      message: `It is the same file as the ${same.what ?? 'other'} document.`,
+    };
+  if (seal?.state !== 'intact') return { code: 'SEAL_MISSING', message: 'It has no seal.' };
+  return timeFinding(seal, envelope) ?? signerFinding(seal);
+}
+
+/** Keys have the shape esign/envelopes/ORG/ENVELOPE/NAME.pdf (Storage). */
+const KEY = /^esign\/envelopes\/(?<account>[^/]+)\/(?<envelope>[^/]+)\/[^/]+$/;
+
+function otherEnvelopeIn({ key }: DocumentFacts, id: string): string | undefined {
+  const named = KEY.exec(key ?? '')?.groups?.envelope;
+  return named === id ? undefined : named;
+}
+
+/** The account that the documents belong to, as their keys name it. */
+export function accountOf(documents: readonly Pick<DocumentFacts, 'key'>[]): string | null {
+  const names = documents.map(({ key }) => KEY.exec(key ?? '')?.groups?.account);
+  return names.find((name) => name !== undefined) ?? null;
+}
+
+function timeFinding({ time }: JudgedSeal, { completedAt }: Envelope): Finding | null {
+  if (time === null || !completedAt) return null;
+  const distance = Math.abs(Date.parse(time) - Date.parse(completedAt));
+  if (distance <= MAX_DISTANCE_MS) return null;
+  const message = `It was sealed at ${time}, but the envelope was completed at ${completedAt}.`;
+  return { code: 'SEAL_TIME', message };
+}
+
+function signerFinding({ trust, subject }: JudgedSeal): Finding | null {
+  if (trust === 'pinned' || trust === 'trusted') return null;
+  const message = `It is sealed by ${subject ?? 'someone'}, but whose certificate that is was never confirmed.`;
+  return { code: 'SEAL_UNKNOWN', message };
+}

@@ -1,0 +1,69 @@
+import { safeLine } from './safe-text.ts';
+
+const PLAIN = /^[\w@%+=:,./-]+$/;
+
+/** A flag, alone or with its value. */
+const FLAG = /^(--?[\w-]+)(?:=(.*))?$/s;
+
+/**
+ * A command of esign for copying, each word quoted where a shell needs it: ids come from the service and could hold anything.
+ * For example, `command('envelopes', 'get', envelope.id)`.
+ */
+export function command(...words: readonly string[]): string {
+  return ['esign', ...words.map(flagOrWord)].join(' ');
+}
+
+/** shellWord quotes whatever begins with a dash; a flag stays as it is. */
+function flagOrWord(word: string): string {
+  const [, flag, value] = FLAG.exec(word) ?? [];
+  if (flag === undefined) return shellWord(word);
+  return value === undefined ? flag : `${flag}=${shellWord(value)}`;
+}
+
+/** What a line ends with when the command goes on in the next one. */
+export const LINE_GOES_ON = process.platform === 'win32' ? '`' : '\\';
+
+/** One word, quoted for PowerShell on Windows and for a POSIX shell elsewhere. Shows as it is: nothing in it acts on a terminal. */
+export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
+  if (PLAIN.test(word) && !word.startsWith('-')) return word;
+  const isShown = safeLine(word) === word;
+  if (platform === 'win32') return powerShellWord(word, isShown);
+  return isShown ? `'${word.replaceAll("'", `'\\''`)}'` : `$'${escaped(word, "'\\", posixEscape)}'`;
+}
+
+function powerShellWord(word: string, isShown: boolean): string {
+  return isShown
+    ? `'${word.replace(/['\u2018-\u201b]/g, '$&$&')}'`
+    : `"${escaped(word, '"`$“”„', powerShellEscape)}"`;
+}
+
+/** Each character that means something between the quotes, or that could not be seen, as its escape. */
+function escaped(
+  word: string,
+  special: string,
+  toEscape: (character: string, isSpecial: boolean) => string,
+): string {
+  return Array.from(word, (character) => {
+    const isSpecial = special.includes(character);
+    return isSpecial || safeLine(character) !== character ? toEscape(character, isSpecial) : character;
+  }).join('');
+}
+
+function posixEscape(character: string, isSpecial: boolean): string {
+  if (isSpecial) return `\\${character}`;
+  if (character === '\n') return '\\n';
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`;
+}
+
+function powerShellEscape(character: string, isSpecial: boolean): string {
+  if (isSpecial) return `\`${character}`;
+  if (character === '\n') return '`n';
+  // `u{…} is not known to Windows PowerShell 5.1.
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `$([char]::ConvertFromUtf32(0x${hex(code, 1)}))` : `$([char]0x${hex(code, 4)})`;
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
+}

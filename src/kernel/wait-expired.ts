@@ -1,0 +1,20 @@
+import { durationInWords } from './duration.ts';
+
+/** The message when an email or a webhook of the sandbox did not come in time. */
+export function waitExpired(
+  what: 'email' | 'webhook',
+  waitMs: number,
+  {
+    to,
+    event,
+    envelope,
+  }: { to?: string | undefined; event?: string | undefined; envelope?: string | undefined },
+): string {
+  const details = [
+    event === undefined ? '' : ` ${event}`,
+    to === undefined ? '' : ` to ${to}`,
+    envelope === undefined ? '' : ` about ${envelope}`,
+  ].join('');
+  const length = waitMs < 1_000 ? `${waitMs} ms` : durationInWords(waitMs);
+  return `No ${what}${details} arrived within ${length}.`;
+}

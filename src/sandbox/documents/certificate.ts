@@ -1,0 +1,62 @@
+import type { CertificateInput } from '../model.ts';
+import { createFlow, drawFlowFooter, type Flow } from './drawing/flow.ts';
+import { drawHistoryTable } from './drawing/history-table.ts';
+import { drawSandboxMark } from './drawing/sandbox-mark.ts';
+import { drawSignerTable } from './drawing/signer-table.ts';
+import { inUtc } from './drawing/times.ts';
+import { hashChain } from './history.ts';
+import { createPdf } from './pdf/pdf.ts';
+import { inSigningOrder } from './signed.ts';
+import { createTypesetter } from './text/typesetter.ts';
+import { plain, quoted } from './text/untrusted.ts';
+
+const TITLE = 'Certificate of completion';
+
+/**
+ * certificate.pdf: what was signed, by whom and when, with the digests of the two other documents. The same
+ * facts stand in the file's keywords: envelope id, both digests, last hash of the history.
+ */
+export async function drawCertificate(input: CertificateInput): Promise<Uint8Array> {
+  const { envelope, documentSha256, signedSha256 } = input;
+  const type = createTypesetter();
+  const pdf = createPdf();
+  const flow = createFlow(pdf, type);
+  const signers = inSigningOrder(envelope.signers);
+  flow.title(TITLE, 'A record of how the envelope below was sent, viewed and signed');
+  drawEnvelope(flow, input);
+  drawDigests(flow, input);
+  drawSignerTable(flow, signers, input.template.fields);
+  drawHistoryTable(flow, envelope.history, signers);
+
+  for (const [index, sheet] of pdf.sheets.entries()) {
+    drawFlowFooter(sheet, type, TITLE, `Page ${index + 1} of ${pdf.sheets.length}`);
+    drawSandboxMark(sheet, type, envelope.id);
+  }
+  return pdf.save({
+    title: `${TITLE} for envelope ${envelope.id}`,
+    subject: plain(envelope.subject),
+    keywords: [envelope.id, documentSha256, signedSha256, ...hashChain(envelope.history).slice(-1)],
+    at: envelope.completedAt ?? envelope.createdAt,
+  });
+}
+
+function drawEnvelope(flow: Flow, { envelope, template }: CertificateInput): void {
+  const order =
+    envelope.signingOrder === 'SEQUENTIAL'
+      ? 'Sequential: each signer was asked after the one before had signed'
+      : 'Parallel: all signers were asked at once';
+  flow.heading('Envelope', 60);
+  flow.fact('Envelope ID', [quoted(envelope.id)], { mono: true });
+  flow.fact('Subject', [quoted(envelope.subject)]);
+  flow.fact('Document', [`${quoted(envelope.templateName)} (${quoted(template.id)})`]);
+  flow.fact('Signing order', [order]);
+  flow.fact('Created', [inUtc(envelope.createdAt)]);
+  flow.fact('Sent', [inUtc(envelope.sentAt)]);
+  flow.fact('Completed', [inUtc(envelope.completedAt)]);
+}
+
+function drawDigests(flow: Flow, { documentSha256, signedSha256 }: CertificateInput): void {
+  flow.heading('Digests (SHA-256)', 40);
+  flow.fact('document.pdf', [documentSha256], { mono: true });
+  flow.fact('signed.pdf', [signedSha256], { mono: true });
+}

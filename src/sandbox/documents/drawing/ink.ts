@@ -1,0 +1,50 @@
+import { DRAWING, type Drawing } from '../../model.ts';
+import type { Sheet } from '../pdf/sheet.ts';
+import { COLORS } from './pen.ts';
+
+/** The pen on the pad, in the pad's own unit, and what it becomes at least and at most on document, in points. */
+const PEN = { pad: 6, least: 0.5, most: 1.5 } as const;
+
+interface Area {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/**
+ * Draws strokes into an area: at the left, half way down, as large as they fit but at most as if the pad were twice as
+ * wide as the area, so that a dot stays one. Nothing of them leaves the area.
+ */
+export function drawInk(sheet: Sheet, drawing: Drawing, area: Area): void {
+  const strokes = drawing.map(pointsOf);
+  const all = strokes.flat();
+  if (all.length === 0) return;
+  const [left, right] = extent(all.map(([x]) => x));
+  const [top, bottom] = extent(all.map(([, y]) => y));
+  const inner = { width: area.width - PEN.most, height: area.height - PEN.most };
+  const scale = Math.min(
+    inner.width / Math.max(1, right - left),
+    inner.height / Math.max(1, bottom - top),
+    (2 * area.width) / DRAWING.range,
+  );
+  const dx = area.x + PEN.most / 2 - left * scale;
+  const dy = area.y + (area.height - (bottom - top) * scale) / 2 - top * scale;
+  const width = Math.min(PEN.most, Math.max(PEN.least, PEN.pad * scale));
+  for (const stroke of strokes) {
+    const points = stroke.map(([x, y]) => [dx + x * scale, dy + y * scale] as const);
+    sheet.curve(points, { color: COLORS.penBlue, width });
+  }
+}
+
+function pointsOf(stroke: readonly number[]): (readonly [number, number])[] {
+  const points: (readonly [number, number])[] = [];
+  for (let index = 0; index + 1 < stroke.length; index += 2) {
+    points.push([stroke[index] ?? 0, stroke[index + 1] ?? 0]);
+  }
+  return points;
+}
+
+function extent(values: readonly number[]): [number, number] {
+  return [Math.min(...values), Math.max(...values)];
+}

@@ -1,0 +1,96 @@
+import type { Color, Sheet } from '../pdf/sheet.ts';
+import type { Use } from '../text/faces.ts';
+import type { BaseDirection } from '../text/itemize.ts';
+import type { FitOptions, Typesetter } from '../text/typesetter.ts';
+
+/** The few colours of all documents. */
+export const COLORS = {
+  ink: [0.11, 0.13, 0.17],
+  grey: [0.39, 0.42, 0.47],
+  faint: [0.6, 0.63, 0.67],
+  hairline: [0.82, 0.84, 0.87],
+  tint: [0.965, 0.972, 0.982],
+  accent: [0.13, 0.27, 0.44],
+  penBlue: [0.08, 0.17, 0.45],
+  warning: [0.62, 0.26, 0.12],
+} as const satisfies Record<string, Color>;
+
+/** How a text looks. Sizes in points, line height in points. */
+export interface TextStyle {
+  use: Use;
+  size: number;
+  leading: number;
+  color: Color;
+}
+
+export const STYLES = {
+  title: { use: 'strong', size: 21, leading: 27, color: COLORS.ink },
+  heading: { use: 'strong', size: 10.8, leading: 15, color: COLORS.accent },
+  body: { use: 'text', size: 10, leading: 15.2, color: COLORS.ink },
+  small: { use: 'text', size: 8.2, leading: 11.5, color: COLORS.grey },
+  label: { use: 'text', size: 7.4, leading: 9.5, color: COLORS.grey },
+  footer: { use: 'text', size: 7.2, leading: 9.5, color: COLORS.grey },
+  mono: { use: 'mono', size: 7.6, leading: 11, color: COLORS.ink },
+} as const satisfies Record<string, TextStyle>;
+
+export interface Line {
+  x: number;
+  /** Baseline. */
+  y: number;
+  align?: 'left' | 'right' | 'center';
+  base?: BaseDirection;
+  slanted?: boolean;
+  tracking?: number;
+}
+
+/** One line of text; returns its width. */
+export function drawLine(sheet: Sheet, type: Typesetter, text: string, style: TextStyle, line: Line): number {
+  const shaped = type.shape(text, style.use, line.base);
+  const tracking = line.tracking ?? 0;
+  const width = shaped.width * style.size + tracking * [...text].length;
+  const shift = line.align === 'right' ? width : line.align === 'center' ? width / 2 : 0;
+  sheet.text(shaped, {
+    x: line.x - shift,
+    y: line.y,
+    size: style.size,
+    color: style.color,
+    tracking,
+    ...(line.slanted === undefined ? {} : { slanted: line.slanted }),
+  });
+  return width;
+}
+
+/** A paragraph from its top edge down; returns where the next one may begin. */
+export function drawParagraph(
+  sheet: Sheet,
+  type: Typesetter,
+  text: string,
+  style: TextStyle,
+  place: { x: number; top: number; width: number },
+): number {
+  let top = place.top;
+  for (const line of type.wrap(text, style.use, style.size, place.width)) {
+    drawLine(sheet, type, line, style, { x: place.x, y: baseline(top, style) });
+    top += style.leading;
+  }
+  return top;
+}
+
+/** Where the letters of a line stand whose top edge is given. */
+export function baseline(top: number, style: TextStyle): number {
+  return top + style.leading / 2 + style.size * 0.36;
+}
+
+/** One line that shrinks to the width, and is cut with an ellipsis when it cannot. Returns its width. */
+export function drawFitted(
+  sheet: Sheet,
+  type: Typesetter,
+  text: string,
+  style: TextStyle,
+  line: Line & { width: number; smallest?: number },
+): number {
+  const smallest = line.smallest ?? style.size * 0.75;
+  const options: FitOptions = { width: line.width, height: 0, largest: style.size, smallest, leading: 1 };
+  const fitted = type.fit([text], style.use, options);
+  return drawLine(sheet, type, fitted.lines[0] ?? '', { ...style, size: fitted.size }, line);
+}

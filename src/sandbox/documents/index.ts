@@ -1,0 +1,42 @@
+import type { DocumentMaker, EnvelopeRecord } from '../model.ts';
+import type { SealKey } from './seal-key.ts';
+import { BUILT_IN } from './templates/all.ts';
+
+/**
+ * The maker of an envelope's three documents. PDF code and fonts are loaded with the first document,
+ * so that a sandbox starts at once and `templates()` costs nothing. With a folder for its key, signed.pdf and
+ * certificate.pdf are sealed.
+ */
+export function createDocumentMaker(options: { sealFolder?: string } = {}): DocumentMaker {
+  const { sealFolder } = options;
+  let sealKey: Promise<SealKey> | undefined;
+  async function sealed(pdf: Uint8Array, { completedAt, createdAt }: EnvelopeRecord): Promise<Uint8Array> {
+    if (sealFolder === undefined) return pdf;
+    const [{ sealKeyOf }, { sealPdf }] = await Promise.all([import('./seal-key.ts'), import('./seal.ts')]);
+    sealKey ??= sealKeyOf(sealFolder);
+    return sealPdf(pdf, await sealKey, completedAt ?? createdAt);
+  }
+  return {
+    async inspect(file) {
+      const { inspectAside } = await import('./inspect-thread.ts');
+      return inspectAside(file);
+    },
+    async document(template, upload) {
+      const { drawDocument, drawOver } = await import('./document.ts');
+      return upload === undefined ? drawDocument(template) : drawOver(template, upload);
+    },
+    async signed(input) {
+      const { drawSigned } = await import('./signed.ts');
+      return sealed(await drawSigned(input), input.envelope);
+    },
+    async certificate(input) {
+      const { drawCertificate } = await import('./certificate.ts');
+      return sealed(await drawCertificate(input), input.envelope);
+    },
+    async tampered(pdf, how) {
+      const { tampered } = await import('./tampering/families.ts');
+      return tampered(pdf, how);
+    },
+    templates: () => BUILT_IN.map(({ record }) => structuredClone(record)),
+  };
+}

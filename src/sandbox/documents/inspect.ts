@@ -1,0 +1,62 @@
+import { PDF } from '@libpdf/core';
+import { type Inspection, UPLOAD } from '../model.ts';
+import { openPdf } from './pdf/pdf.ts';
+import { viewOf } from './pdf/view.ts';
+
+/** Whether a file can be the pages of a template: whole, unprotected, unsigned, of pages that have room for fields. */
+export async function inspectPdf(bytes: Uint8Array): Promise<Inspection> {
+  if (!Buffer.from(bytes.subarray(0, 1_024)).includes('%PDF-'))
+    return { problem: 'The file is not a PDF: it does not begin with %PDF-.' };
+  try {
+    const pdf = await PDF.load(bytes);
+    const inspection = problemWith(pdf) ?? sizesOf(pdf);
+    if ('pages' in inspection) await tryDocuments(bytes);
+    return inspection;
+  } catch {
+    return { problem: 'The PDF cannot be read: it is damaged or incomplete.' };
+  }
+}
+
+/** What the documents will do with it, so that a file they would fail on is refused now and not when an envelope is made. */
+async function tryDocuments(bytes: Uint8Array): Promise<void> {
+  const pdf = await openPdf(bytes);
+  const edge = { color: [0, 0, 0], width: 1 } as const;
+  for (const sheet of pdf.sheets) sheet.line([0, 0], [1, 1], edge);
+  const saved = await pdf.save({ title: '', subject: '', keywords: [], at: new Date(0).toISOString() });
+  await openPdf(saved);
+}
+
+function problemWith(pdf: PDF): Inspection | undefined {
+  if (pdf.isEncrypted)
+    return { problem: 'The PDF is protected. Save it without a password or restrictions, and upload that.' };
+  if (pdf.recoveredViaBruteForce)
+    return {
+      problem: 'The PDF is damaged or incomplete. Open it in a viewer, save it again, and upload that.',
+    };
+  if (
+    pdf
+      .getForm()
+      ?.getSignatureFields()
+      .some((field) => field.isSigned()) === true
+  )
+    return {
+      problem: 'The PDF is signed already, and fields would break that signature. Upload an unsigned one.',
+    };
+  return undefined;
+}
+
+function sizesOf(pdf: PDF): Inspection {
+  const pages = pdf.getPages().map((page) => {
+    const { width, height } = viewOf(pdf, page);
+    return { width: Math.round(width * 100) / 100, height: Math.round(height * 100) / 100 };
+  });
+  if (pages.length === 0) return { problem: 'The PDF has no pages.' };
+  if (pages.length > UPLOAD.pages) return { problem: `The PDF has more than ${UPLOAD.pages} pages.` };
+  const odd = pages.findIndex(({ width, height }) =>
+    [width, height].some((side) => side < UPLOAD.shortest || side > UPLOAD.longest),
+  );
+  if (odd === -1) return { pages };
+  return {
+    problem: `Page ${odd + 1} is of no usual size: its sides must be from ${UPLOAD.shortest} to ${UPLOAD.longest} points.`,
+  };
+}

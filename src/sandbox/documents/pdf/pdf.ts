@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import {
+  PDF,
+  type PDFPage,
+  PdfArray,
+  PdfDict,
+  PdfName,
+  PdfNumber,
+  type PdfRef,
+  PdfStream,
+  PdfString,
+} from '@libpdf/core';
+import { createUsedFonts } from './fonts.ts';
+import { createSheet, type Sheet } from './sheet.ts';
+import { inherited, type PageView, viewOf } from './view.ts';
+
+/** A4 in points. */
+const A4 = { width: 595.28, height: 841.89 } as const;
+
+/** What the file says about itself. */
+export interface PdfInfo {
+  title: string;
+  subject: string;
+  keywords: string[];
+  /** Creation and modification time, ISO 8601. */
+  at: string;
+}
+
+/** A PDF under the pen. The same drawing gives the same bytes. */
+export interface Pdf {
+  /** One per page, in order; drawing adds to what the page already shows. */
+  readonly sheets: readonly Sheet[];
+  /** Appends an empty A4 page. */
+  addSheet(): Sheet;
+  save(info: PdfInfo): Promise<Uint8Array>;
+}
+
+/** An empty document. */
+export function createPdf(): Pdf {
+  return pdfOver(PDF.create());
+}
+
+/** A document that adds to an existing PDF. Rejects when the bytes are not one. */
+export async function openPdf(bytes: Uint8Array): Promise<Pdf> {
+  return pdfOver(await PDF.load(bytes));
+}
+
+function pdfOver(pdf: PDF): Pdf {
+  const fonts = createUsedFonts();
+  const pages = pdf.getPages();
+  const views = pages.map((page) => viewOf(pdf, page));
+  const sheets = views.map(({ width, height }) => createSheet(width, height, fonts));
+  return {
+    sheets,
+    addSheet() {
+      const page = pdf.addPage(A4);
+      const view = viewOf(pdf, page);
+      const sheet = createSheet(view.width, view.height, fonts);
+      pages.push(page);
+      views.push(view);
+      sheets.push(sheet);
+      return sheet;
+    },
+    async save(info) {
+      const resources = pdf.register(
+        PdfDict.of({ Font: new PdfDict([...fonts.embed(pdf)].map(([name, font]) => [name, font])) }),
+      );
+      const digest = createHash('sha256').update(JSON.stringify(info));
+      for (const [index, page] of pages.entries()) {
+        const content = sheets[index]?.content() ?? '';
+        const view = views[index];
+        digest.update(content);
+        if (content !== '' && view) show(pdf, page, { content, view, resources });
+      }
+      describe(pdf, info);
+      const id = PdfString.fromBytes(digest.digest().subarray(0, 16));
+      pdf.context.info.trailer.set('ID', new PdfArray([id, id]));
+      return pdf.save({ compressionThreshold: 64 });
+    },
+  };
+}
+
+interface Drawing {
+  content: string;
+  view: PageView;
+  resources: PdfRef;
+}
+
+/** Puts the drawing on the page as a form of its own, so that its fonts cannot clash with the page's. */
+function show(pdf: PDF, page: PDFPage, { content, view, resources }: Drawing): void {
+  const form = pdf.register(
+    PdfStream.fromDict(
+      {
+        Type: PdfName.of('XObject'),
+        Subtype: PdfName.of('Form'),
+        BBox: numbers([0, 0, view.width, view.height]),
+        Matrix: numbers(view.matrix),
+        Resources: resources,
+      },
+      Buffer.from(content, 'latin1'),
+    ),
+  );
+  const pageResources = ownResources(pdf, page);
+  const forms = pageResources.getDict('XObject', (ref) => pdf.context.resolve(ref)) ?? new PdfDict();
+  let number = 1;
+  while (forms.has(`Esign${number}`)) number++;
+  forms.set(`Esign${number}`, form);
+  pageResources.set('XObject', forms);
+
+  const stream = (text: string): PdfRef => pdf.register(PdfStream.fromDict({}, Buffer.from(text, 'latin1')));
+  const before = page.dict.get('Contents', (ref) => pdf.context.resolve(ref));
+  const existing = before instanceof PdfArray ? [...items(before)] : [page.dict.get('Contents')];
+  const kept = existing.filter((entry) => entry !== undefined);
+  const own = stream(`q /Esign${number} Do Q`);
+  // The page's own content may leave the graphics state changed.
+  page.dict.set(
+    'Contents',
+    new PdfArray(kept.length === 0 ? [own] : [stream('q'), ...kept, stream('Q'), own]),
+  );
+}
+
+/** The page's resources, the inherited ones made its own: the library itself would take an empty dictionary. */
+function ownResources(pdf: PDF, page: PDFPage): PdfDict {
+  const above = inherited(pdf, page, 'Resources');
+  if (!page.dict.has('Resources') && above instanceof PdfDict) page.dict.set('Resources', above.clone());
+  return page.getResources();
+}
+
+function numbers(values: readonly number[]): PdfArray {
+  return new PdfArray(values.map((value) => PdfNumber.of(value)));
+}
+
+function* items(array: PdfArray): Generator<NonNullable<ReturnType<PdfArray['at']>>> {
+  for (let index = 0; index < array.length; index++) {
+    const item = array.at(index);
+    if (item) yield item;
+  }
+}
+
+function describe(pdf: PDF, { title, subject, keywords, at }: PdfInfo): void {
+  const date = new Date(at);
+  pdf.setMetadata({
+    title,
+    subject,
+    keywords,
+    author: 'esign sandbox',
+    creator: 'esign sandbox',
+    producer: 'esign sandbox',
+    creationDate: date,
+    modificationDate: date,
+    language: 'en',
+  });
+}

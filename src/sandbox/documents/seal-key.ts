@@ -1,0 +1,108 @@
+import { generateKeyPair, randomBytes, webcrypto } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import * as asn1js from 'asn1js';
+import * as pkijs from 'pkijs';
+import * as z from 'zod';
+import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { writeFileAtomic } from '../../kernel/files/files.ts';
+import { parseJson } from '../../kernel/json.ts';
+
+/** What documents are sealed with: a key of this sandbox's own and its certificate (DER). */
+export interface SealKey {
+  privateKey: webcrypto.CryptoKey;
+  certificate: Uint8Array;
+}
+
+const NAME = 'esign sandbox (test only)';
+const YEARS = 50;
+const ALGORITHM = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
+const COMMON_NAME = '2.5.4.3';
+const GENERALIZED_TIME = 1;
+const KEY_USAGE = '2.5.29.15';
+/** digitalSignature and contentCommitment. */
+const SIGNS_DOCUMENTS = new Uint8Array([0xc0]);
+
+const fileSchema = z.object({ privateKey: z.base64(), certificate: z.base64() });
+
+/** The key of a data folder, made at the first document and kept: a restart seals with the same one. */
+export async function sealKeyOf(folder: string): Promise<SealKey> {
+  const path = join(folder, 'seal-key.json');
+  const kept = await readKept(path);
+  if (kept !== undefined) return kept;
+  const made = await make();
+  const file = {
+    privateKey: made.pkcs8.toString('base64'),
+    certificate: Buffer.from(made.certificate).toString('base64'),
+  };
+  await writeFileAtomic(path, JSON.stringify(file), 0o600);
+  return { privateKey: await importKey(made.pkcs8), certificate: made.certificate };
+}
+
+/** A key that nobody keeps. */
+export async function makeSealKey(): Promise<SealKey> {
+  const { pkcs8, certificate } = await make();
+  return { privateKey: await importKey(pkcs8), certificate };
+}
+
+async function readKept(path: string): Promise<SealKey | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  const file = fileSchema.safeParse(parseJson(text));
+  if (!file.success)
+    throw new UsageError(`${path} is damaged.`, { hint: 'Move it away: a new key is then made.' });
+  const privateKey = await importKey(Buffer.from(file.data.privateKey, 'base64'));
+  return { privateKey, certificate: Buffer.from(file.data.certificate, 'base64') };
+}
+
+function importKey(pkcs8: Buffer): Promise<webcrypto.CryptoKey> {
+  return webcrypto.subtle.importKey('pkcs8', pkcs8, ALGORITHM, false, ['sign']);
+}
+
+async function make(): Promise<{ pkcs8: Buffer; certificate: Uint8Array }> {
+  const pair = await promisify(generateKeyPair)('rsa', { modulusLength: 2_048 });
+  const pkcs8 = pair.privateKey.export({ type: 'pkcs8', format: 'der' });
+  const spki = pair.publicKey.export({ type: 'spki', format: 'der' });
+  const publicKey = await webcrypto.subtle.importKey('spki', spki, ALGORITHM, true, ['verify']);
+  return { pkcs8, certificate: await selfSigned(publicKey, await importKey(pkcs8)) };
+}
+
+async function selfSigned(
+  publicKey: webcrypto.CryptoKey,
+  privateKey: webcrypto.CryptoKey,
+): Promise<Uint8Array> {
+  const engine = new pkijs.CryptoEngine({ name: 'node', crypto: webcrypto });
+  const certificate = new pkijs.Certificate();
+  const from = new Date(Date.UTC(2020, 0, 1));
+  certificate.version = 2;
+  certificate.serialNumber = new asn1js.Integer({ valueHex: positive(randomBytes(16)) });
+  for (const name of [certificate.issuer, certificate.subject]) {
+    const value = new asn1js.Utf8String({ value: NAME });
+    name.typesAndValues.push(new pkijs.AttributeTypeAndValue({ type: COMMON_NAME, value }));
+  }
+  certificate.notBefore.value = from;
+  // From 2050 on, years are written in full (RFC 5280, 4.1.2.5).
+  certificate.notAfter = new pkijs.Time({
+    type: GENERALIZED_TIME,
+    value: new Date(Date.UTC(2020 + YEARS, 0, 1)),
+  });
+  const usage = new asn1js.BitString({ valueHex: SIGNS_DOCUMENTS.buffer, unusedBits: 6 });
+  certificate.extensions = [
+    new pkijs.Extension({ extnID: KEY_USAGE, critical: true, extnValue: usage.toBER() }),
+  ];
+  await certificate.subjectPublicKeyInfo.importKey(publicKey, engine);
+  await certificate.sign(privateKey, 'SHA-256', engine);
+  return new Uint8Array(certificate.toSchema(true).toBER());
+}
+
+/** A serial number is positive: its first bit is not set. */
+function positive(bytes: Buffer): ArrayBuffer {
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
+  return new Uint8Array(bytes).buffer;
+}

@@ -1,0 +1,158 @@
+import type { Drawing, SignedInput, SignerRecord, TemplateField, TemplateRecord } from '../model.ts';
+import { drawFilledField, drawnSignature, drawSignature, fieldValue } from './drawing/filled-fields.ts';
+import { createFlow, drawFlowFooter, FLOW, type Flow } from './drawing/flow.ts';
+import { baseline, COLORS, drawFitted, STYLES } from './drawing/pen.ts';
+import { drawSandboxMark } from './drawing/sandbox-mark.ts';
+import { openPdf, type Pdf } from './pdf/pdf.ts';
+import { createTypesetter, type Typesetter } from './text/typesetter.ts';
+import { paragraphsOf, plain, quoted } from './text/untrusted.ts';
+
+/** Something a signer entered that the template's pages have no room for. */
+interface Entry {
+  signer: SignerRecord;
+  label: string;
+  value: string | Drawing;
+}
+
+/**
+ * signed.pdf: document.pdf with each signer's values in the fields of that signer's role. The first signer
+ * of a role has its fields; signers who find theirs taken, and values longer than their box, follow on
+ * appended pages. Rejects when `document` is not a PDF.
+ */
+export async function drawSigned({ template, envelope, document }: SignedInput): Promise<Uint8Array> {
+  const type = createTypesetter();
+  const pdf = await openPdf(document);
+  const signers = inSigningOrder(envelope.signers.filter(({ signedAt }) => signedAt !== null));
+  const holders = new Map<string, SignerRecord>();
+  for (const signer of signers) {
+    if (template.fields.some(({ role }) => role === signer.role) && !holders.has(signer.role))
+      holders.set(signer.role, signer);
+  }
+  const overlong = drawFields(pdf, type, template.fields, holders);
+  const others = signers.filter((signer) => holders.get(signer.role) !== signer);
+  const entries = [...overlong, ...others.flatMap((signer) => entriesOf(template.fields, signer))];
+
+  const own = pdf.sheets.length;
+  if (others.length > 0 || entries.length > 0) {
+    drawAppendix(createFlow(pdf, type), template, others, entries);
+    const appended = pdf.sheets.length - own;
+    for (const [index, sheet] of pdf.sheets.slice(own).entries()) {
+      drawFlowFooter(sheet, type, envelope.templateName, `Appended page ${index + 1} of ${appended}`);
+    }
+  }
+  for (const sheet of pdf.sheets) drawSandboxMark(sheet, type, envelope.id);
+  return pdf.save({
+    title: `${plain(envelope.templateName)} (signed)`,
+    subject: `Envelope ${envelope.id}: ${plain(envelope.subject)}`,
+    keywords: [envelope.id, ...signers.map(({ signatureId }) => signatureId)],
+    at: envelope.completedAt ?? envelope.createdAt,
+  });
+}
+
+/** By order, then as they were named. */
+export function inSigningOrder(signers: readonly SignerRecord[]): SignerRecord[] {
+  return [...signers].sort((a, b) => a.order - b.order);
+}
+
+function drawFields(
+  pdf: Pdf,
+  type: Typesetter,
+  fields: readonly TemplateField[],
+  holders: ReadonlyMap<string, SignerRecord>,
+): Entry[] {
+  return fields.flatMap((field) => {
+    const signer = holders.get(field.role);
+    if (!signer) return [];
+    const sheet = pdf.sheets[field.page - 1];
+    if (sheet && drawFilledField(sheet, type, field, signer)) return [];
+    const value = signer.drawings?.[field.fieldId] ?? fieldValue(field, signer);
+    return [{ signer, label: field.label, value }];
+  });
+}
+
+/** What a signer without fields of their own entered, but for the signature. */
+function entriesOf(fields: readonly TemplateField[], signer: SignerRecord): Entry[] {
+  return fields
+    .filter((field) => field.type !== 'SIGNATURE')
+    .map((field) => ({ signer, label: field.label, value: shownValue(field, signer) }))
+    .filter(({ value }) => typeof value !== 'string' || value.trim() !== '');
+}
+
+function shownValue(field: TemplateField, signer: SignerRecord): string | Drawing {
+  const drawn = signer.drawings?.[field.fieldId];
+  if (drawn !== undefined) return drawn;
+  const value = signer.values[field.fieldId] ?? '';
+  if (field.type !== 'CHECKBOX') return value;
+  return value === 'true' ? 'Yes' : '';
+}
+
+function drawAppendix(
+  flow: Flow,
+  { name, fields }: TemplateRecord,
+  others: readonly SignerRecord[],
+  entries: readonly Entry[],
+): void {
+  const what = others.length > 0 ? 'Additional signatures' : 'Additional entries';
+  flow.title(what, `Part of “${quoted(name)}” and signed with it`);
+  drawSignatures(flow, fields, others);
+  if (entries.length === 0) return;
+  if (others.length > 0) flow.heading('Entries', 40);
+  let last: SignerRecord | undefined;
+  for (const { signer, label, value } of entries) {
+    if (signer !== last) {
+      flow.room(44);
+      flow.top += 6;
+      const style = { ...STYLES.body, use: 'strong' } as const;
+      const line = { x: FLOW.left, y: baseline(flow.top, style), width: FLOW.width };
+      drawFitted(flow.sheet, flow.type, `${quoted(signer.name)}, ${quoted(signer.role)}`, style, line);
+      flow.top += style.leading + 2;
+      last = signer;
+    }
+    if (typeof value === 'string') flow.fact(quoted(label), paragraphsOf(value));
+    else flow.ink(quoted(label), value);
+  }
+}
+
+const CARD = { width: 222, height: 118, second: 309, signature: 58 } as const;
+
+/** Two to a row: name, role and address above the signature. */
+function drawSignatures(
+  flow: Flow,
+  fields: readonly TemplateField[],
+  signers: readonly SignerRecord[],
+): void {
+  flow.top += 8;
+  for (const [index, signer] of signers.entries()) {
+    const isLeft = index % 2 === 0;
+    if (isLeft) flow.room(CARD.height);
+    const { sheet, type, top } = flow;
+    const x = isLeft ? FLOW.left : CARD.second;
+    const name = { ...STYLES.body, use: 'strong' } as const;
+    drawFitted(sheet, type, quoted(signer.name), name, {
+      x,
+      y: baseline(top, name),
+      width: CARD.width,
+      smallest: 5,
+    });
+    const about = `${quoted(signer.role)} · ${quoted(signer.email)}`;
+    const line = { x, y: baseline(top + 13, STYLES.small), width: CARD.width, smallest: 4.5 };
+    drawFitted(sheet, type, about, STYLES.small, line);
+    const box = { x, y: top + 30, width: CARD.width, height: CARD.signature };
+    sheet.box(box.x, box.y, box.width, box.height, { fill: COLORS.tint });
+    sheet.line([x, box.y + box.height], [x + box.width, box.y + box.height], {
+      color: COLORS.grey,
+      width: 0.6,
+    });
+    drawSignature(sheet, type, box, signer, signatureOf(fields, signer));
+    if (!isLeft || index === signers.length - 1) flow.top += CARD.height;
+  }
+}
+
+function signatureOf(fields: readonly TemplateField[], signer: SignerRecord): string | Drawing {
+  const drawn = drawnSignature(fields, signer);
+  if (drawn !== undefined) return drawn;
+  const typed = fields
+    .filter(({ type }) => type === 'SIGNATURE')
+    .map(({ fieldId }) => signer.values[fieldId] ?? '');
+  return typed.find((text) => text.trim() !== '') ?? signer.name;
+}

@@ -1,0 +1,88 @@
+/** A sealed PDF, taken apart: where its parts stand. */
+export interface Parts {
+  text: string;
+  /** Of the `<` of Contents, and behind its `>`. */
+  gapStart: number;
+  gapEnd: number;
+  /** The hexadecimal digits without the zeros behind the DER. */
+  hex: string;
+  startxref: number;
+  root: string;
+  size: number;
+}
+
+export function partsOf(pdf: Buffer): Parts {
+  const text = pdf.toString('latin1');
+  const range = /\/ByteRange\s*\[\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)/.exec(text);
+  const [gapStart, gapEnd] = [Number(range?.[2]), Number(range?.[3])];
+  const length = derLength(Buffer.from(text.slice(gapStart + 1, gapStart + 21), 'hex'));
+  return {
+    text,
+    gapStart,
+    gapEnd,
+    hex: text.slice(gapStart + 1, gapStart + 1 + 2 * length),
+    startxref: Number(/startxref\s+(\d+)\s+%%EOF\s*$/.exec(text)?.[1]),
+    root: /\/Root\s+(\d+ \d+ R)/.exec(text.slice(text.lastIndexOf('/Root')))?.[1] ?? '',
+    size: Math.max(...[...text.matchAll(/\/Size\s+(\d+)/g)].map(([, size]) => Number(size))),
+  };
+}
+
+/** Tag and length included. */
+function derLength(head: Buffer): number {
+  const first = head[1] ?? 0;
+  if (first < 0x80) return first + 2;
+  return head.readUIntBE(2, first & 0x7f) + 2 + (first & 0x7f);
+}
+
+/** The file with another text of the same length in the place of one. */
+export function swapped(pdf: Buffer, from: string, to: string): Buffer {
+  const at = pdf.indexOf(from, 0, 'latin1');
+  if (at < 0 || from.length !== to.length) throw new Error(`can't swap ${from}`);
+  const copy = Buffer.from(pdf);
+  copy.write(to, at, 'latin1');
+  return copy;
+}
+
+/** The file with one bit of one byte turned. */
+export function flipped(pdf: Buffer, at: number): Buffer {
+  const copy = Buffer.from(pdf);
+  copy[at] = (copy[at] ?? 0) ^ 1;
+  return copy;
+}
+
+/** A bit of the signature turned: `at` counts bytes of the DER, `digit` says in which half of the byte. */
+export function flippedInCms(pdf: Buffer, at: number, digit: 0 | 1 = 0): Buffer {
+  const { gapStart } = partsOf(pdf);
+  const place = gapStart + 1 + 2 * at + digit;
+  const turned = Number.parseInt(String.fromCharCode(pdf[place] ?? 48), 16) ^ 1;
+  const copy = Buffer.from(pdf);
+  copy.write(turned.toString(16), place, 'latin1');
+  return copy;
+}
+
+/** An incremental update with these objects, as any editor writes it. */
+export function updated(pdf: Buffer, objects: Readonly<Record<number, string>>, trailer = ''): Buffer {
+  const { root, startxref, size } = partsOf(pdf);
+  let text = '\n';
+  const entries: string[] = [];
+  for (const [number, body] of Object.entries(objects)) {
+    entries.push(
+      `${number} 1\n${String(pdf.length + Buffer.byteLength(text, 'latin1')).padStart(10, '0')} 00000 n \n`,
+    );
+    text += `${number} 0 obj\n${body}\nendobj\n`;
+  }
+  const at = pdf.length + Buffer.byteLength(text, 'latin1');
+  const newSize = Math.max(size, ...Object.keys(objects).map((number) => Number(number) + 1));
+  text += `xref\n${entries.join('')}trailer\n<< /Size ${newSize} /Root ${root} /Prev ${startxref} ${trailer} >>\n`;
+  return Buffer.concat([pdf, Buffer.from(`${text}startxref\n${at}\n%%EOF\n`, 'latin1')]);
+}
+
+/** What stands last under the number of an object. */
+export function objectText(pdf: Buffer, number: number): string {
+  const text = pdf.toString('latin1');
+  const found = [...text.matchAll(new RegExp(`(?<=\\n)${number} 0 obj\\s([\\s\\S]*?)endobj`, 'g'))].at(
+    -1,
+  )?.[1];
+  if (found === undefined) throw new Error(`The pdf has no object ${number} that stands by itself.`);
+  return found.trim();
+}

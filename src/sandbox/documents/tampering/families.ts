@@ -1,0 +1,145 @@
+import type { Tampering } from '../../model.ts';
+import { sealPdf } from '../seal.ts';
+import { makeSealKey } from '../seal-key.ts';
+import { flipped, flippedInCms, objectText, partsOf, swapped, updated } from './bytes.ts';
+
+/** What somebody may do to a sealed document, family by family; docs/sandbox.md says what is to be found of each. */
+const FAMILIES: Readonly<Record<Tampering, (pdf: Buffer) => Buffer | Promise<Buffer>>> = {
+  // The bytes themselves.
+  changedText: (pdf) => flipped(pdf, pdf.indexOf('/Producer') + '/Producer ('.length),
+  changedSignature: (pdf) => flippedInCms(pdf, partsOf(pdf).hex.length / 2 - 20),
+  changedCertificate: (pdf) => flippedInCms(pdf, 300),
+  changedAttributes: (pdf) => flippedInCms(pdf, messageDigestAt(pdf)),
+  cutShort: (pdf) => pdf.subarray(0, pdf.length - 100),
+  appendedBytes: (pdf) => Buffer.concat([pdf, Buffer.from('\n% Rent: 1\n')]),
+
+  // Incremental saving: a later revision shows something else.
+  replacedPage: (pdf) => {
+    const { size } = partsOf(pdf);
+    const page = objectText(pdf, pageOf(pdf)).replace(/\/Contents (?:\d+ 0 R|\[[^\]]*\])/, '');
+    return updated(pdf, { [pageOf(pdf)]: within(page, `/Contents ${size} 0 R`), [size]: RENT });
+  },
+  addedNote: (pdf) => {
+    const note = partsOf(pdf).size;
+    const page = within(objectText(pdf, pageOf(pdf)), `/Annots [${note} 0 R]`);
+    return updated(pdf, { [pageOf(pdf)]: page, [note]: NOTE });
+  },
+  addedAppearance: (pdf) => {
+    const { size } = partsOf(pdf);
+    const field = objectText(pdf, fieldOf(pdf)).replace(/\/Rect \[[^\]]*\]/, '/Rect [0 0 99 99]');
+    return updated(pdf, { [fieldOf(pdf)]: within(field, `/AP << /N ${size} 0 R >>`), [size]: RENT });
+  },
+  newCatalog: (pdf) => catalogWith(pdf, '/OpenAction << /S /JavaScript /JS (x) >>'),
+  fakeValidationData: (pdf) => {
+    const { size } = partsOf(pdf);
+    return catalogWith(pdf, `/DSS << /Certs [${size} 0 R] >>`, { [size]: RENT });
+  },
+  droppedSignature: (pdf) => {
+    const catalog = objectText(pdf, rootOf(pdf)).replace(/\/AcroForm \d+ 0 R/, '');
+    return updated(pdf, { [rootOf(pdf)]: catalog });
+  },
+  emptiedField: (pdf) => {
+    const field = objectText(pdf, fieldOf(pdf)).replace(/\/V \d+ 0 R/, '');
+    return updated(pdf, { [fieldOf(pdf)]: field });
+  },
+
+  // Wrapping and universal forgery: the dictionary of the signature says something else.
+  wrappedSignature: (pdf) => {
+    // The part behind the signature is covered where it stands a second time; the gap has room for anything.
+    const { gapStart, gapEnd, text } = partsOf(pdf);
+    const filler = 400;
+    const wrapped = rangeOf(pdf, `0 ${gapStart} ${text.length + filler} ${text.length - gapEnd}`);
+    return Buffer.concat([wrapped, Buffer.alloc(filler, ' '), wrapped.subarray(gapEnd)]);
+  },
+  shiftedByteRange: (pdf) => {
+    const { gapStart, gapEnd, text } = partsOf(pdf);
+    return rangeOf(pdf, `1 ${gapStart - 1} ${gapEnd} ${text.length - gapEnd}`);
+  },
+  emptyByteRange: (pdf) => rangeOf(pdf, ''),
+  noByteRange: (pdf) => swapped(pdf, '/ByteRange [', '/ByteRongs ['),
+  repeatedByteRange: (pdf) => {
+    const reason = /\/Reason \([^)]*\)/.exec(partsOf(pdf).text)?.[0] ?? '';
+    return swapped(pdf, reason, '/ByteRange [0 1 2 3]'.padEnd(reason.length));
+  },
+  emptyContents: (pdf) => contentsOf(pdf, '<>'),
+  zeroContents: (pdf) => contentsOf(pdf, `<${'0'.repeat(gapOf(pdf).length - 2)}>`),
+  nullContents: (pdf) => contentsOf(pdf, 'null'),
+  trailingBytes: (pdf) => swapped(pdf, gapOf(pdf), `${gapOf(pdf).slice(0, -5)}ff00>`),
+  foreignSignature: async (pdf) => {
+    const other = await sealed(Buffer.concat([unsealed(pdf), Buffer.from('\n')]));
+    const digits = gapOf(other)
+      .slice(1, -1)
+      .padEnd(gapOf(pdf).length - 2, '0');
+    return contentsOf(pdf, `<${digits.slice(0, gapOf(pdf).length - 2)}>`);
+  },
+
+  // What no signature can tell by itself.
+  otherSeal: (pdf) => sealed(unsealed(pdf)),
+  strippedSeal: (pdf) => unsealed(pdf),
+};
+
+/** The document after somebody was at it. One without a seal stays as it is. */
+export async function tampered(pdf: Uint8Array, how: Tampering): Promise<Uint8Array> {
+  const bytes = Buffer.from(pdf);
+  return bytes.includes('/ByteRange') ? FAMILIES[how](bytes) : pdf;
+}
+
+const stream = (text: string) => `<< /Length ${text.length} >>\nstream\n${text}\nendstream`;
+const RENT = stream('BT /F1 12 Tf (Rent: 1) Tj ET');
+const NOTE = '<< /Type /Annot /Subtype /FreeText /Rect [0 0 99 99] /Contents (Rent: 1) >>';
+
+/** When the throwaway seal is made; nothing hangs on it. */
+const AT = '2026-01-01T00:00:00.000Z';
+
+async function sealed(pdf: Buffer): Promise<Buffer> {
+  return Buffer.from(await sealPdf(pdf, await makeSealKey(), AT));
+}
+
+/** A seal is an update of the document: what it was before ends where the first revision does. */
+function unsealed(pdf: Buffer): Buffer {
+  const end = pdf.indexOf('%%EOF');
+  return pdf.subarray(0, pdf.indexOf('\n', end) + 1);
+}
+
+function rootOf(pdf: Buffer): number {
+  return Number.parseInt(partsOf(pdf).root, 10);
+}
+
+/** The first page. */
+function pageOf(pdf: Buffer): number {
+  return Number(/(\d+) 0 obj\s*<<\s*\/Type \/Page\b/.exec(partsOf(pdf).text)?.[1]);
+}
+
+function fieldOf(pdf: Buffer): number {
+  return Number(/(\d+) 0 obj\s*<<\s*\/FT \/Sig\b/.exec(partsOf(pdf).text)?.[1]);
+}
+
+/** The dictionary with more in it. */
+function within(dictionary: string, more: string): string {
+  return `${dictionary.slice(0, dictionary.lastIndexOf('>>'))} ${more} >>`;
+}
+
+function catalogWith(pdf: Buffer, more: string, objects: Readonly<Record<number, string>> = {}): Buffer {
+  return updated(pdf, { [rootOf(pdf)]: within(objectText(pdf, rootOf(pdf)), more), ...objects });
+}
+
+function gapOf(pdf: Buffer): string {
+  const { gapStart, gapEnd, text } = partsOf(pdf);
+  return text.slice(gapStart, gapEnd);
+}
+
+function contentsOf(pdf: Buffer, contents: string): Buffer {
+  const gap = gapOf(pdf);
+  return swapped(pdf, gap, contents.padEnd(gap.length));
+}
+
+function rangeOf(pdf: Buffer, numbers: string): Buffer {
+  const range = /\/ByteRange \[[^\]]*\]/.exec(partsOf(pdf).text)?.[0] ?? '';
+  return swapped(pdf, range, `/ByteRange [${numbers}]`.padEnd(range.length));
+}
+
+/** Where the digest of the content stands in the signature: behind the name of that attribute. */
+function messageDigestAt(pdf: Buffer): number {
+  const name = Buffer.from('06092a864886f70d010904', 'hex');
+  return Buffer.from(partsOf(pdf).hex, 'hex').indexOf(name) + name.length + 6;
+}

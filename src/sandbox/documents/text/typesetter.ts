@@ -1,0 +1,161 @@
+import { type Faces, openFaces, type Use } from './faces.ts';
+import { type BaseDirection, covers, directionOf } from './itemize.ts';
+import { type ShapedLine, shapeLine } from './shape.ts';
+import { requoted, unquoted } from './untrusted.ts';
+
+/** A text that was made to fit a box. */
+export interface FittedText {
+  lines: string[];
+  size: number;
+  direction: BaseDirection;
+  /** False when even the smallest size could not hold it: the last line then ends in an ellipsis. */
+  complete: boolean;
+}
+
+export interface FitOptions {
+  width: number;
+  height: number;
+  /** Type sizes to try, from this … */
+  largest: number;
+  /** … down to this. */
+  smallest: number;
+  /** Line height in em. */
+  leading: number;
+  /** What ends a text that had to be cut; an ellipsis when absent. */
+  ending?: string;
+}
+
+/** Measures and breaks text. Keeps what it has measured: create one per document. */
+export interface Typesetter {
+  shape(text: string, use: Use, base?: BaseDirection): ShapedLine;
+  /** Width of a line in points. */
+  width(text: string, use: Use, size: number): number;
+  /** Breaks a paragraph into lines that are no wider than `width` points. */
+  wrap(text: string, use: Use, size: number, width: number): string[];
+  /** The largest size at which the paragraphs fit the box; cut at the smallest. */
+  fit(paragraphs: readonly string[], use: Use, options: FitOptions): FittedText;
+  /** True when the face of this use has every character. */
+  covers(text: string, use: Use): boolean;
+}
+
+const words = new Intl.Segmenter('und', { granularity: 'word' });
+const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
+
+/** Scripts that break between words without a space. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
+let shared: Faces | undefined;
+
+/** A typesetter over the sandbox's fonts; the font files stay open for the next one. */
+export function createTypesetter(): Typesetter {
+  shared ??= openFaces();
+  const faces = shared;
+  const widths = new Map<string, number>();
+  const em = (text: string, use: Use): number => {
+    const key = `${use} ${text}`;
+    const known = widths.get(key);
+    if (known !== undefined) return known;
+    const measured = shapeLine(faces, text, use).width;
+    widths.set(key, measured);
+    return measured;
+  };
+  const typesetter: Typesetter = {
+    shape: (text, use, base) => shapeLine(faces, text, use, base),
+    width: (text, use, size) => em(text, use) * size,
+    wrap(text, use, size, width) {
+      const widthOf = (piece: string): number => em(piece, use) * size;
+      const inner = unquoted(text);
+      if (inner === undefined) return wrapPieces(breakable(text), widthOf, width);
+      const direction = directionOf(inner);
+      return wrapPieces(breakable(inner), widthOf, width).map((line) => requoted(line, direction));
+    },
+    fit(paragraphs, use, options) {
+      const direction = directionOf(paragraphs.join(' '));
+      const linesAt = (size: number): string[] =>
+        paragraphs.flatMap((paragraph) => typesetter.wrap(paragraph, use, size, options.width));
+      const room = (size: number): number =>
+        Math.max(1, Math.floor(options.height / (options.leading * size) + 1e-6));
+      const single = paragraphs.join(' ');
+      for (let size = options.largest; size >= options.smallest; size -= 0.25) {
+        const oneLine = paragraphs.length === 1 || room(size) < 2;
+        if (oneLine && typesetter.width(single, use, size) <= options.width) {
+          return { lines: [single], size, direction, complete: true };
+        }
+        if (room(size) < 2 || typesetter.width(single, use, size) > options.width * room(size)) continue;
+        const lines = linesAt(size);
+        if (lines.length <= room(size)) return { lines, size, direction, complete: true };
+      }
+      const size = options.smallest;
+      const kept = linesAt(size).slice(0, room(size));
+      const last = kept.pop() ?? '';
+      const cut = shortened(
+        last,
+        (text) => typesetter.width(text, use, size) <= options.width,
+        options.ending,
+      );
+      return { lines: [...kept, cut], size, direction, complete: false };
+    },
+    covers: (text, use) => covers(faces, text, use),
+  };
+  return typesetter;
+}
+
+/** The longest beginning of the text that is accepted together with the ending. */
+function shortened(text: string, accepted: (text: string) => boolean, ending = '…'): string {
+  const characters = [...graphemes.segment(text)].map(({ segment }) => segment);
+  while (characters.length > 0 && !accepted(`${characters.join('').trimEnd()}${ending}`)) characters.pop();
+  return `${characters.join('').trimEnd()}${ending}`;
+}
+
+/** Pieces between which a line may end; a piece keeps the spaces after it. */
+function breakable(text: string): string[] {
+  const pieces: string[] = [];
+  for (const { segment } of words.segment(text)) {
+    const last = pieces.at(-1);
+    const canBreak =
+      last === undefined || /\s$/u.test(last) || (UNSPACED.test(last) && UNSPACED.test(segment));
+    if (last === undefined || (canBreak && segment.trim() !== '')) pieces.push(segment);
+    else pieces[pieces.length - 1] = last + segment;
+  }
+  return pieces;
+}
+
+function wrapPieces(pieces: readonly string[], widthOf: (text: string) => number, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  let used = 0;
+  const flush = (): void => {
+    if (line.trim() !== '') lines.push(line.trimEnd());
+    line = '';
+    used = 0;
+  };
+  for (const piece of pieces) {
+    if (used + widthOf(piece.trimEnd()) > width) flush();
+    for (const part of widthOf(piece.trimEnd()) > width ? slices(piece, widthOf, width) : [piece]) {
+      if (line !== '' && used + widthOf(part.trimEnd()) > width) flush();
+      line += part;
+      used += widthOf(part);
+    }
+  }
+  flush();
+  return lines;
+}
+
+/** A word that is wider than a line, cut between characters. */
+function slices(piece: string, widthOf: (text: string) => number, width: number): string[] {
+  const parts: string[] = [];
+  let part = '';
+  let used = 0;
+  for (const { segment } of graphemes.segment(piece)) {
+    const next = widthOf(segment);
+    if (part !== '' && used + next > width) {
+      parts.push(part);
+      part = '';
+      used = 0;
+    }
+    part += segment;
+    used += next;
+  }
+  if (part !== '') parts.push(part);
+  return parts;
+}

@@ -1,0 +1,188 @@
+import { FIELD_TYPES, type FieldType, type TemplateField, type TemplateRecord } from '../../model.ts';
+import type { TemplateWords } from '../../service/control/template-service.ts';
+
+/** Bounds of what a template may hold. */
+const MOST = { roles: 20, fields: 200, options: 50, text: 200 } as const;
+
+/** The size in points a field has at first, and the least it may have. */
+export const SIZES: Readonly<Record<FieldType, { usual: [number, number]; least: [number, number] }>> = {
+  SIGNATURE: { usual: [180, 48], least: [60, 24] },
+  INITIALS: { usual: [60, 26], least: [24, 14] },
+  DATE: { usual: [90, 20], least: [40, 12] },
+  TEXT: { usual: [180, 20], least: [30, 12] },
+  CHECKBOX: { usual: [12, 12], least: [8, 8] },
+  DROPDOWN: { usual: [150, 20], least: [40, 12] },
+};
+
+/** A field as it stands in the form: all texts. */
+export interface Row {
+  id: string;
+  type: string;
+  label: string;
+  role: string;
+  page: string;
+  x: string;
+  y: string;
+  width: string;
+  height: string;
+  required: boolean;
+  /** One choice a line. */
+  options: string;
+}
+
+/** The editor's form, as it is shown. */
+export interface TemplateForm {
+  name: string;
+  description: string;
+  /** With commas between. */
+  roles: string;
+  rows: Row[];
+}
+
+export function formOf({ name, description, roles, fields }: TemplateRecord): TemplateForm {
+  return { name, description, roles: roles.join(', '), rows: fields.map(rowOf) };
+}
+
+function rowOf(field: TemplateField): Row {
+  const { fieldId: id, type, label, role, page, x, y, width, height, required, options = [] } = field;
+  const [shownPage, ...place] = [page, x, y, width, height].map(String);
+  const [left = '', top = '', across = '', down = ''] = place;
+  const spot = { page: shownPage ?? '', x: left, y: top, width: across, height: down };
+  return { id, type, label, role, ...spot, required, options: options.join('\n') };
+}
+
+/** A field to begin with, for the role. */
+export function newRow(role: string): Row {
+  const [width, height] = SIZES.SIGNATURE.usual.map(String);
+  const place = { page: '1', x: '64', y: '64', width: width ?? '', height: height ?? '' };
+  return { id: '', type: 'SIGNATURE', label: 'Signature', role, ...place, required: true, options: '' };
+}
+
+/**
+ * What was posted; its rows are `0.label`, `0.x` and so on, in whatever order, with gaps where rows were
+ * taken out; `without` leaves one more out.
+ */
+export function readForm(body: Readonly<Record<string, unknown>>, without?: string): TemplateForm {
+  const text = (name: string) => textIn(body[name]).trim();
+  const numbers = Object.keys(body).flatMap((name) => /^(\d{1,4})\.label$/.exec(name)?.[1] ?? []);
+  const rows = numbers
+    .filter((number) => number !== without)
+    .toSorted((a, b) => Number(a) - Number(b))
+    .slice(0, MOST.fields + 1)
+    .map((number): Row => {
+      const at = (name: string) => text(`${number}.${name}`);
+      const place = { page: at('page'), x: at('x'), y: at('y'), width: at('width'), height: at('height') };
+      const words = { id: at('id'), type: at('type'), label: at('label'), role: at('role') };
+      return { ...words, ...place, required: at('required') === 'yes', options: at('options') };
+    });
+  return { name: text('name'), description: text('description'), roles: text('roles'), rows };
+}
+
+/** The words of a form, or why they can't be saved. */
+export function readWords(form: Omit<TemplateForm, 'rows'>): { words: TemplateWords; problems: string[] } {
+  const { name, description } = form;
+  const roles = [...new Set(form.roles.split(',').map((role) => role.trim()))].filter((role) => role !== '');
+  const problems: string[] = [];
+  if (name === '' || name.length > MOST.text)
+    problems.push(`The name must have from 1 to ${MOST.text} characters.`);
+  if (description.length > 1_000) problems.push('The description must have at most 1000 characters.');
+  if (roles.length === 0 || roles.length > MOST.roles)
+    problems.push(`There must be from 1 to ${MOST.roles} roles.`);
+  if (roles.some((role) => role.length > MOST.text))
+    problems.push(`A role must have at most ${MOST.text} characters.`);
+  return { words: { name, description, roles }, problems };
+}
+
+/** The fields of a form in reading order, or why they can't be saved. */
+export function readFields(
+  rows: readonly Row[],
+  template: TemplateRecord,
+  roles: readonly string[],
+): { fields: TemplateField[]; problems: string[] } {
+  const problems: string[] = [];
+  if (rows.length === 0) problems.push('Place at least one field.');
+  if (rows.length > MOST.fields) problems.push(`There may be at most ${MOST.fields} fields.`);
+  const known = new Set(template.fields.map(({ fieldId }) => fieldId));
+  const taken = new Set<string>();
+  const fields = rows.flatMap((row, index) => {
+    const wrong = problemsWith(row, template, roles);
+    problems.push(...wrong.map((text) => `Field ${index + 1} (${row.label || row.type || 'new'}): ${text}.`));
+    if (wrong.length > 0 || !isType(row.type)) return [];
+    const fieldId =
+      known.has(row.id) && !taken.has(row.id) ? row.id : nameFor(row, new Set([...known, ...taken]));
+    taken.add(fieldId);
+    return [fieldFrom(row, fieldId, row.type)];
+  });
+  const idle = roles.filter((role) => !rows.some((row) => row.role === role));
+  if (rows.length > 0)
+    problems.push(...idle.map((role) => `The role ${role} has no field: give it one, or take it out.`));
+  return { fields: fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x), problems };
+}
+
+function fieldFrom(row: Row, fieldId: string, type: FieldType): TemplateField {
+  const { label, role, required } = row;
+  const [page = 0, x = 0, y = 0, width = 0, height = 0] = placeOf(row);
+  const options = type === 'DROPDOWN' ? { options: optionsIn(row) } : {};
+  return { fieldId, type, label, required, page, role, x, y, width, height, ...options };
+}
+
+function problemsWith(row: Row, template: TemplateRecord, roles: readonly string[]): string[] {
+  const { type, label, role } = row;
+  const problems: string[] = [];
+  if (!isType(type)) problems.push(`the type must be one of ${FIELD_TYPES.join(', ')}`);
+  if (label === '' || label.length > MOST.text)
+    problems.push(`the label must have from 1 to ${MOST.text} characters`);
+  if (!roles.includes(role)) problems.push('its role must be one of the template');
+  if (type === 'DROPDOWN') {
+    const options = optionsIn(row);
+    if (options.length === 0 || options.length > MOST.options)
+      problems.push(`a dropdown has from 1 to ${MOST.options} choices`);
+    if (options.some((option) => option.length > MOST.text))
+      problems.push(`a choice must have at most ${MOST.text} characters`);
+  }
+  return [...problems, ...problemsWithPlace(row, template)];
+}
+
+function problemsWithPlace(row: Row, { upload, pageCount }: TemplateRecord): string[] {
+  const [page = 0, x = 0, y = 0, width = 0, height = 0] = placeOf(row);
+  if ([row.page, row.x, row.y, row.width, row.height].some((text) => !/^\d{1,5}(\.\d{1,3})?$/.test(text)))
+    return ['page, position and size must be numbers'];
+  const size = upload?.pages[page - 1];
+  if (size === undefined) return [`the page must be from 1 to ${pageCount}`];
+  const [leastWidth, leastHeight] = isType(row.type) ? SIZES[row.type].least : [8, 8];
+  if (width < leastWidth || height < leastHeight)
+    return [`it must be at least ${leastWidth} points wide and ${leastHeight} high`];
+  // Sizes of pages are rounded, and so may positions be.
+  if (x + width > size.width + 0.01 || y + height > size.height + 0.01)
+    return [`it must lie within page ${page}, which is ${size.width} points wide and ${size.height} high`];
+  return [];
+}
+
+function placeOf({ page, x, y, width, height }: Row): number[] {
+  return [page, x, y, width, height].map(Number);
+}
+
+function optionsIn({ options }: Row): string[] {
+  return [...new Set(options.split(/\r?\n/).map((line) => line.trim()))].filter((line) => line !== '');
+}
+
+/** Readable, for `--value FIELD=TEXT`; the number keeps it apart from names that pages and programs use themselves. */
+function nameFor({ label, type }: Row, taken: ReadonlySet<string>): string {
+  const words = label
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .slice(0, 40);
+  const stem = words === '' ? type.toLowerCase() : words;
+  let number = 1;
+  while (taken.has(`${stem}_${number}`)) number += 1;
+  return `${stem}_${number}`;
+}
+
+function isType(text: string): text is FieldType {
+  return FIELD_TYPES.some((type) => type === text);
+}
+
+function textIn(posted: unknown): string {
+  return typeof posted === 'string' ? posted : '';
+}

@@ -1,0 +1,87 @@
+import type { Hono } from 'hono';
+import { UPLOAD } from '../../model.ts';
+import { invalidBody } from '../../service/base/errors.ts';
+import type { ServiceContext, ServiceEnv } from '../../service/base/web.ts';
+import { fileTooLarge, refusedFile, requireForm, UPLOAD_PATH } from '../guard.ts';
+import { page } from '../layout.ts';
+import type { PagesOptions } from '../options.ts';
+import { editorPage } from './editor.ts';
+import { formOf, newRow, readFields, readForm, readWords, type TemplateForm } from './form.ts';
+import { templateList } from './list.ts';
+
+/** Templates from uploaded PDFs. `token` is the one that posts must carry. */
+export function templatePages(app: Hono<ServiceEnv>, options: PagesOptions, token: string): void {
+  const { templates } = options;
+  const editor = (c: ServiceContext, id: string, form?: TemplateForm, problems: string[] = []) => {
+    const template = templates.find(id);
+    const isSaved = c.req.query('saved') !== undefined;
+    const facts = { isUsed: templates.isUsed(id), isSaved, problems, token };
+    return page(c, {
+      title: template.name,
+      body: editorPage({ template, form: form ?? formOf(template), ...facts }),
+      script: 'edit.js',
+      styles: ['document.css', 'editor.css'],
+      status: problems.length > 0 ? 400 : 200,
+    });
+  };
+
+  app.get(UPLOAD_PATH, (c) => {
+    const { state } = options.store;
+    return page(c, { title: 'Templates', body: templateList(state.templatesOf(state.orgId), token) });
+  });
+  app.post(UPLOAD_PATH, async (c) => {
+    const { pdf, name, roles } = await requireForm(c, token);
+    const { file, title } = await fileIn(pdf);
+    const given = typeof name === 'string' ? name.trim() : '';
+    const rolesText = typeof roles === 'string' ? roles : '';
+    const { words, problems } = readWords({ name: given || title, description: '', roles: rolesText });
+    if (problems.length > 0) throw invalidBody({ form: problems }, 'The template was not created');
+    const template = await templates.upload(words, file);
+    return c.redirect(`/templates/${template.id}`, 303);
+  });
+  app.get('/templates/:id', (c) => editor(c, c.req.param('id')));
+  app.post('/templates/:id', async (c) => {
+    const id = c.req.param('id');
+    const body = await requireForm(c, token);
+    const action = typeof body.do === 'string' ? body.do : 'save';
+    const removed = /^remove-(\d+)$/.exec(action)?.[1];
+    const form = readForm(body, removed);
+    const { words, problems } = readWords(form);
+    if (removed !== undefined) return editor(c, id, form);
+    if (action === 'add')
+      return editor(c, id, { ...form, rows: [...form.rows, newRow(words.roles[0] ?? '')] });
+    const { fields, problems: wrong } = readFields(form.rows, templates.find(id), words.roles);
+    const all = [...problems, ...wrong];
+    if (all.length > 0) return editor(c, id, form, all);
+    await templates.save(id, { ...words, fields });
+    return c.redirect(`/templates/${id}?saved`, 303);
+  });
+  app.get('/templates/:id/document.pdf', async (c) => {
+    const pdf = await templates.pdfOf(c.req.param('id'));
+    return c.body(new Uint8Array(pdf), 200, {
+      'Content-Type': 'application/pdf',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+    });
+  });
+  app.post('/templates/:id/active', async (c) => {
+    const { active } = await requireForm(c, token);
+    await templates.setActive(c.req.param('id'), active === 'yes');
+    return c.redirect('/templates', 303);
+  });
+  app.post('/templates/:id/copy', async (c) => {
+    await requireForm(c, token);
+    const { id } = await templates.copy(c.req.param('id'));
+    return c.redirect(`/templates/${id}`, 303);
+  });
+}
+
+/** The posted file, and a name for a template made from it. */
+async function fileIn(posted: unknown): Promise<{ file: Uint8Array; title: string }> {
+  if (!(posted instanceof File) || posted.size === 0) throw refusedFile('Choose a PDF to upload.');
+  if (posted.size > UPLOAD.bytes) throw fileTooLarge();
+  const title = posted.name
+    .replace(/\.pdf$/i, '')
+    .trim()
+    .slice(0, 200);
+  return { file: new Uint8Array(await posted.arrayBuffer()), title: title || 'Uploaded document' };
+}

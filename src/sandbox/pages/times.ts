@@ -1,0 +1,38 @@
+import { html } from 'hono/html';
+
+/* Times are written in UTC. The page's script replaces them by local ones and adds how long ago that was. */
+
+const MINUTES = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+const DAYS = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+
+/** A point in time: `22 Nov 2026, 09:05 UTC`. */
+export function dateTime(iso: string) {
+  return html`<time datetime="${iso}" title="${iso}" data-shown="time">${minutes(iso)}</time>`;
+}
+
+/** A point in time for a column of a table, with how long ago it was; nothing for null. */
+export function when(iso: string | null) {
+  if (iso === null) return html``;
+  return html`<time datetime="${iso}" title="${iso}" data-shown="both">${minutes(iso)}</time>`;
+}
+
+/** A day: `22 December 2026`. */
+export function day(iso: string) {
+  return html`<time datetime="${iso}" title="${iso}" data-shown="day">${DAYS.format(new Date(iso))}</time>`;
+}
+
+function minutes(iso: string): string {
+  return `${MINUTES.format(new Date(iso))} UTC`;
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { DOCUMENT_KINDS, type DocumentKind } from '../../../kernel/vocabulary.ts';
+import type { DocumentMaker, EnvelopeRecord, ObjectWriter, TemplateRecord } from '../../model.ts';
+import type { Uploads } from '../store/uploads.ts';
+
+const PDF = 'application/pdf';
+/** Storage key shape (Envelope). */
+export function storageKey(envelope: Pick<EnvelopeRecord, 'id' | 'orgId'>, kind: DocumentKind): string {
+  return `esign/envelopes/${envelope.orgId}/${envelope.id}/${kind}.pdf`;
+}
+
+/** How many templates' empty pages are kept in memory; a few are used at a time. */
+const KEPT = 8;
+
+interface Drawn {
+  template: TemplateRecord;
+  document: Promise<Uint8Array>;
+}
+
+/** Has the documents drawn and puts them into the bucket. */
+export class DocumentStore {
+  readonly #maker: DocumentMaker;
+  readonly #objects: ObjectWriter;
+  readonly #uploads: Uploads;
+  /** Drawn once per template, the latest used last: a thousand envelopes share the same empty pages. */
+  readonly #drawn = new Map<string, Drawn>();
+
+  constructor(maker: DocumentMaker, objects: ObjectWriter, uploads: Uploads) {
+    this.#maker = maker;
+    this.#objects = objects;
+    this.#uploads = uploads;
+  }
+
+  /** document.pdf, at creation. */
+  async putDocument(template: TemplateRecord, envelope: EnvelopeRecord): Promise<void> {
+    await this.#objects.put(envelope.documentStorageKey, await this.#documentOf(template), PDF);
+  }
+
+  /** signed.pdf and certificate.pdf of an envelope about to be COMPLETED. */
+  async putSigned(template: TemplateRecord, envelope: EnvelopeRecord): Promise<void> {
+    const stored = await this.#objects.get(envelope.documentStorageKey);
+    const document = stored ?? (await this.#documentOf(template));
+    const signed = await this.#maker.signed({ template, envelope, document });
+    await this.#objects.put(storageKey(envelope, 'signed'), signed, PDF);
+    const hashes = { documentSha256: sha256(document), signedSha256: sha256(signed) };
+    const certificate = await this.#maker.certificate({ template, envelope, ...hashes });
+    await this.#objects.put(storageKey(envelope, 'certificate'), certificate, PDF);
+  }
+
+  /** Takes an envelope's documents away; without one, every document and uploaded PDF. What others put stays. */
+  async clear(envelope?: EnvelopeRecord): Promise<void> {
+    await this.#objects.clear(envelope && DOCUMENT_KINDS.map((kind) => storageKey(envelope, kind)));
+    if (envelope === undefined) await this.#uploads.clear();
+  }
+
+  #documentOf(template: TemplateRecord): Promise<Uint8Array> {
+    const { id } = template;
+    const known = this.#drawn.get(id);
+    const isSame = known !== undefined && (known.template === template || template.upload === undefined);
+    const drawn = isSame ? known : { template, document: this.#draw(template) };
+    this.#drawn.delete(id);
+    this.#drawn.set(id, drawn);
+    for (const oldest of [...this.#drawn.keys()].slice(0, -KEPT)) this.#drawn.delete(oldest);
+    drawn.document.catch(() => this.#drawn.delete(id));
+    return drawn.document;
+  }
+
+  async #draw(template: TemplateRecord): Promise<Uint8Array> {
+    if (template.upload === undefined) return this.#maker.document(template);
+    return this.#maker.document(template, await this.#uploads.get(template.id));
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

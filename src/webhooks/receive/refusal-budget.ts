@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../kernel/clock.ts';
+import { grouped } from '../../kernel/duration.ts';
+import type { Delivery } from './delivery.ts';
+
+/** Refused deliveries that are recorded in full each day: about 17 MB at most. A wrong secret shows long before. */
+const RECORDED_A_DAY = 1_000;
+const DAY_MS = 86_400_000;
+const COUNTED_MS = 60_000;
+
+/** Bounds what refused deliveries take on the disk and the screen: anyone can send them. */
+export class RefusalBudget {
+  readonly #clock: Clock;
+  readonly #warn: (message: string) => void;
+  #day = Number.NaN;
+  #recorded = 0;
+  #counted = 0;
+  #countedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, warn: (message: string) => void) {
+    this.#clock = clock;
+    this.#warn = warn;
+  }
+
+  /**
+   * Returns what to record for a refused delivery: itself while the budget of the day lasts, then at most once a minute a
+   * record that counts them, otherwise nothing.
+   */
+  admit(delivery: Delivery): Delivery | undefined {
+    const now = this.#clock.now();
+    const day = Math.floor(now / DAY_MS);
+    if (day !== this.#day) [this.#day, this.#recorded] = [day, 0];
+    if (this.#recorded < RECORDED_A_DAY) {
+      this.#recorded++;
+      if (this.#recorded === RECORDED_A_DAY)
+        this.#warn(
+          `${grouped(RECORDED_A_DAY)} deliveries were refused today. For the rest of the day (UTC) only their number is recorded, once a minute.`,
+        );
+      return delivery;
+    }
+    this.#counted++;
+    // A clock that was set back must not silence it.
+    return Math.abs(now - this.#countedAt) < COUNTED_MS ? undefined : this.rest();
+  }
+
+  /** Returns a record of the deliveries that were counted since the last one, if there are any. */
+  rest(): Delivery | undefined {
+    if (this.#counted === 0) return undefined;
+    const now = this.#clock.now();
+    const reason = `only counted: ${grouped(this.#counted)} more refused`;
+    [this.#counted, this.#countedAt] = [0, now];
+    return {
+      deliveryId: `dlv_${randomBytes(9).toString('hex')}`,
+      receivedAt: new Date(now).toISOString(),
+      ...{ id: '', facts: null, verified: false, duplicate: false, reason, answer: 401 },
+      ...{ raw: Buffer.alloc(0), bytes: 0, headers: [], body: null },
+    };
+  }
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { campaign } from '../support/bulk-campaign.ts';
+
+/** A few seconds of what `test/faults/bulk-never-twice.test.ts` does at length. */
+const RUNS = Number(process.env.CAMPAIGNS ?? 40);
+const FIRST_SEED = Number(process.env.FAULT_SEED ?? 1);
+
+it('emails nobody twice through kills, lost replies, lagging lists, moved clocks, and restored state', {
+  timeout: 120_000,
+}, async () => {
+  const wrong: string[] = [];
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + RUNS; seed++) {
+    const { wrong: here, facts } = await campaign(seed);
+    if (here.length > 0) wrong.push(`${here.join('; ')} ${facts}`);
+  }
+  expect(wrong).toEqual([]);
+});

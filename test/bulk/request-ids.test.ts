@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEnvelope } from '../../src/envelopes/create.ts';
+import { contentOf } from '../../src/envelopes/request-ids.ts';
+import { Runs } from './rig.ts';
+
+let runs: Runs;
+beforeEach(async () => {
+  runs = new Runs();
+  await runs.open();
+});
+afterEach(async () => {
+  await runs.close();
+});
+
+function connected() {
+  if (runs.client === undefined) throw new Error('not open');
+  return { client: runs.client, ids: runs.ids(runs.client) };
+}
+
+const contentOfRow = (row: number) => ({
+  templateId: 'tmpl_1',
+  signers: [{ email: `s${row}@example.com`, name: `S ${row}` }],
+});
+const codesOf = (results: readonly { error: { code: string } | null }[]) =>
+  results.map(({ error }) => error?.code);
+const live = () => runs.service.stored.filter(({ status }) => status !== 'CANCELLED');
+
+describe('a request ID in the file', () => {
+  it.each([0, 5_000, 40_000])(
+    'makes one envelope with `create` at the same moment, in a list that lags %i ms',
+    async (lagMs) => {
+      const { client, ids } = connected();
+      const { service } = runs;
+      service.behaviour = { lagMs };
+      const id = await runs.begin(6, 'two-step', { requestIds: true });
+      const creates = [2, 4, 6].map((row) =>
+        createEnvelope(
+          client,
+          { ...contentOfRow(row), send: true },
+          { requestId: `own-${row}`, ids, rerun: true },
+        ),
+      );
+      const [{ ending }] = await Promise.all([runs.work(id), ...creates]);
+      expect(ending).toEqual({ kind: 'finished' });
+      expect(live().map(({ metadata }) => metadata.esignRequestId)).toHaveLength(6);
+      expect([...service.mails.values()].reduce((sum, count) => sum + count)).toBe(6);
+    },
+  );
+
+  it('is not used again after `create` lost its reply and the list shows the envelope late', async () => {
+    const { client, ids } = connected();
+    await ids.use('own-1', {}, (request) => request.asked(contentOf(contentOfRow(1))));
+    const { service } = runs;
+    const listedFrom = service.clock.now() + 30_000;
+    service.put({ metadata: { esignRequestId: 'own-1', esignRow: '1' }, status: 'SENT', listedFrom });
+    const { ending, results } = await runs.work(await runs.begin(2, 'two-step', { requestIds: true }));
+    expect(ending).toEqual({ kind: 'finished' });
+    expect(results[0]).toMatchObject({ status: 'EXISTING', envelopeId: 'env_1' });
+    expect(live().filter(({ metadata }) => metadata.esignRequestId === 'own-1')).toHaveLength(1);
+    expect(client.account).not.toBe('');
+  });
+
+  it('is refused for other content that this machine has recorded', async () => {
+    const { ids } = connected();
+    const id = await runs.begin(2, 'two-step', { requestIds: true });
+    runs.service.put({ templateId: 'tmpl_9', metadata: {} });
+    await ids.use('own-1', {}, (request) =>
+      request.made('env_1', contentOf({ ...contentOfRow(1), templateId: 'tmpl_9' })),
+    );
+    const { results } = await runs.work(id);
+    expect(codesOf(results)).toEqual(['REQUEST_ID_USED', undefined]);
+    expect(results[0]?.error?.message).toContain('env_1');
+    expect(live()).toHaveLength(2);
+  });
+
+  it('is refused for other content that only the service knows, also where the list shows it late', async () => {
+    const { service } = runs;
+    const listedFrom = service.clock.now() + 20_000;
+    service.put({ templateId: 'tmpl_9', metadata: { esignRequestId: 'own-1' }, status: 'SENT', listedFrom });
+    service.behaviour = { lagMs: 25_000 };
+    const { results } = await runs.work(await runs.begin(3, 'two-step', { requestIds: true }));
+    expect(codesOf(results)[0]).toBe('REQUEST_ID_USED');
+    expect(service.mails).toEqual(
+      new Map([
+        ['env_1', 1],
+        ['2', 1],
+        ['3', 1],
+      ]),
+    );
+    expect(service.stored.filter(({ status }) => status === 'DRAFT')).toEqual([]);
+  });
+
+  it.each([
+    ['CANCELLED', null],
+    ['CANCELLED', '2026-01-02T03:04:05Z'],
+    ['DECLINED', '2026-01-02T03:04:05Z'],
+    ['EXPIRED', '2026-01-02T03:04:05Z'],
+  ])('is refused when its envelope is %s (sent: %s)', async (status, sentAt) => {
+    runs.service.put({ metadata: { esignRequestId: 'own-1' }, status, sentAt });
+    const { results } = await runs.work(await runs.begin(2, 'two-step', { requestIds: true }));
+    expect(codesOf(results)).toEqual(['INVALID_STATE', undefined]);
+    expect(results[0]?.error?.message).toContain('env_1');
+    expect([runs.service.counts.creates, runs.service.mails]).toEqual([1, new Map([['2', 1]])]);
+  });
+
+  it('returns a completed envelope', async () => {
+    runs.service.put({ metadata: { esignRequestId: 'own-1' }, status: 'COMPLETED' });
+    const { results } = await runs.work(await runs.begin(1, 'two-step', { requestIds: true }));
+    expect(results).toMatchObject([{ ok: true, status: 'EXISTING', envelopeId: 'env_1' }]);
+  });
+
+  it('is free again after the service refused its row', async () => {
+    const { ids } = connected();
+    runs.service.behaviour = {
+      create: (number) => (number === 1 ? { status: 422, code: 'VALIDATION_ERROR' } : undefined),
+    };
+    const { results } = await runs.work(await runs.begin(2, 'two-step', { requestIds: true }));
+    expect(codesOf(results)).toEqual(['VALIDATION_ERROR', undefined]);
+    expect(await ids.read('own-1')).toEqual({ state: 'new' });
+    expect(await ids.read('own-2')).toMatchObject({ state: 'made' });
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { momentOf } from '../../src/cli/flags.ts';
+import { parseDuration } from '../../src/kernel/duration.ts';
+
+const DAY = 86_400_000;
+const NOON = new Date(2026, 2, 10, 12).getTime();
+
+describe('a moment in the past', () => {
+  it.each([
+    ['yesterday', new Date(2026, 2, 9).getTime()],
+    ['Today', new Date(2026, 2, 10).getTime()],
+    ['2 weeks', NOON - 14 * DAY],
+    ['7d', NOON - 7 * DAY],
+    ['2026-03-01', Date.UTC(2026, 2, 1)],
+  ])('is read from %s', (text, time) => {
+    expect(momentOf(text, '--since')(NOON)).toBe(time);
+  });
+
+  it.each(['tomorrow', '5', '2 fortnights', 'days'])('is refused: %s', (text) => {
+    expect(() => momentOf(text, '--since')).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  });
+});
+
+describe('a length of time', () => {
+  it.each([
+    ['90 seconds', 90_000],
+    ['1 day', DAY],
+    ['1 day 2 hours', DAY + 7_200_000],
+    ['1d2h', DAY + 7_200_000],
+    ['5 daysx', undefined],
+    ['2 months', undefined],
+  ])('is read from %s', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { withOwnSecret } from '../../../src/commands/envelopes/create/webhook-secret.ts';
+import type { NewEnvelope } from '../../../src/envelopes/create.ts';
+import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
+import { readWebhookSecrets } from '../../../src/profiles/webhook-secrets.ts';
+import { fakeClock } from '../../support/clock.ts';
+
+const wanted: NewEnvelope = {
+  templateId: 'tmpl_1',
+  signers: [{ email: 'ada@example.com', name: 'Ada' }],
+  webhookUrl: 'https://x.example/hook',
+};
+const context = {
+  clock: fakeClock(),
+  notice: () => undefined,
+  redactor: { add: () => undefined },
+  settings: () => Promise.resolve({ baseUrl: { value: 'https://x.example/v1' } }),
+};
+const lost = () => new NetworkError('NETWORK', 'the reply was lost', { maybeReceived: true });
+const refused = () => new ServiceError('QUOTA_EXCEEDED', 'no envelopes left', { status: 402 });
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-secret-'));
+  vi.stubEnv('ESIGN_CONFIG_DIR', folder);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Creates with the webhook secret that is sent, or fails; returns the secret. */
+async function create(requestId: string, error?: Error): Promise<string | undefined> {
+  let sent: string | undefined;
+  const doing = withOwnSecret(wanted, requestId, context, ({ webhookSecret }) => {
+    sent = webhookSecret;
+    return error ? Promise.reject(error) : Promise.resolve({ envelope: { id: 'env_1' }, by: 'reply' });
+  });
+  if (error) await expect(doing).rejects.toBe(error);
+  else await doing;
+  return sent;
+}
+
+it('sends the same webhook secret again after a lost reply, and binds it to the envelope', async () => {
+  const first = await create('req-1', lost());
+  expect(first).toMatch(/^whsec_/);
+  expect(await create('req-1')).toBe(first);
+  expect(await readWebhookSecrets(folder)).toMatchObject([{ secret: first, envelopeId: 'env_1' }]);
+  expect(await create('req-2')).not.toBe(first);
+});
+
+it('keeps no webhook secret of an envelope that the service refused', async () => {
+  await create('req-1', refused());
+  expect(await readWebhookSecrets(folder)).toEqual([]);
+});
+
+it('keeps the webhook secret when a retry after a lost reply is refused', async () => {
+  const first = await create('req-1', lost());
+  await create('req-1', refused());
+  expect(await readWebhookSecrets(folder)).toMatchObject([{ secret: first }]);
+});

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { Confirmations, callOf } from '../../../src/commands/mcp/confirmations.ts';
+
+const MINUTE = 60_000;
+
+function made() {
+  const clock = { now: 0 };
+  return { clock, all: new Confirmations<string>(() => clock.now) };
+}
+
+it('does what was shown, once, for the very same call', async () => {
+  const { all } = made();
+  const value = all.give('send env_1', () => Promise.resolve('sent'));
+  expect(() => all.take(value, 'send env_2')).toThrow(/other arguments/);
+  expect(await all.take(value, 'send env_1')()).toBe('sent');
+  const used = (() => {
+    try {
+      return all.take(value, 'send env_1');
+    } catch (error) {
+      return error;
+    }
+  })();
+  expect(used).toMatchObject({ code: 'USAGE', message: expect.stringContaining('already used') as unknown });
+  expect(used).not.toMatchObject({ hint: expect.stringContaining('Nothing was done') as unknown });
+});
+
+it('forgets what nobody confirmed for a quarter of an hour, and the oldest of very many', () => {
+  const { clock, all } = made();
+  const give = () => all.give('call', () => Promise.resolve(''));
+  const first = give();
+  clock.now = 15 * MINUTE + 1;
+  expect(() => all.take(first, 'call')).toThrow(/expired/);
+  const many = Array.from({ length: 101 }, give);
+  expect(() => all.take(many[0] ?? '', 'call')).toThrow(/expired/);
+  expect(all.take(many[1] ?? '', 'call')).toBeTypeOf('function');
+});
+
+it.each([
+  [{ a: 1, b: { c: [1], d: 2 } }, { b: { d: 2, c: [1] }, a: 1 }, true],
+  [{ a: 1, b: undefined }, { a: 1 }, true],
+  [{ a: [1, 2] }, { a: [2, 1] }, false],
+  [{ a: '1' }, { a: 1 }, false],
+  [{ a: [['b', 1]] }, { a: { b: 1 } }, false],
+])('%j and %j are the same call: %s', (one, other, same) => {
+  expect(callOf('send', one) === callOf('send', other)).toBe(same);
+});

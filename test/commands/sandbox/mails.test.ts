@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { readMails } from '../../../src/commands/sandbox/mails/run.ts';
+import type { SandboxMail } from '../../../src/sandbox-control/control.ts';
+
+const MAIL: SandboxMail = {
+  id: 'mail_1',
+  at: '2026-01-02T03:04:05Z',
+  kind: 'request',
+  to: 'ada@example.com',
+  envelopeId: 'env_1',
+  subject: 'Sign',
+  link: null,
+};
+
+/** A sandbox in which the email arrives during the request of that number. */
+function sandboxWith(arrivesAt: number) {
+  const waits: (number | undefined)[] = [];
+  const mails = async ({ waitMs }: { waitMs?: number | undefined }) => {
+    waits.push(waitMs);
+    return waits.length >= arrivesAt ? [MAIL] : [];
+  };
+  const context = { sandbox: () => Promise.resolve({ mails }), signal: new AbortController().signal };
+  return { waits, context };
+}
+
+it('waits for an email beyond the 5 seconds of one request', async () => {
+  const { waits, context } = sandboxWith(3);
+  expect(await readMails({ wait: 60_000 }, context)).toEqual([MAIL]);
+  expect(waits).toEqual([5000, 5000, 5000]);
+});
+
+it('asks once for a shorter wait, and reports that none arrived', async () => {
+  const { waits, context } = sandboxWith(2);
+  await expect(readMails({ wait: 3000 }, context)).rejects.toMatchObject({ code: 'WAIT_TIMEOUT' });
+  expect(waits).toHaveLength(1);
+});
+
+it('does not wait without being asked to', async () => {
+  const { waits, context } = sandboxWith(2);
+  expect(await readMails({}, context)).toEqual([]);
+  expect(waits).toEqual([undefined]);
+});

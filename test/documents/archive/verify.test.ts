@@ -1,0 +1,265 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { link, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, sep } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { updateManifest } from '../../../src/documents/archive/manifest.ts';
+import { type VerifyOptions, verifyDocuments } from '../../../src/documents/archive/verify.ts';
+import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
+import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
+import { makeSealKey } from '../../../src/sandbox/documents/seal-key.ts';
+import { hasLinks } from '../../support/system.ts';
+import { needs } from '../../support/tools.ts';
+
+const AT = '2026-03-01T10:20:30.000Z';
+const sha256 = (content: Uint8Array | string) => createHash('sha256').update(content).digest('hex');
+let dir: string;
+let plain: Uint8Array;
+let sealed: Uint8Array;
+let fingerprint: string;
+
+beforeAll(async () => {
+  const blank = createPdf();
+  blank.addSheet();
+  plain = await blank.save({ title: 'Lease', subject: 'x', keywords: [], at: AT });
+  const key = await makeSealKey();
+  fingerprint = sha256(key.certificate);
+  sealed = await sealPdf(plain, key, AT);
+});
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'esign-verify-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const at = (path: string) => join(dir, ...path.split('/'));
+
+async function put(path: string, content: Uint8Array | string): Promise<void> {
+  await mkdir(join(at(path), '..'), { recursive: true });
+  await writeFile(at(path), content);
+}
+
+async function putList(folder: string, ...lines: readonly (readonly [string, string])[]): Promise<void> {
+  await put(`${folder}/SHA256SUMS`, lines.map(([content, name]) => `${sha256(content)}  ${name}\n`).join(''));
+}
+
+interface Options extends Omit<VerifyOptions, 'known'> {
+  pinned?: string[];
+  sealedBy?: string[];
+}
+
+/** `path list code` of each file. */
+async function verify(places: string | string[], options: Options = {}): Promise<string[]> {
+  const { pinned = [], sealedBy = [] } = options;
+  const known = { authorities: [], pinned, sealedBy };
+  const found: string[] = [];
+  for await (const file of verifyDocuments([places].flat().map(at), { known, ...options })) {
+    const path = file.path === null ? '-' : relative(dir, file.path).split(sep).join('/');
+    found.push(`${path} ${file.list} ${file.error?.code ?? 'ok'}`);
+  }
+  return found;
+}
+
+describe('a file', () => {
+  it('is looked up in the lists of all folders above it', async () => {
+    await put('a/2026-03/x.pdf', 'replaced');
+    await putList('a', ['original', '2026-03/x.pdf']);
+    expect(await verify('a/2026-03/x.pdf')).toEqual(['a/2026-03/x.pdf changed STORAGE_CORRUPT']);
+    expect(await verify('a/2026-03')).toEqual(['a/2026-03/x.pdf changed STORAGE_CORRUPT']);
+    expect(await verify('a')).toEqual(['a/2026-03/x.pdf changed STORAGE_CORRUPT']);
+    await put('a/2026-03/x.pdf', 'original');
+    expect(await verify('a/2026-03/x.pdf')).toEqual(['a/2026-03/x.pdf ok ok']);
+  });
+
+  it('must match every list that names it', async () => {
+    await put('a/b/x.pdf', 'new');
+    await putList('a/b', ['new', 'x.pdf']);
+    await putList('a', ['old', 'b/x.pdf']);
+    expect(await verify('a/b/x.pdf')).toEqual(['a/b/x.pdf changed STORAGE_CORRUPT']);
+    expect(await verify('a/b')).toEqual(['a/b/x.pdf changed STORAGE_CORRUPT']);
+  });
+
+  it('must match every line of a list that names it', async () => {
+    await put('a/x.pdf', 'new');
+    await putList('a', ['new', 'x.pdf'], ['old', 'x.pdf']);
+    expect(await verify('a/x.pdf')).toEqual(['a/x.pdf changed STORAGE_CORRUPT']);
+    expect(await verify('a')).toEqual(['a/x.pdf changed STORAGE_CORRUPT']);
+  });
+
+  it('is found under a name with ./ before it', async () => {
+    await put('a/x.pdf', 'new');
+    await putList('a', ['old', './x.pdf']);
+    expect(await verify('a/x.pdf')).toEqual(['a/x.pdf changed STORAGE_CORRUPT']);
+  });
+
+  it.runIf(hasLinks)('is found by a link to it, and by another name of it', async () => {
+    await put('a/x.pdf', 'new');
+    await putList('a', ['old', 'x.pdf']);
+    await mkdir(at('elsewhere'));
+    await symlink(at('a/x.pdf'), at('elsewhere/link.pdf'));
+    await link(at('a/x.pdf'), at('a/hard.pdf'));
+    await symlink(at('a'), at('folder'));
+    expect(await verify(['elsewhere/link.pdf', 'a/hard.pdf', 'folder/x.pdf', 'folder'])).toEqual([
+      'elsewhere/link.pdf changed STORAGE_CORRUPT',
+      'a/hard.pdf changed STORAGE_CORRUPT',
+      'folder/x.pdf changed STORAGE_CORRUPT',
+      'folder/x.pdf changed STORAGE_CORRUPT',
+      'folder/hard.pdf changed STORAGE_CORRUPT',
+    ]);
+  });
+
+  it('in no list fails only where a list is required', async () => {
+    await put('a/x.pdf', 'x');
+    await put('a/y.pdf', 'y');
+    await putList('a', ['x', 'x.pdf']);
+    expect(await verify('a')).toEqual(['a/x.pdf ok ok', 'a/y.pdf unlisted ok']);
+    expect(await verify('a', { requireList: true })).toEqual([
+      'a/x.pdf ok ok',
+      'a/y.pdf unlisted NOT_LISTED',
+    ]);
+    await rename(at('a/x.pdf'), at('a/z.pdf'));
+    expect(await verify('a/z.pdf', { requireList: true })).toEqual(['a/z.pdf unlisted NOT_LISTED']);
+  });
+
+  it('is found by a line of `sha256sum --tag`', needs('sha256sum'), async () => {
+    for (const name of ['x.pdf', 'a\\b (1).pdf']) await put(`a/${name}`, name);
+    const text = execFileSync('sha256sum', ['--tag', 'x.pdf', 'a\\b (1).pdf'], { cwd: at('a') });
+    await put('a/SHA256SUMS', text);
+    expect(await verify('a')).toEqual(['a/x.pdf ok ok', 'a/a\\b (1).pdf ok ok']);
+    await put('a/x.pdf', 'other');
+    expect(await verify('a/x.pdf')).toEqual(['a/x.pdf changed STORAGE_CORRUPT']);
+    await updateManifest(at('a'), new Map([['x.pdf', sha256('other')]]));
+    expect(() => execFileSync('sha256sum', ['-c', '--strict', 'SHA256SUMS'], { cwd: at('a') })).not.toThrow();
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'can have a name that is not UTF-8',
+    needs('sha256sum'),
+    async () => {
+      await mkdir(at('a'));
+      const path = Buffer.concat([Buffer.from(`${at('a')}/x`), Buffer.from([0xe9]), Buffer.from('.pdf')]);
+      await writeFile(path, 'x');
+      const text = execFileSync('sh', ['-c', 'sha256sum *.pdf'], { cwd: at('a'), encoding: 'buffer' });
+      await writeFile(at('a/SHA256SUMS'), text);
+      expect(await verify('a')).toEqual(['a/x\ufffd.pdf ok ok']);
+      await writeFile(path, 'y');
+      expect(await verify('a')).toEqual(['a/x\ufffd.pdf changed STORAGE_CORRUPT']);
+      await writeFile(path, 'x');
+      await put('a/new.pdf', 'new');
+      await updateManifest(at('a'), new Map([['new.pdf', sha256('new')]]));
+      expect(() =>
+        execFileSync('sha256sum', ['-c', '--strict', 'SHA256SUMS'], { cwd: at('a') }),
+      ).not.toThrow();
+    },
+  );
+});
+
+describe('a folder', () => {
+  it('includes subfolders: PDFs, and the lists there', async () => {
+    await put('a/sub/nested.pdf', 'x');
+    await put('a/sub/deep/y.pdf', 'y');
+    await putList('a/sub/deep', ['other', 'y.pdf'], ['z', 'z.txt']);
+    expect(await verify('a')).toEqual([
+      'a/sub/deep/y.pdf changed STORAGE_CORRUPT',
+      'a/sub/deep/z.txt missing STORAGE_CORRUPT',
+      'a/sub/nested.pdf unlisted ok',
+    ]);
+  });
+
+  it('includes what a list above it names there, also when it is missing', async () => {
+    await put('a/sub/x.pdf', 'x');
+    await putList('a', ['x', 'sub/x.pdf'], ['y', 'sub/gone.pdf'], ['z', 'other/z.pdf']);
+    expect(await verify('a/sub')).toEqual(['a/sub/x.pdf ok ok', 'a/sub/gone.pdf missing STORAGE_CORRUPT']);
+  });
+
+  it.runIf(hasLinks)('follows no link to a folder', async () => {
+    await put('a/x.pdf', 'x');
+    await symlink(at('a'), at('a/around'));
+    expect(await verify('a')).toEqual(['a/x.pdf unlisted ok']);
+  });
+});
+
+describe('a list that was written again', () => {
+  it('has the new hash on each line for the file', async () => {
+    await put('a/x.pdf', 'new');
+    await putList('a', ['old', './x.pdf'], ['older', 'x.pdf']);
+    await updateManifest(at('a'), new Map([['x.pdf', sha256('new')]]));
+    expect(await verify('a/x.pdf')).toEqual(['a/x.pdf ok ok']);
+  });
+});
+
+describe('a required seal', () => {
+  const REQUIRED = { requireSeal: true };
+
+  it('fails everything named that is not a sealed PDF', async () => {
+    await put('a/sealed.pdf', sealed);
+    await put('a/plain.pdf', plain);
+    await put('a/junk.pdf', Buffer.concat([Buffer.from('junk\n'), sealed]));
+    await put('a/empty.pdf', '');
+    await put('a/notes.txt', 'text');
+    const names = ['sealed.pdf', 'plain.pdf', 'junk.pdf', 'empty.pdf', 'notes.txt'].map(
+      (name) => `a/${name}`,
+    );
+    expect(await verify(names, REQUIRED)).toEqual([
+      'a/sealed.pdf unlisted ok',
+      ...names.slice(1).map((name) => `${name} unlisted SEAL_MISSING`),
+    ]);
+    expect(await verify(names)).toEqual(names.map((name) => `${name} unlisted ok`));
+  });
+
+  it('concerns the PDFs of a folder, not its other files', async () => {
+    await put('a/sealed.pdf', sealed);
+    await put('a/empty.pdf', '');
+    await put('a/envelope.json', '{}');
+    await putList('a', ['{}', 'envelope.json']);
+    expect(await verify('a', REQUIRED)).toEqual([
+      'a/envelope.json ok ok',
+      'a/empty.pdf unlisted SEAL_MISSING',
+      'a/sealed.pdf unlisted ok',
+    ]);
+  });
+
+  it('exempts the unsigned original where a list names it', async () => {
+    await put('a/env_1.document.pdf', plain);
+    expect(await verify('a', REQUIRED)).toEqual(['a/env_1.document.pdf unlisted SEAL_MISSING']);
+    await updateManifest(at('a'), new Map([['env_1.document.pdf', sha256(plain)]]));
+    expect(await verify('a', REQUIRED)).toEqual(['a/env_1.document.pdf ok ok']);
+    expect(await verify('a/env_1.document.pdf', REQUIRED)).toEqual(['a/env_1.document.pdf ok ok']);
+  });
+});
+
+describe('with a pinned seal', () => {
+  it('signed documents and certificates without one fail', async () => {
+    for (const name of ['x.signed.pdf', 'x.certificate.pdf', 'x.pdf', 'designed.pdf'])
+      await put(`a/${name}`, plain);
+    await put('a/text.signed.pdf', 'text');
+    const pinned = [fingerprint];
+    expect(await verify('a', { pinned })).toEqual([
+      'a/designed.pdf unlisted ok',
+      'a/text.signed.pdf unlisted SEAL_MISSING',
+      'a/x.certificate.pdf unlisted SEAL_MISSING',
+      'a/x.pdf unlisted ok',
+      'a/x.signed.pdf unlisted SEAL_MISSING',
+    ]);
+    expect((await verify('a')).every((line) => line.endsWith('unlisted ok'))).toBe(true);
+  });
+
+  it('the original may have the seal of anyone', async () => {
+    await put('a/x.document.pdf', sealed);
+    const pinned = ['ab'.repeat(32)];
+    expect(await verify('a', { pinned })).toEqual(['a/x.document.pdf unlisted SEAL_OTHER']);
+    await updateManifest(at('a'), new Map([['x.document.pdf', sha256(sealed)]]));
+    expect(await verify('a', { pinned })).toEqual(['a/x.document.pdf ok ok']);
+  });
+
+  it('a seal by anyone but the required one fails', async () => {
+    await put('a/x.pdf', sealed);
+    expect(await verify('a', { sealedBy: [fingerprint] })).toEqual(['a/x.pdf unlisted ok']);
+    const sealedBy = ['ab'.repeat(32)];
+    expect(await verify('a', { sealedBy })).toEqual(['a/x.pdf unlisted SEAL_UNTRUSTED']);
+    expect(await verify('a', { sealedBy, pinned: [fingerprint] })).toEqual([
+      'a/x.pdf unlisted SEAL_UNTRUSTED',
+    ]);
+    expect(await verify('a', { sealedBy: [...sealedBy, fingerprint] })).toEqual(['a/x.pdf unlisted ok']);
+  });
+});

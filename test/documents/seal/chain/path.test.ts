@@ -1,0 +1,222 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { leadsToAuthority } from '../../../../src/documents/seal/chain/path.ts';
+import { general, type Issued, issue, type Wanted } from '../../../support/authorities.ts';
+import { toolPath } from '../../../support/tools.ts';
+
+const DAY_MS = 86_400_000;
+const NOW = Date.now();
+const SIGNS = 0x80;
+const CERTIFIES = 0x04;
+const TLS_SERVER = '1.3.6.1.5.5.7.3.1';
+const EMAIL = '1.3.6.1.5.5.7.3.4';
+const DOCUMENTS = '1.3.6.1.5.5.7.3.36';
+
+type Part = Omit<Wanted, 'name' | 'issuer'>;
+
+interface Case {
+  root?: Part;
+  /** Between the authority and the signer, from above. */
+  middle?: readonly Part[];
+  signer?: Part;
+  /** What the path must be. */
+  isTrusted: boolean;
+  /** What openssl says, where its purpose "S/MIME signing" doesn't mean the same. */
+  openssl?: boolean | 'other rules';
+}
+
+const CASES: Record<string, Case> = {
+  'a signer of the authority': { isTrusted: true },
+  'a signer of an authority between': { middle: [{}], isTrusted: true },
+  'a signer that has ended': { signer: { to: NOW - 1_000 }, isTrusted: false },
+  'a signer that has not begun': { signer: { from: NOW + DAY_MS / 2 }, isTrusted: false },
+  'an authority between that has ended': { middle: [{ to: NOW - 1_000 }], isTrusted: false },
+  'an authority that has ended': { root: { to: NOW - 1_000 }, isTrusted: false },
+  'a signer that issues as an authority': { middle: [{ authority: false }], isTrusted: false },
+  'an authority without basic constraints': {
+    middle: [{ authority: undefined, keyUsage: CERTIFIES }],
+    isTrusted: false,
+  },
+  'an authority that may not sign certificates': { middle: [{ keyUsage: SIGNS }], isTrusted: false },
+  'a path as long as allowed': { root: { pathLength: 1 }, middle: [{ pathLength: 0 }], isTrusted: true },
+  'a path longer than the authority allows': { root: { pathLength: 0 }, middle: [{}], isTrusted: false },
+  'a path longer than one between allows': { middle: [{ pathLength: 0 }, {}], isTrusted: false },
+  'a path of more certificates than any real one has': {
+    middle: Array.from({ length: 9 }, () => ({})),
+    isTrusted: false,
+    openssl: true,
+  },
+  'a signer within the permitted names': {
+    root: { permitted: [general.directory({ organization: 'Acme' })] },
+    signer: { organization: 'ACME ' },
+    isTrusted: true,
+  },
+  'a signer outside the permitted names': {
+    root: { permitted: [general.directory({ organization: 'Acme' })] },
+    signer: { organization: 'Evil' },
+    isTrusted: false,
+  },
+  'a signer within the excluded names': {
+    middle: [{ excluded: [general.directory({ organization: 'Acme' })] }],
+    signer: { organization: 'Acme' },
+    isTrusted: false,
+  },
+  'an email address within the permitted host': {
+    root: { permitted: [general.email('acme.example')] },
+    signer: { alternativeNames: [general.email('a@acme.example')] },
+    isTrusted: true,
+  },
+  'an email address of another host': {
+    root: { permitted: [general.email('acme.example')] },
+    signer: { alternativeNames: [general.email('a@sub.acme.example')] },
+    isTrusted: false,
+  },
+  'an email address of another host in the subject': {
+    root: { permitted: [general.email('.acme.example')] },
+    signer: { email: 'a@evil.example' },
+    isTrusted: false,
+  },
+  'a host below the permitted one': {
+    root: { permitted: [general.dns('acme.example')] },
+    signer: { alternativeNames: [general.dns('a.acme.example')] },
+    isTrusted: true,
+  },
+  'a host whose name ends like the permitted one': {
+    root: { permitted: [general.dns('acme.example')] },
+    signer: { alternativeNames: [general.dns('evilacme.example')] },
+    isTrusted: false,
+  },
+  'a host in an address of the web that is excluded': {
+    root: { excluded: [general.uri('.acme.example')] },
+    signer: { alternativeNames: [general.uri('https://a.acme.example/x')] },
+    isTrusted: false,
+  },
+  'a critical extension that is not known': { signer: { critical: '1.2.3.4' }, isTrusted: false },
+  'a critical extension of an authority that is not known': {
+    middle: [{ critical: '1.2.3.4' }],
+    isTrusted: false,
+  },
+  'a signature with SHA-1': { signer: { hash: 'SHA-1' }, isTrusted: false },
+  'an authority between that is signed with SHA-1': { middle: [{ hash: 'SHA-1' }], isTrusted: false },
+  'a named authority that signed itself with SHA-1': { root: { hash: 'SHA-1' }, isTrusted: true },
+  'a key of 512 bits': { signer: { rsaBits: 512 }, isTrusted: false },
+  'a key of 1,024 bits': { signer: { rsaBits: 1024 }, isTrusted: true },
+  'a key for digital signatures': { signer: { keyUsage: 0x80 }, isTrusted: true },
+  'a key for commitments (non-repudiation)': { signer: { keyUsage: 0x40 }, isTrusted: true },
+  'a key for key agreement only': { signer: { keyUsage: 0x08 }, isTrusted: false },
+  'a certificate for TLS servers': { signer: { purposes: [TLS_SERVER] }, isTrusted: false },
+  'a certificate for email': { signer: { purposes: [TLS_SERVER, EMAIL] }, isTrusted: true },
+  'a certificate for documents': {
+    signer: { purposes: [DOCUMENTS] },
+    isTrusted: true,
+    openssl: 'other rules',
+  },
+  'a certificate for any purpose': {
+    signer: { purposes: ['2.5.29.37.0'] },
+    isTrusted: true,
+    openssl: 'other rules',
+  },
+  'an authority for TLS servers': { middle: [{ purposes: [TLS_SERVER] }], isTrusted: false },
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'esign-path-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function made({ root, middle = [], signer }: Case): Promise<Issued[]> {
+  const chain = [await issue({ name: 'Root', authority: true, keyUsage: CERTIFIES, ...root })];
+  for (const [index, part] of middle.entries()) {
+    const issuer = chain.at(-1);
+    chain.push(
+      await issue({ name: `Between ${index}`, authority: true, ...part, ...(issuer && { issuer }) }),
+    );
+  }
+  const issuer = chain.at(-1);
+  chain.push(await issue({ name: 'Signer', authority: false, ...signer, ...(issuer && { issuer }) }));
+  return chain;
+}
+
+const questionOf = (chain: readonly Issued[], at = NOW) => {
+  const [root, ...rest] = chain.map(({ x509 }) => x509);
+  const signer = rest.at(-1) ?? root;
+  if (root === undefined || signer === undefined) throw new Error('The chain is empty.');
+  return { signer, others: rest, authorities: [root], at };
+};
+
+describe('a path of certificates', () => {
+  it.each(Object.entries(CASES))('%s', async (_, one) => {
+    const chain = await made(one);
+    expect(leadsToAuthority(questionOf(chain))).toBe(one.isTrusted);
+    if (one.openssl === 'other rules' || toolPath('openssl') === undefined) return;
+    expect(opensslTrusts(chain)).toBe(one.openssl ?? one.isTrusted);
+  });
+
+  it('is judged at the time of the seal', async () => {
+    const chain = await made({
+      signer: { from: NOW - 10 * DAY_MS, to: NOW - 9 * DAY_MS },
+      root: { from: 0 },
+      isTrusted: true,
+    });
+    expect(leadsToAuthority(questionOf(chain))).toBe(false);
+    expect(leadsToAuthority(questionOf(chain, NOW - 9.5 * DAY_MS))).toBe(true);
+  });
+
+  it('that leads to another authority of the same name is refused', async () => {
+    const chain = await made({ isTrusted: true });
+    const [other] = await made({ isTrusted: true });
+    const question = questionOf(chain);
+    expect(leadsToAuthority({ ...question, authorities: other ? [other.x509] : [] })).toBe(false);
+    expect(leadsToAuthority({ ...question, authorities: [] })).toBe(false);
+  });
+
+  it('is found where an authority has two certificates, and one of them has ended', async () => {
+    const chain = await made({ middle: [{ to: NOW - 1_000 }], isTrusted: false });
+    const [root, ended] = chain;
+    if (root === undefined || ended === undefined) throw new Error('There is no chain.');
+    const renewed = await issue({ name: 'Between 0', authority: true, issuer: root, keys: ended.keys });
+    const question = questionOf(chain);
+    expect(leadsToAuthority(question)).toBe(false);
+    expect(leadsToAuthority({ ...question, others: [...question.others, renewed.x509] })).toBe(true);
+  });
+
+  it('needs no authority above a signer that was named itself', async () => {
+    const alone = await issue({ name: 'Alone', authority: false });
+    const server = await issue({ name: 'Server', authority: false, purposes: [TLS_SERVER] });
+    for (const [{ x509 }, isTrusted] of [
+      [alone, true],
+      [server, false],
+    ] as const)
+      expect(leadsToAuthority({ signer: x509, others: [], authorities: [x509], at: NOW })).toBe(isTrusted);
+  });
+
+  it('is not searched without end among certificates that issue each other', async () => {
+    const keys = (await issue({ name: 'Loop' })).keys;
+    const loop = await issue({ name: 'Loop', authority: true, keys });
+    const others = await Promise.all(
+      Array.from(
+        { length: 60 },
+        async () => (await issue({ name: 'Loop', authority: true, keys, issuer: loop })).x509,
+      ),
+    );
+    const signer = await issue({ name: 'Signer', issuer: loop });
+    const root = await issue({ name: 'Root', authority: true });
+    const before = process.cpuUsage();
+    expect(leadsToAuthority({ signer: signer.x509, others, authorities: [root.x509], at: NOW })).toBe(false);
+    expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
+  });
+});
+
+function opensslTrusts(chain: readonly Issued[]): boolean {
+  const pems = chain.map(({ pem }) => pem);
+  const [root = '', signer = ''] = [pems[0], pems.at(-1)];
+  const files = { root, others: pems.slice(1, -1).join(''), signer };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const others = files.others === '' ? [] : ['-untrusted', join(folder, 'others')];
+  const words = ['-purpose', 'smimesign', '-auth_level', '1', '-attime', String(Math.floor(NOW / 1_000))];
+  const said = spawnSync('openssl', [
+    ...['verify', ...words, '-CAfile', join(folder, 'root'), ...others, join(folder, 'signer')],
+  ]);
+  return said.status === 0;
+}

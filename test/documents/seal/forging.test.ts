@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkSeal } from '../../../src/documents/seal/seal.ts';
+import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
+import { makeSealKey } from '../../../src/sandbox/documents/seal-key.ts';
+import { needs } from '../../support/tools.ts';
+import { CONFORMING, type Documents, forgeries, sealedDocuments } from './forging/forgeries.ts';
+import { READERS, shows } from './forging/readers.ts';
+import { FORGED, HONEST } from './forging/writer.ts';
+
+const AT = '2026-03-01T10:20:30.000Z';
+let folder: string;
+let documents: Documents;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-forging-'));
+  const key = await makeSealKey();
+  documents = await sealedDocuments(async (pdf) => Buffer.from(await sealPdf(pdf, key, AT)));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const plain = () => documents.plain ?? Buffer.alloc(0);
+
+async function judge(pdf: Buffer): Promise<string> {
+  const path = join(folder, 'judged.pdf');
+  await writeFile(path, pdf);
+  const { state, coverage } = (await checkSeal(path)).seal;
+  return `${state} ${coverage}`;
+}
+
+describe('an update of a sealed document', () => {
+  it('leaves the seal whole when it conforms and adds only validation data', async () => {
+    const verdicts: [string, string][] = [];
+    for (const [name, add] of Object.entries(CONFORMING)) verdicts.push([name, await judge(add(plain()))]);
+    expect(verdicts).toEqual(Object.keys(CONFORMING).map((name) => [name, 'intact whole']));
+  });
+
+  it('never leaves the seal whole when it is forged', async () => {
+    const all = [...forgeries(documents)];
+    const whole: string[] = [];
+    for (const [name, pdf] of all) if ((await judge(pdf)) === 'intact whole') whole.push(name);
+    expect(whole).toEqual([]);
+    expect(all.length).toBeGreaterThan(200);
+    expect(new Set(all.map(([name]) => name)).size).toBe(all.length);
+  });
+
+  it('does not make the documents themselves anything but whole', async () => {
+    const { long: _, ...others } = documents;
+    for (const [name, pdf] of Object.entries(others))
+      expect([name, await judge(pdf)]).toEqual([name, 'intact whole']);
+  });
+});
+
+describe.each(READERS)('%s', (reader, tools) => {
+  it('shows forged words only where the seal is not whole', needs(...tools), async () => {
+    const sample = [...forgeries(documents)]
+      .filter(([name]) => /contents|hidden|behind|page/.test(name))
+      .slice(0, 12);
+    expect(await shows(reader, plain(), folder)).toContain(HONEST);
+    let forged = 0;
+    for (const [name, pdf] of sample) {
+      if (!(await shows(reader, pdf, folder)).includes(FORGED)) continue;
+      forged++;
+      expect([name, await judge(pdf)]).not.toEqual([name, 'intact whole']);
+    }
+    expect(forged).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { judgeSeal } from '../../../src/documents/seal/judge.ts';
+import { type CheckedSeal, checkSeal } from '../../../src/documents/seal/seal.ts';
+import { type Known, readAuthorities } from '../../../src/documents/seal/trust.ts';
+import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
+import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
+import { flipped } from '../../../src/sandbox/documents/tampering/bytes.ts';
+import { type Issued, issue, type Wanted } from '../../support/authorities.ts';
+
+const AT = new Date(Date.now() - 1_000).toISOString();
+const OTHER = 'ab'.repeat(32);
+let folder: string;
+let root: Issued;
+let paper: Uint8Array;
+let seal: CheckedSeal;
+let fingerprint: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-trust-'));
+  root = await issue({ name: 'Root', authority: true });
+  const blank = createPdf();
+  blank.addSheet();
+  paper = await blank.save({ title: 'Lease', subject: 'x', keywords: [], at: AT });
+  seal = await sealedBy({ name: 'Signer' });
+  fingerprint = String(seal.seal.fingerprint);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function sealedBy(signer: Wanted, change = (pdf: Buffer) => pdf): Promise<CheckedSeal> {
+  const { keys, x509 } = await issue({ issuer: root, rsaBits: 2048, ...signer });
+  const pdf = await sealPdf(paper, { privateKey: keys.privateKey, certificate: x509.raw }, AT);
+  const path = join(folder, 'sealed.pdf');
+  await writeFile(path, change(Buffer.from(pdf)));
+  return checkSeal(path);
+}
+
+/** Trust and code. */
+function judged(checked: CheckedSeal, known: Partial<Known>): [string | null, string | undefined] {
+  const verdict = judgeSeal(checked, { authorities: [], pinned: [], ...known });
+  return [verdict.seal.trust, verdict.problem?.code];
+}
+
+describe('the signer of an intact seal', () => {
+  it('is trusted when an authority certified it, and unknown otherwise, which then fails', async () => {
+    const other = await issue({ name: 'Root', authority: true });
+    expect(judged(seal, { authorities: [root.x509] })).toEqual(['trusted', undefined]);
+    expect(judged(seal, { authorities: [other.x509] })).toEqual(['unknown', 'SEAL_UNTRUSTED']);
+    expect(judged(seal, {})).toEqual(['unknown', undefined]);
+  });
+
+  it('is judged at the time that it names', async () => {
+    const DAY_MS = 86_400_000;
+    const ended = await sealedBy({
+      name: 'Signer',
+      from: Date.parse(AT) - 2 * DAY_MS,
+      to: Date.parse(AT) - DAY_MS,
+    });
+    expect(judged(ended, { authorities: [root.x509] })).toEqual(['unknown', 'SEAL_UNTRUSTED']);
+  });
+
+  it('that is no signer of documents is not trusted', async () => {
+    const server = await sealedBy({ name: 'Server', purposes: ['1.3.6.1.5.5.7.3.1'] });
+    expect(judged(server, { authorities: [root.x509] })).toEqual(['unknown', 'SEAL_UNTRUSTED']);
+  });
+
+  it('is pinned by its fingerprint, also where it leads to none of the authorities', async () => {
+    const other = await issue({ name: 'Other', authority: true });
+    expect(judged(seal, { pinned: [OTHER, fingerprint] })).toEqual(['pinned', undefined]);
+    expect(judged(seal, { pinned: [fingerprint], authorities: [other.x509] })).toEqual(['pinned', undefined]);
+  });
+
+  it('is another where a seal is pinned, unless an authority certified it', () => {
+    expect(judged(seal, { pinned: [OTHER] })).toEqual(['other', 'SEAL_OTHER']);
+    expect(judged(seal, { pinned: [OTHER], authorities: [root.x509] })).toEqual(['trusted', undefined]);
+  });
+
+  it('must be the required one, even when it is trusted or pinned', () => {
+    expect(judged(seal, { sealedBy: [fingerprint] })).toEqual(['pinned', undefined]);
+    expect(judged(seal, { sealedBy: [OTHER] })).toEqual(['unknown', 'SEAL_UNTRUSTED']);
+    expect(judged(seal, { sealedBy: [OTHER], authorities: [root.x509] })).toEqual([
+      'trusted',
+      'SEAL_UNTRUSTED',
+    ]);
+    expect(judged(seal, { sealedBy: [OTHER], pinned: [fingerprint] })).toEqual(['pinned', 'SEAL_UNTRUSTED']);
+  });
+});
+
+describe('the signer of a seal that is not intact', () => {
+  it('is nobody', async () => {
+    const changed = await sealedBy({ name: 'Signer' }, (pdf) => flipped(pdf, 40));
+    expect(judged(changed, { authorities: [root.x509] })).toEqual([null, 'SEAL_CHANGED']);
+    expect(judged(changed, { pinned: [String(changed.seal.fingerprint)] })).toEqual([null, 'SEAL_CHANGED']);
+  });
+
+  it('is not believed with a key of 512 bits', async () => {
+    const weak = await sealedBy({ name: 'Signer', rsaBits: 768 });
+    expect(weak.seal).toMatchObject({
+      state: 'unreadable',
+      reason: expect.stringContaining('key') as unknown,
+    });
+  });
+});
+
+describe('a file of authorities', () => {
+  it('has one or more certificates, with anything between them', async () => {
+    const path = join(folder, 'ca.pem');
+    const other = await issue({ name: 'Other', authority: true });
+    await writeFile(path, `# Root\n${root.pem}\nOther\n${other.pem}`);
+    expect(readAuthorities(path).map(({ subject }) => subject)).toEqual(['CN=Root', 'CN=Other']);
+    await writeFile(path, 'nothing');
+    expect(() => readAuthorities(path)).toThrow('no certificate');
+    expect(() => readAuthorities(join(folder, 'missing.pem'))).toThrow("can't be read");
+  });
+});

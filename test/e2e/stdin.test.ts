@@ -1,0 +1,46 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Home, jsonLines, reportedError } from '../support/cli.ts';
+import { type FakeService, serviceOfOne } from './fake-service.ts';
+
+const home = new Home();
+let service: FakeService;
+beforeAll(async () => {
+  service = await serviceOfOne();
+});
+afterAll(async () => {
+  await home.close();
+  await service.server.close();
+});
+
+describe('stdin', () => {
+  it.each(['envelopes get - -', 'envelopes get - env_1 -'])('is read once: %s', async (line) => {
+    const args = [...line.split(' '), '--json'];
+    const run = await home.run(args, { env: service.env, input: 'env_1\n' });
+    expect([run.code, jsonLines(run.stdout)]).toMatchObject([0, [{ id: 'env_1', ok: true }]]);
+  });
+
+  it('can be read by one flag only', async () => {
+    const create = 'envelopes create --template tmpl_1 --signers-file - --message-file - --send --json';
+    const before = service.server.seen.length;
+    const run = await home.run(create.split(' '), {
+      env: service.env,
+      input: '[{"email":"ada@example.com","name":"Ada"}]',
+    });
+    expect(reportedError(run)).toMatchObject({ code: 'USAGE', exitCode: 2 });
+    expect(service.server.seen.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('is no reason to end with 0 before the command is done', async () => {
+    // An input that never ends and keeps no process alive.
+    await writeFile(
+      home.path('endless.cjs'),
+      "const { Readable } = require('node:stream'); Object.defineProperty(process, 'stdin', { value: new Readable({ read() {} }) });",
+    );
+    const run = await home.run(['envelopes', 'get', '-', '--json'], {
+      env: { ...service.env, NODE_OPTIONS: `--require ${home.path('endless.cjs')}` },
+    });
+    expect(reportedError(run)).toMatchObject({ code: 'UNEXPECTED', exitCode: 1 });
+    expect(run.code).toBe(1);
+  });
+});

@@ -1,0 +1,218 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Created, createBody, createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
+import { contentOf, requestIdsIn } from '../../src/envelopes/request-ids.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { EsignError } from '../../src/kernel/errors.ts';
+import { type FakeClock, fakeClock } from '../support/clock.ts';
+import { seeded } from '../support/faulty-proxy.ts';
+import { type Behavior, type Fate, LaggingService } from '../support/lagging-service.ts';
+
+/* One request ID creates one envelope, and nobody is emailed twice, whatever the service leaves open. */
+
+const wanted: NewEnvelope = {
+  templateId: 'tmpl_nda',
+  signers: [{ email: 'ada@example.com', name: 'Ada' }],
+  send: true,
+};
+
+let folder: string;
+let clock: FakeClock;
+let service: LaggingService | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'esign-twice-'));
+  clock = fakeClock();
+});
+afterEach(async () => {
+  await service?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(behavior: Behavior = {}): Promise<LaggingService> {
+  service = await LaggingService.start(clock, behavior);
+  return service;
+}
+
+/** One run of the command on a machine, which is a state folder. */
+function run(
+  on: LaggingService,
+  { machine = 'one', time = clock, ...more }: { machine?: string; time?: Clock } & Partial<NewEnvelope> = {},
+): Promise<Created> {
+  const client = on.client(time);
+  const serviceNow = () => client.serviceClock.now();
+  const ids = requestIdsIn(join(folder, machine), client.account, { clock: time, serviceNow });
+  return createEnvelope(client, { ...wanted, ...more }, { requestId: 'order-1', ids, rerun: true });
+}
+
+const codeOf = (doing: Promise<unknown>) =>
+  doing.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof EsignError ? error.code : String(error)),
+  );
+const first =
+  (fate: Fate): NonNullable<Behavior['fateOf']> =>
+  ({ number }) =>
+    number === 1 ? fate : 'ok';
+
+const MINUTE = 60_000;
+const HOSTILE: [string, Behavior][] = [
+  ['lags by 20 s', { listLagMs: 20_000 }],
+  ['lags by 59 s', { listLagMs: 59_000 }],
+  ['shows metadata as null', { listMetadata: 'null' }],
+  ['shows metadata as an empty object', { listMetadata: 'empty' }],
+  ['leaves metadata out', { listMetadata: 'missing' }],
+  ['lower-cases metadata keys', { keys: 'lower-cased' }],
+  ['spells templates differently', { templateIn: (id) => `${id}_v3` }],
+  ['is ordered by id', { order: 'id' }],
+  ['has the oldest first', { order: 'oldest-first' }],
+  ['has a clock that is 2 h ahead', { dateSkewMs: 120 * MINUTE }],
+  ['has a clock that is 2 h behind', { dateSkewMs: -120 * MINUTE }],
+  ['sends no Date', { dateSkewMs: 'no header' }],
+  ['creates 30 min in its own past', { createdSkewMs: -30 * MINUTE }],
+];
+
+describe.each(HOSTILE)('a service whose list or clock %s', (_, behavior) => {
+  it.each<Fate>(['ok', 'lost', 408, 499, 500])('creates once when the first reply is %s', async (fate) => {
+    const on = await start({ ...behavior, fateOf: first(fate) });
+    await codeOf(run(on));
+    expect(await codeOf(run(on))).toBe('ok');
+    expect(await run(on)).toMatchObject({ by: 'earlier', envelope: { id: 'env_1' } });
+    expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
+  });
+});
+
+describe('a request ID', () => {
+  it('creates once where a lost request is processed 8 s late', async () => {
+    const on = await start({ fateOf: first('late'), lateMs: 8_000 });
+    expect(await run(on)).toMatchObject({ by: 'lookup' });
+    expect(on.stored).toHaveLength(1);
+  });
+
+  it('creates again a minute after a request that never came, and not sooner', async () => {
+    const on = await start({ fateOf: first('never came') });
+    expect(await codeOf(run(on))).toBe('UNKNOWN_OUTCOME');
+    expect(await run(on)).toMatchObject({ by: 'reply' });
+    expect(on.stored).toHaveLength(1);
+  });
+
+  it('is waited for after a kill right behind the request, by either clock', async () => {
+    const on = await start({ listLagMs: 55_000 });
+    const client = on.client();
+    const ids = requestIdsIn(join(folder, 'one'), client.account, { clock, serviceNow: () => clock.now() });
+    await ids.use('order-1', {}, (request) => request.asked(contentOf(wanted)));
+    await client.envelopes.create(createBody(wanted, 'order-1'));
+    // This machine's clock is set 2 hours ahead before the rerun.
+    const ahead: Clock = { now: () => clock.now() + 120 * MINUTE, sleep: clock.sleep };
+    expect(await run(on, { time: ahead })).toMatchObject({ by: 'earlier' });
+    expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
+  });
+
+  it('creates once for concurrent calls', async () => {
+    const on = await start({ listLagMs: 20_000 });
+    const all = await Promise.all(Array.from({ length: 5 }, () => run(on)));
+    expect(all.map(({ by }) => by).sort()).toEqual(['earlier', 'earlier', 'earlier', 'earlier', 'reply']);
+    expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
+  });
+
+  it('is found on another machine, and after the state folder was lost', async () => {
+    for (const listMetadata of ['shown', 'null', 'empty', 'missing'] as const) {
+      const on = await start({ listMetadata });
+      await run(on, { machine: `a-${listMetadata}` });
+      expect(await run(on, { machine: `b-${listMetadata}` })).toMatchObject({ by: 'earlier' });
+      expect(on.stored).toHaveLength(1);
+      await on.close();
+    }
+  });
+
+  it('is refused for another template or other signers, on this machine and on another', async () => {
+    const on = await start();
+    await run(on);
+    const bo = { signers: [{ email: 'bo@example.com', name: 'Bo' }] };
+    for (const machine of ['one', 'two'])
+      for (const change of [bo, { templateId: 'tmpl_lease' }])
+        await expect(run(on, { machine, ...change })).rejects.toMatchObject({
+          code: 'REQUEST_ID_USED',
+          message: expect.stringContaining('env_1') as unknown,
+        });
+    expect(on.stored).toHaveLength(1);
+  });
+
+  it.each(['CANCELLED', 'DECLINED', 'EXPIRED'])('is refused when its envelope is %s', async (status) => {
+    const on = await start();
+    const { envelope } = await run(on);
+    const [stored] = on.stored;
+    if (stored) stored.envelope.status = status;
+    for (const machine of ['one', 'two'])
+      await expect(run(on, { machine })).rejects.toMatchObject({
+        code: 'INVALID_STATE',
+        message: expect.stringContaining(envelope.id) as unknown,
+      });
+    if (stored) stored.envelope.status = 'COMPLETED';
+    expect(await run(on)).toMatchObject({ by: 'earlier', envelope: { status: 'COMPLETED' } });
+  });
+
+  it('that is not echoed is reported, and still known on this machine', async () => {
+    const on = await start({ keys: 'dropped' });
+    expect(await run(on)).toMatchObject({ warning: { code: 'REQUEST_ID_NOT_ECHOED' } });
+    expect(await run(on)).toMatchObject({ by: 'earlier' });
+    expect(on.stored).toHaveLength(1);
+    await on.close();
+    expect((await run(await start({ keys: 'lower-cased' }), { machine: 'two' })).warning).toBeUndefined();
+  });
+
+  it('whose record is damaged is searched for as if it had just been used, and this is reported', async () => {
+    const on = await start({ listLagMs: 40_000 });
+    await run(on);
+    const records = join(folder, 'one/requests', on.client().account);
+    for (const name of await readdir(records))
+      if (name.endsWith('.json')) await writeFile(join(records, name), 'damaged');
+    clock.time = Date.now();
+    expect(await run(on)).toMatchObject({ by: 'earlier', warning: { code: 'REQUEST_ID_RECORD_DAMAGED' } });
+    expect(on.stored).toHaveLength(1);
+  });
+
+  it('is empty: refused before anything is sent', async () => {
+    const on = await start();
+    const client = on.client();
+    const ids = requestIdsIn(folder, client.account, { clock, serviceNow: () => clock.now() });
+    await expect(createEnvelope(client, wanted, { requestId: '', ids, rerun: true })).rejects.toMatchObject({
+      code: 'USAGE',
+    });
+    expect(on.seen).toEqual([]);
+  });
+});
+
+const SEED = Number(process.env.FAULT_SEED ?? 1);
+const RUNS = Number(process.env.CREATE_RUNS ?? 60);
+
+it(`nobody is emailed twice in ${RUNS} random services, from FAULT_SEED=${SEED}`, {
+  timeout: 120_000,
+}, async () => {
+  const fates: [Fate, ...Fate[]] = ['ok', 'lost', 'never came', 'late', 408, 499, 500];
+  for (let seed = SEED; seed < SEED + RUNS; seed++) {
+    const random = seeded(seed);
+    const pick = <T>(values: readonly [T, ...T[]]): T =>
+      values[Math.floor(random() * values.length)] ?? values[0];
+    const on = await start({
+      listLagMs: pick([0, 1_000, 20_000, 59_000]),
+      listMetadata: pick(['shown', 'null', 'empty', 'missing']),
+      keys: pick(['kept', 'lower-cased']),
+      order: pick(['newest-first', 'oldest-first', 'id']),
+      dateSkewMs: pick([0, 0, 90 * MINUTE, -90 * MINUTE, 'no header']),
+      createdSkewMs: pick([0, 0, -30 * MINUTE]),
+      lateMs: pick([1_000, 8_000]),
+      fateOf: () => (random() < 0.5 ? pick(fates) : 'ok'),
+    });
+    let done = false;
+    for (let tries = 0; tries < 12 && !done; tries++)
+      done = (await codeOf(run(on, { machine: `m-${seed}` }))) === 'ok';
+    const counts = on.emailsByAddress();
+    expect({ seed, counts: Object.values(counts).filter((count) => count > 1) }).toEqual({
+      seed,
+      counts: [],
+    });
+    await on.close();
+  }
+});

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import type { Envelope } from '../../src/api/schemas.ts';
+import type { JudgedSeal } from '../../src/documents/seal/judge.ts';
+import { accountOf, type DocumentFacts, findingOn } from '../../src/evidence/findings.ts';
+
+const COMPLETED_AT = '2026-03-01T10:00:00.000Z';
+const envelope: Envelope = { id: 'env_1', status: 'COMPLETED', completedAt: COMPLETED_AT };
+
+const seal = (more: Partial<JudgedSeal> = {}): JudgedSeal => ({
+  ...{ state: 'intact', coverage: 'whole', addedBytes: null, subject: 'CN=x', issuer: 'CN=x' },
+  ...{ fingerprint: 'ab'.repeat(32), time: COMPLETED_AT, level: 'B-B', reason: null, trust: 'pinned' },
+  ...more,
+});
+
+const document = (what: string, more: Partial<DocumentFacts> = {}): DocumentFacts => ({
+  ...{ what, key: `esign/envelopes/org_1/env_1/${what}.pdf`, sha256: what, seal: seal() },
+  ...more,
+});
+
+const codeOf = (one: DocumentFacts, others: readonly DocumentFacts[] = []) =>
+  findingOn(one, envelope, [one, ...others])?.code;
+
+it('nothing speaks against a document with a known seal from the time of completion', () => {
+  for (const what of ['signed', 'certificate']) expect(codeOf(document(what))).toBeUndefined();
+  expect(codeOf(document('document', { seal: seal({ state: 'unsigned' }) }))).toBeUndefined();
+  expect(
+    codeOf(document('signed', { seal: seal({ time: '2026-03-01T10:59:59.000Z', trust: 'trusted' }) })),
+  ).toBeUndefined();
+});
+
+it.each<[string, Partial<DocumentFacts>, string]>([
+  ['without a seal', { seal: seal({ state: 'unsigned' }) }, 'SEAL_MISSING'],
+  ['that is not a PDF', { seal: null }, 'SEAL_MISSING'],
+  ['sealed over an hour later', { seal: seal({ time: '2026-03-01T11:00:01.000Z' }) }, 'SEAL_TIME'],
+  ['sealed over an hour earlier', { seal: seal({ time: '2026-03-01T08:59:59.000Z' }) }, 'SEAL_TIME'],
+  ['by an unknown sealer', { seal: seal({ trust: 'unknown' }) }, 'SEAL_UNKNOWN'],
+  ['of another envelope', { key: 'esign/envelopes/org_1/env_2/signed.pdf' }, 'WRONG_DOCUMENT'],
+])('a signed document %s is a problem', (_, more, code) => {
+  expect(codeOf(document('signed', more))).toBe(code);
+});
+
+it('the same file twice is a problem', () => {
+  expect(codeOf(document('signed', { sha256: 'same' }), [document('document', { sha256: 'same' })])).toBe(
+    'WRONG_DOCUMENT',
+  );
+});
+
+it('the account is the one in the storage keys, as far as they have the documented shape', () => {
+  expect(accountOf([{ key: 'elsewhere/signed.pdf' }, document('signed')])).toBe('org_1');
+  expect(accountOf([{ key: null }])).toBe(null);
+});

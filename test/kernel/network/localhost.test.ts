@@ -1,0 +1,36 @@
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+const lookup = vi.hoisted(() => vi.fn());
+vi.mock('node:dns', () => ({ lookup }));
+// Another test file of this worker may have loaded it with the real one.
+vi.resetModules();
+const { isLocalhostName, lookupHost } = await import('../../../src/kernel/network/localhost.ts');
+
+afterEach(() => lookup.mockReset());
+
+describe('localhost names', () => {
+  it.each(['localhost', 'evil.localhost', 'a.b.LOCALHOST', 'x.localhost.'])(
+    '%s is this machine, without DNS',
+    async (name) => {
+      expect(isLocalhostName(name)).toBe(true);
+      const all = await promisify(lookupHost)(name, { all: true });
+      expect(all).toEqual([
+        { address: '127.0.0.1', family: 4 },
+        { address: '::1', family: 6 },
+      ]);
+      expect(await promisify(lookupHost)(name, {})).toBe('127.0.0.1');
+      expect(await promisify(lookupHost)(name, { family: 6 })).toBe('::1');
+      expect(lookup).not.toHaveBeenCalled();
+    },
+  );
+
+  it.each(['localhost.example', 'evillocalhost', '127.0.0.1.evil.test'])('%s is looked up', async (name) => {
+    expect(isLocalhostName(name)).toBe(false);
+    lookup.mockImplementation(
+      (_name: string, _options: unknown, done: (error: null, address: string) => void) =>
+        done(null, '192.0.2.1'),
+    );
+    expect(await promisify(lookupHost)(name, {})).toBe('192.0.2.1');
+  });
+});

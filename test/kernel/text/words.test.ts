@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { folded, hasWords, wordsOf } from '../../../src/kernel/text/words.ts';
+
+const fits = (question: string, ...texts: string[]) => hasWords(texts.map(folded), wordsOf(question));
+
+describe('words that begin words', () => {
+  it.each([
+    ['lukasz', 'Łukasz Řehoř'],
+    ['REHOR lukasz', 'Łukasz Řehoř'],
+    ['Łuk', 'LUKASZ'],
+    ['groß', 'GROSS'],
+    ['soren', 'Søren'],
+    ['σοφος', 'ΣΟΦΌΣ'],
+    ["o'brien", 'O’Brien'],
+    ['lukasz', 'lukasz@example.com'],
+    ['example.com', 'lukasz@example.com'],
+    ['@example.com', 'lukasz@example.com'],
+    ['<lukasz@example.com>', 'lukasz@example.com'],
+    ['4cc9', 'env_4cc9'],
+    ['contract 1377', 'Contract 1377'],
+    ['小龍', '李小龍'],
+    ['"dry"', 'dry'],
+    ['', 'anything'],
+  ])('%s is in %s', (question, text) => {
+    expect(fits(question, text)).toBe(true);
+  });
+
+  it.each([
+    ['lease', 'Please sign: the deed'],
+    ['ukasz', 'Łukasz'],
+    ['lukasz bo', 'Łukasz Řehoř'],
+    ['xample', 'lukasz@example.com'],
+    ['-', 'dry'],
+    ['é', 'नमस्ते'],
+  ])('%s is not in %s', (question, text) => {
+    expect(fits(question, text)).toBe(false);
+  });
+
+  it('may stand in different texts', () => {
+    expect(fits('lukasz 1377', 'Contract 1377', 'Łukasz Řehoř')).toBe(true);
+    expect(fits('lukasz 1378', 'Contract 1377', 'Łukasz Řehoř')).toBe(false);
+  });
+});

@@ -1,0 +1,197 @@
+import type { ServerResponse } from 'node:http';
+import { type Client, createClient } from '../../src/api/client.ts';
+import type { Envelope } from '../../src/api/schemas.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { json, loseReply, type SeenRequest, startServer, type TestServer } from './server.ts';
+
+/** What happens to a request that writes. `late`: the reply is lost, and it is processed after `lateMs`. */
+export type Fate = 'ok' | 'lost' | 'never came' | 'late' | 408 | 499 | 500;
+
+/** How a service may behave without contradicting the API document. */
+export interface Behavior {
+  /** A created envelope appears in the list after so long, in ms. */
+  listLagMs?: number;
+  lateMs?: number;
+  /** Metadata in list items. */
+  listMetadata?: 'shown' | 'null' | 'empty' | 'missing';
+  /** What becomes of metadata keys everywhere. */
+  keys?: 'kept' | 'lower-cased' | 'dropped';
+  order?: 'newest-first' | 'oldest-first' | 'id';
+  /** How far the Date header is ahead of the clock, and `createdAt` ahead of the Date header, in ms. */
+  dateSkewMs?: number | 'no header';
+  createdSkewMs?: number;
+  /** How the service spells the template of an envelope. */
+  templateIn?: (templateId: string) => string;
+  /** What happens to each write, counted from 1. */
+  fateOf?: (request: { path: string; number: number }) => Fate;
+}
+
+interface Stored {
+  envelope: Envelope;
+  /** When it was created, by the test's clock. */
+  at: number;
+}
+
+/** A service that does what the API document leaves open, on a real socket and by the test's clock. It counts emails. */
+export class LaggingService {
+  readonly behavior: Behavior;
+  readonly stored: Stored[] = [];
+  /** Invitations by envelope and address. */
+  readonly emails: { envelopeId: string; email: string }[] = [];
+  readonly #clock: Clock;
+  readonly #server: TestServer;
+  readonly #late: { at: number; work: () => void }[] = [];
+  #writes = 0;
+
+  private constructor(server: TestServer, clock: Clock, behavior: Behavior) {
+    this.#server = server;
+    this.#clock = clock;
+    this.behavior = behavior;
+  }
+
+  static async start(clock: Clock, behavior: Behavior = {}): Promise<LaggingService> {
+    const server = await startServer((request, response) => void service.#answer(request, response));
+    const service = new LaggingService(server, clock, behavior);
+    return service;
+  }
+
+  get baseUrl(): string {
+    return `${this.#server.origin}/api/v1`;
+  }
+
+  get seen(): readonly SeenRequest[] {
+    return this.#server.seen;
+  }
+
+  client(clock: Clock = this.#clock): Client {
+    return createClient({
+      baseUrl: this.baseUrl,
+      apiKey: 'sk_test_0123456789',
+      timeoutMs: 5_000,
+      userAgent: 'esign-test',
+      retries: 0,
+      clock,
+    });
+  }
+
+  /** How often each address was invited, whatever the envelope. */
+  emailsByAddress(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { email } of this.emails) counts[email] = (counts[email] ?? 0) + 1;
+    return counts;
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  #answer(request: SeenRequest, response: ServerResponse): unknown {
+    this.#processLate();
+    const { dateSkewMs = 0 } = this.behavior;
+    if (dateSkewMs !== 'no header')
+      response.setHeader('date', new Date(this.#clock.now() + dateSkewMs).toUTCString());
+    if (request.method === 'GET') return this.#read(request, response);
+    const fate = this.behavior.fateOf?.({ path: request.path, number: ++this.#writes }) ?? 'ok';
+    if (fate === 'never came') return loseReply(response);
+    if (fate === 'late') {
+      this.#late.push({
+        at: this.#clock.now() + (this.behavior.lateMs ?? 0),
+        work: () => void this.#write(request),
+      });
+      return loseReply(response);
+    }
+    const { status, body } = this.#write(request);
+    if (fate === 'ok') return json(response, status, body);
+    if (fate === 'lost') return loseReply(response);
+    return json(response, fate, { error: { code: 'TIMED_OUT', message: 'The request took too long.' } });
+  }
+
+  #processLate(): void {
+    const due = this.#late.filter(({ at }) => at <= this.#clock.now());
+    for (const one of due) {
+      this.#late.splice(this.#late.indexOf(one), 1);
+      one.work();
+    }
+  }
+
+  #write({ path, body: text }: SeenRequest): { status: number; body: unknown } {
+    const [, id, action] = /\/esign\/envelopes(?:\/([^/]+)\/(\w+))?$/.exec(path) ?? [];
+    if (id === undefined) return { status: 201, body: { data: this.#create(parseJson(text)) } };
+    const envelope = this.stored.find((one) => one.envelope.id === id)?.envelope;
+    const isWrong = action === 'send' ? envelope?.status !== 'DRAFT' : envelope?.status === 'CANCELLED';
+    if (envelope === undefined || isWrong)
+      return { status: 400, body: { error: { code: 'INVALID_STATE', message: 'not in this status' } } };
+    if (action === 'cancel') envelope.status = 'CANCELLED';
+    if (action === 'send') this.#send(envelope);
+    return { status: 200, body: { data: envelope } };
+  }
+
+  #create(body: unknown): Envelope {
+    if (!isRecord(body) || !isList(body.signers)) throw new Error('not a create body');
+    const { templateIn = (id) => id, createdSkewMs = 0, dateSkewMs = 0 } = this.behavior;
+    const skew = createdSkewMs + (dateSkewMs === 'no header' ? 0 : dateSkewMs);
+    const number = this.stored.length + 1;
+    const envelope: Envelope = {
+      id: `env_${number}`,
+      templateId: templateIn(String(body.templateId)),
+      status: 'DRAFT',
+      subject: typeof body.subject === 'string' ? body.subject : null,
+      signers: body.signers.filter(isRecord).map((one, index) => ({
+        id: `signer_${number}_${index}`,
+        email: String(one.email),
+        name: String(one.name),
+        status: 'PENDING',
+      })),
+      metadata: this.#metadataOf(body.metadata),
+      createdAt: new Date(this.#clock.now() + skew).toISOString(),
+      sentAt: null,
+    };
+    this.stored.push({ envelope, at: this.#clock.now() });
+    if (body.sendImmediately === true) this.#send(envelope);
+    return envelope;
+  }
+
+  #metadataOf(metadata: unknown): Record<string, unknown> {
+    const { keys = 'kept' } = this.behavior;
+    if (!isRecord(metadata) || keys === 'dropped') return {};
+    if (keys === 'kept') return metadata;
+    return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key.toLowerCase(), value]));
+  }
+
+  #send(envelope: Envelope): void {
+    envelope.status = 'SENT';
+    envelope.sentAt = new Date(this.#clock.now()).toISOString();
+    for (const { email } of envelope.signers ?? [])
+      this.emails.push({ envelopeId: envelope.id, email: email ?? '' });
+  }
+
+  #read({ path, query }: SeenRequest, response: ServerResponse): unknown {
+    const id = /\/esign\/envelopes\/([^/]+)$/.exec(path)?.[1];
+    if (id !== undefined) {
+      const found = this.stored.find((one) => one.envelope.id === id);
+      if (found) return json(response, 200, { data: found.envelope });
+      return json(response, 404, { error: { code: 'NOT_FOUND', message: 'no such envelope' } });
+    }
+    const { listLagMs = 0, order = 'newest-first' } = this.behavior;
+    const [page, size] = [Number(query.get('page')), Number(query.get('pageSize'))];
+    const items = this.stored
+      .filter(({ at }) => at + listLagMs <= this.#clock.now())
+      .map(({ envelope }) => this.#listed(envelope));
+    if (order === 'newest-first') items.reverse();
+    if (order === 'id') items.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1));
+    const pagination = {
+      page,
+      pageSize: size,
+      total: items.length,
+      totalPages: Math.ceil(items.length / size),
+    };
+    return json(response, 200, { data: items.slice((page - 1) * size, page * size), meta: { pagination } });
+  }
+
+  #listed({ metadata, ...item }: Envelope): Record<string, unknown> {
+    const { listMetadata = 'shown' } = this.behavior;
+    if (listMetadata === 'missing') return item;
+    return { ...item, metadata: listMetadata === 'shown' ? metadata : listMetadata === 'null' ? null : {} };
+  }
+}

@@ -1,0 +1,151 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
+import { replacedBy } from '../../src/envelopes/replace/find.ts';
+import { requestIdsIn } from '../../src/envelopes/request-ids.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { fakeClock } from './clock.ts';
+import { seeded } from './faulty-proxy.ts';
+import { type Fate, LaggingService } from './lagging-service.ts';
+import { replaceOnce, requestFor } from './replacing.ts';
+
+/*
+ * Seeded campaigns for writes, in process and by a fake clock: two processes at the same time, two machines, state restored
+ * from an older copy, a list that lags, metadata that the list leaves out, shifted clocks, and replies that are lost or say
+ * 408 after the request was processed.
+ */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** What was created is in the list by then; another machine or restored state knows nothing else. */
+const LISTED_MS = 70_000;
+const FATES: [Fate, ...Fate[]] = ['ok', 'lost', 'never came', 'late', 408, 499, 500];
+const STEPS = ['run', 'two processes', 'other machine', 'save', 'restore'] as const;
+
+interface Campaign {
+  service: LaggingService;
+  random: () => number;
+  /** Returns the state folder of a machine. */
+  folderOf: (machine: string) => string;
+  /** A machine's clock, which may be wrong. */
+  timeOf: () => Clock;
+  /** Does one step of the campaign with `run`, whatever comes of it. */
+  step: (run: (folder: string, time: Clock) => Promise<unknown>) => Promise<void>;
+  /** Lets time pass and ends all faults. */
+  settle: () => void;
+}
+
+async function inCampaign(seed: number, work: (campaign: Campaign) => Promise<void>): Promise<void> {
+  const random = seeded(seed);
+  const pick = <T>(values: readonly [T, ...T[]]): T =>
+    values[Math.floor(random() * values.length)] ?? values[0];
+  const root = await mkdtemp(join(tmpdir(), 'esign-campaign-'));
+  const clock = fakeClock();
+  const dateSkewMs = pick<number | 'no header'>([0, 0, 90 * MINUTE, -90 * MINUTE, 'no header']);
+  const service = await LaggingService.start(clock, {
+    // With a late request, still less than the 60 s after which an envelope must be listed.
+    listLagMs: pick([0, 1_000, 20_000, 40_000]),
+    listMetadata: pick(['shown', 'null', 'empty', 'missing']),
+    keys: pick(['kept', 'lower-cased']),
+    order: pick(['newest-first', 'oldest-first', 'id']),
+    dateSkewMs,
+    createdSkewMs: pick([0, 0, -30 * MINUTE]),
+    lateMs: pick([1_000, 8_000]),
+  });
+  const folderOf = (machine: string) => join(root, machine);
+  // Without a Date header, a clock that is set while a run waits can't be noticed.
+  const offsets: [number, ...number[]] = dateSkewMs === 'no header' ? [0] : [0, 0, 2 * HOUR, -2 * HOUR];
+  const timeOf = (): Clock => {
+    const offset = pick(offsets);
+    return { now: () => clock.now() + offset, sleep: clock.sleep };
+  };
+  const restore = async (from: string, to: string) => {
+    await rm(folderOf(to), { recursive: true, force: true });
+    await cp(folderOf(from), folderOf(to), { recursive: true }).catch(() => undefined);
+  };
+  try {
+    await work({
+      service,
+      random,
+      folderOf,
+      timeOf,
+      async step(run) {
+        const step = pick(STEPS);
+        if (step === 'save') return restore('one', 'copy');
+        if (step === 'restore') await restore('copy', 'one');
+        if (step === 'restore' || step === 'other machine') clock.time += LISTED_MS;
+        const folder = folderOf(step === 'other machine' ? 'two' : 'one');
+        const count = step === 'two processes' ? 2 : 1;
+        const runs = Array.from({ length: count }, () => run(folder, timeOf()));
+        await Promise.allSettled(runs);
+        // A machine that is used next knows only what the list shows.
+        if (step === 'other machine') clock.time += LISTED_MS;
+      },
+      settle() {
+        service.behavior.fateOf = () => 'ok';
+        clock.time += LISTED_MS;
+      },
+    });
+  } catch (error) {
+    throw new Error(`FAULT_SEED=${seed}`, { cause: error });
+  } finally {
+    await service.close();
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+const WANTED: NewEnvelope = {
+  templateId: 'tmpl_nda',
+  signers: [{ email: 'ada@example.com', name: 'Ada' }],
+  send: true,
+};
+
+/** Creates one envelope under one request ID, through everything that the seed chooses. */
+export function createThroughFaults(seed: number): Promise<void> {
+  return inCampaign(seed, async ({ service, random, folderOf, timeOf, step, settle }) => {
+    service.behavior.fateOf = () =>
+      random() < 0.5 ? (FATES[Math.floor(random() * FATES.length)] ?? 'ok') : 'ok';
+    const run = (folder: string, time: Clock) => {
+      const client = service.client(time);
+      const serviceNow = () => client.serviceClock.now();
+      const ids = requestIdsIn(folder, client.account, { clock: time, serviceNow });
+      return createEnvelope(client, WANTED, { requestId: 'order-1', ids, rerun: true });
+    };
+    for (let steps = 0; steps < 8; steps++) {
+      await step(run);
+      expect(service.stored.length).toBeLessThanOrEqual(1);
+    }
+    settle();
+    expect(await run(folderOf('one'), timeOf())).toMatchObject({ envelope: { id: 'env_1', status: 'SENT' } });
+    expect(service.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
+  });
+}
+
+/** Replaces one envelope, from two machines, through everything that the seed chooses. */
+export function replaceThroughLag(seed: number): Promise<void> {
+  return inCampaign(seed, async ({ service, random, folderOf, timeOf, step, settle }) => {
+    const old = await service.client().envelopes.create({
+      templateId: 'tmpl_lease',
+      signers: [{ email: 'adda@example.com', name: 'Ada' }],
+      subject: 'Lease 5',
+      sendImmediately: true,
+    });
+    service.behavior.fateOf = () =>
+      random() < 0.4 ? (FATES[Math.floor(random() * FATES.length)] ?? 'ok') : 'ok';
+    const run = (folder: string, time: Clock) =>
+      replaceOnce({ client: service.client(time), folder }, requestFor(old.id));
+    const sent = () =>
+      service.stored.filter(({ envelope }) => replacedBy(envelope) === old.id && envelope.sentAt);
+    for (let steps = 0; steps < 8; steps++) {
+      await step(run);
+      expect(sent().length).toBeLessThanOrEqual(1);
+      expect(service.emailsByAddress()['ada@example.com'] ?? 0).toBeLessThanOrEqual(1);
+    }
+    settle();
+    const done = await run(folderOf('one'), timeOf());
+    expect([done.old.status, done.new.status]).toEqual(['CANCELLED', 'SENT']);
+    expect(service.emailsByAddress()).toEqual({ 'adda@example.com': 1, 'ada@example.com': 1 });
+  });
+}
