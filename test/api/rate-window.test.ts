@@ -107,6 +107,19 @@ describe('the rate window', () => {
     expect(service.refused).toBe(0);
   });
 
+  it('counts what another process has in flight, also when both found the window at the same time', async () => {
+    const clock = fakeClock();
+    const service = new Service(40, 3_000, clock);
+    const name = `${count++}`;
+    const [first, second] = [windowOf({ clock, name }), windowOf({ clock, name })];
+    expect(second.reading()).toBeUndefined();
+    await request(first, service);
+    await clock.sleep(1);
+    const inFlight = await Promise.all(Array.from({ length: 30 }, () => first.acquire()));
+    await request(second, service);
+    expect([inFlight.length, second.reading()?.free]).toEqual([30, 8]);
+  });
+
   it('sees what others use, and leaves the reserve alone', async () => {
     const clock = fakeClock();
     const service = new Service(100, 3_000, clock);

@@ -26,11 +26,11 @@ export interface Standing {
 }
 
 /** A request that was let through, for `observe`. */
-export interface FileHash {
+export interface CountedRequest {
   window: Window;
   sentAt: number;
-  /** Its reply is trusted over everything known before. */
-  isProbe: boolean;
+  /** It checks a window that seemed to be used up: its reply is trusted over what was known before. */
+  isCheck: boolean;
 }
 
 /** What the processes of this machine that use the same key know together. Never throws. */
@@ -129,18 +129,18 @@ export class RateWindow {
    * Resolves when one request may be sent; it is counted. Returns the window it was counted in, for `observe`.
    * @throws ServiceError RATE_LIMITED when that would take longer than the longest wait.
    */
-  async acquire(signal?: AbortSignal): Promise<FileHash | undefined> {
+  async acquire(signal?: AbortSignal): Promise<CountedRequest | undefined> {
     const { clock } = this.#options;
     let silentSince: number | undefined;
     while (!this.#unlimited) {
       signal?.throwIfAborted();
       const standing = this.#standing();
       if (standing === undefined || this.#needsProbe(standing)) {
-        if (this.#probe === undefined) return this.#startProbe();
+        if (this.#probe === undefined) return this.#startProbe(standing !== undefined);
         await this.#probe;
         continue;
       }
-      const counted = { window: standing.window, sentAt: clock.now(), isProbe: false };
+      const counted = { window: standing.window, sentAt: clock.now(), isCheck: false };
       if (this.#take(standing)) return counted;
       if (standing.resetAt !== undefined) await this.#waitFor(standing.resetAt, signal);
       else {
@@ -162,7 +162,7 @@ export class RateWindow {
   }
 
   /** Takes note of the reply to a counted request; `rate` is undefined when there was none. */
-  observe(counted: FileHash | undefined, rate: RateLimit | undefined, refused = false): void {
+  observe(counted: CountedRequest | undefined, rate: RateLimit | undefined, refused = false): void {
     this.#endProbe();
     if (rate === undefined) return;
     const standing = this.#standing();
@@ -173,7 +173,7 @@ export class RateWindow {
     }
     this.#unlimited = false;
     this.#confirmedReset = resetAt;
-    if (counted?.isProbe && (standing === undefined || counted.sentAt >= standing.writtenAt)) {
+    if (counted?.isCheck && (standing === undefined || counted.sentAt >= standing.writtenAt)) {
       const known = { window: counted.window, limit, resetAt: undefined, foreign: 0 };
       this.#note(known, limit, remaining, resetAt);
       return;
@@ -236,7 +236,11 @@ export class RateWindow {
     return Math.max(1, Math.floor(limit * (1 - this.#pace.reserve)));
   }
 
-  #startProbe(): FileHash {
+  /**
+   * A first probe joins the window its reply shows, which other processes may have found in the meantime: with a count of its
+   * own it would not see what they have in flight.
+   */
+  #startProbe(isCheck: boolean): CountedRequest {
     const { clock, counter } = this.#options;
     const sentAt = clock.now();
     const window: Window = { kind: 'probe', sentAt };
@@ -244,7 +248,7 @@ export class RateWindow {
     this.#probe = new Promise((resolve) => {
       this.#probed = resolve;
     });
-    return { window, sentAt, isProbe: true };
+    return { window, sentAt, isCheck };
   }
 
   #endProbe(): void {
@@ -276,7 +280,7 @@ export class RateWindow {
 function placeOf(
   resetAt: number,
   standing: Standing | undefined,
-  counted: FileHash | undefined,
+  counted: CountedRequest | undefined,
 ): 'earlier' | 'same' | 'next' {
   if (standing === undefined) return 'next';
   const { window } = standing;

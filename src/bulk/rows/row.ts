@@ -9,7 +9,7 @@ import type { RawRow } from './raw-row.ts';
 
 /** A row that may be sent as it is. */
 export interface BulkRow {
-  /** FileHash from 1, header and empty lines left out. */
+  /** Counted from 1; header and empty lines left out. */
   row: number;
   line: number;
   /** The user's own; else one is made of the run's id and the number of the row. */
