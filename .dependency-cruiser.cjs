@@ -13,18 +13,21 @@ const capabilities = [
   'evidence',
   'profiles',
   'sandbox-control',
+  'statistics',
   'templates',
   'update',
   'webhooks',
 ];
 // Allowed imports between capabilities. Bulk runs send envelopes and check template roles; the doctor checks the settings a command would
-// use; evidence combines documents, webhooks, and reminders; the index answers selections of envelopes and feeds completion.
+// use; evidence combines documents, webhooks, and reminders; the index answers selections of envelopes and feeds completion;
+// statistics measure envelopes, and the index supplies them.
 const arrows = {
   bulk: ['envelopes', 'templates'],
   completion: ['envelope-index'],
   doctor: ['profiles'],
   'envelope-index': ['envelopes'],
   evidence: ['documents', 'envelopes', 'webhooks'],
+  statistics: ['envelope-index', 'envelopes', 'webhooks'],
 };
 // Topics of src/commands/ that may use another topic's shared parts. Completed envelopes and evidence download documents; `listen` can wait
 // like a watch; `find` and `index` show envelopes; the MCP server queries all of them; the sandbox shows signers and deliveries.

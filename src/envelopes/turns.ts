@@ -1,0 +1,57 @@
+import type { Envelope, Signer } from '../api/schemas.ts';
+import { timeOf } from '../kernel/clock.ts';
+import { isInFlight } from '../kernel/vocabulary.ts';
+
+/** The time in which a signer is asked to sign. Times are in ms since the epoch, by the service's clock. */
+export type Turn = { signer: Signer; beganAt: number } & (
+  | { state: 'signed' | 'declined'; endedAt: number }
+  /** The signer can still sign. */
+  | { state: 'open' }
+  /** The envelope ended first: it expired, was canceled, or another signer declined. */
+  | { state: 'dropped' }
+);
+
+/** What the turns of an envelope depend on. */
+export type TurnFacts = Pick<Envelope, 'status' | 'signingOrder' | 'sentAt' | 'signers'>;
+
+/**
+ * Returns the turns of an envelope that have begun, in signing order. A turn begins when the envelope is sent or, where signers
+ * sign in order, with the last signature of the previous order; it ends when the signer signs or declines. Signers with
+ * the same order have their turn at the same time. A turn is left out if its beginning or end is not known.
+ */
+export function turnsOf(envelope: TurnFacts): Turn[] {
+  const turns: Turn[] = [];
+  let beganAt = timeOf(envelope.sentAt);
+  for (const signers of signersByOrder(envelope)) {
+    if (Number.isNaN(beganAt)) break;
+    for (const signer of signers) {
+      const turn = turnOf(signer, beganAt, isInFlight(envelope.status));
+      if (turn) turns.push(turn);
+    }
+    // NaN unless all of them have signed: the next turn has not begun.
+    beganAt = Math.max(...signers.map(({ signedAt }) => timeOf(signedAt)));
+  }
+  return turns;
+}
+
+/** The signers of each turn: all of them at once, or, where they sign in order, those of each order. */
+function signersByOrder({ signers, signingOrder }: TurnFacts): Signer[][] {
+  const all = signers ?? [];
+  if (signingOrder !== 'SEQUENTIAL') return [all];
+  const groups = new Map<number, Signer[]>();
+  for (const signer of all) {
+    const order = signer.order ?? 0;
+    const group = groups.get(order);
+    if (group) group.push(signer);
+    else groups.set(order, [signer]);
+  }
+  return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);
+}
+
+function turnOf(signer: Signer, beganAt: number, isOpen: boolean): Turn | undefined {
+  const [signedAt, declinedAt] = [timeOf(signer.signedAt), timeOf(signer.declinedAt)];
+  if (!Number.isNaN(signedAt)) return { signer, beganAt, state: 'signed', endedAt: signedAt };
+  if (!Number.isNaN(declinedAt)) return { signer, beganAt, state: 'declined', endedAt: declinedAt };
+  if (signer.status === 'SIGNED' || signer.status === 'DECLINED') return undefined;
+  return { signer, beganAt, state: isOpen ? 'open' : 'dropped' };
+}

@@ -1,0 +1,13 @@
+/**
+ * Returns the percentile (0–100) of whole numbers in ascending order, with linear interpolation between the two nearest,
+ * rounded; null if there are none. The 50th is the median.
+ */
+export function percentile(sorted: ArrayLike<number>, percent: number): number | null {
+  const last = sorted.length - 1;
+  if (last < 0) return null;
+  const rank = Math.min(last, Math.max(0, (last * percent) / 100));
+  const below = Math.floor(rank);
+  const low = sorted[below] ?? 0;
+  const high = sorted[Math.min(last, below + 1)] ?? low;
+  return Math.round(low + (high - low) * (rank - below));
+}

@@ -1,0 +1,10 @@
+const DAY_MS = 86_400_000;
+
+/** Turns that finished longer ago don't count towards the usual time. */
+export const HISTORY_MS = 180 * DAY_MS;
+/** With fewer finished turns, the next broader group decides. */
+export const LEAST_SAMPLES = 20;
+/** The usual time of an account with less history. */
+export const DEFAULT_USUAL_MS = 7 * DAY_MS;
+/** The percentile of finished turns after which an open turn is late. */
+export const DEFAULT_PERCENTILE = 85;

@@ -1,0 +1,129 @@
+import { type Turn, type TurnFacts, turnsOf } from '../envelopes/turns.ts';
+import { percentile } from '../kernel/percentile.ts';
+import { DEFAULT_USUAL_MS, HISTORY_MS, LEAST_SAMPLES } from './defaults.ts';
+
+/** The group of finished turns that a usual time was taken from. */
+export type SampleBasis = 'template+role' | 'template' | 'account' | 'default';
+
+/** Finished turns that show how long the next one may take. */
+export interface TurnSamples {
+  basis: SampleBasis;
+  /** How long each turn took, in ms, ascending; empty for `default`. */
+  durations: Float64Array;
+  /** How many of the turns ended in a decline. */
+  declined: number;
+}
+
+/** How long a turn usually takes, in ms. `fixed`: given by the user. */
+export interface UsualTime {
+  /** Null where there are no samples. */
+  medianMs: number | null;
+  percentileMs: number;
+  basis: SampleBasis | 'fixed';
+  samples: number;
+}
+
+/** A template and a role in it, as an envelope and its signer name them. */
+export interface TurnKind {
+  templateId: string | null | undefined;
+  role: string | null | undefined;
+}
+
+/** The turns of an account that finished in the last 180 days, by template and role. */
+export class TurnHistory {
+  readonly #since: number;
+  readonly #byTemplate = new Map<string, Map<string, Finished>>();
+  readonly #account = new Finished();
+  readonly #samples = new Map<string, TurnSamples>();
+
+  /** @param now the service's time, in ms */
+  constructor(now: number) {
+    this.#since = now - HISTORY_MS;
+  }
+
+  /** Adds the finished turns of an envelope. */
+  add(envelope: TurnFacts & { templateId?: string | null | undefined }): void {
+    for (const turn of turnsOf(envelope)) this.addTurn(turn, envelope.templateId);
+  }
+
+  /** Adds a turn if it is finished and recent enough. */
+  addTurn(turn: Turn, templateId: string | null | undefined): void {
+    const tookMs = durationOf(turn);
+    if (tookMs === undefined || !('endedAt' in turn) || turn.endedAt < this.#since) return;
+    const isDecline = turn.state === 'declined';
+    this.#account.add(tookMs, isDecline);
+    if (templateId) this.#of(templateId, turn.signer.role).add(tookMs, isDecline);
+    this.#samples.clear();
+  }
+
+  /** Returns the turns of the same template and role; with fewer than 20, those of the template, then of the account. */
+  samplesOf({ templateId, role }: TurnKind): TurnSamples {
+    const key = JSON.stringify([templateId ?? null, role ?? null]);
+    const known = this.#samples.get(key);
+    if (known) return known;
+    const roles = this.#byTemplate.get(templateId ?? '') ?? new Map<string, Finished>();
+    const groups = [
+      ['template+role', () => roles.get(role ?? '')],
+      ['template', () => Finished.merged(roles.values())],
+      ['account', () => this.#account],
+    ] as const;
+    for (const [basis, group] of groups) {
+      const finished = group();
+      if (finished === undefined || finished.durations.length < LEAST_SAMPLES) continue;
+      const samples = { basis, durations: finished.sorted(), declined: finished.declined };
+      this.#samples.set(key, samples);
+      return samples;
+    }
+    return { basis: 'default', durations: new Float64Array(), declined: 0 };
+  }
+
+  /** Returns how long a turn of this kind usually takes: the percentile (0–100) of its samples, or 7 days without any. */
+  usualTime(kind: TurnKind, percent: number): UsualTime {
+    const { basis, durations } = this.samplesOf(kind);
+    return {
+      medianMs: percentile(durations, 50),
+      percentileMs: percentile(durations, percent) ?? DEFAULT_USUAL_MS,
+      basis,
+      samples: durations.length,
+    };
+  }
+
+  #of(templateId: string, role: string | null | undefined): Finished {
+    const roles = this.#byTemplate.get(templateId) ?? new Map<string, Finished>();
+    this.#byTemplate.set(templateId, roles);
+    const finished = roles.get(role ?? '') ?? new Finished();
+    roles.set(role ?? '', finished);
+    return finished;
+  }
+}
+
+/** Returns how long a finished turn took, in ms; undefined for any other, and where the times contradict each other. */
+export function durationOf(turn: Turn): number | undefined {
+  if (turn.state !== 'signed' && turn.state !== 'declined') return undefined;
+  const tookMs = turn.endedAt - turn.beganAt;
+  return tookMs >= 0 ? tookMs : undefined;
+}
+
+/** The finished turns of one group. */
+class Finished {
+  readonly durations: number[] = [];
+  declined = 0;
+
+  static merged(groups: Iterable<Finished>): Finished {
+    const all = new Finished();
+    for (const { durations, declined } of groups) {
+      for (const one of durations) all.durations.push(one);
+      all.declined += declined;
+    }
+    return all;
+  }
+
+  add(tookMs: number, isDecline: boolean): void {
+    this.durations.push(tookMs);
+    if (isDecline) this.declined++;
+  }
+
+  sorted(): Float64Array {
+    return Float64Array.from(this.durations).sort();
+  }
+}
