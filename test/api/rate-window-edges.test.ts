@@ -284,7 +284,7 @@ describe('what is known and wrong', () => {
     clock.time += 1_000;
     const resetAt = clock.now() + 60_000;
     window.observe(
-      { window: { kind: 'probe', sentAt: 0 }, sentAt: clock.now(), isProbe: false },
+      { window: { kind: 'probe', sentAt: 0 }, sentAt: clock.now(), isCheck: false },
       rateOf(10, 9, resetAt),
     );
     expect(window.reading()).toMatchObject({ resetAt, limit: 10 });
