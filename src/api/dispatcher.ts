@@ -1,7 +1,9 @@
+import type { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 import { lookupHost } from '../kernel/network/localhost.ts';
 import { authorization, type HttpProxy, proxyFor } from '../kernel/network/proxy.ts';
-import { createAgent, type HttpAgent } from './undici.ts';
+import { connectTrusting, type Trust } from '../kernel/network/trust.ts';
+import { createAgent, createConnector, type HttpAgent } from './undici.ts';
 
 /** The connections of one run, and the proxy that stands between. */
 export interface Connections {
@@ -13,11 +15,40 @@ export interface Connections {
 export function connectionsTo(target: URL, timeoutMs: number): Connections {
   const proxy = proxyFor(process.env, target);
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-  const direct = { connect: { timeout: timeoutMs, lookup: lookupHost }, ...limits };
+  const direct = { connect: directly(timeoutMs), ...limits };
   if (proxy === undefined) return { proxy, dispatcher: createAgent(direct) };
   if (target.protocol === 'http:')
     return { proxy, dispatcher: createAgent(direct).compose(askingProxy(proxy)) };
   return { proxy, dispatcher: createAgent({ connect: tunnel(proxy, timeoutMs), ...limits }) };
+}
+
+/** To the host itself. */
+function directly(timeoutMs: number): buildConnector.connector {
+  let trusted: Trust = {};
+  const connectorFor = (trust: Trust) =>
+    createConnector({ timeout: timeoutMs, lookup: lookupHost, ...trust });
+  let connector = connectorFor(trusted);
+  return (target, callback) => {
+    if (target.protocol !== 'https:') return connector(target, callback);
+    connectTrusting((trust) => {
+      // A connector keeps TLS sessions, so it is used as long as it can be.
+      if (trust.secureContext !== trusted.secureContext) {
+        trusted = trust;
+        connector = connectorFor(trust);
+      }
+      return connected(connector, target);
+    }).then((socket) => callback(null, socket), failing(callback));
+  };
+}
+
+function connected(connector: buildConnector.connector, target: buildConnector.Options): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    connector(target, (error, socket) => (error === null ? resolve(socket) : reject(error)));
+  });
+}
+
+function failing(callback: buildConnector.Callback): (error: unknown) => void {
+  return (error) => callback(error instanceof Error ? error : new Error(String(error)), null);
 }
 
 /** Plain http: the proxy takes the request, with the whole address as its path. */
@@ -36,9 +67,6 @@ function tunnel(proxy: HttpProxy, timeoutMs: number): buildConnector.connector {
     const target = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), timeoutMs };
     import('../kernel/network/tunnel.ts')
       .then(({ connectThrough }) => connectThrough(proxy, target))
-      .then(
-        (socket) => callback(null, socket),
-        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-      );
+      .then((socket) => callback(null, socket), failing(callback));
   };
 }

@@ -1,7 +1,8 @@
 import { counted } from '../kernel/duration.ts';
 import { codeOf, messageOf, NetworkError } from '../kernel/errors.ts';
 import { type HttpProxy, nameOf } from '../kernel/network/proxy.ts';
-import { CERTIFICATE, NEVER_SENT } from '../kernel/network/unreachable.ts';
+import { unknownIssuerHint } from '../kernel/network/trust.ts';
+import { CERTIFICATE, NEVER_SENT, UNKNOWN_ISSUER } from '../kernel/network/unreachable.ts';
 import { isLoopback } from './base-url.ts';
 
 const AFTER_SENDING: ReadonlyMap<string, string> = new Map(
@@ -15,16 +16,7 @@ const AFTER_SENDING: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-const OWN_AUTHORITY = 'For a private authority set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.';
 const CHECK_BASE_URL = 'Check the base URL with `esign profiles show`.';
-
-/** Certificates of an authority that Node does not know. */
-const UNKNOWN_AUTHORITY: readonly string[] = [
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-];
 
 interface Facts {
   url: string;
@@ -71,7 +63,7 @@ function unreachable(error: unknown, code: string, why: string, { url, proxy }: 
     cause: error,
     maybeReceived: false,
     isLasting: CERTIFICATE.has(code) || isRefusedHere,
-    hint: UNKNOWN_AUTHORITY.includes(code) ? OWN_AUTHORITY : hintFor(code, proxy),
+    hint: UNKNOWN_ISSUER.has(code) ? unknownIssuerHint() : hintFor(code, proxy),
   });
 }
 

@@ -7,6 +7,10 @@ declare module 'undici/lib/dispatcher/dispatcher.js' {
   import { Dispatcher } from 'undici';
   export default Dispatcher;
 }
+declare module 'undici/lib/core/connect.js' {
+  import { buildConnector } from 'undici';
+  export default buildConnector;
+}
 declare module 'undici/lib/api/api-request.js' {
   import { Dispatcher } from 'undici';
 

@@ -1,5 +1,6 @@
-import type { Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
+import buildConnection from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Base from 'undici/lib/dispatcher/dispatcher.js';
 
@@ -15,4 +16,9 @@ export type HttpAgent = Pick<Dispatcher, 'request' | 'dispatch' | 'compose' | 'c
 /** Connections to any number of hosts, kept open between requests. */
 export function createAgent(options: Agent.Options): HttpAgent {
   return new Agent(options);
+}
+
+/** Opens connections to one host after the other. */
+export function createConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+  return buildConnection(options);
 }

@@ -3,6 +3,7 @@ import type { Agent as HttpsAgent } from 'node:https';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { isRecord } from '../../kernel/json.ts';
 import { authorization, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
+import { connectTrusting } from '../../kernel/network/trust.ts';
 import { boundErrorBodies } from './error-body.ts';
 import { ProxyAgent } from './proxy.ts';
 import type { StorageSettings } from './settings.ts';
@@ -55,6 +56,7 @@ export async function connect(
     }
   }
   boundErrorBodies(client.config.requestHandler, options.timeoutMs ?? TIMEOUT_MS);
+  trustSystem(client.config.requestHandler, agents.https);
   if (options.trace) traceExchanges(client, options.trace);
   routeThroughProxy(client);
   return { client, endpoint };
@@ -93,6 +95,19 @@ function clientConfig(
       httpsAgent: agents.https,
     },
   };
+}
+
+/** Sends a request again that never left, because its connection needed the system's certificates. */
+function trustSystem<Request, Options, Response>(
+  handler: { handle: (request: Request, options?: Options) => Promise<Response> },
+  agent: HttpsAgent,
+): void {
+  const handle = handler.handle.bind(handler);
+  handler.handle = (request, options) =>
+    connectTrusting((trust) => {
+      Object.assign(agent.options, trust);
+      return handle(request, options);
+    });
 }
 
 /** Told of each attempt, the SDK's own repetitions included. */

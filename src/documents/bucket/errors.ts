@@ -1,6 +1,8 @@
 import { codeOf, messageOf, StorageError, type StorageErrorCode, UsageError } from '../../kernel/errors.ts';
 import { entryOf, isRecord } from '../../kernel/json.ts';
 import { nameOf, proxyFor, proxyOf } from '../../kernel/network/proxy.ts';
+import { unknownIssuerHint } from '../../kernel/network/trust.ts';
+import { UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 
 /** What was tried, and where. */
@@ -188,9 +190,6 @@ function withoutCredentials(message: string): Cause {
   };
 }
 
-const CERTIFICATE =
-  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/;
-
 function byConnection(error: unknown, where: Where): Cause {
   const at = where.endpoint ?? 'AWS';
   const message = messageOf(error);
@@ -205,10 +204,10 @@ function byConnection(error: unknown, where: Where): Cause {
   }
   if (code === 'ERR_INVALID_URL' || message.includes('Invalid URL'))
     return unreachable(`the endpoint ${at} is not a URL`, 'Write it with https:// before it.');
-  if (CERTIFICATE.test(code)) {
+  if (UNKNOWN_ISSUER.has(code)) {
     return unreachable(
       `${at} shows a certificate of an authority this machine does not know (${code})`,
-      'Give the authority in a file: NODE_EXTRA_CA_CERTS=/path/ca.pem.',
+      unknownIssuerHint(),
     );
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')

@@ -4,6 +4,7 @@ import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { codeOf } from '../errors.ts';
 import { authorization, type HttpProxy } from './proxy.ts';
+import { connectTrusting, type Trust } from './trust.ts';
 
 /** The codes of what goes wrong at the proxy; the host behind it never saw a request. */
 export type TunnelErrorCode = 'PROXY_REFUSED' | 'PROXY_TIMEOUT';
@@ -37,12 +38,12 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
       reject(new TunnelError('it did not open the way in time', 'PROXY_TIMEOUT'));
     }, timeoutMs);
   });
-  const open = async () => {
-    const outgoing = askForWay(proxy, target);
+  const open = async (trust: Trust) => {
+    const outgoing = askForWay(proxy, target, trust);
     under = outgoing.request;
     const socket = await outgoing.opened;
     const name = isIP(hostname) === 0 ? { servername: hostname } : {};
-    const secure = connect({ ...name, ...target.tls, host: hostname, socket });
+    const secure = connect({ ...name, ...target.tls, ...trust, host: hostname, socket });
     under = secure;
     await new Promise<void>((resolve, reject) => {
       secure.once('secureConnect', resolve).once('error', reject);
@@ -50,7 +51,7 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
     return secure;
   };
   try {
-    const opened = open();
+    const opened = connectTrusting(open);
     // What fails once it is late is nobody's business.
     opened.catch(() => undefined);
     return await Promise.race([opened, late]);
@@ -59,7 +60,7 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
   }
 }
 
-function askForWay(proxy: HttpProxy, { hostname, port }: TunnelTarget) {
+function askForWay(proxy: HttpProxy, { hostname, port }: TunnelTarget, trust: Trust) {
   const { url } = proxy;
   const path = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)({
@@ -69,6 +70,7 @@ function askForWay(proxy: HttpProxy, { hostname, port }: TunnelTarget) {
     path,
     headers: { host: path, ...authorization(proxy) },
     agent: false,
+    ...trust,
   });
   const opened = new Promise<Socket>((resolve, reject) => {
     const refuse = (why: string) => reject(new TunnelError(why, 'PROXY_REFUSED'));

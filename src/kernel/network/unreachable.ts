@@ -10,16 +10,25 @@ export const NEVER_SENT: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** What is wrong with a certificate; it will still be so in a moment. */
-export const CERTIFICATE: ReadonlyMap<string, string> = new Map(
+const UNKNOWN_AUTHORITY = 'its TLS certificate comes from an authority this machine does not know';
+
+/** Certificates whose issuer is not trusted. */
+export const UNKNOWN_ISSUER: ReadonlyMap<string, string> = new Map(
   Object.entries({
+    DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
+    SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate chain is self-signed',
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+    UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  }),
+);
+
+/** What is wrong with a certificate; it will still be so in a moment. */
+export const CERTIFICATE: ReadonlyMap<string, string> = new Map([
+  ...UNKNOWN_ISSUER,
+  ...Object.entries({
     CERT_HAS_EXPIRED: 'its TLS certificate has expired',
     CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet; check the clock of this machine',
     ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
-    DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
-    SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate chain is self-signed',
-    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its TLS certificate comes from an authority this machine does not know',
-    UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-      'its TLS certificate comes from an authority this machine does not know',
   }),
-);
+]);

@@ -1,0 +1,52 @@
+import * as tls from 'node:tls';
+import * as z from 'zod/mini';
+import { readRegular } from '../files/regular-file.ts';
+
+/** Where the distributions keep their authorities: Debian and Arch, Fedora, openSUSE, RHEL, and Alpine. */
+const BUNDLES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+];
+
+const certificates = z.array(z.string());
+
+/** Returns Node's usual authorities together with the system's. Undefined where the system's can't be read. */
+export async function systemContext(): Promise<tls.SecureContext | undefined> {
+  const system = listed('system') ?? [];
+  if (system.length === 0 && process.platform === 'linux') system.push(...(await bundle()));
+  if (system.length === 0) return undefined;
+  const ca = [...(listed('default') ?? (await defaults())), ...system];
+  return tls.createSecureContext({ ca });
+}
+
+/** Returns the certificates of a store, as Node lists them from 22.15 on. */
+function listed(store: 'default' | 'system'): string[] | undefined {
+  const list: unknown = Reflect.get(tls, 'getCACertificates');
+  if (typeof list !== 'function') return undefined;
+  const found = certificates.safeParse(Reflect.apply(list, undefined, [store]));
+  return found.success ? found.data : undefined;
+}
+
+async function defaults(): Promise<string[]> {
+  return [...tls.rootCertificates, ...(await read(process.env.NODE_EXTRA_CA_CERTS))];
+}
+
+/** Reads the first bundle there is. SSL_CERT_FILE names another, as for OpenSSL, curl, and Node itself from 22.15 on. */
+async function bundle(): Promise<string[]> {
+  const named = process.env.SSL_CERT_FILE;
+  for (const path of named ? [named] : BUNDLES) {
+    const found = await read(path);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** A file that can't be read adds nothing: Node itself warns about NODE_EXTRA_CA_CERTS. */
+async function read(path: string | undefined): Promise<string[]> {
+  if (!path) return [];
+  const text = await readRegular(path).catch(() => undefined);
+  return text?.includes('-----BEGIN') ? [text] : [];
+}

@@ -1,0 +1,40 @@
+import type { SecureContext } from 'node:tls';
+import { codeOf } from '../errors.ts';
+import { UNKNOWN_ISSUER } from './unreachable.ts';
+
+/** Options of a TLS connection: which authorities it trusts. Empty for those of Node and NODE_EXTRA_CA_CERTS. */
+export interface Trust {
+  secureContext?: SecureContext;
+}
+
+/** Set by the first connection that is refused; undefined inside when the system has no certificates. */
+let system: Promise<SecureContext | undefined> | undefined;
+
+/**
+ * Makes a TLS connection. One that is refused because its issuer is unknown is made once more with the system's
+ * certificates, which later connections trust from the start. Nothing was sent on the refused one.
+ */
+export async function connectTrusting<T>(connect: (trust: Trust) => Promise<T>): Promise<T> {
+  if (isSystemIgnored()) return connect({});
+  const loaded = await system;
+  try {
+    return await connect(loaded === undefined ? {} : { secureContext: loaded });
+  } catch (error) {
+    if (loaded !== undefined || !UNKNOWN_ISSUER.has(codeOf(error) ?? '')) throw error;
+    system ??= import('./system-certificates.ts').then(({ systemContext }) => systemContext());
+    const secureContext = await system;
+    if (secureContext === undefined) throw error;
+    return connect({ secureContext });
+  }
+}
+
+function isSystemIgnored(): boolean {
+  return Boolean(process.env.ESIGN_NO_SYSTEM_CA);
+}
+
+/** Returns how to fix a certificate whose issuer is unknown. */
+export function unknownIssuerHint(): string {
+  if (isSystemIgnored())
+    return "ESIGN_NO_SYSTEM_CA turns off the system's certificates. Unset it, or set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.";
+  return "A company's proxy that inspects TLS causes this. Add its authority to the system's certificates, or set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.";
+}
