@@ -54,10 +54,11 @@ export class Batch {
   async #write({ json, text, failure }: Outcome): Promise<void> {
     const context = this.#context;
     const isSecret = this.#options.secret === true && failure === undefined;
-    if (context.json) return isSecret ? writeJsonLine(json, context.terminal) : context.jsonLine(json);
+    if (context.terminal.json)
+      return isSecret ? writeJsonLine(json, context.terminal) : context.terminal.jsonLine(json);
     if (failure !== undefined) this.#complain(failure);
     else this.#release();
-    if (text !== undefined) await (isSecret ? context.terminal : context.hidingSecrets()).out(text);
+    if (text !== undefined) await (isSecret ? context.terminal : context.terminal.hidingSecrets()).out(text);
   }
 
   #complain(failure: NonNullable<Outcome['failure']>): void {
@@ -70,7 +71,8 @@ export class Batch {
   }
 
   #wordsOf(failure: NonNullable<Outcome['failure']>): string {
-    const { redactor, terminal } = this.#context;
+    const { terminal } = this.#context;
+    const { redactor } = terminal;
     if (typeof failure === 'string') return redactor.redact(failure);
     const { label, error } = failure;
     const isNamed = label === undefined || reportOf(error).message.includes(label);

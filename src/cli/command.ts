@@ -1,11 +1,9 @@
 import { Command } from '@oclif/core/command';
 import type { Input, ParserOutput } from '@oclif/core/interfaces';
 import { UsageError } from '../kernel/errors.ts';
-import { watchOutput } from './boot/output.ts';
-import { Context, type ContextFlags } from './context.ts';
+import { type CommonFlags, type Context, createContext } from './context.ts';
 import { commonFlags } from './flags.ts';
-
-watchOutput();
+import { invocationOf } from './invocation.ts';
 
 type Values = Record<string, unknown>;
 
@@ -25,9 +23,8 @@ const MAY_BE_EMPTY = [
 export abstract class EsignCommand extends Command {
   static override baseFlags = commonFlags;
 
-  /** Streams, clock, settings and the client of this run, each made when first used. */
-  protected context(flags: ContextFlags): Context {
-    return new Context(flags, this.config.version);
+  protected context(flags: CommonFlags): Context {
+    return createContext(flags, this.config.version, invocationOf(this.config));
   }
 
   /** @throws UsageError also when a flag or the one argument of a name is empty. */

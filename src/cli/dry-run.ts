@@ -1,17 +1,17 @@
 import { safeLine } from '../output/text.ts';
-import type { Context } from './context.ts';
+import type { CommandTerminal } from './terminal.ts';
 
 /** Prints the ids that would be acted on. `details` returns what is known about one, for people. */
 export async function writeDryRun(
   ids: readonly string[],
   action: string,
-  context: Context,
+  terminal: CommandTerminal,
   details?: (id: string) => string,
 ): Promise<void> {
-  const { terminal, json } = context;
+  const { json } = terminal;
   for (const id of ids) {
     await (json
-      ? context.jsonLine({ dryRun: true, action, id })
+      ? terminal.jsonLine({ dryRun: true, action, id })
       : terminal.out(`would ${action} ${details?.(id) ?? safeLine(id)}\n`));
   }
 }

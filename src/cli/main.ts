@@ -6,11 +6,11 @@ import { waitingSign } from '../output/waiting-sign.ts';
 import { inOurWords } from './boot/familiar.ts';
 import { type Installation, versionOf } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
-import { lostOutput, output, outputTaken, watchOutput } from './boot/output.ts';
-import { commandLine, noted, redactor, signals } from './boot/process.ts';
 import { beforeDashes, quickStart, wantsHelp } from './boot/quick-start.ts';
-import { keepNoted } from './boot/recents.ts';
+import { keepSeen } from './boot/seen.ts';
+import { lostOutput } from './boot/standard-output.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { createInvocation, type Invocation } from './invocation.ts';
 import { errorText } from './report.ts';
 
 // The V8 of Node 20 would go on optimizing undici's parser at the end of every short run (docs/decisions/0008).
@@ -23,23 +23,25 @@ if (process.versions.v8.startsWith('11.'))
  */
 export async function main(words: string[], installed: Installation): Promise<void> {
   const argv = inOurWords(words, installed);
-  watchOutput();
+  const invocation = createInvocation(argv);
+  const { output, seen, interrupt } = invocation;
+  output.watch();
   process.once('exit', () => waitingSign.gone());
-  commandLine.words = argv;
   // oclif would read this variable as a request for JSON of its own kind.
   delete process.env.ESIGN_CONTENT_TYPE;
   // NO_COLOR wins over it; of the two together Node would warn.
   if (process.env.NO_COLOR) delete process.env.FORCE_COLOR;
-  const reportUnfinished = () => void report(new Error('a step of the command never ended'), argv, installed);
+  const reportUnfinished = () =>
+    void report(new Error('a step of the command never ended'), invocation, installed);
   process.once('beforeExit', reportUnfinished);
-  const error = await failureOf(() => runCommand(argv, installed));
-  await outputTaken();
-  if (output.lost !== undefined) await report(lostOutput(output.lost, error), argv, installed);
-  else if (error !== undefined) await report(error, argv, installed);
+  const error = await failureOf(() => runCommand(invocation, installed));
+  await output.taken();
+  if (output.lost !== undefined) await report(lostOutput(output.lost, error), invocation, installed);
+  else if (error !== undefined) await report(error, invocation, installed);
   process.off('beforeExit', reportUnfinished);
-  await keepNoted(noted);
-  await offerUpdate(argv, installed);
-  signals.finish();
+  await keepSeen(seen);
+  await offerUpdate(invocation, installed);
+  interrupt.finish();
 }
 
 /** What the work rejects with; undefined when it succeeds. */
@@ -52,16 +54,17 @@ async function failureOf(work: () => Promise<void>): Promise<unknown> {
   }
 }
 
-async function runCommand(argv: string[], installed: Installation): Promise<void> {
+async function runCommand(invocation: Invocation, installed: Installation): Promise<void> {
+  const { words: argv } = invocation;
   if (wantsJson(argv) && wantsHelp(argv)) await describe(argv, installed);
-  else if (!(await quickStart(argv, installed))) await runWithOclif(argv, installed);
+  else if (!(await quickStart(argv, installed, invocation))) await runWithOclif(invocation, installed);
 }
 
 /** Only for a person at a terminal: pipes, scripts and CI load none of it. */
-async function offerUpdate(argv: readonly string[], installed: Installation): Promise<void> {
+async function offerUpdate({ words, interrupt }: Invocation, installed: Installation): Promise<void> {
   const { env, stdout, stderr } = process;
   if (!stdout.isTTY || !stderr.isTTY || env.CI || env.ESIGN_NO_UPDATE_NOTICE) return;
-  if (wantsJson(argv) || signals.signal.aborted) return;
+  if (wantsJson(words) || interrupt.signal.aborted) return;
   try {
     const { updateNotice } = await import('./boot/update-notice.ts');
     const notice = updateNotice(versionOf(installed), Date.now());
@@ -79,12 +82,12 @@ async function describe(argv: readonly string[], installed: Installation): Promi
 }
 
 /** Help, and words that name no command. */
-async function runWithOclif(argv: string[], installed: Installation): Promise<void> {
+async function runWithOclif({ words, output }: Invocation, installed: Installation): Promise<void> {
   const { run } = await import('./boot/oclif.ts');
   const config = await loadConfig(installed);
-  watchOutput();
+  output.watch();
   process.once('exit', () => waitingSign.gone());
-  await run(argv, config);
+  await run([...words], config);
 }
 
 async function loadConfig(installed: Installation): Promise<Config> {
@@ -92,15 +95,19 @@ async function loadConfig(installed: Installation): Promise<Config> {
   return Config.load({ root: installed.root });
 }
 
-async function report(error: unknown, argv: readonly string[], installed: Installation): Promise<void> {
-  if (isAbortedPrompt(error)) signals.interrupt('SIGINT');
-  if (isInterruption(error)) return;
+async function report(
+  error: unknown,
+  { words: argv, interrupt, redactor }: Invocation,
+  installed: Installation,
+): Promise<void> {
+  if (isAbortedPrompt(error)) interrupt.interrupt('SIGINT');
+  if (interrupt.signal.aborted && isInterruption(error)) return;
   // Only what oclif reports needs its list of commands for a hint.
   const config = error instanceof EsignError ? undefined : await loadConfig(installed).catch(() => undefined);
   const known = translate(error, config, argv);
   const terminal = processTerminal({});
   const json = wantsJson(argv);
-  const exitCode = signals.exitCode();
+  const exitCode = interrupt.exitCode();
   terminal.err(errorText(known, { json, redactor, style: terminal.styleErr, exitCode }));
   // The stack repeats what strangers wrote; beside the one line of --json it has no place.
   if (process.env.DEBUG && !json && known instanceof Error)
@@ -110,7 +117,6 @@ async function report(error: unknown, argv: readonly string[], installed: Instal
 
 /** What an interrupted run rejects with is no error; what fails while it stops is. */
 function isInterruption(error: unknown): boolean {
-  if (!signals.signal.aborted) return false;
   return isAbortedPrompt(error) || (error instanceof Error && /^(Interrupted|\w*Abort\w*)$/.test(error.name));
 }
 

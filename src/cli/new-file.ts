@@ -1,16 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
-import type { Context } from './context.ts';
+import type { CommandTerminal } from './terminal.ts';
 
 /** Writes a file that is not there yet, or stdout for `-`. */
 export async function writeNewFile(
   path: string,
   text: string,
   force: boolean,
-  context: Context,
+  terminal: CommandTerminal,
 ): Promise<void> {
-  if (path === '-') return context.terminal.out(text);
+  if (path === '-') return terminal.out(text);
   try {
     await writeFile(path, text, { flag: force ? 'w' : 'wx' });
   } catch (error) {

@@ -1,5 +1,4 @@
 import { EsignError, UnknownOutcomeError } from '../kernel/errors.ts';
-import { signals } from './boot/process.ts';
 import type { Context } from './context.ts';
 import { errorText } from './report.ts';
 
@@ -19,16 +18,18 @@ const SAID_AFTER_MS = 300;
  * of the write (envelopes/settle.ts). Where the process has to end before that, it says what is not known and how to go on.
  */
 export async function settling<T>(write: OpenWrite, context: Context, work: () => Promise<T>): Promise<T> {
-  const { signal, json, redactor, terminal } = context;
-  const style = terminal.styleErr;
-  const forget = signals.lastWords((exitCode) => {
+  const { terminal, interrupt } = context;
+  const { json, redactor, styleErr: style } = terminal;
+  const { signal } = interrupt;
+  const forget = interrupt.lastWords((exitCode) => {
     const error = new UnknownOutcomeError(write.unknown(), { hint: write.hint() });
     return errorText(error, { json, redactor, style, exitCode });
   });
   let saying: NodeJS.Timeout | undefined;
   const onStop = () => {
     saying = setTimeout(
-      () => context.notice('Stopping: looking what became of what was sent. Once more ends at once.'),
+      () =>
+        context.terminal.notice('Stopping: looking what became of what was sent. Once more ends at once.'),
       SAID_AFTER_MS,
     ).unref();
   };
@@ -39,7 +40,7 @@ export async function settling<T>(write: OpenWrite, context: Context, work: () =
   } catch (error) {
     if (error instanceof UnknownOutcomeError) throw withHint(error, write.hint());
     if (signal.aborted && !(error instanceof EsignError) && !json)
-      context.notice('Stopped before anything was sent.');
+      context.terminal.notice('Stopped before anything was sent.');
     throw error;
   } finally {
     clearTimeout(saying);

@@ -20,6 +20,6 @@ export default class Schema extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Schema);
-    await printSchema(argv.map(String), this.config.root, this.context(flags));
+    await printSchema(argv.map(String), this.config.root, this.context(flags).terminal);
   }
 }

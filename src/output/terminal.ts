@@ -38,11 +38,15 @@ export function errColumns(): number {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+export interface TerminalOptions {
+  noInput?: boolean | undefined;
+  noSpinner?: boolean | undefined;
+  /** Receives the results that stdout does not take; undefined where `out` rejects then. */
+  undelivered?: ((text: string) => void) | undefined;
+}
+
 /** The process's own streams. `--no-input` and CI switch questions off; `--no-spinner` and a dumb terminal, what moves. */
-export function processTerminal(
-  options: { noInput?: boolean | undefined; noSpinner?: boolean | undefined },
-  env: Environment = process.env,
-): Terminal {
+export function processTerminal(options: TerminalOptions, env: Environment = process.env): Terminal {
   const { stdout, stderr } = process;
   const outColour = wantsColour(stdout.isTTY, env);
   const errColour = wantsColour(stderr.isTTY, env);
@@ -61,7 +65,7 @@ export function processTerminal(
     },
     out: (text) => {
       waitingSign.gone(stdout.isTTY ? text : undefined);
-      return write(stdout, text);
+      return write(stdout, text, options.undelivered);
     },
     err: (text) => {
       waitingSign.gone(text);
@@ -83,9 +87,6 @@ function wantsColour(isTty: boolean, env: Environment): boolean {
   return isTty && env.TERM !== 'dumb';
 }
 
-/** Where results go that stdout did not take; nowhere unless a command sets it. */
-export const results: { undelivered: ((text: string) => void) | undefined } = { undelivered: undefined };
-
 /** True when the reader of a pipe is gone. Programs written in Node give their children sockets, which may be reset. */
 export function isClosedPipe(error: unknown): boolean {
   return ['EPIPE', 'ECONNRESET', 'EOF'].includes(codeOf(error) ?? '');
@@ -100,13 +101,17 @@ export function cannotWrite(error: unknown): OutputError {
   });
 }
 
-function write(stream: NodeJS.WriteStream, text: string | Uint8Array): Promise<void> {
+function write(
+  stream: NodeJS.WriteStream,
+  text: string | Uint8Array,
+  undelivered?: (text: string) => void,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const hasRoom = stream.write(text, (error) => {
       if (!error) return;
-      if (results.undelivered === undefined) reject(cannotWrite(error));
+      if (undelivered === undefined) reject(cannotWrite(error));
       else {
-        if (typeof text === 'string') results.undelivered(text);
+        if (typeof text === 'string') undelivered(text);
         resolve();
       }
     });

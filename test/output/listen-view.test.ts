@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { createTerminal } from '../../src/cli/terminal.ts';
 import { ListenView } from '../../src/commands/listen/view.ts';
-import { processTerminal } from '../../src/output/terminal.ts';
+import { createRedactor } from '../../src/kernel/redaction.ts';
 import type { ForwardResult } from '../../src/webhooks/forward/send.ts';
 
 /* What happens to a listener comes on two streams, and a terminal shows both: in the order in which it happened. */
@@ -20,16 +21,18 @@ const result: ForwardResult = {
 it('shows a try to pass a delivery on before it is given up', async () => {
   const shown: string[] = [];
   const terminal = {
-    ...processTerminal({}, { NO_COLOR: '1' }),
+    ...createTerminal({}, { redactor: createRedactor(), output: { undelivered: undefined } }),
+    notice: (text: string) => void shown.push(`${text}\n`),
     outIsTty: true,
     out: async (text: string | Uint8Array) => {
       await new Promise((resolve) => setImmediate(resolve));
       shown.push(String(text));
     },
   };
-  const notice = (text: string) => void shown.push(`${text}\n`);
-  const context = { json: false, terminal, notice, hidingSecrets: () => terminal };
-  const view = new ListenView(context, { tunnel: undefined, forwardTo: [] });
+  const view = new ListenView(
+    { ...terminal, hidingSecrets: () => terminal },
+    { tunnel: undefined, forwardTo: [] },
+  );
   view.take({ type: 'forward', result });
   view.take({ type: 'warning', message: 'It is given up.' });
   view.take({ type: 'forward', result: { ...result, attempt: 1, error: null, status: 200 } });

@@ -1,5 +1,5 @@
+import { bindInvocation, type Invocation } from '../invocation.ts';
 import { type Installation, versionOf } from './installation.ts';
-import { prepareOutput } from './output.ts';
 
 /** The part of oclif's Config that a command uses. Creating a full one takes longer than most commands. */
 interface QuickConfig {
@@ -20,14 +20,21 @@ const HELP = new Set(['--help', '-h']);
  * Returns false without doing anything for help, the version, and unknown commands. Only this function starts commands:
  * the bundle lacks the parts of oclif's runner that would.
  */
-export async function quickStart(argv: readonly string[], installed: Installation): Promise<boolean> {
+export async function quickStart(
+  argv: readonly string[],
+  installed: Installation,
+  invocation: Invocation,
+): Promise<boolean> {
   if (wantsHelp(argv)) return false;
   const found = findCommand(argv, installed);
   if (found === undefined) return false;
   const command = await found.load();
   if (!isCommand(command)) return false;
-  prepareOutput(found.id, beforeDashes(argv));
-  await new command(argv.slice(found.words), quickConfig(installed)).run();
+  // Loading oclif's base class added a listener.
+  invocation.output.watch();
+  invocation.output.prepare(found.id, beforeDashes(argv));
+  const config = bindInvocation(quickConfig(installed), invocation);
+  await new command(argv.slice(found.words), config).run();
   return true;
 }
 

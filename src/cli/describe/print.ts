@@ -3,7 +3,7 @@ import { jsonText, writeJson } from '../../output/json.ts';
 import { processTerminal } from '../../output/terminal.ts';
 import { type Installation, versionOf } from '../boot/installation.ts';
 import { unknownCommand } from '../boot/oclif-errors.ts';
-import type { Context } from '../context.ts';
+import type { CommandTerminal } from '../terminal.ts';
 import { describe } from './describe.ts';
 import { outputSchemaOf } from './schema.ts';
 
@@ -15,7 +15,11 @@ export async function printDescription(argv: readonly string[], installed: Insta
 }
 
 /** `schema COMMAND`. */
-export async function printSchema(words: readonly string[], root: string, context: Context): Promise<void> {
+export async function printSchema(
+  words: readonly string[],
+  root: string,
+  terminal: CommandTerminal,
+): Promise<void> {
   const ids = Object.keys(readCommandTree(root).commands);
   // `envelopes get` may come as one word, too.
   const id = words
@@ -23,5 +27,5 @@ export async function printSchema(words: readonly string[], root: string, contex
     .trim()
     .replaceAll(/[\s:]+/g, ':');
   if (!ids.includes(id)) throw unknownCommand(id, ids);
-  await writeJson(outputSchemaOf(root, id), context.terminal);
+  await writeJson(outputSchemaOf(root, id), terminal);
 }

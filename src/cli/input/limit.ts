@@ -34,12 +34,12 @@ export const limited = {
 
   /** Says that there are more than are shown. */
   notice(flags: LimitFlags, context: Context, total: number | undefined): void {
-    if (flags.limit !== undefined || flags.quiet || context.json) return;
+    if (flags.limit !== undefined || flags.quiet || context.terminal.json) return;
     const shown =
       total === undefined
         ? `the first ${DEFAULT_LIMIT}; there are more`
         : `${DEFAULT_LIMIT} of ${grouped(total)}`;
-    context.notice(`Showing ${shown}. Use --all, or -L for another number.`);
+    context.terminal.notice(`Showing ${shown}. Use --all, or -L for another number.`);
   },
 
   /** A page just large enough to see whether there is more; whole pages when items are filtered here. */

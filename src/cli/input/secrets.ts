@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
-import type { Context } from '../context.ts';
 import { askSecret } from '../prompts/prompts.ts';
+import type { CommandTerminal } from '../terminal.ts';
 import { takeStdin } from './stdin.ts';
 
 /** Where a secret may come from; never the value of a flag, which every process list shows. */
@@ -19,19 +19,19 @@ export interface SecretSources {
  * A secret from stdin, a file or a hidden prompt; made known to the redactor before anyone uses it.
  * @throws UsageError when there is none, or it is not one word.
  */
-export async function readSecret(sources: SecretSources, context: Context): Promise<string> {
-  const secret = (await find(sources, context)).trim();
-  context.redactor.add(secret);
+export async function readSecret(sources: SecretSources, terminal: CommandTerminal): Promise<string> {
+  const secret = (await find(sources, terminal)).trim();
+  terminal.redactor.add(secret);
   if (secret === '') throw new UsageError(`The ${sources.what} is empty.`, { hint: sources.hint });
   if (/[\s\p{Cc}]/u.test(secret))
     throw new UsageError(`The ${sources.what} must be one word on one line.`, { hint: sources.hint });
   return secret;
 }
 
-async function find(sources: SecretSources, context: Context): Promise<string> {
+async function find(sources: SecretSources, terminal: CommandTerminal): Promise<string> {
   if (sources.fromStdin) return readAll(takeStdin(sources.what));
   if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
-  if (context.terminal.canAsk) return askSecret(`${sources.what}:`);
+  if (terminal.canAsk) return askSecret(`${sources.what}:`);
   throw new UsageError(`There is no ${sources.what}, and nobody to ask for it.`, { hint: sources.hint });
 }
 
@@ -57,7 +57,7 @@ async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
 export async function readWebhookSecret(
   file: string | undefined,
   webhookUrl: string | undefined,
-  context: Context,
+  terminal: CommandTerminal,
   required = false,
 ): Promise<string | undefined> {
   const fromEnvironment = webhookUrl === undefined ? undefined : process.env.ESIGN_WEBHOOK_SECRET;
@@ -67,6 +67,6 @@ export async function readWebhookSecret(
     throw new UsageError('There is no webhook secret.', {
       hint: 'Give --secret-file FILE, or ESIGN_WEBHOOK_SECRET.',
     });
-  context.redactor.add(secret);
+  terminal.redactor.add(secret);
   return secret;
 }

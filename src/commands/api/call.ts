@@ -11,6 +11,7 @@ import {
 import type { Context } from '../../cli/context.ts';
 import { readJsonText } from '../../cli/input/files.ts';
 import { readPairList } from '../../cli/input/pairs.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { type OpenWrite, settling } from '../../cli/write.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
@@ -30,22 +31,22 @@ export interface CallFlags {
 /** `esign api`: one argument is a path to read, two are method and path. */
 export async function call(words: readonly string[], flags: CallFlags, context: Context): Promise<void> {
   const [path = '', method] = [...words].reverse();
-  const { baseUrl } = requireConnection(await context.settings());
+  const { baseUrl } = requireConnection(await context.session.settings());
   const wanted: RawCall = {
     method: callMethod(method ?? 'GET'),
     path: callPath(path, baseUrl),
     query: readPairList(flags.query, 'query'),
-    signal: context.signal,
-    onReply: flags.include ? (reply) => context.terminal.err(headText(reply, context)) : undefined,
+    signal: context.interrupt.signal,
+    onReply: flags.include ? (reply) => context.terminal.err(headText(reply, context.terminal)) : undefined,
   };
   refuseContradictions(wanted, flags);
   wanted.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');
-  if (flags['dry-run']) return showCall(wanted, baseUrl, context);
-  const { send } = await context.client();
+  if (flags['dry-run']) return showCall(wanted, baseUrl, context.terminal);
+  const { send } = await context.session.client();
   if (flags.paginate) return writeRawItems(callPages(send, wanted), context.terminal);
   const work = () => sendCall(send, wanted);
   const reply = isWrite(wanted.method) ? await settling(openCall(wanted), context, work) : await work();
-  await writeRawJson(reply, context.terminal, context.json);
+  await writeRawJson(reply, context.terminal, context.terminal.json);
 }
 
 /** What is said of a write that is stopped: nothing at the service tells of it by itself. */
@@ -67,17 +68,17 @@ function refuseContradictions(wanted: RawCall, flags: CallFlags): void {
     });
 }
 
-function showCall(wanted: RawCall, baseUrl: string, context: Context): Promise<void> {
+function showCall(wanted: RawCall, baseUrl: string, terminal: CommandTerminal): Promise<void> {
   const body = wanted.bodyText === undefined ? null : parseJson(wanted.bodyText);
   const url = `${baseUrl}${callTarget(wanted)}`;
-  return writeJson({ dryRun: true, method: wanted.method, url, body }, context.hidingSecrets());
+  return writeJson({ dryRun: true, method: wanted.method, url, body }, terminal.hidingSecrets());
 }
 
 /** Status and headers of a reply; cookies are as secret as keys. */
-function headText(reply: RawReply, context: Context): string {
+function headText(reply: RawReply, terminal: CommandTerminal): string {
   const lines = Object.entries(reply.headers)
     .filter(([name]) => name !== 'set-cookie')
     .flatMap(([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}`));
   const text = [`HTTP ${reply.status}`, ...lines].map(safeLine).join('\n');
-  return `${context.redactor.redact(text)}\n\n`;
+  return `${terminal.redactor.redact(text)}\n\n`;
 }

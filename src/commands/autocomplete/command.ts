@@ -20,6 +20,6 @@ export default class Autocomplete extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Autocomplete);
     const shell = SHELLS.find((known) => known === args.shell);
-    await writeCompletionScript(shell, this.context(flags));
+    await writeCompletionScript(shell, this.context(flags).terminal);
   }
 }

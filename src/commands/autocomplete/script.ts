@@ -1,4 +1,4 @@
-import type { Context } from '../../cli/context.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { completionScript, detectShell, installLine } from '../../completion/scripts.ts';
 import { SHELLS, type Shell } from '../../completion/shells.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -10,14 +10,14 @@ import { writeJson } from '../../output/json.ts';
  */
 export async function writeCompletionScript(
   named: Shell | undefined,
-  { terminal, json }: Context,
+  terminal: CommandTerminal,
 ): Promise<void> {
   if (named !== undefined) {
     const script = completionScript(named);
     const whole = { shell: named, install: installLine(named), script };
-    return json ? writeJson(whole, terminal) : terminal.out(script);
+    return terminal.json ? writeJson(whole, terminal) : terminal.out(script);
   }
-  if (!terminal.outIsTty || json) {
+  if (!terminal.outIsTty || terminal.json) {
     throw new UsageError('Name the shell the script is for.', { hint: `There are ${SHELLS.join(', ')}.` });
   }
   const detected = detectShell(process.env, process.platform);

@@ -48,8 +48,8 @@ export default class BulkCreate extends EsignCommand {
     const { args, flags } = await this.parse(BulkCreate);
     const context = this.context(flags);
     const progress = new BulkProgress(context);
-    const client = () => bulkClient(flags, progress, context);
-    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context);
+    const client = () => bulkClient(flags, progress, context.session);
+    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context.terminal);
     const sending = flags['one-step'] ? 'one-step' : 'two-step';
     const wanted = {
       file: args.file,
@@ -61,7 +61,7 @@ export default class BulkCreate extends EsignCommand {
       allowMissing: flags['allow-missing-roles'],
     } as const;
     if (flags['dry-run'])
-      return writePreflight(await checkRun(wanted, client, context), context.terminal, context.json);
+      return writePreflight(await checkRun(wanted, client, context), context.terminal, context.terminal.json);
     const run = await prepareRun(wanted, client, context);
     await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
   }

@@ -27,7 +27,7 @@ export default class BulkExport extends EsignCommand {
     const { args, flags } = await this.parse(BulkExport);
     const context = this.context(flags);
     const results = readResults(runsFolder(), await namedRun(args.run, flags.last, { orLast: true }));
-    if (!context.json) return writeList(results, resultList, { csv: true }, context.terminal);
+    if (!context.terminal.json) return writeList(results, resultList, { csv: true }, context.terminal);
     for await (const result of results) await writeJsonLine(result, context.terminal);
   }
 }

@@ -19,10 +19,10 @@ export default class BulkList extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(BulkList);
     const context = this.context(flags);
-    const runs = summaries(runsFolder(), (_, error) => context.notice(messageOf(error)));
+    const runs = summaries(runsFolder(), (_, error) => context.terminal.notice(messageOf(error)));
     await writeList(
       limited.take(runs, flags, context),
-      runList(context.clock.now()),
+      runList(context.session.clock.now()),
       flags,
       context.terminal,
     );

@@ -14,6 +14,8 @@ import type { Context } from '../../cli/context.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { takeStdin } from '../../cli/input/stdin.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
+import type { Session } from '../../cli/session.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
@@ -51,17 +53,17 @@ export async function prepareRun(
   context: Context,
 ): Promise<OpenRun> {
   preferLowMemory();
-  const draft = await draftRun(runsFolder(), context.clock.now());
+  const draft = await draftRun(runsFolder(), context.session.clock.now());
   try {
     const examined = await examine(wanted, draft, client, context);
     await agree(wanted, examined, await client(), context);
-    return await whileNoOtherStarts(runsFolder(), context.clock, async () => {
+    return await whileNoOtherStarts(runsFolder(), context.session.clock, async () => {
       const now = await earlierRows(examined, await client(), context);
       if (!isSame(now, examined.earlier))
         throw new UsageError('Another run of the same rows has started in the meantime; nothing was sent.', {
           hint: 'Run the command again.',
         });
-      return begin(draft, wanted, examined, await client(), context);
+      return begin(draft, wanted, examined, await client(), context.session);
     });
   } catch (error) {
     await draft.discard();
@@ -76,7 +78,7 @@ export async function checkRun(
   context: Context,
 ): Promise<Preflight> {
   const examined = await examine(wanted, undefined, client, context);
-  return preflightOf(wanted, examined, await client(), context);
+  return preflightOf(wanted, examined, await client(), context.session);
 }
 
 /** A file that was checked, and what earlier runs did for its rows. */
@@ -100,23 +102,25 @@ async function examine(
     rows.add(row);
     await draft?.add(row);
   };
-  const report = await context.waiting(`Checking ${name}`, () =>
+  const report = await context.terminal.waiting(`Checking ${name}`, () =>
     checkFile({ name, bytes: bytesOf(wanted.file, name) }, { templateId: wanted.template, take }),
   );
   if (report.problems.count === 0) {
-    const allowed = wanted.allowMissing || asksBefore(wanted, context);
-    await checkTemplates(await client(), report, allowed, context.signal);
+    const allowed = wanted.allowMissing || asksBefore(wanted, context.terminal);
+    await checkTemplates(await client(), report, allowed, context.interrupt.signal);
   }
   if (report.warnings.count > 0)
     context.terminal.err(safeBlock(`Warnings:\n${linesOf(report.warnings, name).join('\n')}\n`));
   if (report.unnamed > 0) {
     const have = report.unnamed === 1 ? 'has' : 'have';
-    context.notice(`${counted(report.unnamed, 'signer')} ${have} no name; the address is used as the name.`);
+    context.terminal.notice(
+      `${counted(report.unnamed, 'signer')} ${have} no name; the address is used as the name.`,
+    );
   }
   if (report.problems.count > 0) throw refused(report);
   const earlier = await earlierRows({ report, rows }, await client(), context);
   const known = await knownRows(wanted, { report, rows, earlier }, await client(), context);
-  refuseUnfinished(known, context);
+  refuseUnfinished(known, context.session);
   reportKnown(known, report, context);
   return { report, rows, earlier, known };
 }
@@ -127,9 +131,9 @@ async function earlierRows(
   client: Client,
   context: Context,
 ): Promise<Map<number, EarlierRow>> {
-  const baseUrl = (await context.settings()).baseUrl?.value ?? '';
+  const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
   const file = { wanted: rows, fingerprint: report.fingerprint, baseUrl };
-  return findEarlierRows(runsFolder(), client, file, context.signal);
+  return findEarlierRows(runsFolder(), client, file, context.interrupt.signal);
 }
 
 function isSame(one: ReadonlyMap<number, EarlierRow>, other: ReadonlyMap<number, EarlierRow>): boolean {
@@ -146,8 +150,8 @@ async function knownRows(
   client: Client,
   context: Context,
 ): Promise<KnownRows> {
-  const ids = await requestIdsOf(context);
-  const found = await findIdentifiedRows(client, ids, rows, earlier, context.signal);
+  const ids = await requestIdsOf(context.session);
+  const found = await findIdentifiedRows(client, ids, rows, earlier, context.interrupt.signal);
   const known = sortKnown(found.values(), mode);
   for (const { line, requestId, id, run } of known.other) {
     const text = `"${requestId ?? ''}" was used for ${id ?? run ?? 'an envelope'} with another template, other signers, or another text; use a new one`;
@@ -158,10 +162,10 @@ async function knownRows(
 }
 
 /** Two runs of the same row would email its signers twice. */
-function refuseUnfinished({ unfinished }: KnownRows, context: Context): void {
+function refuseUnfinished({ unfinished }: KnownRows, session: Session): void {
   const [first] = unfinished;
   if (first === undefined) return;
-  const when = relativeTime(new Date(first.at).toISOString(), context.clock.now());
+  const when = relativeTime(new Date(first.at).toISOString(), session.clock.now());
   const anyway = unfinished.some(({ requestId }) => requestId !== undefined)
     ? ''
     : ' To send them all the same, add --again.';
@@ -175,21 +179,21 @@ function reportKnown({ existing, drafts, ended }: KnownRows, { rows }: FileRepor
   const [sent] = existing;
   const [draft] = drafts;
   if (sent !== undefined) {
-    const when = relativeTime(new Date(sent.at).toISOString(), context.clock.now());
+    const when = relativeTime(new Date(sent.at).toISOString(), context.session.clock.now());
     const how = sent.kind === 'draft' ? 'created' : 'sent';
     const isOneRun = sent.run !== undefined && existing.every(({ run }) => run === sent.run);
     const by = isOneRun ? ` by ${sent.run} ${when}` : '';
     const are = existing.length === 1 ? 'was' : 'were';
-    context.notice(
+    context.terminal.notice(
       `${grouped(existing.length)} of ${counted(rows, 'row')} ${are} already ${how}${by} and will be skipped. To send again what has no request_id, add --again.`,
     );
   }
   if (draft !== undefined)
-    context.notice(
+    context.terminal.notice(
       `${counted(drafts.length, 'row')} ${drafts.length === 1 ? 'exists' : 'exist'} as a draft${draft.run === undefined ? '' : ` of ${draft.run}`}; it will be sent.`,
     );
   if (ended.length > 0)
-    context.notice(
+    context.terminal.notice(
       `${counted(ended.length, 'row')} will be refused: the request ID belongs to an envelope that was canceled, declined, or has expired.`,
     );
 }
@@ -228,7 +232,7 @@ function preflightOf(
   { mode, reserve }: PrepareRequest,
   { report, known }: Examined,
   client: Client,
-  context: Context,
+  session: Session,
 ): Preflight {
   const window = client.window?.reading();
   const done = [...known.existing, ...known.ended];
@@ -243,14 +247,14 @@ function preflightOf(
     mode,
     requests,
     window,
-    time: timeByWindow(requests, window, reserve, context.clock.now()),
+    time: timeByWindow(requests, window, reserve, session.clock.now()),
     reserve,
   };
 }
 
 /** A person sees the warnings and is asked before anything is sent. */
-function asksBefore({ yes }: PrepareRequest, { terminal, json }: Context): boolean {
-  return terminal.canAsk && !yes && !json;
+function asksBefore({ yes }: PrepareRequest, terminal: CommandTerminal): boolean {
+  return terminal.canAsk && !yes && !terminal.json;
 }
 
 /** Shows what a run will do and asks. Drafts email nobody, so without a terminal only sending needs --yes. */
@@ -260,8 +264,9 @@ async function agree(
   client: Client,
   context: Context,
 ): Promise<void> {
-  const { terminal, json } = context;
-  const preflight = preflightOf(wanted, examined, client, context);
+  const { terminal } = context;
+  const { json } = terminal;
+  const preflight = preflightOf(wanted, examined, client, context.session);
   if (!json) terminal.err(preflightText(preflight, terminal));
   const { rows, signers } = preflight;
   const isAsked = examined.report.isIncomplete && !wanted.allowMissing;
@@ -278,11 +283,11 @@ async function begin(
   wanted: PrepareRequest,
   { report, known }: Examined,
   client: Client,
-  context: Context,
+  session: Session,
 ): Promise<OpenRun> {
-  const { baseUrl, profileName } = await context.settings();
+  const { baseUrl, profileName } = await session.settings();
   const head = {
-    at: context.clock.now(),
+    at: session.clock.now(),
     file: report.name,
     total: report.rows,
     signers: report.signers,

@@ -28,7 +28,7 @@ export class BulkProgress {
   constructor(context: Context) {
     this.#context = context;
     const { errIsTty, still } = context.terminal;
-    this.#live = errIsTty && !still && !context.json && Boolean(process.stderr.columns);
+    this.#live = errIsTty && !still && !context.terminal.json && Boolean(process.stderr.columns);
   }
 
   /** `byWindow`: how long a number of rows takes by the rate window, in ms. */
@@ -39,21 +39,22 @@ export class BulkProgress {
     this.#startedAt = performance.now();
     this.#before = state.settled;
     if (this.#live) this.#timer = setInterval(() => this.#draw(), TICK_MS).unref();
-    else if (!this.#context.json) this.#sayNowAndThen();
+    else if (!this.#context.terminal.json) this.#sayNowAndThen();
   }
 
   /** The rate window or the service makes all requests wait, in ms. */
   waitsFor(why: string, ms: number): void {
     const now = Date.now();
     if (ms < WORTH_SAYING_MS || (this.#waiting !== undefined && this.#waiting.until > now)) return;
-    this.#waiting = { why: this.#context.redactor.redact(why), until: now + ms };
-    const isShown = !this.#context.json || ms > LONG_MS;
+    this.#waiting = { why: this.#context.terminal.redactor.redact(why), until: now + ms };
+    const isShown = !this.#context.terminal.json || ms > LONG_MS;
     if (!this.#live && isShown) startCountdown(this.#waiting.why, ms, this.#context.terminal);
   }
 
   /** A sentence for the person who watches; with --json, only one that explains a long wait. */
   says(text: string, { waitMs = 0 } = {}): void {
-    if (!this.#context.json || waitMs >= LONG_MS) void this.aside(() => this.#context.notice(text));
+    if (!this.#context.terminal.json || waitMs >= LONG_MS)
+      void this.aside(() => this.#context.terminal.notice(text));
   }
 
   /** Takes the line off the screen while something else is written. */

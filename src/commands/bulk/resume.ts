@@ -20,8 +20,8 @@ export default class BulkResume extends EsignCommand {
     const { args, flags } = await this.parse(BulkResume);
     const context = this.context(flags);
     const progress = new BulkProgress(context);
-    const client = () => bulkClient(flags, progress, context);
-    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context);
+    const client = () => bulkClient(flags, progress, context.session);
+    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context.terminal);
     const run = await reopenRun(await namedRun(args.run, flags.last), client, context);
     await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
   }

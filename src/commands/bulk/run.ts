@@ -6,7 +6,10 @@ import { detailsOf, lastRun } from '../../bulk/run-list.ts';
 import { type OpenRun, openRun } from '../../bulk/runs.ts';
 import { Batch, type Outcome } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
+import type { Interrupt } from '../../cli/interrupt.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
+import type { Session } from '../../cli/session.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import {
   EsignError,
@@ -35,8 +38,8 @@ export const RESERVE = 0.1;
 const PATIENCE_MS = 10 * 60_000;
 
 /** The client of a run: it leaves the reserve to others, and waits for as many rate windows as it takes. */
-export function bulkClient(flags: RunningFlags, progress: BulkProgress, context: Context): Promise<Client> {
-  return context.client({
+export function bulkClient(flags: RunningFlags, progress: BulkProgress, session: Session): Promise<Client> {
+  return session.client({
     reserve: flags.reserve ?? RESERVE,
     maxWaitMs: Number.POSITIVE_INFINITY,
     // The run has its own grace period, and a journal.
@@ -60,24 +63,28 @@ export async function runToTheEnd(
   const { mode } = run.state.head;
   progress.start(run.state, (rows) => {
     const window = work.client.window?.reading();
-    return timeByWindow(requestsFor(rows, mode), window, flags.reserve ?? RESERVE, context.clock.now()) ?? 0;
+    return (
+      timeByWindow(requestsFor(rows, mode), window, flags.reserve ?? RESERVE, context.session.clock.now()) ??
+      0
+    );
   });
   const { file } = run.state.head;
-  const report = (result: RowResult) => batch.report({ json: result, ...inWords(file, result, context) });
+  const report = (result: RowResult) =>
+    batch.report({ json: result, ...inWords(file, result, context.terminal) });
   const wasFinished = run.state.finishedAt !== undefined;
   try {
     if (!run.resumed) await reportKnown(run, 'existing', report);
     if (!run.resumed || wasFinished) await reportKnown(run, 'failed', report);
     ending = await workOnRun(run, {
       client: work.client,
-      ids: await requestIdsOf(context),
+      ids: await requestIdsOf(context.session),
       concurrency: flags.concurrency,
       maxRequests: flags['max-requests'],
       stopOnError: flags['stop-on-error'],
       webhookSecret: work.webhookSecret,
       patienceMs: PATIENCE_MS,
-      signal: context.signal,
-      redact: (text) => context.redactor.redact(text),
+      signal: context.interrupt.signal,
+      redact: (text) => context.terminal.redactor.redact(text),
       observer: {
         row: report,
         says: (text, options) => progress.says(text, options),
@@ -87,7 +94,7 @@ export async function runToTheEnd(
     progress.end();
     await run.close();
   }
-  await conclude(run, ending, context);
+  await conclude(run, ending, context.terminal);
 }
 
 /** Reports rows that this process does not work on: those that existed before the run, or what failed in a finished one. */
@@ -102,18 +109,22 @@ async function reportKnown(
   }
 }
 
-function inWords(file: string, result: RowResult, { terminal }: Context): Pick<Outcome, 'text' | 'failure'> {
+function inWords(
+  file: string,
+  result: RowResult,
+  terminal: CommandTerminal,
+): Pick<Outcome, 'text' | 'failure'> {
   return {
     text: terminal.outIsTty ? undefined : resultLine(result),
     failure: result.ok ? undefined : failureText(file, result),
   };
 }
 
-async function conclude({ state }: OpenRun, ending: Ending, context: Context): Promise<void> {
+async function conclude({ state }: OpenRun, ending: Ending, terminal: CommandTerminal): Promise<void> {
   const { id, file, total } = state.head;
-  if (!context.json) context.terminal.err(summaryText(await detailsOf(runsFolder(), id)));
+  if (!terminal.json) terminal.err(summaryText(await detailsOf(runsFolder(), id)));
   const resume = `Resume it: \`${command('bulk', 'resume', id)}\`.`;
-  if (ending.kind === 'interrupted') context.notice(`Interrupted; what was done is kept. ${resume}`);
+  if (ending.kind === 'interrupted') terminal.notice(`Interrupted; what was done is kept. ${resume}`);
   if (ending.kind === 'stopped') throw stopped(ending.error, resume);
   if (ending.kind !== 'finished') return;
   const [failed, seconds] = [state.count('failed'), state.seconds.size];
@@ -170,13 +181,13 @@ export async function reopenRun(
   const run = await openRun(runsFolder(), id);
   try {
     const { profile, baseUrl } = run.state.head;
-    const settings = await context.settings(profile === null ? {} : { fallbackProfile: profile });
+    const settings = await context.session.settings(profile === null ? {} : { fallbackProfile: profile });
     if (settings.baseUrl !== undefined && settings.baseUrl.value !== baseUrl) {
       throw new UsageError(`${id} was started at ${baseUrl}, not at ${settings.baseUrl.value}.`, {
         hint: 'Name its profile with --profile.',
       });
     }
-    await refuseOtherOrganisation(run, await client(), context);
+    await refuseOtherOrganisation(run, await client(), context.interrupt);
     return run;
   } catch (error) {
     await run.close();
@@ -185,13 +196,13 @@ export async function reopenRun(
 }
 
 /** With a key of another organization, none of the run's envelopes would be found, and all would be created again. */
-async function refuseOtherOrganisation(run: OpenRun, client: Client, context: Context): Promise<void> {
+async function refuseOtherOrganisation(run: OpenRun, client: Client, interrupt: Interrupt): Promise<void> {
   const { state } = run;
   const [row = 0] = [...state.rows('created'), ...state.rows('done')];
   const envelopeId = state.idOf(row);
   if (envelopeId === undefined) return;
   try {
-    await client.envelopes.get(envelopeId, context.signal);
+    await client.envelopes.get(envelopeId, interrupt.signal);
   } catch (error) {
     if (!isNotFound(error)) throw error;
     throw new UsageError(`This key does not see ${envelopeId}, which ${state.head.id} created.`, {

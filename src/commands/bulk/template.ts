@@ -29,15 +29,15 @@ export default class BulkTemplate extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkTemplate);
     const context = this.context(flags);
-    const client = flags.template === undefined ? undefined : await context.client();
-    const template = await client?.templates.get(flags.template ?? '', context.signal);
-    const roles = client && template ? (await rolesOf(client, template, context.signal)).names : [];
+    const client = flags.template === undefined ? undefined : await context.session.client();
+    const template = await client?.templates.get(flags.template ?? '', context.interrupt.signal);
+    const roles = client && template ? (await rolesOf(client, template, context.interrupt.signal)).names : [];
     const text = exampleFile(/\.jsonl$/.test(args.file) ? 'jsonl' : 'csv', flags.template, roles);
-    await writeNewFile(args.file, text, flags.force, context);
+    await writeNewFile(args.file, text, flags.force, context.terminal);
     if (args.file === '-') return;
-    context.notice(
+    context.terminal.notice(
       `Written: ${args.file}. Fill it in, then: ${command('bulk', 'create', args.file, '--dry-run')}`,
     );
-    if (context.json) await writeJson({ path: args.file }, context.terminal);
+    if (context.terminal.json) await writeJson({ path: args.file }, context.terminal);
   }
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import type { Context } from '../../cli/context.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { childCommandLine } from '../../demo/child-command-line.ts';
 import { type DemoStep, type DemoSummary, runDemo } from '../../demo/demo.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -31,15 +32,15 @@ export async function showDemo(dir: string | undefined, context: Context): Promi
   const folder = dir === undefined ? await mkdtemp(join(tmpdir(), 'esign-demo-')) : madeFolder(resolve(dir));
   const own = await mkdtemp(join(tmpdir(), 'esign-demo-own-'));
   const env = { ESIGN_CONFIG_DIR: own, ESIGN_STATE_DIR: own };
-  const cli = childCommandLine(ownProgram(), env, context.signal);
+  const cli = childCommandLine(ownProgram(), env, context.interrupt.signal);
   const steps = runDemo(cli, folder, own);
-  const spinner = await startSpinner('Starting', context.terminal, context.json);
+  const spinner = await startSpinner('Starting', context.terminal, context.terminal.json);
   try {
     for (let number = 1; ; number++) {
       const next = await steps.next();
-      if (next.done) return await end(next.value, context);
-      await spinner.aside(() => tell(next.value, number, context));
-      if (context.signal.aborted) throw context.signal.reason;
+      if (next.done) return await end(next.value, context.terminal);
+      await spinner.aside(() => tell(next.value, number, context.terminal));
+      if (context.interrupt.signal.aborted) throw context.interrupt.signal.reason;
     }
   } finally {
     spinner.stop();
@@ -73,14 +74,12 @@ const noSummary: DemoSummary = {
   seconds: 0,
 };
 
-function tell(step: DemoStep, number: number, context: Context): Promise<void> {
-  return context.json
-    ? Promise.resolve()
-    : context.terminal.out(renderDemoStep(step, number, context.terminal));
+function tell(step: DemoStep, number: number, terminal: CommandTerminal): Promise<void> {
+  return terminal.json ? Promise.resolve() : terminal.out(renderDemoStep(step, number, terminal));
 }
 
-function end(summary: DemoSummary, context: Context): Promise<void> {
-  return context.json
-    ? writeJson(summary, context.terminal)
-    : context.terminal.out(renderDemoEnd(summary, howToCall(), context.terminal));
+function end(summary: DemoSummary, terminal: CommandTerminal): Promise<void> {
+  return terminal.json
+    ? writeJson(summary, terminal)
+    : terminal.out(renderDemoEnd(summary, howToCall(), terminal));
 }

@@ -15,8 +15,9 @@ import { renderCheck, renderVerdict } from './view.ts';
  * so there is no error beside it.
  */
 export async function runDoctor(context: Context): Promise<void> {
-  const { terminal, json } = context;
-  const out = context.hidingSecrets();
+  const { terminal } = context;
+  const { json } = terminal;
+  const out = context.terminal.hidingSecrets();
   const checks: Check[] = [];
   const page = new Page((check) => out.out(renderCheck(check, terminal)));
   let first: Finding | undefined;
@@ -65,10 +66,10 @@ function doctorContextOf(context: Context): DoctorContext {
     configDir: folder,
     stateDir: stateDir(),
     storeFile: storePath(folder),
-    settings: () => context.settings(),
-    client: () => context.client(),
-    checkBucket: (...args) => context.waiting('Waiting for the bucket', () => probeBucket(...args)),
-    now: () => context.clock.now(),
-    signal: context.signal,
+    settings: () => context.session.settings(),
+    client: () => context.session.client(),
+    checkBucket: (...args) => context.terminal.waiting('Waiting for the bucket', () => probeBucket(...args)),
+    now: () => context.session.clock.now(),
+    signal: context.interrupt.signal,
   };
 }

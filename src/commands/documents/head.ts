@@ -23,8 +23,8 @@ export default class DocumentsHead extends EsignCommand {
     const keys = await readKeys(argv.map(String));
     await forEachKey(
       keys,
-      async (bucket, key) => describeObject(key, await bucket.head(key, context.signal)),
-      { show: (facts) => renderObject(facts, context.terminal, context.clock.now()) },
+      async (bucket, key) => describeObject(key, await bucket.head(key, context.interrupt.signal)),
+      { show: (facts) => renderObject(facts, context.terminal, context.session.clock.now()) },
       context,
     );
   }

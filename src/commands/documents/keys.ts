@@ -1,6 +1,7 @@
 import { Batch } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Ids } from '../../cli/input/ids.ts';
+import type { Interrupt } from '../../cli/interrupt.ts';
 import { reportOf } from '../../cli/report.ts';
 import type { Bucket } from '../../documents/bucket/bucket.ts';
 import { EsignError } from '../../kernel/errors.ts';
@@ -23,17 +24,20 @@ export async function forEachKey<T>(
   { show, secret = false }: KeyView<T>,
   context: Context,
 ): Promise<void> {
-  const bucket = await context.bucket();
-  const answerOf = (key: string) => context.waiting(`Waiting for ${bucket.name}`, () => ask(bucket, key));
+  const bucket = await context.session.bucket();
+  const answerOf = (key: string) =>
+    context.terminal.waiting(`Waiting for ${bucket.name}`, () => ask(bucket, key));
   try {
     const [only] = keys.ids;
     if (!keys.stream && only !== undefined) {
-      const out = secret ? context.terminal : context.hidingSecrets();
+      const out = secret ? context.terminal : context.terminal.hidingSecrets();
       const answer = await answerOf(only);
-      return await (context.json ? writeJson(answer, out) : out.out(show(answer)));
+      return await (context.terminal.json ? writeJson(answer, out) : out.out(show(answer)));
     }
     const batch = new Batch(context, { secret });
-    for await (const one of mapInOrder(keys.ids, CONCURRENCY, (key) => attempt(key, answerOf, context))) {
+    for await (const one of mapInOrder(keys.ids, CONCURRENCY, (key) =>
+      attempt(key, answerOf, context.interrupt),
+    )) {
       const { key, error } = one;
       if (error === undefined) await batch.report({ json: one.answer, text: show(one.answer) });
       else await batch.report({ json: { key, error: reportOf(error) }, failure: { label: key, error } });
@@ -49,12 +53,12 @@ type Attempt<T> = { key: string; answer: T; error?: undefined } | { key: string;
 async function attempt<T>(
   key: string,
   ask: (key: string) => Promise<T>,
-  context: Context,
+  interrupt: Interrupt,
 ): Promise<Attempt<T>> {
   try {
     return { key, answer: await ask(key) };
   } catch (error) {
-    if (context.signal.aborted || !(error instanceof EsignError)) throw error;
+    if (interrupt.signal.aborted || !(error instanceof EsignError)) throw error;
     return { key, error };
   }
 }

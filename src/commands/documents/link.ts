@@ -41,13 +41,13 @@ export default class DocumentsLink extends EsignCommand {
         hint: 'Use --expires 7d, and send a new link later.',
       });
     const keys = await readKeys(argv.map(String));
-    const expiresAt = new Date(context.clock.now() + seconds * 1_000).toISOString();
+    const expiresAt = new Date(context.session.clock.now() + seconds * 1_000).toISOString();
     await forEachKey(
       keys,
       async (bucket, word) => {
         const key = await keyFor(word, context);
         // A link to nothing helps nobody.
-        await bucket.head(key, context.signal);
+        await bucket.head(key, context.interrupt.signal);
         return { key, url: await bucket.link(key, seconds), expiresAt };
       },
       { show: ({ url }) => `${url}\n`, secret: true },
@@ -59,6 +59,6 @@ export default class DocumentsLink extends EsignCommand {
 /** The key of an envelope's signed document, or the key itself. */
 async function keyFor(word: string, context: Context): Promise<string> {
   if (!/^env_[^/]+$/.test(word)) return word;
-  const client = await context.client();
-  return fileOf(await client.envelopes.get(word, context.signal), 'signed').key;
+  const client = await context.session.client();
+  return fileOf(await client.envelopes.get(word, context.interrupt.signal), 'signed').key;
 }

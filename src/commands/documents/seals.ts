@@ -1,4 +1,5 @@
 import type { Context } from '../../cli/context.ts';
+import type { Session } from '../../cli/session.ts';
 import type { FetchedFile } from '../../documents/download/fetch.ts';
 import {
   expectsSeals,
@@ -16,8 +17,8 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import type { DocumentKind } from '../../kernel/vocabulary.ts';
 
 /** Returns the origin of this run's documents; undefined without a profile, or for an ephemeral sandbox. */
-export async function originOf(context: Context): Promise<Origin | undefined> {
-  const { profileName, profile, baseUrl } = await context.settings();
+export async function originOf(session: Session): Promise<Origin | undefined> {
+  const { profileName, profile, baseUrl } = await session.settings();
   if (profileName === undefined || profile === undefined || baseUrl === undefined) return undefined;
   return profile.ephemeral === true ? undefined : { profile: profileName.value, baseUrl: baseUrl.value };
 }
@@ -25,9 +26,9 @@ export async function originOf(context: Context): Promise<Origin | undefined> {
 /** Returns the signers known in this run: pinned ones, and those named by flags. */
 export async function knownSigners(
   { trust, 'sealed-by': sealedBy = [] }: SignerFlags,
-  context: Context,
+  session: Session,
 ): Promise<Known> {
-  const origin = await originOf(context);
+  const origin = await originOf(session);
   return {
     authorities: trust === undefined ? [] : readAuthorities(trust),
     pinned: origin === undefined ? [] : pinnedFor(await readPins(stateDir()), origin),
@@ -62,8 +63,8 @@ export interface DownloadJudge {
 }
 
 export async function downloadJudge(context: Context): Promise<DownloadJudge> {
-  const origin = await originOf(context);
-  let known = await knownSigners({}, context);
+  const origin = await originOf(context.session);
+  let known = await knownSigners({}, context.session);
   return {
     judge(file) {
       const { seal, error } = file;
@@ -80,7 +81,7 @@ export async function downloadJudge(context: Context): Promise<DownloadJudge> {
       if (origin === undefined || known.pinned.length > 0 || signed === undefined) return;
       const { fingerprint, subject } = signed;
       if (fingerprint === null || certificate?.fingerprint !== fingerprint) return;
-      const since = new Date(context.clock.now()).toISOString();
+      const since = new Date(context.session.clock.now()).toISOString();
       const pins = await pinFirst(stateDir(), { ...origin, fingerprint, subject: subject ?? '', since });
       known = { ...known, pinned: pinnedFor(pins, origin) };
     },
@@ -104,8 +105,8 @@ function sealToPin(files: readonly FetchedFile[], what: DocumentKind): Seal | un
 }
 
 /** Returns the origin of the profile in use. @throws NoProfileError without one. */
-export async function requireOrigin(context: Context): Promise<Origin> {
-  const origin = await originOf(context);
+export async function requireOrigin(session: Session): Promise<Origin> {
+  const origin = await originOf(session);
   if (origin !== undefined) return origin;
   throw new NoProfileError('Seals are pinned for a profile, and none is in use.', {
     hint: 'Choose one with --profile. A sandbox started with --ephemeral has no pins.',

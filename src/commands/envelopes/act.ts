@@ -45,7 +45,7 @@ export async function sendDrafts(
   context: Context,
 ): Promise<void> {
   const ids = await readIds(words, 'envelope id');
-  const client = await context.client();
+  const client = await context.session.client();
   const check = new DraftCheck(flags['allow-missing-roles'], client, context);
   if (flags['dry-run']) {
     for (const id of ids.ids) await check.dryRun(id, ids.stream);
@@ -62,10 +62,10 @@ export async function sendDrafts(
       ids: agreed.ids,
       act: async (id) => {
         if (!isChecked) await check.pass(id, false);
-        return sendEnvelope(client, id, context.signal);
+        return sendEnvelope(client, id, context.interrupt.signal);
       },
       show: (envelope) => renderDone('sent', envelope, whoseTurn(envelope), context.terminal),
-      action: actionOnce('sent', ids),
+      action: actionOnce('sent', ids, context.session.words),
     },
     context,
   );
@@ -78,7 +78,7 @@ export async function cancelEnvelopes(
   context: Context,
 ): Promise<void> {
   const ids = await readIds(words, 'envelope id');
-  const client = await context.client();
+  const client = await context.session.client();
   const evenIfDeclined = flags['even-if-declined'];
   const cancelling: Several = {
     action: 'cancel',
@@ -98,10 +98,10 @@ export async function cancelEnvelopes(
       ids: agreed.ids,
       act: async (id) => {
         if (!isChecked) await keepDecline(id, false, client, context);
-        return cancelEnvelope(client, id, flags.reason, context.signal);
+        return cancelEnvelope(client, id, flags.reason, context.interrupt.signal);
       },
       show: (envelope) => renderDone('cancelled', envelope, envelope.signers ?? [], context.terminal),
-      action: actionOnce('cancelled', ids),
+      action: actionOnce('cancelled', ids, context.session.words),
     },
     context,
   );
@@ -121,12 +121,16 @@ async function keepDecline(id: string, asks: boolean, client: Client, context: C
       status: 400,
       hint: 'Nothing was changed. Add --even-if-declined to cancel it anyway.',
     });
-  context.notice(`${what}.`);
+  context.terminal.notice(`${what}.`);
   await confirmed(`Cancel ${id}?`, { yes: false, otherwise: 'nothing was changed' }, context);
 }
 
 /** Returns undefined for a key that may write and not read. */
-async function readIfAllowed(id: string, client: Client, { signal }: Context): Promise<Envelope | undefined> {
+async function readIfAllowed(
+  id: string,
+  client: Client,
+  { interrupt: { signal } }: Context,
+): Promise<Envelope | undefined> {
   try {
     return await client.envelopes.get(id, signal);
   } catch (error) {
@@ -142,7 +146,7 @@ export async function remindSigners(
   context: Context,
 ): Promise<void> {
   const ids = await readIds(words, 'envelope id');
-  const client = await context.client();
+  const client = await context.session.client();
   if (flags['dry-run']) return rehearse(ids, REMINDING, client, context);
   const { signer, 'min-gap': gapMs } = flags;
   // Whoever gives a gap has said how soon is too soon.
@@ -153,7 +157,7 @@ export async function remindSigners(
   if (!agreed.isShown && recent !== undefined) {
     const [known] = ids.ids.filter((id) => recent.knows(id));
     // Only a reply tells the service's time, by which a reminder is as old as it is.
-    if (known !== undefined) await readQuietly(client, known, context.signal);
+    if (known !== undefined) await readQuietly(client, known, context.interrupt.signal);
     await tellRecent(ids, told, flags, context);
   }
   const emailed = new Map<string, readonly Signer[]>();
@@ -163,13 +167,13 @@ export async function remindSigners(
         ids: agreed.ids,
         act: async (id) => {
           const wanted = { id, signer, gapMs: gapMs ?? 0 };
-          const { reminded, ...acted } = await remindWithGap(client, log, wanted, context.signal);
+          const { reminded, ...acted } = await remindWithGap(client, log, wanted, context.interrupt.signal);
           emailed.set(id, reminded);
           return acted;
         },
         show: (envelope) =>
           renderDone('reminded', envelope, emailed.get(envelope.id) ?? [], context.terminal),
-        action: reminding(ids),
+        action: reminding(ids, context.session.words),
       },
       context,
     ),
@@ -184,9 +188,9 @@ async function tellRecent(
   context: Context,
 ): Promise<void> {
   const texts = ids.ids.flatMap((id) => told(id).map((text) => `${id}: ${text}`));
-  for (const text of texts) context.notice(text);
+  for (const text of texts) context.terminal.notice(text);
   const { fromStdin } = ids;
-  if (texts.length === 0 || yes || !canAsk(context.terminal, fromStdin) || context.json) return;
+  if (texts.length === 0 || yes || !canAsk(context.terminal, fromStdin) || context.terminal.json) return;
   await confirmed('Send another reminder?', { yes, otherwise: 'nothing was sent', fromStdin }, context);
 }
 
@@ -238,7 +242,7 @@ class DraftCheck {
       await this.pass(id, 'later');
     } catch (error) {
       if (!isOneOfSeveral || !(error instanceof EsignError)) throw error;
-      this.#context.notice(`${id}: ${sentenceOf(error)}`);
+      this.#context.terminal.notice(`${id}: ${sentenceOf(error)}`);
     }
   }
 

@@ -9,28 +9,34 @@ const MOST_IDS = 20;
 const GAP = '24h';
 
 /** Sends or cancels: the service refuses what was done already, so that the same command is safe. */
-export function actionOnce(done: string, ids: Ids): Action {
+export function actionOnce(done: string, ids: Ids, words: readonly string[]): Action {
   return {
     done,
     ifUnknown: (id) =>
-      `See where it stands: \`${command('envelopes', 'get', id)}\`. What was ${done} already is refused, so that this is safe: \`${again(ids, [id])}\`.`,
-    again: (left) => again(ids, left),
+      `See where it stands: \`${command('envelopes', 'get', id)}\`. What was ${done} already is refused, so that this is safe: \`${again(words, ids, [id])}\`.`,
+    again: (left) => again(words, ids, left),
   };
 }
 
 /** Reminds: nothing at the service tells of it, but who may have been mailed from here is in the log of reminders. */
-export function reminding(ids: Ids): Action {
-  const add = wasGiven('--min-gap') ? [] : ['--min-gap', GAP];
+export function reminding(ids: Ids, words: readonly string[]): Action {
+  const add = wasGiven(words, '--min-gap') ? [] : ['--min-gap', GAP];
   return {
     done: 'reminded',
-    ifUnknown: (id) => `To mail nobody who may have been mailed just now: \`${again(ids, [id], add)}\`.`,
-    again: (left) => again(ids, left, add),
+    ifUnknown: (id) =>
+      `To mail nobody who may have been mailed just now: \`${again(words, ids, [id], add)}\`.`,
+    again: (left) => again(words, ids, left, add),
   };
 }
 
 /** The same command for these ids. */
-function again({ ids }: Ids, left: readonly string[], add: readonly string[] = []): string {
-  if (left.length > MOST_IDS) return sameCommand({ add });
-  const yes = left.length > 1 && !wasGiven('--yes') && !wasGiven('-y') ? ['--yes'] : [];
-  return sameCommand({ own: [...ids, '-'], ids: left, add: [...add, ...yes] });
+function again(
+  words: readonly string[],
+  { ids }: Ids,
+  left: readonly string[],
+  add: readonly string[] = [],
+): string {
+  if (left.length > MOST_IDS) return sameCommand(words, { add });
+  const yes = left.length > 1 && !wasGiven(words, '--yes') && !wasGiven(words, '-y') ? ['--yes'] : [];
+  return sameCommand(words, { own: [...ids, '-'], ids: left, add: [...add, ...yes] });
 }

@@ -45,13 +45,17 @@ export default class EnvelopesDownload extends EsignCommand {
         hint: 'Remove the ids or the filters.',
       });
     const ids = isSelected ? [] : (await readIds(words, 'envelope id')).ids;
-    const client = await context.client();
+    const client = await context.session.client();
     const kinds = flags.what ?? ['signed', 'certificate'];
     const options = { client, kinds, template, waiting: waitingOf(flags, context) };
     const targets = isSelected
-      ? await targetsOfEnvelopes(selectEnvelopes(client, selection, { signal: context.signal }), options)
+      ? await targetsOfEnvelopes(
+          selectEnvelopes(client, selection, { signal: context.interrupt.signal }),
+          options,
+        )
       : await targetsOfIds(ids, options);
-    if (targets.length === 0 && !context.json) context.notice('No envelopes match. Nothing to download.');
+    if (targets.length === 0 && !context.terminal.json)
+      context.terminal.notice('No envelopes match. Nothing to download.');
     await downloadAll(targets, flags, context);
   }
 }

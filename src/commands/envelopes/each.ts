@@ -3,6 +3,7 @@ import { Batch, type Outcome } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Ids } from '../../cli/input/ids.ts';
 import { reportOf } from '../../cli/report.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { settling, withHint } from '../../cli/write.ts';
 import { listed } from '../../kernel/duration.ts';
 import { EsignError, StoppedError, UnknownOutcomeError } from '../../kernel/errors.ts';
@@ -40,7 +41,7 @@ export interface EachOptions {
 export async function forEachId(options: EachOptions, context: Context): Promise<void> {
   const { ids, action } = options;
   const [only] = ids.ids;
-  if (ids.ids.length === 0) context.notice(NO_IDS);
+  if (ids.ids.length === 0) context.terminal.notice(NO_IDS);
   const work = new Work(options, context);
   const run = () => (!ids.stream && only !== undefined ? work.one(only) : work.all());
   if (action === undefined) return run();
@@ -68,11 +69,12 @@ class Work {
 
   async one(id: string): Promise<void> {
     const { act, show } = this.#options;
-    const { terminal, json } = this.#context;
+    const { terminal } = this.#context;
+    const { json } = terminal;
     this.#states.set(id, 'begun');
     const { envelope, by } = await act(id);
     this.#states.set(id, 'done');
-    explain(envelope, by, this.#context);
+    explain(envelope, by, this.#context.terminal);
     await (json ? writeJson(envelope, terminal) : terminal.out(await show(envelope)));
     this.#states.set(id, 'reported');
   }
@@ -83,7 +85,7 @@ class Work {
     for await (const attempt of mapInOrder(ids, CONCURRENCY, (id) => this.#attempt(id))) {
       if (attempt === undefined) continue;
       const { result, by } = attempt;
-      if (result.ok) explain(result.envelope, by, this.#context);
+      if (result.ok) explain(result.envelope, by, this.#context.terminal);
       await batch.report(await this.#outcome(result));
       this.#states.set(result.id, 'reported');
     }
@@ -94,7 +96,7 @@ class Work {
 
   async #outcome(result: Result): Promise<Outcome> {
     if (result.ok) {
-      const text = this.#context.json ? undefined : await this.#options.show(result.envelope);
+      const text = this.#context.terminal.json ? undefined : await this.#options.show(result.envelope);
       return { json: result, text };
     }
     const { id, error } = result;
@@ -104,7 +106,7 @@ class Work {
   /** Undefined for one that was not begun. */
   async #attempt(id: string): Promise<Attempt | undefined> {
     const { act, action } = this.#options;
-    const { signal } = this.#context;
+    const { signal } = this.#context.interrupt;
     try {
       if (action) signal.throwIfAborted();
       this.#states.set(id, 'begun');
@@ -159,9 +161,9 @@ function was(ids: readonly string[]): string {
   return ids.length === 1 ? 'was' : 'were';
 }
 
-function explain(envelope: Envelope, by: Attempt['by'], context: Context): void {
+function explain(envelope: Envelope, by: Attempt['by'], terminal: CommandTerminal): void {
   if (by !== 'lookup') return;
-  context.notice(
+  terminal.notice(
     `The reply for ${envelope.id} was lost, but it was done: it is ${envelope.status ?? 'changed'}.`,
   );
 }

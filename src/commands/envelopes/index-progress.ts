@@ -24,7 +24,7 @@ export class IndexProgressLine {
     if (step !== this.#step) [this.#step, this.#startedAt, this.#before] = [step, performance.now(), done];
     const text = this.#text(progress);
     if (this.#spinner === undefined)
-      this.#spinner = startSpinner(text, this.#context.terminal, this.#context.json);
+      this.#spinner = startSpinner(text, this.#context.terminal, this.#context.terminal.json);
     else void this.#spinner.then((spinner) => spinner.text(text));
   }
 

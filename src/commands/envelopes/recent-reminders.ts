@@ -25,10 +25,10 @@ export class RecentReminders {
 
   /** `signer`: the id or address that --signer names. Undefined where the log can't be read: it is only a courtesy. */
   static async read(signer: string | undefined, context: Context): Promise<RecentReminders | undefined> {
-    const { baseUrl } = await context.settings();
+    const { baseUrl } = await context.session.settings();
     const times = await readReminderTimes(stateDir(), baseUrl?.value ?? '').catch(() => undefined);
     const email = signer?.includes('@') ? signer : undefined;
-    return times && new RecentReminders(times, email, () => context.now());
+    return times && new RecentReminders(times, email, () => context.session.now());
   }
 
   /** True when somebody was ever reminded of the envelope. */

@@ -21,12 +21,14 @@ export async function withReminderLog(
 }
 
 async function open(context: Context, required: boolean): Promise<ReminderLog | undefined> {
-  const { baseUrl } = await context.settings();
+  const { baseUrl } = await context.session.settings();
   try {
-    return await ReminderLog.open(stateDir(), baseUrl?.value ?? '', context.clock, () => context.now());
+    return await ReminderLog.open(stateDir(), baseUrl?.value ?? '', context.session.clock, () =>
+      context.session.now(),
+    );
   } catch (error) {
     if (required || !(error instanceof UsageError)) throw error;
-    context.notice(`This reminder is not recorded for a later --min-gap. ${error.message}`);
+    context.terminal.notice(`This reminder is not recorded for a later --min-gap. ${error.message}`);
     return undefined;
   }
 }

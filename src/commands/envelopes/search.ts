@@ -22,21 +22,21 @@ export async function searchEnvelopes(
   options: SearchOptions,
   context: Context,
 ): Promise<Answer> {
-  const index = await context.index();
+  const index = await context.session.index();
   if (index === undefined) return fromService(selection, context);
   const line = new IndexProgressLine(context);
   try {
     return await answerFrom(index, selection, {
       ...options,
-      now: () => context.now(),
-      signal: context.signal,
+      now: () => context.session.now(),
+      signal: context.interrupt.signal,
       onProgress: (progress) => line.show(progress),
     });
   } catch (error) {
     const why = whyUnusable(error);
     if (why === undefined) throw error;
     await line.stop();
-    context.notice(`${why}; every envelope is read from the service.`);
+    context.terminal.notice(`${why}; every envelope is read from the service.`);
     return await fromService(selection, context);
   } finally {
     await line.stop();
@@ -52,8 +52,9 @@ export function whyUnusable(error: unknown): string | undefined {
 /** Without an index all is read before anything can be told. */
 async function fromService(selection: Selection, context: Context): Promise<Answer> {
   const found: Envelope[] = [];
-  const { signal } = context;
-  for await (const one of selectEnvelopes(await context.client(), selection, { signal })) found.push(one);
+  const { signal } = context.interrupt;
+  for await (const one of selectEnvelopes(await context.session.client(), selection, { signal }))
+    found.push(one);
   async function* envelopes() {
     yield* sortedBy(found, '-createdAt');
     await Promise.resolve();

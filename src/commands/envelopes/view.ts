@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { replacedBy } from '../../envelopes/replace/find.ts';
 import { counted } from '../../kernel/duration.ts';
 import { entryOf } from '../../kernel/json.ts';
@@ -223,8 +224,7 @@ export function renderDone(
 export function writeEnvelopeAction(
   done: string,
   envelope: Envelope,
-  context: { json: boolean; terminal: Terminal },
+  terminal: CommandTerminal,
 ): Promise<void> {
-  const { json, terminal } = context;
-  return json ? writeJson(envelope, terminal) : terminal.out(renderAction(done, envelope, terminal));
+  return terminal.json ? writeJson(envelope, terminal) : terminal.out(renderAction(done, envelope, terminal));
 }

@@ -43,7 +43,7 @@ export default class EventsList extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsList);
     const context = this.context(flags);
-    const now = context.clock.now();
+    const now = context.session.clock.now();
     const verified = flags.verified ? true : flags.unverified ? false : undefined;
     const selection = {
       events: eventNames(flags.events),
@@ -51,7 +51,9 @@ export default class EventsList extends EsignCommand {
       since: flags.since?.(now),
       verified,
     };
-    const records = readEvents(eventsDir(), selection, (damage) => context.notice(damageText(damage)));
+    const records = readEvents(eventsDir(), selection, (damage) =>
+      context.terminal.notice(damageText(damage)),
+    );
     const events = limited.take(mapEach(records, eventJson), flags, context);
     await writeList(events, eventList(now), flags, context.terminal);
   }

@@ -37,7 +37,7 @@ export default class EventsReplay extends EsignCommand {
     else
       for await (const record of readEvents(eventsDir(), {
         envelopeId: flags.envelope,
-        since: flags.since?.(context.clock.now()),
+        since: flags.since?.(context.session.clock.now()),
       }))
         if (record.reason === null && !record.duplicate) records.unshift(record);
     if (records.length === 0)

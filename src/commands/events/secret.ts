@@ -12,7 +12,8 @@ export default class EventsSecret extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsSecret);
-    const { json, terminal } = this.context(flags);
+    const { terminal } = this.context(flags);
+    const { json } = terminal;
     const secret = newWebhookSecret();
     await (json ? writeJson({ secret }, terminal) : terminal.out(`${secret}\n`));
   }

@@ -34,15 +34,16 @@ export async function sendAll(
   url: string,
   context: Context,
 ): Promise<void> {
-  const { clock, signal } = context;
+  const { signal } = context.interrupt;
+  const { clock } = context.session;
   const failed: ForwardResult[] = [];
   for (const delivery of deliveries) {
     const options = { attempt: 1, timeoutMs: DEFAULT_TIMEOUT_MS, clock, signal };
     const waiting = `Sent; waiting for the answer of ${new URL(url).host}`;
-    const result = await context.waiting(waiting, () => forwardOnce(delivery, url, options));
+    const result = await context.terminal.waiting(waiting, () => forwardOnce(delivery, url, options));
     if (signal.aborted && result.status === null) result.error = 'stopped before the answer came';
     if (result.error !== null) failed.push(result);
-    await context.terminal.out(forwardLine(result, context.terminal, context.json));
+    await context.terminal.out(forwardLine(result, context.terminal, context.terminal.json));
     signal.throwIfAborted();
   }
   const [first] = failed;

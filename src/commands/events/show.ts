@@ -23,7 +23,7 @@ export default class EventsShow extends EsignCommand {
     const { args, flags } = await this.parse(EventsShow);
     const context = this.context(flags);
     const record = await findEvent(args.id);
-    if (context.json) return writeJson(eventJson(record), context.hidingSecrets());
-    await context.hidingSecrets().out(renderEvent(record, context.terminal));
+    if (context.terminal.json) return writeJson(eventJson(record), context.terminal.hidingSecrets());
+    await context.terminal.hidingSecrets().out(renderEvent(record, context.terminal));
   }
 }

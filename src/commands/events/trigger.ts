@@ -38,8 +38,8 @@ export default class EventsTrigger extends EsignCommand {
     const context = this.context(flags);
     const event = eventName(args.event);
     const url = targetUrl(flags.to);
-    const secret = await readWebhookSecret(flags['secret-file'], flags.to, context);
-    const raw = samplePayload(event, { envelopeId: flags.envelope, now: context.clock.now() });
+    const secret = await readWebhookSecret(flags['secret-file'], flags.to, context.terminal);
+    const raw = samplePayload(event, { envelopeId: flags.envelope, now: context.session.clock.now() });
     const signature: [string, string][] = secret === undefined ? [] : [[SIGNATURE_HEADER, sign(raw, secret)]];
     const headers: [string, string][] = [['Content-Type', 'application/json'], ...signature];
     const deliveryId = `dlv_${randomBytes(9).toString('hex')}`;

@@ -39,7 +39,7 @@ export default class EventsVerify extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(EventsVerify);
     const context = this.context(flags);
-    const secret = await readWebhookSecret(flags['secret-file'], args.file, context, true);
+    const secret = await readWebhookSecret(flags['secret-file'], args.file, context.terminal, true);
     const raw = await readBytes(args.file, 'body');
     const check = checkSignature(raw, flags.signature, [secret ?? '']);
     if (!check.ok) {
@@ -48,7 +48,7 @@ export default class EventsVerify extends EsignCommand {
         `Not good: ${check.failure === 'mismatch' ? explainMismatch(raw, flags.signature, known) : check.reason}.`,
       );
     }
-    if (context.json) return writeJson({ verified: true }, context.terminal);
+    if (context.terminal.json) return writeJson({ verified: true }, context.terminal);
     await context.terminal.out('good\n');
   }
 }

@@ -1,6 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
 import type { Context } from '../../cli/context.ts';
 import { limited } from '../../cli/input/limit.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import type { Answer } from '../../envelope-index/answer.ts';
 import { replacedBy } from '../../envelopes/replace/find.ts';
 import type { Selection } from '../../envelopes/select.ts';
@@ -32,7 +33,7 @@ export async function findEnvelopes(
   const limit = limited.most(flags);
   const answer = await searchEnvelopes(
     selection,
-    { limit, cached: flags.cached, oneSignerFirst: isTold(flags, context) },
+    { limit, cached: flags.cached, oneSignerFirst: isTold(flags, context.terminal) },
     context,
   );
   let count = 0;
@@ -42,12 +43,12 @@ export async function findEnvelopes(
       yield one;
     }
   }
-  const { empty, ...view } = envelopeList(() => context.now(), selection);
-  if (isTold(flags, context)) await tell(counted(), answer, selection, context);
+  const { empty, ...view } = envelopeList(() => context.session.now(), selection);
+  if (isTold(flags, context.terminal)) await tell(counted(), answer, selection, context);
   else await writeList(counted(), view, flags, context.terminal);
-  if (flags.cached) context.notice(ageOf(answer));
+  if (flags.cached) context.terminal.notice(ageOf(answer));
   // Also to a program: an empty list may mean that the words were wrong.
-  if (count === 0 && !flags.quiet) context.notice(empty ?? '');
+  if (count === 0 && !flags.quiet) context.terminal.notice(empty ?? '');
   if (answer.hasMore()) limited.notice(flags, context, answer.total());
 }
 
@@ -60,8 +61,8 @@ export function soughtBy(search: string, statuses: readonly string[] | undefined
 }
 
 /** In words to a person at a terminal; whoever asks for columns, ids or JSON gets those. */
-function isTold({ csv, quiet, fields }: FindFlags, { terminal, json }: Context): boolean {
-  return terminal.outIsTty && !json && !csv && !quiet && fields === undefined;
+function isTold({ csv, quiet, fields }: FindFlags, terminal: CommandTerminal): boolean {
+  return terminal.outIsTty && !terminal.json && !csv && !quiet && fields === undefined;
 }
 
 async function tell(
@@ -76,8 +77,8 @@ async function tell(
   const [only] = found;
   const successors = await successorsOf(found, context);
   if (only !== undefined && found.length === 1 && !answer.hasMore())
-    return terminal.out(renderEnvelope(only, terminal, context.now(), successors.get(only.id)));
-  await terminal.out(renderHits(found, { selection, successors }, terminal, context.now()));
+    return terminal.out(renderEnvelope(only, terminal, context.session.now(), successors.get(only.id)));
+  await terminal.out(renderHits(found, { selection, successors }, terminal, context.session.now()));
 }
 
 /** Those that were made in the place of these: of them, or as this machine remembers it. */
@@ -90,7 +91,7 @@ async function successorsOf(
     const old = replacedBy(one);
     if (old !== undefined && !isVoid(one)) successors.set(old, one);
   }
-  const client = await context.client();
+  const client = await context.session.client();
   for (const one of found.filter(({ id }) => !successors.has(id))) {
     const made = await successorOf(one, { client, looks: false }, context);
     if (made) successors.set(one.id, made);

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { indexScopeOf } from '../../cli/boot/recents.ts';
+import { indexScopeOf } from '../../cli/boot/seen.ts';
 import type { Context } from '../../cli/context.ts';
+import type { Session } from '../../cli/session.ts';
 import { IndexFile, indexFiles } from '../../envelope-index/index-file.ts';
 import { canChange, isPartly } from '../../envelope-index/snapshot.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
@@ -15,10 +16,10 @@ import { whyUnusable } from '../envelopes/search.ts';
 
 /** `index show`: what the index of the profile in use knows, without asking anybody. */
 export async function showIndex(context: Context): Promise<void> {
-  const scope = indexScopeOf(await context.settings());
+  const scope = indexScopeOf(await context.session.settings());
   const { terminal } = context;
   if (scope === undefined) {
-    if (context.json) return writeJson({ kept: false }, terminal);
+    if (context.terminal.json) return writeJson({ kept: false }, terminal);
     return terminal.out('No index is kept here: --no-index of the profile, or ESIGN_NO_INDEX.\n');
   }
   const file = new IndexFile(stateDir(), scope);
@@ -34,7 +35,7 @@ export async function showIndex(context: Context): Promise<void> {
     damagedLines: damaged,
     completeAt: completeness ? new Date(completeness.complete).toISOString() : null,
   };
-  if (context.json) return writeJson(facts, terminal);
+  if (context.terminal.json) return writeJson(facts, terminal);
   const { completeAt } = facts;
   const unread = facts.unread > 0 ? [['Not read yet', grouped(facts.unread)] as const] : [];
   const pairs = [
@@ -49,12 +50,12 @@ export async function showIndex(context: Context): Promise<void> {
 
 /** `index refresh`: reads what is new and what can have changed. */
 export async function refreshIndex(context: Context): Promise<void> {
-  const index = await context.index();
+  const index = await context.session.index();
   if (index !== undefined) {
     const line = new IndexProgressLine(context);
     try {
       await index.refreshAll({
-        signal: context.signal,
+        signal: context.interrupt.signal,
         onProgress: (progress) => line.show(progress),
       });
     } catch (error) {
@@ -72,8 +73,8 @@ export async function refreshIndex(context: Context): Promise<void> {
 }
 
 /** Removes the index of the profile and address in use, whose envelopes no longer exist. */
-export async function removeIndex(context: Context): Promise<void> {
-  const scope = indexScopeOf(await context.settings());
+export async function removeIndex(session: Session): Promise<void> {
+  const scope = indexScopeOf(await session.settings());
   if (scope !== undefined) await rm(new IndexFile(stateDir(), scope).path, { force: true });
 }
 
@@ -82,13 +83,13 @@ export async function clearIndex(
   flags: { all: boolean; 'dry-run'?: boolean | undefined },
   context: Context,
 ): Promise<void> {
-  const { profileName } = await context.settings();
+  const { profileName } = await context.session.settings();
   const files = await indexFiles(stateDir(), flags.all ? 'all' : { profile: profileName?.value });
   const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
   // Undefined without the flag, and JSON leaves out what is undefined.
   const dryRun = flags['dry-run'] === true;
   if (!dryRun) for (const { path } of files) await rm(path, { force: true });
-  if (context.json)
+  if (context.terminal.json)
     return writeJson({ dryRun, files: files.map(({ path }) => path), bytes }, context.terminal);
   const what = `${counted(files.length, 'file')}, ${bytesInWords(bytes)}`;
   await context.terminal.out(`${dryRun ? 'Would remove' : 'Removed'} ${what}.\n`);

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../api/base-url.ts';
-import type { Context } from '../../cli/context.ts';
+import type { Session } from '../../cli/session.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { ListenerOptions } from '../../webhooks/listen-event.ts';
 
@@ -12,7 +12,7 @@ const LOCAL_MS = 5_000;
  */
 export async function listenHealth(
   { port: taken, 'health-port': port }: { port: number; 'health-port'?: number | undefined },
-  context: Context,
+  session: Session,
 ): Promise<ListenerOptions['health']> {
   if (port === undefined) return undefined;
   if (port === taken && port !== 0)
@@ -20,7 +20,7 @@ export async function listenHealth(
       hint: 'Give each a port of its own.',
     });
   // A listener works without a profile, so it does without the service's time, too.
-  const settings = await context.settings().catch(() => undefined);
+  const settings = await session.settings().catch(() => undefined);
   const baseUrl = settings?.baseUrl?.value;
   if (baseUrl === undefined || settings?.profileName?.value === 'sandbox')
     return { port, serviceTime: undefined, askEveryMs: undefined };

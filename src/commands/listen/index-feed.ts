@@ -1,4 +1,4 @@
-import { indexScopeOf } from '../../cli/boot/recents.ts';
+import { indexScopeOf } from '../../cli/boot/seen.ts';
 import type { Context } from '../../cli/context.ts';
 import { Feed } from '../../envelope-index/feed.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
@@ -18,7 +18,7 @@ export class ListenIndex {
 
   /** A listener needs no profile; without one there is no index. */
   static async of(context: Context): Promise<ListenIndex> {
-    const settings = await context.settings().catch(() => undefined);
+    const settings = await context.session.settings().catch(() => undefined);
     const scope = settings && indexScopeOf(settings);
     if (scope === undefined) return new ListenIndex(undefined);
     return new ListenIndex(new Feed(stateDir(), scope));

@@ -1,4 +1,4 @@
-import type { Context } from '../../cli/context.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { openInBrowser } from '../../kernel/process/browser.ts';
 import { isForeground } from '../../kernel/process/foreground.ts';
@@ -7,7 +7,7 @@ import type { ListenControls } from '../../webhooks/listen-event.ts';
 
 /** Keys that a listener on a terminal takes; none in a pipe, with --json, or when it is a job in the background. */
 export class ListenKeys {
-  readonly #terminal: Context['terminal'];
+  readonly #terminal: CommandTerminal;
   readonly #forwards: boolean;
   readonly #keys: TypedKeys;
   #controls: ListenControls | undefined;
@@ -16,8 +16,8 @@ export class ListenKeys {
   /** Whether there is somebody to press them. */
   readonly areWanted: boolean;
 
-  constructor({ terminal, json }: Pick<Context, 'terminal' | 'json'>, { forwards }: { forwards: boolean }) {
-    this.areWanted = terminal.canAsk && !json && !process.env.ESIGN_STOP_WITH_STDIN;
+  constructor(terminal: CommandTerminal, { forwards }: { forwards: boolean }) {
+    this.areWanted = terminal.canAsk && !terminal.json && !process.env.ESIGN_STOP_WITH_STDIN;
     this.#terminal = terminal;
     this.#forwards = forwards;
     this.#keys = new TypedKeys((key) => this.#press(key));

@@ -1,5 +1,5 @@
 import type { Context } from '../../cli/context.ts';
-import { untilAborted } from '../../cli/signals.ts';
+import { untilAborted } from '../../cli/interrupt.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
@@ -46,15 +46,15 @@ const DEFAULT_FORWARD_TIMEOUT_MS = 30_000;
 export async function listenUntilStopped(flags: ListenFlags, context: Context): Promise<void> {
   preferLowMemory();
   const forwards = flags['forward-to'] !== undefined;
-  const keys = new ListenKeys(context, { forwards });
+  const keys = new ListenKeys(context.terminal, { forwards });
   let controls: ListenControls | undefined;
   const onControls = (given: ListenControls) => {
     controls = given;
   };
   const options = { ...(await listenerOptions(flags, context, keys.areWanted)), onControls };
   const over = new AbortController();
-  const signal = AbortSignal.any([context.signal, over.signal]);
-  const view = new ListenView(context, options);
+  const signal = AbortSignal.any([context.interrupt.signal, over.signal]);
+  const view = new ListenView(context.terminal, options);
   const warn = (message: string) => view.take({ type: 'warning', message });
   const actions = new DeliveryActions(flags, context, warn);
   const index = await ListenIndex.of(context);
@@ -107,7 +107,8 @@ async function listenerOptions(
     throw new UsageError(`--path "${path}" must start with a slash.`, {
       hint: 'Write it like --path /webhooks.',
     });
-  const { clock, redactor } = context;
+  const { redactor } = context.terminal;
+  const { clock } = context.session;
   return {
     host,
     port,
@@ -124,7 +125,7 @@ async function listenerOptions(
     drainMs: flags.drain ?? DEFAULT_DRAIN_MS,
     keepMs: flags.keep,
     tunnel: flags.tunnel,
-    health: await listenHealth(flags, context),
+    health: await listenHealth(flags, context.session),
     inspect:
       flags.inspect || hasKeys
         ? { port: flags['inspect-port'] ?? 0, redactor, isOpen: flags.inspect ?? false }

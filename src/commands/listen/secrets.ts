@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Context } from '../../cli/context.ts';
 import { readSecret, readSecretFile } from '../../cli/input/secrets.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-secrets.ts';
@@ -22,22 +23,22 @@ export async function listenSecrets(
 ): Promise<ReceiverOptions['secretsFor']> {
   const given = await Promise.all((files ?? []).map((file) => readSecretFile(file, 'webhook secret')));
   if (process.env.ESIGN_WEBHOOK_SECRET) given.push(process.env.ESIGN_WEBHOOK_SECRET);
-  const stored = storedSecrets(context);
+  const stored = storedSecrets(context.terminal);
   if (given.length === 0 && (await stored()).all.length === 0) {
     const hint =
       'Give --secret-file FILE or ESIGN_WEBHOOK_SECRET, create the envelope with --webhook-url first, or take everything unchecked with --no-verify.';
-    given.push(await readSecret({ what: 'webhook secret', hint }, context));
+    given.push(await readSecret({ what: 'webhook secret', hint }, context.terminal));
   }
   for (const secret of given) {
     if (secret === '')
       throw new UsageError('A webhook secret is empty.', { hint: 'Make one: `esign events secret > FILE`.' });
-    context.redactor.add(secret);
+    context.terminal.redactor.add(secret);
   }
   return async (envelopeId) => {
     const { all, unbound, byEnvelope } = await stored();
     const own = envelopeId === null ? undefined : byEnvelope.get(envelopeId);
     return {
-      secrets: [...given, ...(own ?? pending(unbound, context.clock.now()))],
+      secrets: [...given, ...(own ?? pending(unbound, context.session.clock.now()))],
       // Asked for by each forged signature: the latest are enough to explain a mistake.
       get others() {
         const latest = all.slice(-OTHERS_TRIED);
@@ -61,7 +62,7 @@ interface Stored {
 }
 
 /** The stored secrets, read again when the file has changed. */
-function storedSecrets(context: Context): () => Promise<Stored> {
+function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
   let [readAt, changedAt] = [Number.NEGATIVE_INFINITY, -1];
   let stored: Stored = { all: [], unbound: [], byEnvelope: new Map() };
   return async () => {
@@ -76,7 +77,7 @@ function storedSecrets(context: Context): () => Promise<Stored> {
     if (changed === changedAt) return stored;
     stored = sorted(await readWebhookSecrets(configDir()));
     changedAt = changed;
-    for (const { secret } of stored.all) context.redactor.add(secret);
+    for (const { secret } of stored.all) terminal.redactor.add(secret);
     return stored;
   };
 }

@@ -35,7 +35,7 @@ export class AwaitedEnvelope {
     this.#waitMs = flags.wait;
     this.#context = context;
     this.#warn = warn;
-    this.#bell = new Bell(context.clock);
+    this.#bell = new Bell(context.session.clock);
   }
 
   /** A delivery was accepted. */
@@ -51,7 +51,7 @@ export class AwaitedEnvelope {
    * @throws WaitTimeoutError when it takes too long; what the service says when it does not know it, or refuses the key.
    */
   async reached(signal: AbortSignal): Promise<string> {
-    const client = await this.#context.client(WATCH_PACING);
+    const client = await this.#context.session.client(WATCH_PACING);
     const deadline = deadlineAfter(this.#waitMs, [this.id]);
     const events = watchEnvelopes(client, [this.id], {
       ...WATCH_PACE,
@@ -73,8 +73,8 @@ export class AwaitedEnvelope {
   /** @throws EndedOtherwiseError when this is not where it was to get. */
   async check(status: string): Promise<void> {
     if (this.#until.includes(status)) return;
-    const client = await this.#context.client(WATCH_PACING);
-    const envelope = await readQuietly(client, this.id, this.#context.signal);
+    const client = await this.#context.session.client(WATCH_PACING);
+    const envelope = await readQuietly(client, this.id, this.#context.interrupt.signal);
     const made = envelope && (await successorOf(envelope, { client, looks: true }, this.#context));
     throw new EndedOtherwiseError(`${this.id} is ${status}, not ${this.#until.join(' or ')}.`, {
       hint: made ? followSuccessor(this.id, made) : `See why: \`${command('envelopes', 'get', this.id)}\`.`,
@@ -91,7 +91,7 @@ export class AwaitedEnvelope {
   }
 
   async #untilHeard(last: string, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#context;
+    const { clock } = this.#context.session;
     const end = clock.now() + LAST_MS;
     while (!this.#heard.has(last) && clock.now() < end) await this.#bell.wait(end - clock.now(), signal);
   }

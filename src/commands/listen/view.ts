@@ -1,4 +1,4 @@
-import type { Context } from '../../cli/context.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { jsonText } from '../../output/json.ts';
 import type { ListenEvent, ListenerOptions } from '../../webhooks/listen-event.ts';
@@ -10,24 +10,25 @@ interface Shown {
   text: string;
 }
 
-type Shows = Pick<Context, 'json' | 'terminal' | 'notice' | 'hidingSecrets'>;
-
 /** What happens to a listener, as JSON lines or in words; in the order in which it happened, on whichever stream. */
 export class ListenView {
-  readonly #context: Shows;
+  readonly #terminal: CommandTerminal;
   readonly #startsTunnel: boolean;
   readonly #namesUrl: boolean;
   #waiting: Shown[] = [];
   #writing: Promise<void> | undefined;
 
-  constructor(context: Shows, { tunnel, forwardTo }: Pick<ListenerOptions, 'tunnel' | 'forwardTo'>) {
-    this.#context = context;
+  constructor(
+    terminal: CommandTerminal,
+    { tunnel, forwardTo }: Pick<ListenerOptions, 'tunnel' | 'forwardTo'>,
+  ) {
+    this.#terminal = terminal;
     this.#startsTunnel = tunnel !== undefined;
     this.#namesUrl = forwardTo.length > 1;
   }
 
   take(event: ListenEvent): void {
-    this.#waiting.push(...(this.#context.json ? this.#asJson(event) : this.#inWords(event)));
+    this.#waiting.push(...(this.#terminal.json ? this.#asJson(event) : this.#inWords(event)));
     // Lines that come at once are written at once.
     this.#writing ??= this.#soon();
   }
@@ -45,7 +46,7 @@ export class ListenView {
   }
 
   async #write(): Promise<void> {
-    const terminal = this.#context.hidingSecrets();
+    const terminal = this.#terminal.hidingSecrets();
     while (this.#waiting.length > 0) {
       const shown = this.#waiting;
       this.#waiting = [];
@@ -55,7 +56,7 @@ export class ListenView {
         else {
           if (lines !== '') await terminal.out(lines);
           lines = '';
-          this.#context.notice(text);
+          this.#terminal.notice(text);
         }
       }
       if (lines !== '') await terminal.out(lines);
@@ -73,7 +74,7 @@ export class ListenView {
       case 'delivery':
         return [line(deliveryLine(event.delivery))];
       case 'forward':
-        return [{ to: 'out', text: forwardLine(event.result, this.#context.terminal, true) }];
+        return [{ to: 'out', text: forwardLine(event.result, this.#terminal, true) }];
       case 'warning':
         // Whoever reads only the deliveries sees it, too.
         return [line(event), said(event.message)];
@@ -85,7 +86,7 @@ export class ListenView {
   }
 
   #inWords(event: ListenEvent): Shown[] {
-    const { terminal } = this.#context;
+    const terminal = this.#terminal;
     switch (event.type) {
       case 'ready':
         return this.#ready(event);

@@ -40,18 +40,18 @@ export async function planCreate(
   },
   context: Context,
 ): Promise<Plan> {
-  const client = await context.client();
+  const client = await context.session.client();
   const { requestId, rerun } = given;
   const { webhookSecret: _, ...body } = createBody(wanted, requestId);
   const roles = await new TemplateRoles(client, context).of(wanted.templateId);
   const remarks = await passed(remarksOn(wanted.signers, roles), given.allowMissingRoles, context);
-  const ids = await requestIdsOf(context);
+  const ids = await requestIdsOf(context.session);
   const known = await ids.read(requestId);
   if (known.state === 'made')
     remarks.push(
       `${known.envelopeId} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass another requestId.`,
     );
-  const options = { requestId, ids, rerun, signal: context.signal };
+  const options = { requestId, ids, rerun, signal: context.interrupt.signal };
   const open = {
     unknown: () => `Ended before the answer came. The envelope may exist; its request id is ${requestId}.`,
     hint: () =>
@@ -70,24 +70,25 @@ export async function planCreate(
 }
 
 export async function planSend(id: string, allowMissingRoles: boolean, context: Context): Promise<Plan> {
-  const client = await context.client();
-  const envelope = await client.envelopes.get(id, context.signal);
+  const client = await context.session.client();
+  const envelope = await client.envelopes.get(id, context.interrupt.signal);
   refuseUnless(envelope, 'sent', (status) => status === 'DRAFT');
   const roles = await new TemplateRoles(client, context).ifTold(envelope.templateId);
   const remarks = await passed(remarksOn(envelope.signers ?? [], roles), allowMissingRoles, context);
   return {
     would: { action: 'send', effect: 'mails', remarks, envelope: brief(envelope, envelope.signers) },
-    act: () => settled(id, 'sent', context, () => sendEnvelope(client, id, context.signal)),
+    act: () => settled(id, 'sent', context, () => sendEnvelope(client, id, context.interrupt.signal)),
   };
 }
 
 export async function planCancel(id: string, reason: string | undefined, context: Context): Promise<Plan> {
-  const client = await context.client();
-  const envelope = await client.envelopes.get(id, context.signal);
+  const client = await context.session.client();
+  const envelope = await client.envelopes.get(id, context.interrupt.signal);
   refuseUnless(envelope, 'cancelled', (status) => isCancellable(status, false));
   return {
     would: { action: 'cancel', effect: 'mails', remarks: [], envelope: brief(envelope, envelope.signers) },
-    act: () => settled(id, 'cancelled', context, () => cancelEnvelope(client, id, reason, context.signal)),
+    act: () =>
+      settled(id, 'cancelled', context, () => cancelEnvelope(client, id, reason, context.interrupt.signal)),
   };
 }
 
@@ -96,15 +97,15 @@ export async function planRemind(
   context: Context,
 ): Promise<Plan> {
   const { id, signer, gapMs } = wanted;
-  const client = await context.client();
-  const envelope = await client.envelopes.get(id, context.signal);
+  const client = await context.session.client();
+  const envelope = await client.envelopes.get(id, context.interrupt.signal);
   refuseUnless(envelope, 'reminded', isInFlight);
   const recent = await RecentReminders.read(signer, context);
   const asked = signer === undefined ? open(envelope) : signersNamed(envelope, signer);
   const remind = async () => {
     let acted: { envelope: Envelope } | undefined;
     await withReminderLog(context, { required: gapMs > 0 }, async (log) => {
-      acted = await remindWithGap(client, log, wanted, context.signal);
+      acted = await remindWithGap(client, log, wanted, context.interrupt.signal);
     });
     return acted ?? { envelope };
   };

@@ -51,7 +51,7 @@ export function readTools(context: Context): Tool[] {
 }
 
 function finding(context: Context): Tool[] {
-  const { signal } = context;
+  const { signal } = context.interrupt;
   return [
     tool(
       {
@@ -122,8 +122,8 @@ function finding(context: Context): Tool[] {
         hints: LOOKS,
         run: async ({ template, since }) => {
           const selection: Selection = { templateId: template, createdAfter: momentIf(since, 'since') };
-          const options = { now: () => context.now(), most: MOST_NAMED, signal };
-          return { data: await summarize(await context.client(), selection, options) };
+          const options = { now: () => context.session.now(), most: MOST_NAMED, signal };
+          return { data: await summarize(await context.session.client(), selection, options) };
         },
       },
       context,
@@ -132,7 +132,7 @@ function finding(context: Context): Tool[] {
 }
 
 function looking(context: Context): Tool[] {
-  const { signal } = context;
+  const { signal } = context.interrupt;
   return [
     tool(
       {
@@ -141,7 +141,9 @@ function looking(context: Context): Tool[] {
           'One envelope: status, signers and when each opened and signed, dates, storage keys, metadata.',
         input: z.strictObject({ id }),
         hints: LOOKS,
-        run: async (wanted) => ({ data: await (await context.client()).envelopes.get(wanted.id, signal) }),
+        run: async (wanted) => ({
+          data: await (await context.session.client()).envelopes.get(wanted.id, signal),
+        }),
       },
       context,
     ),
@@ -153,7 +155,7 @@ function looking(context: Context): Tool[] {
         input: z.strictObject({ id }),
         hints: LOOKS,
         run: async (wanted) => {
-          const envelope = await (await context.client()).envelopes.get(wanted.id, signal);
+          const envelope = await (await context.session.client()).envelopes.get(wanted.id, signal);
           return { data: await new Histories([wanted.id]).addedTo(envelope) };
         },
       },
@@ -172,7 +174,7 @@ function looking(context: Context): Tool[] {
         }),
         hints: LOOKS,
         run: async (wanted) => {
-          const client = await context.client();
+          const client = await context.session.client();
           if (wanted.id === undefined)
             return pageOf(searchTemplates(client, { search: wanted.search, signal }), leanTemplate, {
               limit: wanted.limit ?? DEFAULT_LIMIT,
@@ -188,7 +190,7 @@ function looking(context: Context): Tool[] {
 }
 
 function papers(context: Context): Tool[] {
-  const { signal } = context;
+  const { signal } = context.interrupt;
   return [
     tool(
       {
@@ -201,7 +203,7 @@ function papers(context: Context): Tool[] {
         }),
         hints: { ...LOOKS, openWorldHint: false },
         run: async ({ paths, requireSeal }) => {
-          const options = { known: await knownSigners({}, context), requireSeal, signal };
+          const options = { known: await knownSigners({}, context.session), requireSeal, signal };
           return firstOf(mapEach(verifyDocuments(paths, options), withoutOtherHash), LIMITS.pageSize);
         },
       },
@@ -226,7 +228,7 @@ function papers(context: Context): Tool[] {
             });
           const flags = { dir, force: false, concurrency: AT_ONCE, wait: WAIT_MS };
           const options = {
-            client: await context.client(),
+            client: await context.session.client(),
             kinds: [...new Set(what ?? (['signed', 'certificate'] as const))],
             template: undefined,
             waiting: waitingOf(flags, context),

@@ -28,11 +28,11 @@ export async function serveMcp(
   };
   // What can't be read is not repeated: it may be anything.
   const onerror = (error: Error) => {
-    if (error instanceof SyntaxError) context.notice('A line on stdin is not JSON.');
-    else if (isInvalidMessage(error)) context.notice('A line on stdin is not a JSON-RPC message.');
-    else context.notice(`MCP: ${messageOf(error)}`);
+    if (error instanceof SyntaxError) context.terminal.notice('A line on stdin is not JSON.');
+    else if (isInvalidMessage(error)) context.terminal.notice('A line on stdin is not a JSON-RPC message.');
+    else context.terminal.notice(`MCP: ${messageOf(error)}`);
   };
   const serving = serveStdio(make, { transport, onerror });
-  await transport.ended(context.signal);
+  await transport.ended(context.interrupt.signal);
   await serving.close();
 }

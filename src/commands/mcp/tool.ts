@@ -21,7 +21,7 @@ export interface ToolFacts<Input extends z.ZodObject> {
 
 /** A tool whose answers have no secret, and whose failures are answers, too. */
 export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>, context: Context): Tool {
-  const { redactor } = context;
+  const { redactor } = context.terminal;
   const { name, description, input, hints, run } = facts;
   const config: { description: string; inputSchema: z.ZodObject; annotations: ToolAnnotations } = {
     description,

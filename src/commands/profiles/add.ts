@@ -40,10 +40,10 @@ export default class ProfilesAdd extends EsignCommand {
       args.name,
       applyChanges(undefined, { baseUrl: flags['base-url'], insecureHttp: flags['insecure-http'] }),
     );
-    const changes = await readProfileChanges(flags, { needsKey: true }, context);
+    const changes = await readProfileChanges(flags, { needsKey: true }, context.terminal);
     if (flags.verify) await checkKey(applyChanges(undefined, changes), context);
-    const placed = await placeKey(changes, undefined, flags.keychain, context.signal);
-    notePlace(placed, context);
+    const placed = await placeKey(changes, undefined, flags.keychain, context.interrupt.signal);
+    notePlace(placed, context.terminal);
     const profile = applyChanges(undefined, placed.changes);
     const store = await updateProfiles(folder, (profiles) => addProfile(profiles, args.name, profile)).catch(
       async (error: unknown) => {
@@ -52,6 +52,6 @@ export default class ProfilesAdd extends EsignCommand {
       },
     );
     const shown = { name: args.name, current: store.current === args.name, profile };
-    await writeProfile(shown, context, () => renderProfile(shown, context.terminal));
+    await writeProfile(shown, context.terminal, () => renderProfile(shown, context.terminal));
   }
 }

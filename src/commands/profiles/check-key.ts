@@ -9,7 +9,7 @@ import { verifyKey } from '../../profiles/verify.ts';
  */
 export async function checkKey(profile: Profile, context: Context): Promise<void> {
   try {
-    await verifyKey(await context.clientOf(profile), context.signal);
+    await verifyKey(await context.session.clientOf(profile), context.interrupt.signal);
   } catch (error) {
     if (!(error instanceof NetworkError)) throw error;
     const { message, hint, maybeReceived } = error;

@@ -37,11 +37,11 @@ export default class ProfilesEdit extends EsignCommand {
     const context = this.context({ ...flags, profile: undefined });
     const folder = configDir();
     const before = profileNamed(readProfiles(folder), args.name);
-    const changes = await readProfileChanges(flags, { needsKey: false }, context);
+    const changes = await readProfileChanges(flags, { needsKey: false }, context.terminal);
     const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
     if (flags.verify && reached !== undefined) await checkKey(applyChanges(before, changes), context);
-    const placed = await placeKey(changes, before, flags.keychain, context.signal);
-    notePlace(placed, context);
+    const placed = await placeKey(changes, before, flags.keychain, context.interrupt.signal);
+    notePlace(placed, context.terminal);
     const after = applyChanges(before, placed.changes);
     const store = await updateProfiles(folder, (profiles) => {
       putProfile(profiles, args.name, applyChanges(profileNamed(profiles, args.name), placed.changes));
@@ -50,8 +50,9 @@ export default class ProfilesEdit extends EsignCommand {
       throw error;
     });
     if (after.index === false) await removeIndexesOf(stateDir(), args.name);
-    if (!(await forgetKey(before, after))) context.notice('The earlier key is still in the keychain.');
+    if (!(await forgetKey(before, after)))
+      context.terminal.notice('The earlier key is still in the keychain.');
     const shown = { name: args.name, current: store.current === args.name, profile: after };
-    await writeProfile(shown, context, () => renderProfile(shown, context.terminal));
+    await writeProfile(shown, context.terminal, () => renderProfile(shown, context.terminal));
   }
 }

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
-import type { Context } from '../../cli/context.ts';
 import { readSecret } from '../../cli/input/secrets.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import type { ProfileChanges } from '../../profiles/edit.ts';
 import type { Placed } from '../../profiles/key-place.ts';
 
@@ -92,41 +92,41 @@ interface ProfileFlagValues {
 export async function readProfileChanges(
   flags: ProfileFlagValues,
   options: { needsKey: boolean },
-  context: Context,
+  terminal: CommandTerminal,
 ): Promise<ProfileChanges> {
   return {
     baseUrl: flags['base-url'],
     insecureHttp: flags['insecure-http'],
     index: flags.index,
     apiKeyCommand: flags['api-key-command'],
-    apiKey: await readKey(flags, options.needsKey, context),
+    apiKey: await readKey(flags, options.needsKey, terminal),
     bucket: flags.bucket,
     region: flags.region,
     endpoint: flags.endpoint,
     pathStyle: flags['path-style'],
     awsProfile: flags['aws-profile'],
     accessKeyId: flags['access-key-id'],
-    secretAccessKey: await readStorageSecret(flags, context),
+    secretAccessKey: await readStorageSecret(flags, terminal),
   };
 }
 
 /** Says when a key that was meant for the keychain is kept in the file. */
-export function notePlace({ refused }: Placed, context: Context): void {
+export function notePlace({ refused }: Placed, terminal: CommandTerminal): void {
   if (refused)
-    context.notice(`${refused.message} The key is kept in the profiles file, readable by you alone.`);
+    terminal.notice(`${refused.message} The key is kept in the profiles file, readable by you alone.`);
 }
 
 async function readKey(
   flags: ProfileFlagValues,
   needsKey: boolean,
-  context: Context,
+  terminal: CommandTerminal,
 ): Promise<string | undefined> {
   if (flags['api-key-command'] !== undefined) return undefined;
   const given = flags['api-key-stdin'] === true || flags['api-key-file'] !== undefined;
   if (!given && !needsKey) return undefined;
   const fromEnvironment = process.env.ESIGN_API_KEY?.trim();
   if (!given && fromEnvironment) {
-    context.redactor.add(fromEnvironment);
+    terminal.redactor.add(fromEnvironment);
     return fromEnvironment;
   }
   return readSecret(
@@ -136,11 +136,14 @@ async function readKey(
       file: flags['api-key-file'],
       hint: 'Pipe it in with --api-key-stdin, or give --api-key-file or --api-key-command.',
     },
-    context,
+    terminal,
   );
 }
 
-async function readStorageSecret(flags: ProfileFlagValues, context: Context): Promise<string | undefined> {
+async function readStorageSecret(
+  flags: ProfileFlagValues,
+  terminal: CommandTerminal,
+): Promise<string | undefined> {
   const given = flags['secret-access-key-stdin'] === true || flags['secret-access-key-file'] !== undefined;
   const wanted = given || Boolean(flags['access-key-id']);
   if (!wanted) return undefined;
@@ -151,6 +154,6 @@ async function readStorageSecret(flags: ProfileFlagValues, context: Context): Pr
       file: flags['secret-access-key-file'],
       hint: 'Give --secret-access-key-file FILE or --secret-access-key-stdin.',
     },
-    context,
+    terminal,
   );
 }

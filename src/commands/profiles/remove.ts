@@ -27,7 +27,7 @@ export default class ProfilesRemove extends EsignCommand {
     const { args, flags } = await this.parse(ProfilesRemove);
     const context = this.context({ ...flags, profile: undefined });
     const profile = profileNamed(readProfiles(configDir()), args.name);
-    if (flags['dry-run']) return writeDryRun([args.name], 'remove', context);
+    if (flags['dry-run']) return writeDryRun([args.name], 'remove', context.terminal);
     await confirmed(
       `Remove ${args.name} and its key?`,
       { yes: flags.yes, otherwise: 'nothing was removed' },
@@ -36,11 +36,11 @@ export default class ProfilesRemove extends EsignCommand {
     const store = await updateProfiles(configDir(), (profiles) => removeProfile(profiles, args.name));
     await removeIndexesOf(stateDir(), args.name);
     if (!(await forgetKey(profile, undefined)))
-      context.notice('The key is still in the keychain, which did not answer.');
+      context.terminal.notice('The key is still in the keychain, which did not answer.');
     const next = store.current === undefined ? ' Choose another with `esign profiles use NAME`.' : '';
     await writeProfile(
       { name: args.name, current: false, profile },
-      context,
+      context.terminal,
       () => `Removed ${args.name}.${next}\n`,
     );
   }

@@ -24,8 +24,8 @@ export default class ProfilesShow extends EsignCommand {
         hint: 'Leave one of the two out.',
       });
     const context = this.context({ ...flags, profile: args.name ?? flags.profile });
-    const settings = publicSettings(await context.settings(), storePath(configDir()));
-    if (context.json) return writeJson(settings, context.terminal);
+    const settings = publicSettings(await context.session.settings(), storePath(configDir()));
+    if (context.terminal.json) return writeJson(settings, context.terminal);
     await context.terminal.out(renderSettings(settings, context.terminal));
   }
 }

@@ -30,6 +30,6 @@ export default class ProfilesUse extends EsignCommand {
       profiles.current = name;
     });
     const shown = { name, current: true, profile: profileNamed(store, name) };
-    await writeProfile(shown, context, () => `${safeLine(name)} is now the current profile.\n`);
+    await writeProfile(shown, context.terminal, () => `${safeLine(name)} is now the current profile.\n`);
   }
 }

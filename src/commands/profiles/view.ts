@@ -1,3 +1,4 @@
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { writeJson } from '../../output/json.ts';
 import type { ListView } from '../../output/list.ts';
@@ -68,10 +69,10 @@ export const profileList: ListView<PublicProfile> = {
 /** The profile as a command's result: JSON, or the words given. */
 export function writeProfile(
   shown: NamedProfile,
-  context: { json: boolean; terminal: Terminal },
+  terminal: CommandTerminal,
   words: () => string,
 ): Promise<void> {
-  return context.json ? writeJson(publicProfile(shown), context.terminal) : context.terminal.out(words());
+  return terminal.json ? writeJson(publicProfile(shown), terminal) : terminal.out(words());
 }
 
 /** One profile in words. */

@@ -20,9 +20,9 @@ export default class SandboxAdvance extends EsignCommand {
     const { args, flags } = await this.parse(SandboxAdvance);
     const context = this.context(flags);
     const ms = readDuration(args.time, '', 1);
-    const sandbox = await context.sandbox();
-    const now = await sandbox.advance(ms, context.signal);
-    if (context.json) return writeJson({ now }, context.terminal);
+    const sandbox = await context.session.sandbox();
+    const now = await sandbox.advance(ms, context.interrupt.signal);
+    if (context.terminal.json) return writeJson({ now }, context.terminal);
     await context.terminal.out(`${durationInWords(ms)} later: it is now ${exactTime(now)} in the sandbox.\n`);
   }
 }

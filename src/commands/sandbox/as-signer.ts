@@ -24,7 +24,7 @@ export async function asSigner(
       });
     if (!isNotFound(error)) throw error;
     // Where there is no such envelope either, this says so.
-    const envelope = await (await context.client()).envelopes.get(id, context.signal);
+    const envelope = await (await context.session.client()).envelopes.get(id, context.interrupt.signal);
     if (signer === undefined) throw error;
     const { code, status } = error;
     throw new ServiceError(code, `${signer} is not a signer of ${id}`, {

@@ -20,7 +20,12 @@ export default class SandboxChoices extends EsignCommand {
     const { argv, flags } = await this.parse(SandboxChoices);
     const context = this.context(flags);
     const wanted = readPairs(argv.map(String), 'choice');
-    const sandbox = await context.sandbox();
-    await writeList(await sandbox.choices(wanted, context.signal), choiceList, flags, context.terminal);
+    const sandbox = await context.session.sandbox();
+    await writeList(
+      await sandbox.choices(wanted, context.interrupt.signal),
+      choiceList,
+      flags,
+      context.terminal,
+    );
   }
 }

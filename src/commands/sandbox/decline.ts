@@ -25,11 +25,11 @@ export default class SandboxDecline extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxDecline);
     const context = this.context(flags);
-    const sandbox = await context.sandbox();
+    const sandbox = await context.session.sandbox();
     const { signer, reason } = flags;
     const declined = await asSigner(args.envelope, signer, context, () =>
-      sandbox.decline(args.envelope, { signer, reason }, context.signal),
+      sandbox.decline(args.envelope, { signer, reason }, context.interrupt.signal),
     );
-    await writeEnvelopeAction('Declined', declined, context);
+    await writeEnvelopeAction('Declined', declined, context.terminal);
   }
 }

@@ -19,8 +19,8 @@ export default class SandboxDeliveries extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxDeliveries);
     const context = this.context(flags);
-    const sandbox = await context.sandbox();
-    const deliveries = await sandbox.deliveries(flags.envelope, context.signal);
-    await writeList(deliveries, sandboxDeliveryList(context.now()), flags, context.terminal);
+    const sandbox = await context.session.sandbox();
+    const deliveries = await sandbox.deliveries(flags.envelope, context.interrupt.signal);
+    await writeList(deliveries, sandboxDeliveryList(context.session.now()), flags, context.terminal);
   }
 }

@@ -16,12 +16,12 @@ export default class SandboxReset extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxReset);
     const context = this.context(flags);
-    const sandbox = await context.sandbox();
+    const sandbox = await context.session.sandbox();
     const question = 'Delete every envelope in the sandbox?';
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
-    await sandbox.reset(context.signal);
-    await removeIndex(context);
-    if (context.json) return writeJson({ reset: true }, context.terminal);
+    await sandbox.reset(context.interrupt.signal);
+    await removeIndex(context.session);
+    if (context.terminal.json) return writeJson({ reset: true }, context.terminal);
     await context.terminal.out('The sandbox was reset.\n');
   }
 }

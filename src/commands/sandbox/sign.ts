@@ -36,14 +36,14 @@ export default class SandboxSign extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxSign);
     const context = this.context(flags);
-    const sandbox = await context.sandbox();
+    const sandbox = await context.session.sandbox();
     const values = readPairs(flags.value, 'value');
     const wanted = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
     const signed = await asSigner(args.envelope, flags.signer, context, () =>
-      sandbox.sign(args.envelope, wanted, context.signal),
+      sandbox.sign(args.envelope, wanted, context.interrupt.signal),
     );
     if (flags.quiet) return writeIds([signed.id], context.terminal);
-    await writeEnvelopeAction('Signed', signed, context);
-    if (!context.json) await context.terminal.out(renderNextSigner(signed, context.terminal));
+    await writeEnvelopeAction('Signed', signed, context.terminal);
+    if (!context.terminal.json) await context.terminal.out(renderNextSigner(signed, context.terminal));
   }
 }

@@ -24,10 +24,10 @@ export default class SandboxView extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxView);
     const context = this.context(flags);
-    const sandbox = await context.sandbox();
+    const sandbox = await context.session.sandbox();
     const viewed = await asSigner(args.envelope, flags.signer, context, () =>
-      sandbox.view(args.envelope, flags.signer, context.signal),
+      sandbox.view(args.envelope, flags.signer, context.interrupt.signal),
     );
-    await writeEnvelopeAction('Viewed', viewed, context);
+    await writeEnvelopeAction('Viewed', viewed, context.terminal);
   }
 }

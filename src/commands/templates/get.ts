@@ -19,10 +19,10 @@ export default class TemplatesGet extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(TemplatesGet);
     const context = this.context(flags);
-    const client = await context.client();
-    const template = await findTemplate(client, args.id, context.signal);
-    if (context.json) return writeJson(template, context.terminal);
-    const roles = await rolesOf(client, template, context.signal);
+    const client = await context.session.client();
+    const template = await findTemplate(client, args.id, context.interrupt.signal);
+    if (context.terminal.json) return writeJson(template, context.terminal);
+    const roles = await rolesOf(client, template, context.interrupt.signal);
     await context.terminal.out(renderTemplate(template, roles, context.terminal));
   }
 }

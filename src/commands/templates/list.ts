@@ -25,7 +25,7 @@ export default class TemplatesList extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(TemplatesList);
     const context = this.context(flags);
-    const client = await context.client();
+    const client = await context.session.client();
     let total: number | undefined;
     const templates = searchTemplates(client, {
       search: flags.search,
@@ -33,11 +33,11 @@ export default class TemplatesList extends EsignCommand {
         total = known;
       },
       pageSize: limited.pageSize(flags, flags.search === undefined),
-      signal: context.signal,
+      signal: context.interrupt.signal,
     });
     await writeList<Template>(
       limited.take(templates, flags, context, () => total),
-      templateList(() => context.now(), flags.search),
+      templateList(() => context.session.now(), flags.search),
       flags,
       context.terminal,
     );

@@ -14,10 +14,11 @@ const wanted: NewEnvelope = {
   webhookUrl: 'https://x.example/hook',
 };
 const context = {
-  clock: fakeClock(),
-  notice: () => undefined,
-  redactor: { add: () => undefined },
-  settings: () => Promise.resolve({ baseUrl: { value: 'https://x.example/v1' } }),
+  session: {
+    clock: fakeClock(),
+    settings: () => Promise.resolve({ baseUrl: { value: 'https://x.example/v1' } }),
+  },
+  terminal: { notice: () => undefined, redactor: { add: () => undefined } },
 };
 const lost = () => new NetworkError('NETWORK', 'the reply was lost', { maybeReceived: true });
 const refused = () => new ServiceError('QUOTA_EXCEEDED', 'no envelopes left', { status: 402 });

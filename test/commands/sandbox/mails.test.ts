@@ -19,7 +19,10 @@ function sandboxWith(arrivesAt: number) {
     waits.push(waitMs);
     return waits.length >= arrivesAt ? [MAIL] : [];
   };
-  const context = { sandbox: () => Promise.resolve({ mails }), signal: new AbortController().signal };
+  const context = {
+    session: { sandbox: () => Promise.resolve({ mails }) },
+    interrupt: { signal: new AbortController().signal },
+  };
   return { waits, context };
 }
 

@@ -4,6 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { Batch } from '../../../cli/batch.ts';
 import type { Context } from '../../../cli/context.ts';
 import { durationFlag } from '../../../cli/flags.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { refuseCollisions } from '../../../documents/archive/file-names.ts';
 import { Folders } from '../../../documents/archive/folders.ts';
 import { Ledger } from '../../../documents/archive/ledger.ts';
@@ -69,11 +70,11 @@ const LARGE_RUN_FILES = 2_000;
 export function waitingOf(flags: { wait?: number | undefined }, context: Context): Waiting {
   let isShown = false;
   return {
-    until: context.clock.now() + (flags.wait ?? WAIT_MS),
-    clock: context.clock,
-    signal: context.signal,
+    until: context.session.clock.now() + (flags.wait ?? WAIT_MS),
+    clock: context.session.clock,
+    signal: context.interrupt.signal,
     onWait: (reason) => {
-      if (!isShown && !context.json) context.notice(reason);
+      if (!isShown && !context.terminal.json) context.terminal.notice(reason);
       isShown = true;
     },
   };
@@ -119,7 +120,7 @@ export async function downloadAll(
       progress.bytes += bytes;
     },
   };
-  const line = await startProgress(progress, context.terminal, context.json);
+  const line = await startProgress(progress, context.terminal, context.terminal.json);
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
   let problems = 0;
   try {
@@ -127,9 +128,9 @@ export async function downloadAll(
       progress.done++;
       if (file.error !== undefined) progress.failed++;
       if (file.problem !== null) problems++;
-      await reportFile(file, batch, context);
-      const warning = context.json ? undefined : warningAbout(file);
-      if (warning !== undefined) await line.aside(() => context.notice(warning));
+      await reportFile(file, batch, context.terminal);
+      const warning = context.terminal.json ? undefined : warningAbout(file);
+      if (warning !== undefined) await line.aside(() => context.terminal.notice(warning));
     }
   } finally {
     line.stop();
@@ -141,11 +142,11 @@ export async function downloadAll(
 function reportFile(
   { result, seal, problem, error }: JudgedFile,
   batch: Batch,
-  context: Context,
+  terminal: CommandTerminal,
 ): Promise<void> {
   if (error !== undefined) return batch.report({ json: result, failure: { error } });
   const json = seal === null && problem === null ? result : { ...result, seal, problem };
-  return batch.report({ json, text: renderFile(result, context.terminal, seal) });
+  return batch.report({ json, text: renderFile(result, terminal, seal) });
 }
 
 function warningAbout({ result, problem }: JudgedFile): string | undefined {
@@ -162,14 +163,15 @@ function unreliable(problems: number, files: number): StorageError {
 }
 
 async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: Context): Promise<void> {
-  const bucket = await context.bucket();
+  const bucket = await context.session.bucket();
   try {
     const file = await target.locate();
     const write = (chunk: Uint8Array) => context.terminal.out(chunk);
-    const { signal, clock } = context;
+    const { signal } = context.interrupt;
+    const { clock } = context.session;
     await untilThere(() => streamObject(bucket, file, write, { signal, clock }), waitingOf(flags, context));
-    if (!context.json)
-      context.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
+    if (!context.terminal.json)
+      context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
   } finally {
     bucket.close();
   }
@@ -190,13 +192,14 @@ export async function* fetchInto(
   );
   if (targets.length > LARGE_RUN_FILES) preferLowMemory();
   // Each running download listens to the signal.
-  setMaxListeners(0, context.signal);
+  setMaxListeners(0, context.interrupt.signal);
   const { output, force, concurrency } = flags;
-  const { signal, clock } = context;
+  const { signal } = context.interrupt;
+  const { clock } = context.session;
   const dir = output === undefined ? flags.dir : dirname(output);
   const onlyFile = output === undefined ? undefined : basename(output);
   const named = onlyFile === undefined ? targets : targets.map((one) => ({ ...one, fileName: onlyFile }));
-  const bucket = await context.bucket();
+  const bucket = await context.session.bucket();
   let folders: Folders | undefined;
   try {
     folders = await Folders.open(dir, { onlyFile, signal, clock });
@@ -218,7 +221,7 @@ export async function* fetchInto(
 export async function downloadDocuments(envelopeId: string, dir: string, context: Context): Promise<void> {
   const flags: DownloadFlagValues = { dir, force: false, concurrency: 2 };
   const options = {
-    client: await context.client(),
+    client: await context.session.client(),
     kinds: ['signed', 'certificate'] as const,
     template: undefined,
     waiting: waitingOf(flags, context),

@@ -1,4 +1,5 @@
 import type { Context } from '../../../cli/context.ts';
+import type { Session } from '../../../cli/session.ts';
 import { acceptPin, forgetPins, type Pin, readPins } from '../../../documents/seal/pins.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
@@ -26,20 +27,20 @@ const pinList: ListView<Pin> = {
 
 /** Lists the pinned seals, after accepting or forgetting one if requested. */
 export async function changePins(flags: PinFlags, context: Context): Promise<void> {
-  const pins = await (flags['dry-run'] ? readPins(stateDir()) : changed(flags, context));
-  await writeList(pins, pinList, { ...flags, json: context.json }, context.terminal);
+  const pins = await (flags['dry-run'] ? readPins(stateDir()) : changed(flags, context.session));
+  await writeList(pins, pinList, { ...flags, json: context.terminal.json }, context.terminal);
 }
 
-async function changed({ accept, forget }: PinFlags, context: Context): Promise<Pin[]> {
+async function changed({ accept, forget }: PinFlags, session: Session): Promise<Pin[]> {
   const folder = stateDir();
   if (accept !== undefined) {
     const fingerprint = wholeFingerprint(accept);
-    const since = new Date(context.clock.now()).toISOString();
-    return acceptPin(folder, { ...(await requireOrigin(context)), fingerprint, subject: '', since });
+    const since = new Date(session.clock.now()).toISOString();
+    return acceptPin(folder, { ...(await requireOrigin(session)), fingerprint, subject: '', since });
   }
   if (forget === undefined) return readPins(folder);
   const before = await readPins(folder);
-  const after = await forgetPins(folder, await requireOrigin(context), forget);
+  const after = await forgetPins(folder, await requireOrigin(session), forget);
   if (after.length === before.length)
     throw new UsageError(`No seal with the fingerprint ${forget} is pinned for this profile.`, {
       hint: '`esign documents pins` lists them.',

@@ -1,5 +1,6 @@
 import { Batch, type Outcome } from '../../../cli/batch.ts';
 import type { Context } from '../../../cli/context.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { MANIFEST_NAME } from '../../../documents/archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../../../documents/archive/verify.ts';
 import { counted } from '../../../kernel/duration.ts';
@@ -26,12 +27,12 @@ export async function verifyAll(
   context: Context,
 ): Promise<void> {
   const options = {
-    known: await knownSigners(flags, context),
+    known: await knownSigners(flags, context.session),
     requireSeal: flags['require-seal'],
     requireList: flags['require-list'],
-    signal: context.signal,
+    signal: context.interrupt.signal,
   };
-  const spinner = await startSpinner('Checking', context.terminal, context.json);
+  const spinner = await startSpinner('Checking', context.terminal, context.terminal.json);
   const batch = new Batch(context, { aside: (write) => spinner.aside(write) });
   const counts = { files: 0, unlisted: 0 };
   try {
@@ -39,7 +40,7 @@ export async function verifyAll(
       counts.files++;
       if (file.list === 'unlisted') counts.unlisted++;
       spinner.text(`Checking  ${counted(counts.files, 'file')}`);
-      await batch.report({ json: file, ...inWords(file, context) });
+      await batch.report({ json: file, ...inWords(file, context.terminal) });
     }
   } finally {
     spinner.stop();
@@ -51,7 +52,7 @@ export async function verifyAll(
       { hint: 'Download them again: `esign envelopes download ID --dir DIR --force`.' },
     );
   }
-  if (!context.json) context.notice(summary(counts));
+  if (!context.terminal.json) context.terminal.notice(summary(counts));
 }
 
 /** A file that no list names is never counted as downloaded: it may have been put there by anyone. */
@@ -64,7 +65,7 @@ function summary({ files, unlisted }: { files: number; unlisted: number }): stri
   return `${checked}; ${listed === 1 ? '1 matches' : `${listed} match`} ${MANIFEST_NAME}, ${inNone}.`;
 }
 
-function inWords(file: VerifiedFile, { terminal }: Context): Pick<Outcome, 'text' | 'failure'> {
+function inWords(file: VerifiedFile, terminal: CommandTerminal): Pick<Outcome, 'text' | 'failure'> {
   if (file.error === null) return { text: renderVerified(file, terminal) };
   return { failure: `${terminal.styleErr('red', '✗')} ${safeLine(file.error.message)}\n` };
 }

@@ -54,13 +54,13 @@ export class TemplateRoles {
   }
 
   async #read(id: string): Promise<Template | undefined> {
-    const { signal } = this.#context;
+    const { signal } = this.#context.interrupt;
     try {
       return await this.#client.templates.get(id, signal);
     } catch (error) {
       // A key may be allowed to write and not to read.
       if (!(error instanceof ServiceError) || error.code !== 'FORBIDDEN') throw error;
-      this.#context.notice(`The roles of ${id} are not checked: the key may not read templates.`);
+      this.#context.terminal.notice(`The roles of ${id} are not checked: the key may not read templates.`);
       return undefined;
     }
   }
@@ -85,12 +85,12 @@ export async function passRemarks(
   const nothing = `${otherwise.charAt(0).toUpperCase()}${otherwise.slice(1)}.`;
   const [wrong, incomplete] = [texts('wrong'), texts('incomplete')];
   if (wrong.length > 0) throw new UsageError(wrong.join('\n'), { hint: nothing });
-  const canAsk = asks !== false && context.terminal.canAsk && !context.json;
+  const canAsk = asks !== false && context.terminal.canAsk && !context.terminal.json;
   if (incomplete.length > 0 && !allowMissing && !canAsk)
     throw new UsageError(incomplete.join('\n'), {
       hint: `Give each role a signer, like 'Ada <ada@example.com>;role=ROLE', or go on with --allow-missing-roles. ${nothing}`,
     });
-  for (const { text } of remarks) context.notice(text);
+  for (const { text } of remarks) context.terminal.notice(text);
   const open = allowMissing ? texts('odd') : [...incomplete, ...texts('odd')];
   if (open.length > 0 && canAsk && asks !== 'later')
     await confirmed(question, { yes: false, otherwise }, context);

@@ -1,5 +1,5 @@
 import type { Template } from '../../../api/schemas.ts';
-import type { Context } from '../../../cli/context.ts';
+import type { Session } from '../../../cli/session.ts';
 import type { NewEnvelope } from '../../../envelopes/create.ts';
 import { signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
@@ -25,8 +25,8 @@ const MESSAGE_LINES = 5;
 const MESSAGE_IN_COMMAND = 200;
 
 /** Where an envelope is created, for the summary. */
-export async function accountOf(context: Pick<Context, 'settings'>): Promise<string[]> {
-  const { baseUrl, profileName } = await context.settings();
+export async function accountOf(session: Pick<Session, 'settings'>): Promise<string[]> {
+  const { baseUrl, profileName } = await session.settings();
   return [profileName?.value, baseUrl?.value].filter((text) => text !== undefined);
 }
 

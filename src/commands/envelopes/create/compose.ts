@@ -35,7 +35,7 @@ const TEMPLATES = 1_000;
  * @throws UsageError when the person decides against it.
  */
 export async function compose(given: Given, context: Context): Promise<NewEnvelope> {
-  const client = await context.client();
+  const client = await context.session.client();
   const known = await gather(client, given, context);
   const composition = beginning(given, known);
   const talk = new Conversation(context.terminal.styleErr);
@@ -63,8 +63,9 @@ async function showPreview(
   { options }: Given,
   context: Context,
 ): Promise<void> {
-  const { terminal, redactor } = context;
-  const account = await accountOf(context);
+  const { terminal } = context;
+  const { redactor } = terminal;
+  const account = await accountOf(context.session);
   const redact = (text: string) => redactor.redact(text);
   const showing = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
   const inferred = template === undefined || sentRoles(template).length === 0;
@@ -73,7 +74,8 @@ async function showPreview(
 }
 
 async function gather(client: Client, { templateId }: Given, context: Context): Promise<Knowledge> {
-  const { terminal, signal } = context;
+  const { terminal } = context;
+  const { signal } = context.interrupt;
   const spinner = await startSpinner('Reading templates and recent envelopes', terminal);
   try {
     const [templates, recent] = await Promise.all([

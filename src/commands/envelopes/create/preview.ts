@@ -4,6 +4,7 @@ import type { Context } from '../../../cli/context.ts';
 import { writeDryRun } from '../../../cli/dry-run.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
 import type { Ids } from '../../../cli/input/ids.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { isNotFound, ServiceError, sentenceOf } from '../../../kernel/errors.ts';
 import { mapInOrder } from '../../../kernel/streams.ts';
@@ -69,15 +70,16 @@ export async function rehearse(
   client: Client,
   context: Context,
 ): Promise<void> {
-  if (ids.length === 0) context.notice(NO_IDS);
-  if (!context.terminal.outIsTty || context.json) return writeDryRun(ids, several.action, context);
+  if (ids.length === 0) context.terminal.notice(NO_IDS);
+  if (!context.terminal.outIsTty || context.terminal.json)
+    return writeDryRun(ids, several.action, context.terminal);
   const seen = await lookAtEach(ids, several, client, context);
   showLeftOut(seen, context);
   const kept = seen.filter(({ why }) => why === undefined);
   const lines = inColumns(kept.map((one) => hiddenCells(one, context)));
   const room = context.terminal.columns - `would ${several.action} `.length;
   const details = new Map(kept.map(({ id }, index) => [id, truncate(lines[index] ?? id, room)]));
-  return writeDryRun([...details.keys()], several.action, context, (id) => details.get(id) ?? id);
+  return writeDryRun([...details.keys()], several.action, context.terminal, (id) => details.get(id) ?? id);
 }
 
 async function lookAtEach(
@@ -92,7 +94,12 @@ async function lookAtEach(
   return seen;
 }
 
-async function lookAt(id: string, several: Several, client: Client, { signal }: Context): Promise<Seen> {
+async function lookAt(
+  id: string,
+  several: Several,
+  client: Client,
+  { interrupt: { signal } }: Context,
+): Promise<Seen> {
   try {
     const envelope = await client.envelopes.get(id, signal);
     const status = envelope.status ?? '';
@@ -115,7 +122,7 @@ function show(seen: readonly Seen[], context: Context): void {
       remarks.map((text) => `! ${safeLine(id)}: ${hidden(text, context)}`),
     ),
   ];
-  writeLines(lines, context);
+  writeLines(lines, context.terminal);
   showLeftOut(seen, context);
 }
 
@@ -125,16 +132,16 @@ function showLeftOut(seen: readonly Seen[], context: Context): void {
     const what = hiddenCells(one, context).join('  ').trimEnd();
     return `Left out: ${what}: ${hidden(one.why ?? '', context)}.`;
   });
-  writeLines([...lines, ...more(left)], context);
+  writeLines([...lines, ...more(left)], context.terminal);
 }
 
-function writeLines(lines: readonly string[], { terminal }: Context): void {
+function writeLines(lines: readonly string[], terminal: CommandTerminal): void {
   const columns = process.stderr.columns || 80;
   terminal.err(lines.map((line) => `${truncate(line, columns - 1)}\n`).join(''));
 }
 
 /** Redacted before anything is cut: a part of a secret would not be recognized. */
-function hidden(text: string, { redactor }: Context): string {
+function hidden(text: string, { terminal: { redactor } }: Context): string {
   return safeLine(redactor.redact(text));
 }
 

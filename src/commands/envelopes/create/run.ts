@@ -46,7 +46,7 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   const { wanted, command, isChecked } = await readNewEnvelope(flags, context);
   const requestId = checkRequestId(flags['request-id'] ?? newRequestId());
   const body = createBody(wanted, requestId);
-  const client = await context.client();
+  const client = await context.session.client();
   const templates = new TemplateRoles(client, context);
   const check = async () => {
     if (!isChecked) await checkSigners(wanted, flags, templates, context);
@@ -56,16 +56,16 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   if (!rerun) await check();
   if (flags['dry-run']) {
     // Whoever was asked has seen the summary, and chose to see the request.
-    if (context.json || !context.terminal.outIsTty || isChecked)
-      return writeJson({ dryRun: true, body }, context.hidingSecrets());
+    if (context.terminal.json || !context.terminal.outIsTty || isChecked)
+      return writeJson({ dryRun: true, body }, context.terminal.hidingSecrets());
     return showDryRun(wanted, await templates.template(wanted.templateId), flags, context);
   }
   const options = {
     requestId,
-    ids: await requestIdsOf(context),
+    ids: await requestIdsOf(context.session),
     rerun,
-    signal: context.signal,
-    searching: showSearch(context),
+    signal: context.interrupt.signal,
+    searching: showSearch(context.terminal),
     ...(rerun ? { check } : {}),
   };
   const open = {
@@ -77,8 +77,8 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   const created = await settling(open, context, () =>
     withOwnSecret(wanted, requestId, context, (envelope) => createEnvelope(client, envelope, options)),
   );
-  for (const sentence of explainCreated(created)) context.notice(sentence);
-  if (context.json) return writeJson(withWarning(created), context.terminal);
+  for (const sentence of explainCreated(created)) context.terminal.notice(sentence);
+  if (context.terminal.json) return writeJson(withWarning(created), context.terminal);
   await context.terminal.out(renderCreated(created.envelope, context.terminal, flags.quiet));
 }
 
@@ -105,10 +105,11 @@ async function showDryRun(
   flags: CreateFlags,
   context: Context,
 ): Promise<void> {
-  const { terminal, redactor } = context;
+  const { terminal } = context;
+  const { redactor } = terminal;
   const { columns, style } = terminal;
   const options = keptFlags(flags).filter(([name]) => name !== 'dry-run');
-  const account = await accountOf(context);
+  const account = await accountOf(context.session);
   const redact = (text: string) => redactor.redact(text);
   const preview = { envelope, template, account, options, remarks: [] };
   await terminal.out(`${renderComposition(preview, { columns, style, redact })}Nothing was created.\n`);
@@ -129,14 +130,14 @@ interface Given {
 async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Given> {
   const { template: templateId } = flags;
   const hasSigners = flags.signer !== undefined || flags['signers-file'] !== undefined;
-  const asks = (templateId === undefined || !hasSigners) && context.terminal.canAsk && !context.json;
+  const asks = (templateId === undefined || !hasSigners) && context.terminal.canAsk && !context.terminal.json;
   if (templateId === undefined && !asks) {
     throw new UsageError('The flag --template is missing: the template to make the envelope from.', {
       hint: 'See them with `esign templates list`. On a terminal it is asked for.',
     });
   }
   const envelope = {
-    signers: asks && !hasSigners ? [] : await readSigners(flags, context),
+    signers: asks && !hasSigners ? [] : await readSigners(flags, context.terminal),
     subject: flags.subject,
     message:
       flags['message-file'] === undefined
@@ -144,13 +145,21 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
         : await readText(flags['message-file'], 'message file'),
     metadata: await readMetadata(flags.metadata, flags['metadata-file']),
     webhookUrl: flags['webhook-url'],
-    webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], flags['webhook-url'], context),
+    webhookSecret: await readWebhookSecret(
+      flags['webhook-secret-file'],
+      flags['webhook-url'],
+      context.terminal,
+    ),
     expiresInDays: flags['expires-in-days'],
     signingOrder: flags['signing-order']?.toUpperCase(),
     send: flags.send,
   };
   if (templateId !== undefined && !asks)
-    return { wanted: { ...envelope, templateId }, command: sameWithId, isChecked: false };
+    return {
+      wanted: { ...envelope, templateId },
+      command: (id) => sameWithId(context.session.words, id),
+      isChecked: false,
+    };
   // Flags that contradict each other are refused before anything is asked.
   createBody({ ...envelope, templateId: '' }, newRequestId());
   const { compose } = await import('./compose.ts');
@@ -165,8 +174,8 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
   };
 }
 
-function sameWithId(requestId: string): string {
-  return sameCommand({ add: wasGiven('--request-id') ? [] : ['--request-id', requestId] });
+function sameWithId(words: readonly string[], requestId: string): string {
+  return sameCommand(words, { add: wasGiven(words, '--request-id') ? [] : ['--request-id', requestId] });
 }
 
 const KEPT = [

@@ -1,6 +1,6 @@
-import type { Context } from '../../../cli/context.ts';
 import { readJsonObject, readText } from '../../../cli/input/files.ts';
 import { readPairs } from '../../../cli/input/pairs.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { type NewSigner, parseSigners } from '../../../envelopes/signer-mailbox.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../../kernel/json.ts';
@@ -9,13 +9,13 @@ import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 /** The signers of --signer and --signers-file, in that order; says on stderr where an address stands in for a name. */
 export async function readSigners(
   flags: { signer?: string[] | undefined; 'signers-file'?: string | undefined },
-  context: Context,
+  terminal: CommandTerminal,
 ): Promise<NewSigner[]> {
   const listed = flags['signers-file'] === undefined ? [] : await readSignersFile(flags['signers-file']);
   const parsed = parseSigners([...(flags.signer ?? []), ...listed]);
   for (const { signer, nameIsAddress } of parsed) {
     if (!nameIsAddress) continue;
-    context.notice(
+    terminal.notice(
       `${signer.email} has no name; the address is used as the name. Give one as 'Ada Lovelace <${signer.email}>'.`,
     );
   }

@@ -1,8 +1,9 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import type { Context } from '../../../cli/context.ts';
 import type { Created, NewEnvelope } from '../../../envelopes/create.ts';
+import type { Clock } from '../../../kernel/clock.ts';
 import { EsignError, isAmbiguous, messageOf } from '../../../kernel/errors.ts';
 import { configDir } from '../../../kernel/files/paths.ts';
+import type { Redactor } from '../../../kernel/redaction.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 import {
   keepWebhookSecret,
@@ -13,10 +14,13 @@ import {
 } from '../../../profiles/webhook-secrets.ts';
 
 /** The parts of a command's context that secrets need. */
-type SecretContext = Pick<Context, 'clock' | 'notice'> & {
-  redactor: Pick<Context['redactor'], 'add'>;
-  settings: () => Promise<{ baseUrl: { value: string } | undefined }>;
-};
+interface SecretContext {
+  session: {
+    clock: Pick<Clock, 'now'>;
+    settings(): Promise<{ baseUrl: { value: string } | undefined }>;
+  };
+  terminal: { redactor: Pick<Redactor, 'add'>; notice(text: string): void };
+}
 
 /**
  * Creates an envelope that has a webhook URL and no secret with a secret of its own, which is kept on this machine so
@@ -31,13 +35,13 @@ export async function withOwnSecret(
   inherited?: string,
 ): Promise<Created> {
   if (wanted.webhookUrl === undefined || wanted.webhookSecret !== undefined) return create(wanted);
-  const baseUrl = (await context.settings()).baseUrl?.value ?? '';
+  const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
   const isOurs = (one: { requestId: string; baseUrl: string }) =>
     one.requestId === requestId && one.baseUrl === baseUrl;
   const earlier = (await readWebhookSecrets(configDir())).find(isOurs);
   const secret = earlier?.secret ?? inherited ?? newWebhookSecret();
-  context.redactor.add(secret);
-  const entry = { baseUrl, requestId, secret, createdAt: context.clock.now() };
+  context.terminal.redactor.add(secret);
+  const entry = { baseUrl, requestId, secret, createdAt: context.session.clock.now() };
   await keepWebhookSecret(configDir(), entry);
   const created = await create({ ...wanted, webhookSecret: secret }).catch(async (error: unknown) => {
     // An earlier run with this request ID may have created the envelope with this secret.
@@ -51,10 +55,10 @@ export async function withOwnSecret(
 
 /** The secret that signs the deliveries of an envelope, where it was made here. */
 export async function keptSecretOf(envelopeId: string, context: SecretContext): Promise<string | undefined> {
-  const baseUrl = (await context.settings()).baseUrl?.value ?? '';
+  const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
   const secrets = await readWebhookSecrets(configDir());
   const kept = secrets.find((one) => one.envelopeId === envelopeId && one.baseUrl === baseUrl);
-  context.redactor.add(kept?.secret);
+  context.terminal.redactor.add(kept?.secret);
   return kept?.secret;
 }
 
@@ -65,7 +69,7 @@ export async function bindSecret(
 ): Promise<void> {
   const requestId = metadata?.[REQUEST_ID_KEY];
   if (!webhookUrl || typeof requestId !== 'string') return;
-  const baseUrl = (await context.settings()).baseUrl?.value ?? '';
+  const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
   const secrets = await readWebhookSecrets(configDir());
   const open = secrets.find(
     (one) => one.requestId === requestId && one.baseUrl === baseUrl && !one.envelopeId,
@@ -76,7 +80,7 @@ export async function bindSecret(
 /** The envelope is there by now: that its secret can't be bound to it is no reason to say less of it. */
 async function bind(entry: WebhookSecret & { envelopeId: string }, context: SecretContext): Promise<void> {
   await keepWebhookSecret(configDir(), entry).catch((error: unknown) =>
-    context.notice(
+    context.terminal.notice(
       `\`listen\` does not know the webhook secret of ${entry.envelopeId} yet: ${messageOf(error)} Run the same again with --request-id ${entry.requestId}.`,
     ),
   );

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { learnSecrets } from '../../../cli/known-secrets.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { Folders } from '../../../documents/archive/folders.ts';
 import type { Bucket } from '../../../documents/bucket/bucket.ts';
 import { keyOf } from '../../../documents/download/locate.ts';
@@ -35,15 +36,18 @@ const PAGE = 'evidence.html';
  * @throws the error of a paper that can't be had or must not be believed, after everything else is written.
  */
 export async function gatherEvidence(id: string, flags: EvidenceFlags, context: Context): Promise<void> {
-  const { redactor, signal } = context;
+  const { redactor } = context.terminal;
+  const { signal } = context.interrupt;
   await learnSecrets(context);
-  const client = await context.client();
+  const client = await context.session.client();
   const first = await client.envelopes.get(id, signal);
   // Where no bucket is set there is nothing to begin with.
-  const bucket = await context.bucket();
+  const bucket = await context.session.bucket();
   const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
   const fetched = () =>
-    context.waiting(`Fetching the papers of ${id}`, () => fetchPapers(bucket, first, flags, context));
+    context.terminal.waiting(`Fetching the papers of ${id}`, () =>
+      fetchPapers(bucket, first, flags, context),
+    );
   const sortedFiles = sorted(await fetched(), first);
   // The service may have named the papers only while they were waited for.
   const { missing } = sortedFiles;
@@ -54,7 +58,7 @@ export async function gatherEvidence(id: string, flags: EvidenceFlags, context: 
   if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be written down.`);
   const papers = withFindings(sortedFiles.papers, sent);
   const facts = await writeFolder(folder, sent, { papers, missing }, context);
-  await report(facts, papers, folder, flags.dir, context);
+  await report(facts, papers, folder, flags.dir, context.terminal);
   complain(papers);
 }
 
@@ -65,10 +69,11 @@ async function fetchPapers(
   context: Context,
 ): Promise<JudgedFile[]> {
   const { dir, force } = flags;
-  const { signal, clock } = context;
+  const { signal } = context.interrupt;
+  const { clock } = context.session;
   setMaxListeners(0, signal);
   const waiting = waitingOf(flags, context);
-  const client = await context.client();
+  const client = await context.session.client();
   const options = { client, kinds: DOCUMENT_KINDS, template: undefined, waiting };
   const targets = await targetsOfEnvelopes([envelope], options);
   const files: JudgedFile[] = [];
@@ -102,8 +107,8 @@ async function writeFolder(
   found: { papers: readonly JudgedFile[]; missing: EvidenceFacts['missing'] },
   context: Context,
 ): Promise<EvidenceFacts> {
-  const { redactor } = context;
-  const { baseUrl } = await context.settings();
+  const { redactor } = context.terminal;
+  const { baseUrl } = await context.session.settings();
   const received = await receivedWebhooks(stateDir(), envelope.id, redactor);
   const webhooks = await folder.withEarlier('webhooks.jsonl', received, {
     read: readWebhook,
@@ -123,8 +128,8 @@ async function writeFolder(
   await folder.writeLines('reminders.jsonl', reminders);
   for (const { name, sha256 } of papers) if (name !== null && sha256 !== null) folder.list(name, sha256);
   const collection = await folder.collection({
-    collectedAt: new Date(context.clock.now()).toISOString(),
-    version: context.version,
+    collectedAt: new Date(context.session.clock.now()).toISOString(),
+    version: context.session.version,
     baseUrl: baseUrl?.value ?? '',
     account: accountOf(papers),
   });
@@ -145,7 +150,7 @@ function withFindings(files: readonly JudgedFile[], envelope: Envelope): JudgedF
 }
 
 /** A paper as the folder has it: nothing in it depends on the run. */
-function factsOf({ result, seal, problem }: JudgedFile, { redactor }: Context): PaperFacts {
+function factsOf({ result, seal, problem }: JudgedFile, { terminal: { redactor } }: Context): PaperFacts {
   const { what, key, path, bytes, sha256, error } = result;
   const wrong = error ?? problem;
   return {
@@ -159,9 +164,9 @@ async function report(
   papers: readonly JudgedFile[],
   folder: EvidenceFolder,
   dir: string,
-  context: Context,
+  terminal: CommandTerminal,
 ): Promise<void> {
-  const { terminal, json } = context;
+  const { json } = terminal;
   const page = join(dir, PAGE);
   if (json) {
     const files = [...folder.files].map(([name, sha256]) => ({ path: join(dir, name), sha256 }));
@@ -174,7 +179,7 @@ async function report(
     const { id, status } = envelope;
     return writeJson(
       { envelopeId: id, status: status ?? null, dir, page, papers: lines, missing, ...counts, files },
-      context.hidingSecrets(),
+      terminal.hidingSecrets(),
     );
   }
   if (!terminal.outIsTty) {
@@ -186,8 +191,10 @@ async function report(
     await terminal.out(`${safeLine(page)}\n`);
   }
   const told = [counted(webhooks.length, 'webhook'), counted(reminders.length, 'reminder')].join(', ');
-  context.notice(`The evidence of ${envelope.id} is in ${dir}: ${counted(papers.length, 'paper')}, ${told}.`);
-  for (const why of new Set(missing.map((one) => one.why))) context.notice(`Missing: ${why}`);
+  terminal.notice(
+    `The evidence of ${envelope.id} is in ${dir}: ${counted(papers.length, 'paper')}, ${told}.`,
+  );
+  for (const why of new Set(missing.map((one) => one.why))) terminal.notice(`Missing: ${why}`);
 }
 
 /** @throws what is wrong with a paper. */

@@ -25,7 +25,12 @@ export class Histories {
 
   /** The same for people. */
   render(envelope: Envelope, context: Context): string {
-    return renderHistory(envelope, this.#shown.get(envelope.id) ?? [], context.terminal, context.now());
+    return renderHistory(
+      envelope,
+      this.#shown.get(envelope.id) ?? [],
+      context.terminal,
+      context.session.now(),
+    );
   }
 
   async #readAll(): Promise<ReadonlyMap<string, HistoryEntry[]>> {

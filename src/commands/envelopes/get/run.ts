@@ -17,15 +17,16 @@ export async function getEnvelopes(
   flags: GetFlags,
   context: Context,
 ): Promise<void> {
-  const { terminal, signal } = context;
+  const { terminal } = context;
+  const { signal } = context.interrupt;
   const ids = await readIds(words, 'envelope id');
-  const client = await context.client();
+  const client = await context.session.client();
   const history = flags.history ? new (await import('./history.ts')).Histories(ids.ids) : undefined;
   const isWhole = !flags.csv && !flags.quiet && flags.fields === undefined;
   const successors = new Map<string, Envelope>();
   const act = async (id: string) => {
     const envelope = await client.envelopes.get(id, signal);
-    if (!context.json && isWhole) {
+    if (!context.terminal.json && isWhole) {
       const { successorOf } = await import('../replace/successor.ts');
       const made = await successorOf(envelope, { client, looks: !ids.stream }, context);
       if (made) successors.set(id, made);
@@ -34,7 +35,7 @@ export async function getEnvelopes(
   };
   const whole = async (envelope: Envelope) => {
     const { renderEnvelope } = await import('../view.ts');
-    const text = renderEnvelope(envelope, terminal, context.now(), successors.get(envelope.id));
+    const text = renderEnvelope(envelope, terminal, context.session.now(), successors.get(envelope.id));
     return `${text}${history?.render(envelope, context) ?? ''}`;
   };
   if (isWhole) return forEachId({ ids, act, show: whole }, context);
@@ -55,7 +56,7 @@ async function writeRows(rows: readonly Envelope[], flags: GetFlags, context: Co
   const { envelopeList } = await import('../list/view.ts');
   await writeList(
     rows,
-    envelopeList(() => context.now()),
+    envelopeList(() => context.session.now()),
     flags,
     context.terminal,
   );

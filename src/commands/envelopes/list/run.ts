@@ -29,12 +29,14 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
   const found = await listed(selection, flags, context);
   const sorted = flags.sort === undefined ? found.envelopes : sorting(found.envelopes, flags.sort);
   const taken = limited.take(sorted, flags, context, found.total);
-  const needsSigners = !flags.quiet && !context.json && (flags.fields?.includes('signers') ?? true);
-  const shown = needsSigners ? withSigners(await context.client(), taken, context.signal) : taken;
+  const needsSigners = !flags.quiet && !context.terminal.json && (flags.fields?.includes('signers') ?? true);
+  const shown = needsSigners
+    ? withSigners(await context.session.client(), taken, context.interrupt.signal)
+    : taken;
   const { templateId } = selection;
   await writeList<Envelope>(
-    templateId === undefined || context.json ? shown : orNotice(shown, templateId, context),
-    envelopeList(() => context.now(), selection),
+    templateId === undefined || context.terminal.json ? shown : orNotice(shown, templateId, context),
+    envelopeList(() => context.session.now(), selection),
     flags,
     context.terminal,
   );
@@ -58,12 +60,12 @@ async function* orNotice<T>(
 /** Says that there is no such template, and which one may be meant; whatever else goes wrong here is no one's trouble. */
 async function noticeMissing(templateId: string, context: Context): Promise<void> {
   try {
-    await (await context.client()).templates.get(templateId, context.signal);
+    await (await context.session.client()).templates.get(templateId, context.interrupt.signal);
   } catch (error) {
-    context.signal.throwIfAborted();
+    context.interrupt.signal.throwIfAborted();
     if (!isNotFound(error)) return;
     const { message, hint } = reportOf(error);
-    context.notice(`${message}. ${hint ?? ''}`);
+    context.terminal.notice(`${message}. ${hint ?? ''}`);
   }
 }
 
@@ -93,12 +95,12 @@ async function searched(selection: Selection, flags: ListedFlags, context: Conte
 
 async function asListed(selection: Selection, flags: ListedFlags, context: Context): Promise<Found> {
   let total: number | undefined;
-  const envelopes = selectEnvelopes(await context.client(), selection, {
+  const envelopes = selectEnvelopes(await context.session.client(), selection, {
     pageSize: limited.pageSize(flags, isUnfiltered(selection) && flags.sort === undefined),
     onTotal: (known) => {
       total = known;
     },
-    signal: context.signal,
+    signal: context.interrupt.signal,
   });
   return { envelopes, total: () => total, hasMore: () => false };
 }

@@ -13,11 +13,13 @@ export class Progress {
   readonly #old: string;
   readonly #status: string;
   readonly #requestId: string;
+  readonly #words: readonly string[];
   readonly #left: Plan['steps'][number][];
   #made: string | undefined;
   #isCancelled = false;
 
-  constructor({ old, made, steps }: Plan, requestId: string) {
+  constructor({ old, made, steps }: Plan, requestId: string, words: readonly string[]) {
+    this.#words = words;
     this.#old = old.id;
     this.#status = old.status ?? 'unknown';
     this.#made = made?.id;
@@ -92,6 +94,8 @@ export class Progress {
   }
 
   #again(): string {
-    return sameCommand({ add: wasGiven('--request-id') ? [] : ['--request-id', this.#requestId] });
+    return sameCommand(this.#words, {
+      add: wasGiven(this.#words, '--request-id') ? [] : ['--request-id', this.#requestId],
+    });
   }
 }

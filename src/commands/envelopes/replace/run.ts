@@ -4,6 +4,8 @@ import { confirmed } from '../../../cli/input/confirm.ts';
 import { readText } from '../../../cli/input/files.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
+import type { Session } from '../../../cli/session.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { settling } from '../../../cli/write.ts';
 import { remarksOn } from '../../../envelopes/completeness.ts';
 import { createBody, newRequestId } from '../../../envelopes/create.ts';
@@ -48,36 +50,46 @@ export interface ReplaceFlags {
  * so that the same command ends the job and does nothing twice.
  */
 export async function replaceFromFlags(id: string, flags: ReplaceFlags, context: Context): Promise<void> {
-  if (flags['dry-run']) return showDryRun(await checkedPlan(id, flags, context), flags, context);
+  if (flags['dry-run']) return showDryRun(await checkedPlan(id, flags, context), flags, context.terminal);
   const replaced = await replaceEnvelope(id, flags, context);
-  if (context.json) return writeJson(replaced, context.terminal);
-  await context.terminal.out(renderReplaced(replaced, context.terminal, flags));
+  if (context.terminal.json) return writeJson(replaced, context.terminal);
+  await context.terminal.out(renderReplaced(replaced, context, flags));
 }
 
 /** What would be done, once it is sure that nothing about it is wrong or incomplete. Nothing is changed. */
 export async function checkedPlan(id: string, flags: ReplaceFlags, context: Context): Promise<Plan> {
-  const client = await context.client();
-  const known = await readMemory(replacementsFolder(), await accountOf(context), id);
-  const plan = await planReplacement(client, await requestOf(id, flags, context), known, context.signal);
+  const client = await context.session.client();
+  const known = await readMemory(replacementsFolder(), await accountOf(context.session), id);
+  const plan = await planReplacement(
+    client,
+    await requestOf(id, flags, context),
+    known,
+    context.interrupt.signal,
+  );
   await check(plan, { client, flags }, context);
   return plan;
 }
 
 /** Replaces it, or goes on with what an earlier run has begun. */
 export async function replaceEnvelope(id: string, flags: ReplaceFlags, context: Context): Promise<Replaced> {
-  const client = await context.client();
+  const client = await context.session.client();
   const request = await requestOf(id, flags, context);
-  const memory = await openMemory(replacementsFolder(), await accountOf(context), id, context.clock);
+  const memory = await openMemory(
+    replacementsFolder(),
+    await accountOf(context.session),
+    id,
+    context.session.clock,
+  );
   try {
-    const plan = await planReplacement(client, request, memory.known, context.signal);
+    const plan = await planReplacement(client, request, memory.known, context.interrupt.signal);
     return await agreeAndDo(plan, { request, flags, client, memory }, context);
   } finally {
     await memory.close();
   }
 }
 
-async function accountOf(context: Context): Promise<string> {
-  return (await context.settings()).baseUrl?.value ?? '';
+async function accountOf(session: Session): Promise<string> {
+  return (await session.settings()).baseUrl?.value ?? '';
 }
 
 async function requestOf(id: string, flags: ReplaceFlags, context: Context): Promise<ReplaceRequest> {
@@ -103,7 +115,7 @@ async function requestOf(id: string, flags: ReplaceFlags, context: Context): Pro
 /** From the file; else, where none is kept here for the old one, from the environment. The service never gives it back. */
 async function secretFor(id: string, flags: ReplaceFlags, context: Context): Promise<string | undefined> {
   const file = flags['webhook-secret-file'];
-  if (file !== undefined) return readWebhookSecret(file, undefined, context);
+  if (file !== undefined) return readWebhookSecret(file, undefined, context.terminal);
   return (await keptSecretOf(id, context)) === undefined
     ? process.env.ESIGN_WEBHOOK_SECRET || undefined
     : undefined;
@@ -122,20 +134,21 @@ async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Rep
   const { request, flags, client, memory } = work;
   if (made) await bindSecret(made, context);
   if (made && steps.length === 0) {
-    context.notice(wasDone(old, made));
+    context.terminal.notice(wasDone(old, made));
     return { old, new: made };
   }
   await check(plan, { client, flags }, context);
-  const { terminal, redactor } = context;
+  const { terminal } = context;
+  const { redactor } = terminal;
   if (terminal.canAsk && !flags.yes) {
     const redact = (text: string) => redactor.redact(text);
     terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
     const otherwise = 'nothing was made, cancelled or sent';
     await confirmed(questionFor(plan), { yes: false, otherwise }, context);
-  } else if (!context.json) context.notice(costOf(plan));
+  } else if (!context.terminal.json) context.terminal.notice(costOf(plan));
   const { askedAt, requestId: known } = memory.known;
   const requestId = flags['request-id'] ?? (askedAt === undefined ? undefined : known) ?? newRequestId();
-  const progress = new Progress(plan, requestId);
+  const progress = new Progress(plan, requestId, context.session.words);
   const kept = await keptSecretOf(request.id, context);
   const withSecret: CarryingOut['withSecret'] = (wanted, make) =>
     withOwnSecret(wanted, requestId, context, make, kept);
@@ -144,9 +157,9 @@ async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Rep
     client,
     memory,
     requestId,
-    ids: await requestIdsOf(context),
-    signal: context.signal,
-    searching: showSearch(context),
+    ids: await requestIdsOf(context.session),
+    signal: context.interrupt.signal,
+    searching: showSearch(context.terminal),
     withSecret,
   };
   return settling(open, context, async () => {
@@ -157,10 +170,10 @@ async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Rep
         if (next.done) return next.value;
         progress.take(next.value);
         const said = progress.explain(next.value);
-        if (said !== undefined) context.notice(said);
+        if (said !== undefined) context.terminal.notice(said);
       }
     } catch (error) {
-      throw progress.errorOf(error, context.signal);
+      throw progress.errorOf(error, context.interrupt.signal);
     }
   });
 }
@@ -179,7 +192,7 @@ async function check(
   if (made && !steps.includes('cancel')) return;
   if (!made) {
     const isKept = (await keptSecretOf(old.id, context)) !== undefined;
-    for (const note of notesOn(old, signers, { wanted, isKept })) context.notice(note);
+    for (const note of notesOn(old, signers, { wanted, isKept })) context.terminal.notice(note);
   }
   const roles = await new TemplateRoles(client, context).of(wanted.templateId);
   const passing = {
@@ -191,9 +204,9 @@ async function check(
   await passRemarks(remarksOn(wanted.signers, roles), passing, context);
 }
 
-async function showDryRun(plan: Plan, flags: ReplaceFlags, context: Context): Promise<void> {
+async function showDryRun(plan: Plan, flags: ReplaceFlags, terminal: CommandTerminal): Promise<void> {
   const { old, made, steps, wanted } = plan;
-  if (context.json) {
+  if (terminal.json) {
     const body = createBody(wanted, flags['request-id'] ?? newRequestId());
     const shown = {
       dryRun: true,
@@ -204,9 +217,9 @@ async function showDryRun(plan: Plan, flags: ReplaceFlags, context: Context): Pr
       old,
       new: made ?? null,
     };
-    return writeJson({ ...shown, body }, context.hidingSecrets());
+    return writeJson({ ...shown, body }, terminal.hidingSecrets());
   }
-  const { terminal, redactor } = context;
+  const { redactor } = terminal;
   const redact = (text: string) => redactor.redact(text);
   await terminal.out(`${renderPlan(plan, { style: terminal.style, redact })}Nothing was done.\n`);
 }

@@ -21,8 +21,8 @@ export async function successorOf(
   { client, looks }: { client: Client; looks: boolean },
   context: Context,
 ): Promise<Envelope | undefined> {
-  const { signal } = context;
-  const account = (await context.settings()).baseUrl?.value ?? '';
+  const { signal } = context.interrupt;
+  const account = (await context.session.settings()).baseUrl?.value ?? '';
   const memory = await readMemory(replacementsFolder(), account, envelope.id).catch(() => undefined);
   if (memory?.madeId !== undefined) {
     const made = await readQuietly(client, memory.madeId, signal);
@@ -35,7 +35,7 @@ export async function successorOf(
 }
 
 async function inIndex(id: string, context: Context): Promise<Envelope | undefined> {
-  if ((await context.index()) === undefined) return undefined;
+  if ((await context.session.index()) === undefined) return undefined;
   const { envelopes } = await searchEnvelopes({ search: id }, { cached: true }, context);
   for await (const one of envelopes) if (replacedBy(one) === id && !isVoid(one)) return one;
   return undefined;

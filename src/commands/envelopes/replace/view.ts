@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
+import type { Context } from '../../../cli/context.ts';
 import { sameCommand } from '../../../cli/rerun.ts';
 import type { NewEnvelope } from '../../../envelopes/create.ts';
 import type { Plan, Replaced } from '../../../envelopes/replace/replace.ts';
@@ -116,7 +117,7 @@ export function wasDone(old: Envelope, made: Envelope): string {
 /** Both, and the next command. In a pipe: id and status of each; quiet: the new one's id alone. */
 export function renderReplaced(
   { old, new: made }: Replaced,
-  terminal: Terminal,
+  { terminal, session }: Context,
   { quiet }: { quiet: boolean },
 ): string {
   const id = safeLine(made.id);
@@ -133,7 +134,7 @@ export function renderReplaced(
     ? `Made ${terminal.style('bold', id)} in place of ${safeLine(old.id)} (${shown(was)}): ${shown(is)}`
     : `Replaced ${safeLine(old.id)} (${shown(was)}) by ${terminal.style('bold', id)}: ${shown(is)}`;
   const next = isDraft
-    ? `Cancel the one and send the other:  ${sameCommand({ own: ['--draft'] })}`
+    ? `Cancel the one and send the other:  ${sameCommand(session.words, { own: ['--draft'] })}`
     : `Follow it:  ${command('envelopes', 'watch', made.id)}`;
   return `${head}${safeLine(people.length > 0 ? `, for ${listed(people)}` : '')}\n${terminal.style('dim', next)}\n`;
 }

@@ -40,13 +40,14 @@ export default class EnvelopesSummary extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(EnvelopesSummary);
     const context = this.context(flags);
-    const now = () => context.now();
-    const options = { now, soonMs: flags.soon, most: flags.most, signal: context.signal };
-    const summary = await summarize(await context.client(), selectionOf(flags), options);
-    if (flags.html !== undefined) await writeNewFile(flags.html, summaryPage(summary, now()), true, context);
+    const now = () => context.session.now();
+    const options = { now, soonMs: flags.soon, most: flags.most, signal: context.interrupt.signal };
+    const summary = await summarize(await context.session.client(), selectionOf(flags), options);
+    if (flags.html !== undefined)
+      await writeNewFile(flags.html, summaryPage(summary, now()), true, context.terminal);
 
     if (flags.quiet) return writeIds(namedIn(summary), context.terminal);
-    if (context.json) return writeJson(summary, context.terminal);
+    if (context.terminal.json) return writeJson(summary, context.terminal);
     await context.terminal.out(renderSummary(summary, context.terminal, now()));
   }
 }

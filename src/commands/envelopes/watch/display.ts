@@ -1,5 +1,6 @@
 import type { Context } from '../../../cli/context.ts';
 import { reportOf } from '../../../cli/report.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { type Change, isOver } from '../../../envelopes/watch/watch.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { openLiveScreen } from '../../../output/live-screen.ts';
@@ -35,31 +36,32 @@ const GATHER_MS = 40;
 
 /** The right show for these context. */
 export function openShow(options: ShowOptions, context: Context): Promise<WatchShow> {
-  const { terminal, json } = context;
+  const { terminal } = context;
+  const { json } = terminal;
   if (json) return Promise.resolve(jsonShow(context));
   const isLive = terminal.outIsTty && !terminal.still && Boolean(process.stdout.columns);
-  return isLive ? Promise.resolve(liveShow(options, context)) : lineShow(options, context);
+  return isLive ? Promise.resolve(liveShow(options, context)) : lineShow(options, context.terminal);
 }
 
 function jsonShow(context: Context): WatchShow {
-  const at = () => new Date(context.now()).toISOString();
+  const at = () => new Date(context.session.now()).toISOString();
   return {
-    change: (change) => context.jsonLine(change),
+    change: (change) => context.terminal.jsonLine(change),
     gone: (envelopeId, from, error) => {
       const line = { at: at(), envelopeId, from, to: null, signer: null, envelope: null };
-      return context.jsonLine({ ...line, error: reportOf(error) });
+      return context.terminal.jsonLine({ ...line, error: reportOf(error) });
     },
-    say: (text) => context.notice(text),
-    away: (text) => context.notice(text ?? BACK),
+    say: (text) => context.terminal.notice(text),
+    away: (text) => context.terminal.notice(text ?? BACK),
     close: () => Promise.resolve(),
   };
 }
 
-async function lineShow(options: ShowOptions, context: Context): Promise<WatchShow> {
-  const spinner = await startSpinner(options.title, context.terminal);
-  const notice = (text: string) => spinner.aside(() => context.notice(text));
+async function lineShow(options: ShowOptions, terminal: CommandTerminal): Promise<WatchShow> {
+  const spinner = await startSpinner(options.title, terminal);
+  const notice = (text: string) => spinner.aside(() => terminal.notice(text));
   return {
-    change: (change) => spinner.aside(() => context.terminal.out(renderChange(change, context.terminal))),
+    change: (change) => spinner.aside(() => terminal.out(renderChange(change, terminal))),
     gone: (id, _, error) => notice(`${id}: ${sentenceOf(error)}`),
     say: notice,
     away: (text) => notice(text ?? BACK),
@@ -71,7 +73,8 @@ async function lineShow(options: ShowOptions, context: Context): Promise<WatchSh
 }
 
 function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchShow {
-  const { signal, terminal } = context;
+  const { terminal } = context;
+  const { signal } = context.interrupt;
   const table = new WatchTable(ids, title);
   const said: string[] = [];
   let away: string | undefined;
@@ -85,7 +88,7 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
     clearTimeout(planned);
     planned = undefined;
     const { columns, rows } = screen;
-    screen.draw(table.frame({ ...terminal, columns }, rows, context.now(), foot(columns)));
+    screen.draw(table.frame({ ...terminal, columns }, rows, context.session.now(), foot(columns)));
   };
   const screen = openLiveScreen(process.stdout, draw);
   const redraw = setInterval(draw, REDRAW_MS).unref();
@@ -100,7 +103,7 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
     planned ??= setTimeout(draw, GATHER_MS);
   };
   const say = (text: string) => {
-    said.push(context.redactor.redact(text));
+    said.push(context.terminal.redactor.redact(text));
     if (said.length > KEPT_SAYINGS) said.shift();
     soon();
   };
@@ -111,7 +114,7 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
       soon();
     },
     gone(id, _, error) {
-      table.gone(id, new Date(context.now()).toISOString());
+      table.gone(id, new Date(context.session.now()).toISOString());
       say(`${id}: ${sentenceOf(error)}`);
     },
     say,
@@ -122,8 +125,8 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
     async close() {
       leave();
       signal.removeEventListener('abort', leave);
-      await terminal.out(table.final(terminal, screen.rows, context.now()));
-      for (const text of said) context.notice(text);
+      await terminal.out(table.final(terminal, screen.rows, context.session.now()));
+      for (const text of said) context.terminal.notice(text);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Pacing } from '../../../cli/context.ts';
+import type { Pacing } from '../../../cli/session.ts';
 import { durationInWords } from '../../../kernel/duration.ts';
 import { WaitTimeoutError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';

@@ -46,7 +46,7 @@ export async function watchToTheEnd(
   preferLowMemory();
   const ids = await readSubject(words, flags);
   const { status: discover, until = ['COMPLETED'], interval } = flags;
-  const client = await context.client(WATCH_PACING);
+  const client = await context.session.client(WATCH_PACING);
   const deadline = deadlineAfter(flags.timeout, [
     ...words,
     ...(discover ? ['--status', discover.join(',')] : []),
@@ -61,7 +61,7 @@ export async function watchToTheEnd(
       discover,
       endless: discover !== undefined && flags.until === undefined,
       wakeups: wakeups(context, over.signal),
-      signal: AbortSignal.any([context.signal, deadline.signal]),
+      signal: AbortSignal.any([context.interrupt.signal, deadline.signal]),
     });
     for await (const event of events) await watching.take(event);
   } finally {
@@ -74,7 +74,10 @@ export async function watchToTheEnd(
 }
 
 /** The envelopes that a listener on this machine hears of. */
-async function* wakeups({ clock }: Context, signal: AbortSignal): AsyncGenerator<Wakeup, void, undefined> {
+async function* wakeups(
+  { session: { clock } }: Context,
+  signal: AbortSignal,
+): AsyncGenerator<Wakeup, void, undefined> {
   for await (const { envelopeId } of followEvents(eventsDir(), { clock, signal }))
     if (envelopeId !== null) yield { envelopeId };
 }
@@ -119,8 +122,9 @@ class Watching {
     this.#single = wanted.single;
     this.#client = wanted.client;
     this.#context = context;
-    const { signal, terminal } = context;
-    const options = { signal, showsOutput: terminal.outIsTty && !context.json };
+    const { terminal } = context;
+    const { signal } = context.interrupt;
+    const options = { signal, showsOutput: terminal.outIsTty && !context.terminal.json };
     if (flags.exec !== undefined)
       this.#command = new ReachedCommand(flags.exec, (text) => show.say(text), options);
     if (flags.notify) this.#notifier = new Notifier(context);

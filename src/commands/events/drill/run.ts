@@ -19,16 +19,19 @@ export interface DrillFlags {
  * @throws PartialError where it did wrong, NetworkError when nobody listens.
  */
 export async function drillReceiver(flags: DrillFlags, context: Context): Promise<void> {
-  const { clock, signal, json, terminal } = context;
+  const { terminal } = context;
+  const { json } = terminal;
+  const { signal } = context.interrupt;
+  const { clock } = context.session;
   const url = targetUrl(flags.to);
   const events = [...(eventNames(flags.events) ?? EVENTS)];
-  const secret = (await readWebhookSecret(flags['secret-file'], flags.to, context, true)) ?? '';
+  const secret = (await readWebhookSecret(flags['secret-file'], flags.to, context.terminal, true)) ?? '';
   const results: CheckResult[] = [];
   const checks = drill({ url, secret, events, clock, signal });
-  const next = () => context.waiting(`Waiting for ${new URL(url).host}`, () => checks.next());
+  const next = () => context.terminal.waiting(`Waiting for ${new URL(url).host}`, () => checks.next());
   for (let step = await next(); step.done !== true; step = await next()) {
     results.push(step.value);
-    await (json ? context.jsonLine(step.value) : terminal.out(drillLine(step.value, terminal)));
+    await (json ? context.terminal.jsonLine(step.value) : terminal.out(drillLine(step.value, terminal)));
   }
   const wrong = results.filter(({ ok }) => !ok).map(({ check }) => check);
   if (wrong.length > 0)

@@ -21,14 +21,14 @@ const DEFAULT_GRACE_MS = 60_000;
  * @throws PartialError when they do.
  */
 export async function reportGaps(flags: GapFlags, context: Context): Promise<void> {
-  const now = context.clock.now();
-  const { envelopes } = await context.client();
+  const now = context.session.clock.now();
+  const { envelopes } = await context.session.client();
   const { gaps, checked } = await findGaps(envelopes, eventsDir(), {
     since: flags.since?.(now) ?? now - DEFAULT_SPAN_MS,
     now,
     graceMs: flags.grace ?? DEFAULT_GRACE_MS,
     webhookUrl: flags['webhook-url'],
-    signal: context.signal,
+    signal: context.interrupt.signal,
   });
   await writeList(gaps, gapList(now), flags, context.terminal);
   if (gaps.length === 0) return;

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
-import { signals } from '../../../cli/boot/process.ts';
 import type { Context } from '../../../cli/context.ts';
-import { stoppedBy } from '../../../cli/signals.ts';
+import { stoppedBy } from '../../../cli/interrupt.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { diskReason } from '../../../kernel/files/disk-reason.ts';
 import { temporaryFolder } from '../../../kernel/files/temporary-folder.ts';
@@ -24,26 +23,28 @@ export async function runInSandbox(
   { seed }: { seed?: string | undefined },
   context: Context,
 ): Promise<void> {
+  const { terminal, interrupt } = context;
   const { startSandbox } = await import('../../../sandbox/index.ts');
-  const read = seed === undefined ? undefined : await readSeedFile(seed, context);
+  const read = seed === undefined ? undefined : await readSeedFile(seed, context.terminal);
   const { path: dataDir, remove } = await temporaryFolder('esign-sandbox-');
   let sandbox: Sandbox | undefined;
   let child: ChildProcess | undefined;
   // Where the process has to end before this one could clear away.
-  const forget = signals.lastWords(() => {
+  const forget = interrupt.lastWords(() => {
     endAll(child);
     rmSync(dataDir, { recursive: true, force: true });
     return '';
   });
   try {
     const options = { dataDir, host: '127.0.0.1', port: 0, seed: read };
-    sandbox = await context.waiting('Starting the sandbox', () => startSandbox(options));
-    context.signal.throwIfAborted();
+    sandbox = await terminal.waiting('Starting the sandbox', () => startSandbox(options));
+    interrupt.signal.throwIfAborted();
     // From here on the terminal is the command's.
     waitingSign.hold();
     child = start(command, sandbox);
-    const { code, signal } = await endOf(child, command, context.signal);
-    if (signal !== null && PASSED_ON.includes(signal) && !context.signal.aborted) signals.interrupt(signal);
+    const { code, signal } = await endOf(child, command, interrupt.signal);
+    if (signal !== null && PASSED_ON.includes(signal) && !interrupt.signal.aborted)
+      interrupt.interrupt(signal);
     process.exitCode = code ?? 128 + constants.signals[signal ?? 'SIGKILL'];
   } finally {
     endAll(child);

@@ -25,10 +25,12 @@ export default class SandboxMails extends EsignCommand {
     const { flags } = await this.parse(SandboxMails);
     const context = this.context(flags);
     const mails = await readMails(flags, context);
-    const { terminal, json } = context;
+    const { terminal } = context;
+    const { json } = terminal;
     const isForPerson =
       terminal.outIsTty && !json && !flags.csv && !flags.quiet && flags.fields === undefined;
-    if (isForPerson && mails.length > 0) return terminal.out(renderMails(mails, terminal, context.now()));
-    await writeList(mails, mailList(context.now()), flags, context.terminal);
+    if (isForPerson && mails.length > 0)
+      return terminal.out(renderMails(mails, terminal, context.session.now()));
+    await writeList(mails, mailList(context.session.now()), flags, context.terminal);
   }
 }

@@ -21,16 +21,19 @@ export interface MailFlags {
  */
 export async function readMails(
   { to, envelope, wait }: MailFlags,
-  context: { sandbox: () => Promise<Pick<SandboxControl, 'mails'>>; signal: AbortSignal },
+  context: {
+    session: { sandbox(): Promise<Pick<SandboxControl, 'mails'>> };
+    interrupt: { signal: AbortSignal };
+  },
 ): Promise<SandboxMail[]> {
-  const sandbox = await context.sandbox();
+  const sandbox = await context.session.sandbox();
   const filter = { to, envelopeId: envelope };
-  if (wait === undefined) return sandbox.mails(filter, context.signal);
+  if (wait === undefined) return sandbox.mails(filter, context.interrupt.signal);
   const until = performance.now() + wait;
   for (;;) {
     const left = Math.max(0, Math.round(until - performance.now()));
     const waitMs = Math.min(left, WAIT_AT_ONCE_MS);
-    const mails = await sandbox.mails({ ...filter, waitMs }, context.signal);
+    const mails = await sandbox.mails({ ...filter, waitMs }, context.interrupt.signal);
     if (mails.length > 0) return mails;
     if (left <= waitMs) break;
   }

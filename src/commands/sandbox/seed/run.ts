@@ -12,15 +12,18 @@ import { readSeedFile } from '../seed-file.ts';
  * @throws UsageError that names line and field of each mistake.
  */
 export async function seedSandbox(path: string, context: Context): Promise<void> {
-  const { seed, pdfs, mistakes } = await readSeedFile(path, context);
+  const { seed, pdfs, mistakes } = await readSeedFile(path, context.terminal);
   const templates = seed.templates?.map((one) => {
     const pdf = pdfs.get(one.id);
     return pdf === undefined ? one : { ...one, pdf: Buffer.from(pdf).toString('base64') };
   });
-  const sandbox = await context.sandbox();
+  const sandbox = await context.session.sandbox();
   try {
-    const result = await sandbox.seed({ ...seed, ...(templates ? { templates } : {}) }, context.signal);
-    if (context.json) return await writeJson(result, context.terminal);
+    const result = await sandbox.seed(
+      { ...seed, ...(templates ? { templates } : {}) },
+      context.interrupt.signal,
+    );
+    if (context.terminal.json) return await writeJson(result, context.terminal);
     await context.terminal.out(inWords(result));
   } catch (error) {
     throw error instanceof ServiceError && error.details ? mistakes(error.details) : error;

@@ -23,10 +23,10 @@ export async function runSnapshot(
     throw new UsageError('`snapshot list` takes no name: it lists all of them.', {
       hint: 'Leave out the name.',
     });
-  const sandbox = await context.sandbox();
+  const sandbox = await context.session.sandbox();
   if (name === undefined)
     return writeList(
-      await sandbox.snapshots(context.signal),
+      await sandbox.snapshots(context.interrupt.signal),
       snapshotList(Date.now()),
       format,
       context.terminal,
@@ -40,7 +40,9 @@ async function act(
   { sandbox, quiet }: { sandbox: SandboxControl; quiet: boolean | undefined },
   context: Context,
 ): Promise<void> {
-  const { json, signal, terminal } = context;
+  const { terminal } = context;
+  const { json } = terminal;
+  const { signal } = context.interrupt;
   if (action === 'remove') {
     await sandbox.removeSnapshot(name, signal);
     if (quiet) return writeIds([name], terminal);

@@ -3,7 +3,8 @@ import { isLoopback } from '../../../api/base-url.ts';
 import type { Context } from '../../../cli/context.ts';
 import { readJsonObject } from '../../../cli/input/files.ts';
 import { readPairs } from '../../../cli/input/pairs.ts';
-import { untilAborted } from '../../../cli/signals.ts';
+import { untilAborted } from '../../../cli/interrupt.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { configDir, stateDir } from '../../../kernel/files/paths.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../kernel/files/temporary-folder.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
@@ -36,7 +37,7 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
   const { startSandbox } = await import('../../../sandbox/index.ts');
   const choices = readPairs(flags.choice, 'choice');
   const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
-  const seed = flags.seed === undefined ? undefined : await readSeedFile(flags.seed, context);
+  const seed = flags.seed === undefined ? undefined : await readSeedFile(flags.seed, context.terminal);
   const temporary = flags.ephemeral ? await temporaryFolder('esign-sandbox-') : undefined;
   const folder = dataFolder(flags, temporary);
   let sandbox: Sandbox | undefined;
@@ -51,21 +52,21 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
       choices,
       faults,
       seed,
-      tell: (line: string) => context.notice(line),
+      tell: (line: string) => context.terminal.notice(line),
     };
-    sandbox = await context.waiting('Starting the sandbox', () => startSandbox(options));
+    sandbox = await context.terminal.waiting('Starting the sandbox', () => startSandbox(options));
     // Only now: reading a large state would take twice as long.
     preferLowMemory();
     const saved = flags['save-profile'] ? await saveProfile(sandbox, flags.ephemeral) : undefined;
-    await announce(sandbox, { current: saved?.current, host: flags.host }, context);
-    await untilAborted(context.signal);
+    await announce(sandbox, { current: saved?.current, host: flags.host }, context.terminal);
+    await untilAborted(context.interrupt.signal);
     if (saved && flags.ephemeral) await dropProfile(sandbox, saved.before);
   } finally {
     await sandbox?.close();
     await temporary?.remove();
   }
-  if (!context.json)
-    context.notice(
+  if (!context.terminal.json)
+    context.terminal.notice(
       flags.ephemeral ? 'Stopped; everything is forgotten.' : `Stopped. The state is kept in ${folder}.`,
     );
 }
@@ -105,14 +106,14 @@ async function dropProfile({ apiKey }: Sandbox, before: Profile | undefined): Pr
 async function announce(
   sandbox: Sandbox,
   facts: { current: string | undefined; host: string },
-  context: Context,
+  terminal: CommandTerminal,
 ): Promise<void> {
   const { close: _close, control: _control, keys, ...ready } = sandbox;
   const bound = facts.host.includes(':') ? `[${facts.host}]` : facts.host;
   if (!isLoopback(new URL(`http://${bound}`))) {
-    context.notice(`Bound to ${facts.host}: others on the network can reach this sandbox.`);
+    terminal.notice(`Bound to ${facts.host}: others on the network can reach this sandbox.`);
   }
-  if (context.json)
-    return writeJsonLine({ type: 'ready', ...ready, ...(keys.length > 0 ? { keys } : {}) }, context.terminal);
-  context.terminal.err(renderSandbox(ready, facts.current, context.terminal));
+  if (terminal.json)
+    return writeJsonLine({ type: 'ready', ...ready, ...(keys.length > 0 ? { keys } : {}) }, terminal);
+  terminal.err(renderSandbox(ready, facts.current, terminal));
 }

@@ -13,8 +13,8 @@ export function scopeOf({ baseUrl, profileName, apiKey }: Settings): Scope | und
   return { baseUrl: baseUrl.value, profile: profileName?.value, apiKey: apiKey.value };
 }
 
-/** What a run has seen, and whose it is. */
-export interface Noted {
+/** What the service returned in this run, and for which account. */
+export interface Seen {
   recents: Recents;
   scope: Scope | undefined;
   /** Takes what is read of envelopes into the index; undefined where none is kept. */
@@ -28,7 +28,7 @@ export function indexScopeOf(settings: Settings, env = process.env): IndexScope 
 }
 
 /** What is asked when an id does not exist; what it needs is loaded only then. */
-export function meantIn(client: () => Promise<Client>, { scope }: Noted): FindMeant {
+export function meantIn(client: () => Promise<Client>, { scope }: Seen): FindMeant {
   let asking: Promise<FindMeant> | undefined;
   const load = async () => {
     const [{ findMeantIn }, { cacheFile, readRecent }] = await Promise.all([
@@ -44,8 +44,8 @@ export function meantIn(client: () => Promise<Client>, { scope }: Noted): FindMe
   };
 }
 
-/** Keeps what the run has seen. A cache or an index that can't be written is no one's trouble. */
-export async function keepNoted({ recents, scope, feed }: Noted): Promise<void> {
+/** Stores what the run has seen. Failing to write a cache or an index is not reported. */
+export async function keepSeen({ recents, scope, feed }: Seen): Promise<void> {
   await feed?.settle().catch(() => undefined);
   // Where no index is kept, no subjects for completion are either.
   if (feed === undefined) recents.envelopes.clear();

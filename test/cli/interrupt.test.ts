@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { watchSignals } from '../../src/cli/signals.ts';
+import { watchSignals } from '../../src/cli/interrupt.ts';
 
 it.each([
   ['linux', 'SIGINT', 'raised SIGINT'],

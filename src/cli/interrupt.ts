@@ -17,7 +17,8 @@ const SAME_PRESS_MS = 500;
 /** How long a clean stop may take before the signal wins. */
 const GRACE_MS = 15_000;
 
-export interface Signals {
+/** How a run is stopped: by Ctrl-C, another signal, or a reason of its own. */
+export interface Interrupt {
   signal: AbortSignal;
   /**
    * Told by whoever has something under way that must not end without a word: `say` writes it when the process must end
@@ -61,7 +62,7 @@ function flush(done: () => void): void {
  * Turns the first signal into an abort, so that work ends cleanly; a second one ends the process at once.
  * `finish` raises the signal again after the clean stop: a shell script that called us stops, too.
  */
-export function watchSignals(ending: Ending = OWN): Signals {
+export function watchSignals(ending: Ending = OWN): Interrupt {
   const controller = new AbortController();
   const words = new Set<(exitCode: number) => string>();
   let firstAt = 0;

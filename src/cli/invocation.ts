@@ -1,0 +1,44 @@
+import { createRecents } from '../completion/recent.ts';
+import { secretsOf } from '../kernel/process/child-environment.ts';
+import { createRedactor, type Redactor } from '../kernel/redaction.ts';
+import type { Seen } from './boot/seen.ts';
+import { StandardOutput } from './boot/standard-output.ts';
+import { type Interrupt, watchSignals } from './interrupt.ts';
+
+/** One run of the program. `main` creates it; commands get its parts through their context. */
+export interface Invocation {
+  /** The arguments after `esign`. */
+  words: readonly string[];
+  /** Every secret of this run is added before it is used. */
+  redactor: Redactor;
+  interrupt: Interrupt;
+  output: StandardOutput;
+  /** What the service returned in this run, for completion and the index. */
+  seen: Seen;
+}
+
+export function createInvocation(words: readonly string[]): Invocation {
+  const interrupt = watchSignals();
+  return {
+    words,
+    redactor: createRedactor(secretsOf(process.env)),
+    interrupt,
+    output: new StandardOutput(interrupt),
+    seen: { recents: createRecents(), scope: undefined, feed: undefined },
+  };
+}
+
+/** oclif's constructor of a command takes a config and nothing else. */
+const byConfig = new WeakMap<object, Invocation>();
+
+export function bindInvocation<T extends object>(config: T, invocation: Invocation): T {
+  byConfig.set(config, invocation);
+  return config;
+}
+
+/** @throws Error for a config that `bindInvocation` has not seen. */
+export function invocationOf(config: object): Invocation {
+  const invocation = byConfig.get(config);
+  if (invocation === undefined) throw new Error('The command was started without an invocation.');
+  return invocation;
+}

@@ -1,0 +1,217 @@
+import { join } from 'node:path';
+import type { Client } from '../api/client.ts';
+import { ServiceClock } from '../api/service-clock.ts';
+import type { FindMeant } from '../api/subject.ts';
+import { noting } from '../completion/recent.ts';
+import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
+import type { EnvelopeIndex } from '../envelope-index/envelope-index.ts';
+import { Feed } from '../envelope-index/feed.ts';
+import { observed } from '../envelope-index/observed.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { sentenceOf } from '../kernel/errors.ts';
+import { configDir, stateDir } from '../kernel/files/paths.ts';
+import { startCountdown } from '../output/countdown.ts';
+import { presentKey } from '../profiles/key-place.ts';
+import type { Profile } from '../profiles/profile.ts';
+import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
+import { readProfiles } from '../profiles/store.ts';
+import type { SandboxControl } from '../sandbox-control/control.ts';
+import { indexScopeOf, meantIn, scopeOf } from './boot/seen.ts';
+import { type Traced, traceText } from './boot/trace.ts';
+import type { Invocation } from './invocation.ts';
+import type { CommandTerminal } from './terminal.ts';
+
+export interface SessionFlags {
+  profile?: string | undefined;
+  'base-url'?: string | undefined;
+  timeout?: string | undefined;
+  'no-wait'?: boolean;
+  debug?: boolean;
+}
+
+/** How a client treats the rate window of its key. */
+export interface Pacing {
+  /** The part of the window, 0 to 1, that is left for others. */
+  reserve?: number;
+  /** The longest wait for a new window, in ms; --no-wait makes it 0. */
+  maxWaitMs?: number;
+  /** How long a write that was sent may take after Ctrl-C, in ms (default 2,000). */
+  graceMs?: number;
+  /** Called for each wait, instead of showing it on the terminal. */
+  onWait?: (wait: { ms: number; error: Error }) => void;
+}
+
+/** How long the reply to a write is waited for once the command is to stop, in ms. */
+const REPLY_GRACE_MS = 2_000;
+
+/** Shorter waits need no countdown, in ms. */
+const SHORT_MS = 1_000;
+
+/** The account a command works with: its settings, the client, the bucket, and the index. Each is created on first use. */
+export class Session {
+  readonly clock: Clock = systemClock;
+  /** The version of esign. */
+  readonly version: string;
+  /** The arguments after `esign`. */
+  readonly words: readonly string[];
+  readonly #flags: SessionFlags;
+  readonly #invocation: Invocation;
+  readonly #terminal: CommandTerminal;
+  readonly #serviceClock = new ServiceClock(this.clock);
+  #resolved: Promise<Settings> | undefined;
+  #connected: Promise<Client> | undefined;
+  #countsDown = false;
+
+  constructor(
+    flags: SessionFlags,
+    { version, invocation, terminal }: { version: string; invocation: Invocation; terminal: CommandTerminal },
+  ) {
+    this.#flags = flags;
+    this.#invocation = invocation;
+    this.#terminal = terminal;
+    this.version = version;
+    this.words = invocation.words;
+  }
+
+  /** The service's time, by which its envelopes age; the machine's until a reply has told it. */
+  now(): number {
+    return this.#serviceClock.now();
+  }
+
+  /** Where this run works: flag before environment before profile before default. */
+  settings(options: { fallbackProfile?: string } = {}): Promise<Settings> {
+    this.#resolved ??= this.#resolve(options.fallbackProfile);
+    return this.#resolved;
+  }
+
+  async #resolve(fallbackProfile: string | undefined): Promise<Settings> {
+    const { env } = process;
+    const selfSufficient =
+      env.ESIGN_BASE_URL && env.ESIGN_API_KEY && !env.ESIGN_PROFILE && !this.#flags.profile;
+    const store = selfSufficient ? { current: undefined, profiles: {} } : readProfiles(configDir());
+    const settings = resolveSettings({
+      flags: { profile: this.#flags.profile, baseUrl: this.#flags['base-url'], timeout: this.#flags.timeout },
+      env,
+      store,
+      fallbackProfile,
+    });
+    const { redactor } = this.#invocation;
+    redactor.add(settings.apiKey?.kind === 'key' ? settings.apiKey.value : undefined);
+    redactor.add(settings.storage.secretAccessKey);
+    return settings;
+  }
+
+  /** Returns the client of the service. A caller with a pacing gets a client of its own. */
+  client(pacing?: Pacing): Promise<Client> {
+    if (pacing !== undefined) return this.#connect(pacing);
+    this.#connected ??= this.#connect({});
+    return this.#connected;
+  }
+
+  async #connect(pacing: Pacing): Promise<Client> {
+    const settings = await this.settings();
+    const { baseUrl, apiKey } = requireConnection(settings);
+    const { seen } = this.#invocation;
+    seen.scope = scopeOf(settings);
+    const client = await this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
+      ...pacing,
+      windowFolder: join(stateDir(), 'rate'),
+      findMeant: meantIn(() => this.client(), seen),
+    });
+    const scope = indexScopeOf(settings);
+    if (scope === undefined) return observed(client, [noting(seen.recents)]);
+    seen.feed ??= new Feed(stateDir(), scope);
+    return observed(client, [seen.feed, noting(seen.recents)]);
+  }
+
+  /** Returns the local index of envelopes; undefined where it is turned off. */
+  async index(): Promise<EnvelopeIndex | undefined> {
+    const scope = indexScopeOf(await this.settings());
+    const client = await this.client();
+    const { feed } = this.#invocation.seen;
+    if (scope === undefined || feed === undefined) return undefined;
+    const { EnvelopeIndex } = await import('../envelope-index/envelope-index.ts');
+    return new EnvelopeIndex(stateDir(), scope, { feed, client });
+  }
+
+  /** The profile's bucket; whoever opens it closes it. */
+  async bucket(): Promise<Bucket> {
+    const { storage, timeoutMs } = await this.settings();
+    const { openBucket } = await import('../documents/bucket/bucket.ts');
+    const trace = (exchange: BucketExchange) =>
+      this.#trace({ ...exchange, rate: undefined, requestBody: undefined, replyBody: undefined });
+    return openBucket(storage, { timeoutMs: timeoutMs.value, trace: this.#flags.debug ? trace : undefined });
+  }
+
+  /** A client for a profile that is not the one in use, such as one about to be stored. */
+  clientOf(profile: Profile): Promise<Client> {
+    const settings = resolveSettings({
+      flags: { timeout: this.#flags.timeout, profile: 'given' },
+      env: { ESIGN_TIMEOUT: process.env.ESIGN_TIMEOUT },
+      store: { current: undefined, profiles: { given: profile } },
+    });
+    const { baseUrl, apiKey } = requireConnection(settings);
+    return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value);
+  }
+
+  /** The control plane of a running sandbox: its own profile, unless another one is named. */
+  async sandbox(): Promise<SandboxControl> {
+    const settings = await this.settings({ fallbackProfile: 'sandbox' });
+    const { baseUrl, apiKey } = requireConnection(settings);
+    const { controlUrl, sandboxControl } = await import('../sandbox-control/control.ts');
+    const client = await this.#clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value);
+    return sandboxControl(client.send);
+  }
+
+  async #clientFor(
+    baseUrl: string,
+    apiKey: NonNullable<Settings['apiKey']>,
+    timeoutMs: number,
+    options: Pacing & { windowFolder?: string; findMeant?: FindMeant } = {},
+  ): Promise<Client> {
+    const key = await presentKey(apiKey, this.#invocation.interrupt.signal);
+    this.#invocation.redactor.add(key);
+    const { createClient } = await import('../api/client.ts');
+    return createClient({
+      baseUrl,
+      apiKey: key,
+      timeoutMs,
+      userAgent: `esign-cli/${this.version}`,
+      clock: this.clock,
+      serviceClock: this.#serviceClock,
+      graceMs: REPLY_GRACE_MS,
+      onRequest: (reads) => this.#terminal.showWaiting(waitingText(reads, new URL(baseUrl).host)),
+      trace: this.#flags.debug ? (entry) => this.#trace(entry) : undefined,
+      onWait: ({ ms, error }) => this.#showWait(ms, error),
+      ...options,
+      ...(this.#flags['no-wait'] ? { maxWaitMs: 0 } : {}),
+    });
+  }
+
+  /** Shows one wait at a time: all requests of a run wait for the same window or service. */
+  #showWait(ms: number, error: Error): void {
+    const { redactor, interrupt } = this.#invocation;
+    const pause = () => this.clock.sleep(ms, interrupt.signal);
+    if (ms < SHORT_MS) {
+      this.#terminal.waiting(`Retrying: ${sentenceOf(error)}`, pause).catch(() => undefined);
+      return;
+    }
+    // With --json, stderr has only the error.
+    if (this.#terminal.json || this.#countsDown) return;
+    this.#countsDown = true;
+    const stop = startCountdown(redactor.redact(sentenceOf(error)), ms, this.#terminal);
+    const done = () => {
+      this.#countsDown = false;
+      stop();
+    };
+    pause().then(done, done);
+  }
+
+  #trace(entry: Traced): void {
+    this.#terminal.err(traceText(entry, (text) => this.#invocation.redactor.redact(text)));
+  }
+}
+
+function waitingText(reads: boolean, host: string): string {
+  return reads ? `Waiting for ${host}` : `Sent; waiting for the answer of ${host}`;
+}

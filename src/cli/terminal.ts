@@ -1,0 +1,72 @@
+import type { Redactor } from '../kernel/redaction.ts';
+import { jsonText } from '../output/json.ts';
+import { errColumns, processTerminal, type Terminal } from '../output/terminal.ts';
+import { paragraph, safeLine } from '../output/text.ts';
+import { waitingSign } from '../output/waiting-sign.ts';
+
+export interface TerminalFlags {
+  json?: boolean;
+  jsonl?: boolean;
+  'no-input'?: boolean;
+  'no-spinner'?: boolean;
+}
+
+/** The streams of a command, with what every command writes to them. */
+export interface CommandTerminal extends Terminal {
+  /** Results are written as JSON, and stderr has only the error. */
+  json: boolean;
+  redactor: Redactor;
+  /** Writes a line to stderr, also in a pipe. */
+  notice(text: string): void;
+  /** Writes one object of a stream as a line of JSON, without secrets. */
+  jsonLine(value: unknown): Promise<void>;
+  /** The terminal for output that repeats what the user entered, which may contain a secret. */
+  hidingSecrets(): Terminal;
+  /** Shows on a terminal that the command waits, after a short delay, until the returned function is called. */
+  showWaiting(text: string, options?: { atOnce?: boolean }): () => void;
+  /** Shows that the command waits while `work` runs. */
+  waiting<T>(text: string, work: () => Promise<T>, options?: { atOnce?: boolean }): Promise<T>;
+}
+
+/** Where results go that stdout does not take, and what must not be written. */
+interface TerminalParts {
+  redactor: Redactor;
+  output: { undelivered: ((text: string) => void) | undefined };
+}
+
+export function createTerminal(flags: TerminalFlags, { redactor, output }: TerminalParts): CommandTerminal {
+  const base = processTerminal({
+    noInput: flags['no-input'],
+    noSpinner: flags['no-spinner'],
+    undelivered: output.undelivered,
+  });
+  const json = (flags.json || flags.jsonl) ?? false;
+  const showWaiting: CommandTerminal['showWaiting'] = (text, { atOnce } = {}) => {
+    const { errIsTty, still, styleErr } = base;
+    // Some CI systems have a terminal without columns, where a line can't be redrawn.
+    if (!errIsTty || !process.stderr.columns || (still && json)) return () => undefined;
+    const paint = (frame: string) => styleErr('cyan', frame);
+    return waitingSign.begin({ text: safeLine(text), moves: !still, paint, atOnce });
+  };
+  const own: Omit<CommandTerminal, keyof Terminal> = {
+    json,
+    redactor,
+    notice: (text) => base.err(`${paragraph(redactor.redact(safeLine(text)), errColumns())}\n`),
+    jsonLine: (value) => base.out(redactor.redact(`${jsonText(value)}\n`)),
+    hidingSecrets: () => ({
+      ...base,
+      out: (text) => base.out(typeof text === 'string' ? redactor.redact(text) : text),
+    }),
+    showWaiting,
+    waiting: async (text, work, options) => {
+      const done = showWaiting(text, options);
+      try {
+        return await work();
+      } finally {
+        done();
+      }
+    },
+  };
+  // Assigned rather than spread: the columns of a terminal change with its size.
+  return Object.assign(base, own);
+}
