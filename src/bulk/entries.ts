@@ -37,6 +37,20 @@ const headSchema = z.object({
 /** What a run is: the first entry of its journal. */
 export type RunHead = z.infer<typeof headSchema>;
 
+/** What `--stop-if` can limit: a share of the envelopes that were sent; `failed`, of the rows that were tried. */
+export const STOP_SHARES = ['declined', 'failed', 'waiting'] as const;
+const stopLimitSchema = z.object({ share: z.enum(STOP_SHARES), above: z.number() });
+/** The next wave is not sent when a share (0 to 1) is above this. */
+export type StopLimit = z.infer<typeof stopLimitSchema>;
+
+const wavesSchema = z.object({
+  type: z.literal('waves'),
+  /** The last row of each wave, in order; that of the last wave is the last row of the run. */
+  ends: z.array(z.number()),
+  stopIf: z.array(stopLimitSchema),
+});
+export type Waves = z.infer<typeof wavesSchema>;
+
 const requestId = z.optional(z.string());
 /** Line in the file, hash of what is sent to whom, hash of the cells, and the row's own request id. */
 const rowKeysSchema = z.tuple([z.number(), z.string(), z.string(), z.nullable(z.string())]);
@@ -46,6 +60,13 @@ const entrySchema = z.discriminatedUnion('type', [
   headSchema,
   /** What identifies the rows, from row `from` on; written before the first request. */
   z.object({ type: z.literal('rows'), from: z.number(), rows: z.array(rowKeysSchema) }),
+  /**
+   * The rows are sent in waves, each by a process of its own. Written before the first request. An older esign does not know
+   * this entry and refuses the journal; otherwise it would send all rows.
+   */
+  wavesSchema,
+  /** A further wave begins; written before the first request for any of its rows. */
+  z.object({ type: z.literal('wave'), wave: z.number(), at: z.number() }),
   /** Another process continues the run. Until `looked`, drafts it creates may be second ones. */
   z.object({ type: z.literal('resumed'), at: z.number() }),
   /** The whole list was searched for envelopes of the rows that are not done. */

@@ -24,6 +24,8 @@ export interface RunDetails extends RunSummary {
   finishedAt: string | null;
   baseUrl: string;
   profile: string | null;
+  /** How many rows each wave has, and the wave that began last; null for a run without waves. */
+  waves: { current: number; sizes: number[] } | null;
   results: string;
   /** Envelopes next to the one that counts for their row. */
   seconds: SecondEnvelope[];
@@ -56,6 +58,7 @@ export async function detailsOf(root: string, id: string): Promise<RunDetails> {
     finishedAt: state.finishedAt === undefined ? null : new Date(state.finishedAt).toISOString(),
     baseUrl,
     profile,
+    waves: wavesOf(state),
     results: filesOf(root, id).results,
     seconds: [...state.seconds.values()],
   };
@@ -90,4 +93,10 @@ export async function* summaries(
 /** The run that was begun last. */
 export async function lastRun(root: string): Promise<string | undefined> {
   return (await runIds(root))[0];
+}
+
+function wavesOf({ waves, wave }: RunState): RunDetails['waves'] {
+  if (waves === undefined) return null;
+  const { ends } = waves;
+  return { current: wave, sizes: ends.map((end, index) => end - (ends[index - 1] ?? 0)) };
 }

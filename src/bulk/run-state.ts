@@ -1,4 +1,4 @@
-import type { Entry, RowError, RunHead } from './entries.ts';
+import type { Entry, RowError, RunHead, Waves } from './entries.ts';
 
 /**
  * The state of a row. `maybe`: it was requested, and the outcome is unknown. `existing`: an earlier run created its
@@ -18,6 +18,10 @@ export interface SecondEnvelope {
 export class RunState {
   readonly head: RunHead;
   finishedAt: number | undefined;
+  /** How the rows are divided into waves; undefined where all are sent in one go. */
+  waves: Waves | undefined;
+  /** The wave that began last, counted from 1. */
+  wave = 1;
   /** Some rows were created again while an earlier envelope of theirs could still turn up. */
   mayTurnUp = false;
   /** Envelopes that exist next to the one that counts, by id. */
@@ -50,6 +54,12 @@ export class RunState {
     switch (entry.type) {
       case 'rows':
         for (const [index, [line]] of entry.rows.entries()) this.#lines[entry.from + index] = line;
+        break;
+      case 'waves':
+        this.waves = entry;
+        break;
+      case 'wave':
+        this.wave = entry.wave;
         break;
       case 'creating':
         this.#announced.push(entry);
@@ -126,6 +136,39 @@ export class RunState {
   *rows(state: RowState): Generator<number, void, undefined> {
     const wanted = STATES.indexOf(state);
     for (let row = 1; row <= this.head.total; row++) if (this.#states[row] === wanted) yield row;
+  }
+
+  /** The last row of the wave that began last: no row after it is created or sent. */
+  get lastBegun(): number {
+    return this.waves?.ends[this.wave - 1] ?? this.head.total;
+  }
+
+  /** How many rows of the waves that have begun are in one of these states. */
+  countBegun(...states: RowState[]): number {
+    if (this.lastBegun === this.head.total) return states.reduce((sum, state) => sum + this.count(state), 0);
+    const wanted = new Set(states.map((state) => STATES.indexOf(state)));
+    let count = 0;
+    for (let row = 1; row <= this.lastBegun; row++) if (wanted.has(this.#states[row] ?? 0)) count++;
+    return count;
+  }
+
+  /** The wave that comes next; undefined where none is left, or the one that began last is not done. */
+  get nextWave(): number | undefined {
+    const isLast = this.wave >= (this.waves?.ends.length ?? 1);
+    return isLast || !this.areBegunSettled ? undefined : this.wave + 1;
+  }
+
+  /** How many rows of the wave that began last have failed. */
+  get failedInWave(): number {
+    const first = (this.waves?.ends[this.wave - 2] ?? 0) + 1;
+    let count = 0;
+    for (let row = first; row <= this.lastBegun; row++) if (this.of(row) === 'failed') count++;
+    return count;
+  }
+
+  /** True when no row of the waves that have begun needs more work. */
+  get areBegunSettled(): boolean {
+    return this.countBegun('pending', 'maybe', 'created') === 0;
   }
 
   /** Where a row begins in its file; undefined for runs of 0.2. */

@@ -12,8 +12,12 @@ import type { BulkRow } from './rows/row.ts';
 import type { OpenRun } from './runs.ts';
 import { type RunOptions, Session } from './session.ts';
 
-/** How a run's work ended; `interrupted` and `stopped` can be resumed. */
-export type Ending = { kind: 'finished' } | { kind: 'interrupted' } | { kind: 'stopped'; error: Error };
+/** How a run's work ended; all but `finished` can be resumed. `wave`: further waves are left. */
+export type Ending =
+  | { kind: 'finished' }
+  | { kind: 'wave' }
+  | { kind: 'interrupted' }
+  | { kind: 'stopped'; error: Error };
 
 /** Rows announced in the journal together, before the first request for any of them. */
 const ANNOUNCED = 64;
@@ -23,7 +27,7 @@ const ROWS_PER_REQUEST = 4;
 const ROUNDS = 10;
 
 /**
- * Works on a run until all its rows are settled or something ends it. Every request that writes is announced
+ * Works on a run until all rows of the waves that have begun are settled or something ends it. Every request that writes is announced
  * in the journal before it is made; no create is repeated while its outcome is unknown.
  */
 export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Ending> {
@@ -45,7 +49,8 @@ export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Endi
     options.signal.removeEventListener('abort', onAbort);
     session.end();
   }
-  return complete ? finish(session) : leave(session);
+  if (!complete) return leave(session);
+  return run.state.settled === run.state.head.total ? finish(session) : endWave(session);
 }
 
 async function rounds(session: Session): Promise<void> {
@@ -56,12 +61,12 @@ async function rounds(session: Session): Promise<void> {
     if (session.isClosed() || isSettled(session)) break;
     // A second draft emails nobody; a second envelope that is sent immediately would.
     await settleDoubtful(session, { again: !isSentAtOnce });
-    if (state.count('pending') + state.count('created') === 0) break;
+    if (state.countBegun('pending', 'created') === 0) break;
   }
 }
 
 function isSettled({ run: { state } }: Session): boolean {
-  return state.settled === state.head.total;
+  return state.areBegunSettled;
 }
 
 /** Works on every row that is neither settled nor in doubt. */
@@ -128,7 +133,7 @@ async function announce(
   const rows: BulkRow[] = [];
   while (rows.length < ANNOUNCED) {
     const next = await plan.next();
-    if (next.done) break;
+    if (next.done || next.value.row > run.state.lastBegun) break;
     const state = run.state.of(next.value.row);
     if (state === 'pending' || state === 'created') rows.push(next.value);
   }
@@ -151,6 +156,12 @@ async function finish(session: Session): Promise<Ending> {
   return { kind: 'finished' };
 }
 
+async function endWave(session: Session): Promise<Ending> {
+  await session.run.note({ type: 'stopped', maybe: [] });
+  await keepResults(session);
+  return { kind: 'wave' };
+}
+
 /** Notes the state of an unfinished run. */
 async function leave(session: Session): Promise<Ending> {
   const { run, options, why } = session;
@@ -165,7 +176,7 @@ async function leave(session: Session): Promise<Ending> {
   await keepResults(session);
   if (why !== undefined) return { kind: 'stopped', error: why };
   if (options.signal.aborted) return { kind: 'interrupted' };
-  const open = state.head.total - state.settled;
+  const open = state.countBegun('pending', 'maybe', 'created');
   return {
     kind: 'stopped',
     error: new UnknownOutcomeError(

@@ -60,6 +60,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   PARTIAL: EXIT.partial,
   MAX_REQUESTS: EXIT.partial,
   OUTPUT_CLOSED: EXIT.partial,
+  STOP_IF: EXIT.partial,
   STOP_ON_ERROR: EXIT.partial,
   ENDED_OTHERWISE: EXIT.endedOtherwise,
   WAIT_TIMEOUT: EXIT.waitTimeout,

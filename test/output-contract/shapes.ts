@@ -135,6 +135,7 @@ const runDetails = z.object({
   finishedAt: maybe,
   baseUrl: text,
   profile: maybe,
+  waves: z.nullable(z.object({ current: count, sizes: z.array(count) })),
   results: text,
   seconds: z.array(z.object({ row: count, id: text, status: text })),
   failures: z.array(row),

@@ -127,6 +127,7 @@ const run: RunDetails = {
   finishedAt: null,
   baseUrl: 'https://api.example.com/api/v1',
   profile: 'acme',
+  waves: null,
   results: '/home/ada/.local/state/esign/bulk/run-20261121-075034145-20cb05fc/results.csv',
   seconds: [],
 };

@@ -10,6 +10,7 @@ import { knownEntries, sortKnown } from '../../src/bulk/lookup/known-rows.ts';
 import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { type Ending, workOnRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/bulk/runs.ts';
+import { wavesEntry } from '../../src/bulk/waves.ts';
 import { type RequestIds, requestIdsIn } from '../../src/envelopes/request-ids.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
@@ -49,6 +50,8 @@ class Course {
   readonly #service: BulkService;
   readonly #mode: Mode;
   readonly #rows: BulkRow[];
+  /** The sizes of the waves in which the list is sent; empty where it is sent in one go. */
+  readonly #waves: number[];
   readonly #copies: string[] = [];
   readonly #lossRate: number;
   readonly #root: string;
@@ -74,6 +77,7 @@ class Course {
     const hasRequestIds = this.#random() < 0.3;
     const count = 2 + Math.floor(this.#random() * 7);
     this.#rows = Array.from({ length: count }, (_, index) => rowOf(index + 1, hasRequestIds));
+    this.#waves = this.#pick([[], [], [1], [2, 1]]);
   }
 
   async run(): Promise<Campaign> {
@@ -92,7 +96,7 @@ class Course {
   /** Without faults, every run of each state folder is brought to its end. */
   async #finish(): Promise<Ending | undefined> {
     const endings = new Map<string, Ending>();
-    for (let attempt = 0; attempt < 4; attempt++) {
+    for (let attempt = 0; attempt < 6; attempt++) {
       for (const [index, folder] of this.#folders.entries()) {
         for (const id of await runIds(folder)) {
           this.#service.time += HOUR;
@@ -112,7 +116,13 @@ class Course {
     else if (emails.size !== this.#rows.length) wrong.push(`emailed ${emails.size} of ${this.#rows.length}`);
     const drafts = this.#service.drafts();
     if (ending?.kind === 'finished' && drafts.length > 0) wrong.push(`${drafts.length} drafts left over`);
-    const facts = { seed: this.#seed, mode: this.#mode, rows: this.#rows.length, ...habits };
+    const facts = {
+      seed: this.#seed,
+      mode: this.#mode,
+      rows: this.#rows.length,
+      waves: this.#waves,
+      ...habits,
+    };
     return { ...this.#result, facts: JSON.stringify(facts) };
   }
 
@@ -182,7 +192,12 @@ class Course {
       account: 'account',
     };
     this.#runId = draft.id;
-    return this.#work(await draft.start(head, knownEntries(known)), index, isFaulty);
+    const waves = { sizes: this.#waves, stopIf: [] };
+    const entries = [
+      ...(this.#waves.length === 0 ? [] : [wavesEntry(waves, this.#rows.length, known)]),
+      ...knownEntries(known),
+    ];
+    return this.#work(await draft.start(head, entries), index, isFaulty);
   }
 
   /** One process: it works until it is done, or until it is killed at one of its requests or entries. */
@@ -210,6 +225,9 @@ class Course {
       return isFaulty && request.method === 'POST' ? this.#fateOfWrite() : 'whole';
     };
     try {
+      const { nextWave } = run.state;
+      if (run.resumed && nextWave !== undefined)
+        await run.note({ type: 'wave', wave: nextWave, at: this.#service.time });
       const client = this.#service.client(this.#clock(), fate);
       return await workOnRun(run, {
         client,

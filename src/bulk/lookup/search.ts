@@ -25,7 +25,7 @@ const PASSES = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
 export async function searchRows(session: Session): Promise<void> {
   const { run } = session;
   const { state } = run;
-  if (state.settled === state.head.total) return;
+  if (state.areBegunSettled) return;
   if (!run.resumed && state.head.ownRequestIds === 0) return;
   if (run.resumed) await run.note({ type: 'resumed', at: session.options.client.clock.now() });
   const requestIds = await requestIdsOf(session);
@@ -122,7 +122,7 @@ function rowsInQuestion(
   const { run } = session;
   const withRequestId = new Set(requestIds.values());
   const rows = new Set<number>();
-  for (let row = 1; row <= run.state.head.total; row++) {
+  for (let row = 1; row <= run.state.lastBegun; row++) {
     const state = run.state.of(row);
     const isOpen = state === 'pending' || state === 'maybe';
     const isDoubtful =

@@ -8,6 +8,7 @@ import { checkRun, prepareRun } from './prepare.ts';
 import { BulkProgress } from './progress.ts';
 import { bulkClient, RESERVE, runToTheEnd } from './run.ts';
 import { writePreflight } from './view.ts';
+import { waveFlags } from './waves.ts';
 
 export default class BulkCreate extends EsignCommand {
   static override summary = 'Create envelopes from a CSV or JSON Lines file, one for each row.';
@@ -17,6 +18,7 @@ export default class BulkCreate extends EsignCommand {
     '<%= config.bin %> bulk template leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk create leases.csv --template tmpl_lease --dry-run',
     '<%= config.bin %> bulk create leases.csv --template tmpl_lease --send',
+    "<%= config.bin %> bulk create leases.csv --template tmpl_lease --send --waves 20,200,rest --stop-if 'declined>2%,failed>1%'",
     "jq -c '.people[]' export.json | <%= config.bin %> bulk create - --template tmpl_nda --send --yes --json",
   ];
   static override args = {
@@ -35,6 +37,7 @@ export default class BulkCreate extends EsignCommand {
       description: 'create and send in one request per row; after a lost response, run `bulk resume`',
     }),
     ...bulkFlags,
+    ...waveFlags,
     again: Flags.boolean({
       description: 'send rows again that were sent in the last 30 days, except those with a request_id',
       default: false,
@@ -59,6 +62,7 @@ export default class BulkCreate extends EsignCommand {
       yes: flags.yes,
       again: flags.again,
       allowMissing: flags['allow-missing-roles'],
+      waves: flags.waves === undefined ? undefined : { sizes: flags.waves, stopIf: flags['stop-if'] ?? [] },
     } as const;
     if (flags['dry-run'])
       return writePreflight(await checkRun(wanted, client, context), context.terminal, context.terminal.json);

@@ -10,6 +10,7 @@ import { checkFile, type FileReport, type Findings } from '../../bulk/rows/check
 import { checkTemplates } from '../../bulk/rows/check-templates.ts';
 import type { BulkRow } from '../../bulk/rows/row.ts';
 import { draftRun, type OpenRun, type RunDraft, whileNoOtherStarts } from '../../bulk/runs.ts';
+import { type WaveSizes, wavesEntry } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { takeStdin } from '../../cli/input/stdin.ts';
@@ -21,9 +22,8 @@ import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
-import { command } from '../../kernel/text/shell-words.ts';
 import { safeBlock } from '../../output/text.ts';
-import { relativeTime } from '../../output/time.ts';
+import { refuseUnfinished, reportKnown } from './known.ts';
 import { type Preflight, preflightText } from './view.ts';
 
 export interface PrepareRequest {
@@ -36,6 +36,8 @@ export interface PrepareRequest {
   again: boolean;
   /** Continue although a role of the template has no signer. */
   allowMissing: boolean;
+  /** How many rows each wave has, and when no further one is sent. */
+  waves?: WaveSizes | undefined;
 }
 
 /** Where runs are kept. */
@@ -161,43 +163,6 @@ async function knownRows(
   return known;
 }
 
-/** Two runs of the same row would email its signers twice. */
-function refuseUnfinished({ unfinished }: KnownRows, session: Session): void {
-  const [first] = unfinished;
-  if (first === undefined) return;
-  const when = relativeTime(new Date(first.at).toISOString(), session.clock.now());
-  const anyway = unfinished.some(({ requestId }) => requestId !== undefined)
-    ? ''
-    : ' To send them all the same, add --again.';
-  throw new UsageError(
-    `${counted(unfinished.length, 'row')} of this file ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${when} and has not finished.`,
-    { hint: `Resume it: \`${command('bulk', 'resume', first.run ?? '--last')}\`.${anyway}` },
-  );
-}
-
-function reportKnown({ existing, drafts, ended }: KnownRows, { rows }: FileReport, context: Context): void {
-  const [sent] = existing;
-  const [draft] = drafts;
-  if (sent !== undefined) {
-    const when = relativeTime(new Date(sent.at).toISOString(), context.session.clock.now());
-    const how = sent.kind === 'draft' ? 'created' : 'sent';
-    const isOneRun = sent.run !== undefined && existing.every(({ run }) => run === sent.run);
-    const by = isOneRun ? ` by ${sent.run} ${when}` : '';
-    const are = existing.length === 1 ? 'was' : 'were';
-    context.terminal.notice(
-      `${grouped(existing.length)} of ${counted(rows, 'row')} ${are} already ${how}${by} and will be skipped. To send again what has no request_id, add --again.`,
-    );
-  }
-  if (draft !== undefined)
-    context.terminal.notice(
-      `${counted(drafts.length, 'row')} ${drafts.length === 1 ? 'exists' : 'exist'} as a draft${draft.run === undefined ? '' : ` of ${draft.run}`}; it will be sent.`,
-    );
-  if (ended.length > 0)
-    context.terminal.notice(
-      `${counted(ended.length, 'row')} will be refused: the request ID belongs to an envelope that was canceled, declined, or has expired.`,
-    );
-}
-
 async function* bytesOf(path: string, name: string): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const chunk of path === '-' ? takeStdin('list of rows') : createReadStream(path))
@@ -273,7 +238,7 @@ async function agree(
   if (wanted.yes || rows === 0 || (rows === 1 && !isAsked)) return;
   const sends = wanted.mode !== 'draft';
   const question = sends
-    ? `Send ${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
+    ? `Send ${inFirstWave(rows, wanted)}${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
     : `Create ${counted(rows, 'draft')}?`;
   await confirmed(question, { yes: !sends && !terminal.canAsk, otherwise: 'nothing was sent' }, context);
 }
@@ -300,5 +265,14 @@ async function begin(
     again: wanted.again,
     source: { format: report.format, encoding: 'utf-8' },
   };
-  return draft.start(head, knownEntries(known));
+  return draft.start(head, [
+    ...(wanted.waves === undefined ? [] : [wavesEntry(wanted.waves, report.rows, known)]),
+    ...knownEntries(known),
+  ]);
+}
+
+/** `the first 20 of `, where only a first wave is sent. */
+function inFirstWave(rows: number, { waves }: PrepareRequest): string {
+  const first = waves?.sizes[0];
+  return first === undefined || first >= rows ? '' : `the first ${grouped(first)} of `;
 }

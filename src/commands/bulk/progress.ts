@@ -85,7 +85,7 @@ export class BulkProgress {
     const state = this.#state;
     if (state === undefined) return '';
     const [done, failed] = [state.count('done'), state.count('failed')];
-    const total = state.head.total - state.count('existing');
+    const total = state.lastBegun - state.countBegun('existing');
     const progress = {
       total,
       done,

@@ -4,17 +4,27 @@ import { EsignCommand } from '../../cli/command.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
 import { BulkProgress } from './progress.ts';
-import { bulkClient, namedRun, reopenRun, runToTheEnd } from './run.ts';
+import { bulkClient, closingOnError, namedRun, reopenRun, runToTheEnd } from './run.ts';
+import { beginNextWave } from './waves.ts';
 
 export default class BulkResume extends EsignCommand {
   static override summary = 'Resume an interrupted run. No row is lost and nobody is emailed twice.';
+  static override description =
+    'A run with --waves sends its next wave. A wave that was interrupted is finished first, and the run then stops. With --stop-if, what was sent is checked before: when a limit is exceeded, nothing is sent, and the exit code is 10.';
   static override examples = [
     '<%= config.bin %> bulk resume --last',
     '<%= config.bin %> bulk resume run-20261121-093012345-4f2a',
     '<%= config.bin %> bulk resume --last --json | jq -c "select(.ok | not)"',
   ];
   static override args = { run: Args.string({ description: 'run ID', ignoreStdin: true }) };
-  static override flags = { last: Flags.boolean({ description: 'the latest run' }), ...bulkFlags };
+  static override flags = {
+    last: Flags.boolean({ description: 'the latest run' }),
+    anyway: Flags.boolean({
+      description: 'send the next wave although a limit of --stop-if is exceeded',
+      default: false,
+    }),
+    ...bulkFlags,
+  };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkResume);
@@ -23,6 +33,7 @@ export default class BulkResume extends EsignCommand {
     const client = () => bulkClient(flags, progress, context.session);
     const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context.terminal);
     const run = await reopenRun(await namedRun(args.run, flags.last), client, context);
+    await closingOnError(run, async () => beginNextWave(run, await client(), flags, context));
     await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
 }

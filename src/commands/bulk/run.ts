@@ -3,6 +3,7 @@ import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
 import { type RowResult, resultsOf } from '../../bulk/results.ts';
 import { type Ending, workOnRun } from '../../bulk/run.ts';
 import { detailsOf, lastRun } from '../../bulk/run-list.ts';
+import type { RunState } from '../../bulk/run-state.ts';
 import { type OpenRun, openRun } from '../../bulk/runs.ts';
 import { Batch, type Outcome } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
@@ -24,6 +25,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { runsFolder } from './prepare.ts';
 import type { BulkProgress } from './progress.ts';
 import { failureText, resultLine, summaryText } from './view.ts';
+import { waveText } from './waves.ts';
 
 export interface RunningFlags {
   concurrency: number;
@@ -121,13 +123,20 @@ function inWords(
 }
 
 async function conclude({ state }: OpenRun, ending: Ending, terminal: CommandTerminal): Promise<void> {
-  const { id, file, total } = state.head;
+  const { id } = state.head;
   if (!terminal.json) terminal.err(summaryText(await detailsOf(runsFolder(), id)));
   const resume = `Resume it: \`${command('bulk', 'resume', id)}\`.`;
   if (ending.kind === 'interrupted') terminal.notice(`Interrupted; what was done is kept. ${resume}`);
   if (ending.kind === 'stopped') throw stopped(ending.error, resume);
-  if (ending.kind !== 'finished') return;
-  const [failed, seconds] = [state.count('failed'), state.seconds.size];
+  if (ending.kind === 'interrupted') return;
+  if (ending.kind === 'wave') terminal.notice(waveText(state));
+  reportProblems(state, ending.kind === 'wave');
+}
+
+/** @throws PartialError when rows failed, or second envelopes were found. */
+function reportProblems(state: RunState, isWave: boolean): void {
+  const { id, file, total } = state.head;
+  const [failed, seconds] = [isWave ? state.failedInWave : state.count('failed'), state.seconds.size];
   const messages = [
     ...(failed > 0 ? [`${grouped(failed)} of ${counted(total, 'row')} failed`] : []),
     ...(seconds > 0
@@ -137,7 +146,7 @@ async function conclude({ state }: OpenRun, ending: Ending, terminal: CommandTer
   if (messages.length === 0) return;
   const hint =
     failed > 0
-      ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again: only what was not sent is sent.`
+      ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isWave ? ' after the last wave' : ''}: only what was not sent is sent.`
       : `Decide which envelope is to stay and cancel the other: \`${command('bulk', 'show', id)}\`.`;
   throw new PartialError(`${messages.join('; ')}; each is reported above.`, { hint });
 }
@@ -149,6 +158,16 @@ function stopped(error: Error, resume: string): Error {
     cause: error,
     hint,
   });
+}
+
+/** Closes the run when this fails. */
+export async function closingOnError(run: OpenRun, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await run.close();
+    throw error;
+  }
 }
 
 /** The run named, or the latest one with --last; without either, the latest one where that changes nothing. */
@@ -179,7 +198,7 @@ export async function reopenRun(
 ): Promise<OpenRun> {
   preferLowMemory();
   const run = await openRun(runsFolder(), id);
-  try {
+  await closingOnError(run, async () => {
     const { profile, baseUrl } = run.state.head;
     const settings = await context.session.settings(profile === null ? {} : { fallbackProfile: profile });
     if (settings.baseUrl !== undefined && settings.baseUrl.value !== baseUrl) {
@@ -188,11 +207,8 @@ export async function reopenRun(
       });
     }
     await refuseOtherOrganisation(run, await client(), context.interrupt);
-    return run;
-  } catch (error) {
-    await run.close();
-    throw error;
-  }
+  });
+  return run;
 }
 
 /** With a key of another organization, none of the run's envelopes would be found, and all would be created again. */

@@ -208,6 +208,11 @@ export function renderRun(run: RunDetails, failures: readonly RowResult[], termi
       2,
       terminal,
     ),
+    ...(run.waves === null
+      ? []
+      : [
+          `  Wave ${run.waves.current} of ${run.waves.sizes.length}: ${run.waves.sizes.map(grouped).join(', ')} rows`,
+        ]),
     ...run.seconds.map(
       ({ row, id, status }) => `  ${safeLine(`row ${row} has a second envelope: ${id} (${status})`)}`,
     ),

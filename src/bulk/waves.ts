@@ -1,0 +1,118 @@
+import type { Client } from '../api/client.ts';
+import { Limiter } from '../kernel/limiter.ts';
+import { isInFlight } from '../kernel/vocabulary.ts';
+import type { StopLimit, Waves } from './entries.ts';
+import type { KnownRows } from './lookup/known-rows.ts';
+import type { RunState } from './run-state.ts';
+
+/** How many rows each wave has, and when no further one is sent. */
+export interface WaveSizes {
+  sizes: readonly number[];
+  stopIf: StopLimit[];
+}
+
+/** A limit of `--stop-if` and what it was compared with. */
+export interface ShareFigure {
+  share: StopLimit['share'];
+  /** How many of how many. */
+  count: number;
+  of: number;
+  /** 0 to 1. */
+  limit: number;
+  isExceeded: boolean;
+  /** What the share may be among all rows, 0 to 1: its 95% confidence interval. */
+  range: readonly [low: number, high: number];
+}
+
+const READS_AT_ONCE = 8;
+/** More envelopes than this are read from the list, 100 at a time. */
+const MOST_READ_SINGLY = 20;
+/** Standard deviations of a 95% confidence interval. */
+const Z = 1.96;
+
+/**
+ * The last row of each wave. Sizes count only rows that need work; a row that an earlier run has sent takes no place. Rows
+ * that the sizes don't reach belong to a last wave.
+ */
+export function waveEnds(
+  sizes: readonly number[],
+  total: number,
+  needsWork: (row: number) => boolean,
+): number[] {
+  const ends: number[] = [];
+  let [left, open] = [sizes[0] ?? Number.POSITIVE_INFINITY, 0];
+  for (let row = 1; row <= total; row++) {
+    if (!needsWork(row)) continue;
+    // The wave ends before the next row that needs work, so that no wave is empty.
+    if (open === left) {
+      ends.push(row - 1);
+      left = sizes[ends.length] ?? Number.POSITIVE_INFINITY;
+      open = 0;
+    }
+    open++;
+  }
+  return [...ends, total];
+}
+
+/** The waves as the journal keeps them. */
+export function wavesEntry({ sizes, stopIf }: WaveSizes, total: number, known: KnownRows): Waves {
+  const done = new Set([...known.existing, ...known.ended].map(({ row }) => row));
+  return { type: 'waves', ends: waveEnds(sizes, total, (row) => !done.has(row)), stopIf };
+}
+
+/** Reads what came of the envelopes sent so far and compares it with the limits of the run. */
+export async function readShares(
+  state: RunState,
+  client: Client,
+  signal: AbortSignal,
+): Promise<ShareFigure[]> {
+  const limits = state.waves?.stopIf ?? [];
+  const sent = [...state.rows('done')].flatMap((row) => state.idOf(row) ?? []);
+  const needsStatus = limits.some(({ share }) => share !== 'failed');
+  const statuses = needsStatus ? await statusesOf(sent, client, signal) : [];
+  const failed = state.count('failed');
+  const counts = {
+    declined: [statuses.filter((status) => status === 'DECLINED').length, sent.length],
+    waiting: [statuses.filter(isInFlight).length, sent.length],
+    failed: [failed, failed + sent.length],
+  } as const;
+  return limits.map(({ share, above }) => figureOf(share, ...counts[share], above));
+}
+
+export function figureOf(share: StopLimit['share'], count: number, of: number, limit: number): ShareFigure {
+  return { share, count, of, limit, isExceeded: of > 0 && count / of > limit, range: rangeOf(count, of) };
+}
+
+/** The Wilson score interval: it holds for small numbers, too, such as 2 of 20. */
+function rangeOf(count: number, of: number): [number, number] {
+  if (of === 0) return [0, 1];
+  const share = count / of;
+  const scale = 1 + Z ** 2 / of;
+  const middle = (share + Z ** 2 / (2 * of)) / scale;
+  const half = (Z / scale) * Math.sqrt((share * (1 - share)) / of + Z ** 2 / (4 * of ** 2));
+  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}
+
+async function statusesOf(
+  ids: readonly string[],
+  client: Client,
+  signal: AbortSignal,
+): Promise<(string | null | undefined)[]> {
+  const statuses = new Map<string, string | null | undefined>();
+  const missing = new Set(ids);
+  if (ids.length > MOST_READ_SINGLY) {
+    for await (const { id, status } of client.envelopes.list({ signal })) {
+      if (!missing.delete(id)) continue;
+      statuses.set(id, status);
+      if (missing.size === 0) break;
+    }
+  }
+  const limiter = new Limiter(READS_AT_ONCE);
+  const reads = [...missing].map((id) =>
+    limiter.run(async () => {
+      statuses.set(id, (await client.envelopes.get(id, signal)).status);
+    }),
+  );
+  await Promise.all(reads);
+  return [...statuses.values()];
+}

@@ -1,0 +1,50 @@
+import type { KnownRows } from '../../bulk/lookup/known-rows.ts';
+import type { FileReport } from '../../bulk/rows/check-file.ts';
+import type { Context } from '../../cli/context.ts';
+import type { Session } from '../../cli/session.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { relativeTime } from '../../output/time.ts';
+
+/** Two runs of the same row would email its signers twice. */
+export function refuseUnfinished({ unfinished }: KnownRows, session: Session): void {
+  const [first] = unfinished;
+  if (first === undefined) return;
+  const when = relativeTime(new Date(first.at).toISOString(), session.clock.now());
+  const anyway = unfinished.some(({ requestId }) => requestId !== undefined)
+    ? ''
+    : ' To send them all the same, add --again.';
+  throw new UsageError(
+    `${counted(unfinished.length, 'row')} of this file ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${when} and has not finished.`,
+    { hint: `Resume it: \`${command('bulk', 'resume', first.run ?? '--last')}\`.${anyway}` },
+  );
+}
+
+/** Shows which rows are skipped or refused, since something exists for them. */
+export function reportKnown(
+  { existing, drafts, ended }: KnownRows,
+  { rows }: FileReport,
+  context: Context,
+): void {
+  const [sent] = existing;
+  const [draft] = drafts;
+  if (sent !== undefined) {
+    const when = relativeTime(new Date(sent.at).toISOString(), context.session.clock.now());
+    const how = sent.kind === 'draft' ? 'created' : 'sent';
+    const isOneRun = sent.run !== undefined && existing.every(({ run }) => run === sent.run);
+    const by = isOneRun ? ` by ${sent.run} ${when}` : '';
+    const are = existing.length === 1 ? 'was' : 'were';
+    context.terminal.notice(
+      `${grouped(existing.length)} of ${counted(rows, 'row')} ${are} already ${how}${by} and will be skipped. To send again what has no request_id, add --again.`,
+    );
+  }
+  if (draft !== undefined)
+    context.terminal.notice(
+      `${counted(drafts.length, 'row')} ${drafts.length === 1 ? 'exists' : 'exist'} as a draft${draft.run === undefined ? '' : ` of ${draft.run}`}; it will be sent.`,
+    );
+  if (ended.length > 0)
+    context.terminal.notice(
+      `${counted(ended.length, 'row')} will be refused: the request ID belongs to an envelope that was canceled, declined, or has expired.`,
+    );
+}

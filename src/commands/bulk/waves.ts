@@ -1,0 +1,106 @@
+import * as Flags from '@oclif/core/flags';
+import type { Client } from '../../api/client.ts';
+import { STOP_SHARES, type StopLimit } from '../../bulk/entries.ts';
+import type { RunState } from '../../bulk/run-state.ts';
+import type { OpenRun } from '../../bulk/runs.ts';
+import { readShares, type ShareFigure } from '../../bulk/waves.ts';
+import type { Context } from '../../cli/context.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
+import { StoppedError, UsageError } from '../../kernel/errors.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+
+const REST = 'rest';
+const LIMIT = /^(\w+)\s*>\s*(\d+(?:\.\d+)?)\s*%$/;
+
+/** 20,200,rest: how many rows each wave has; what they leave is the last wave. */
+const wavesFlag = Flags.custom<number[]>({
+  parse: (text) => {
+    const parts = text.split(',').map((part) => part.trim());
+    const sizes = (parts.at(-1) === REST ? parts.slice(0, -1) : parts).map(readSize);
+    if (sizes.every((size) => size !== undefined)) return Promise.resolve(sizes);
+    throw new UsageError(`--waves "${text}" is not a list of wave sizes.`, {
+      hint: 'Write whole numbers from 1, and `rest` only at the end: --waves 20,200,rest.',
+    });
+  },
+});
+
+function readSize(text: string): number | undefined {
+  const size = Number(text);
+  return /^\d+$/.test(text) && Number.isSafeInteger(size) && size > 0 ? size : undefined;
+}
+
+/** declined>2%,failed>1%: the shares above which no further wave is sent. */
+const stopIfFlag = Flags.custom<StopLimit[]>({
+  parse: (text) => Promise.resolve(text.split(',').map((part) => readLimit(part.trim(), text))),
+});
+
+function readLimit(part: string, text: string): StopLimit {
+  const [, name, percent] = LIMIT.exec(part) ?? [];
+  const share = STOP_SHARES.find((known) => known === name);
+  const above = Number(percent) / 100;
+  if (share !== undefined && above <= 1) return { share, above };
+  throw new UsageError(`--stop-if "${text}" is not a list of limits.`, {
+    hint: `Write it like declined>2%,failed>1%. It can limit ${STOP_SHARES.join(', ')}.`,
+  });
+}
+
+/** How `bulk create` divides a run into waves. */
+export const waveFlags = {
+  waves: wavesFlag({
+    description: 'send only the first wave; `bulk resume` sends the next one',
+    dependsOn: ['send'],
+    helpValue: '20,200,rest',
+    helpGroup: 'WAVES',
+  }),
+  'stop-if': stopIfFlag({
+    description:
+      'send no further wave when a share of what was sent is above its limit: declined, failed, waiting',
+    dependsOn: ['waves'],
+    helpValue: "'declined>2%,failed>1%'",
+    helpGroup: 'WAVES',
+  }),
+};
+
+/**
+ * Begins the next wave of a run whose last one is done; a wave that was interrupted is finished first.
+ * @throws StoppedError when a share of what was sent is above its limit; nothing was sent then.
+ */
+export async function beginNextWave(
+  { state, note }: OpenRun,
+  client: Client,
+  options: { anyway: boolean },
+  context: Context,
+): Promise<void> {
+  const { nextWave } = state;
+  if (nextWave === undefined) return;
+  if (!options.anyway) refuseExceeded(state, await readShares(state, client, context.interrupt.signal));
+  await note({ type: 'wave', wave: nextWave, at: context.session.clock.now() });
+}
+
+function refuseExceeded({ head, wave }: RunState, figures: readonly ShareFigure[]): void {
+  if (!figures.some(({ isExceeded }) => isExceeded)) return;
+  throw new StoppedError(
+    'STOP_IF',
+    `Wave ${wave + 1} of ${head.id} was not sent: a limit of --stop-if is exceeded.\n${figures.map(figureText).join('\n')}`,
+    {
+      hint: `See who declined or is waiting: \`${command('bulk', 'show', head.id)}\`. Send the wave anyway: \`${command('bulk', 'resume', head.id, '--anyway')}\`.`,
+    },
+  );
+}
+
+/** `declined: 2 of 20 (10%), limit 2%, exceeded. Among all rows, between 3% and 30% are likely.` */
+export function figureText({ share, count, of, limit, isExceeded, range: [low, high] }: ShareFigure): string {
+  const verdict = isExceeded ? 'exceeded' : 'not exceeded';
+  const figure = `${share}: ${grouped(count)} of ${grouped(of)} (${percent(of === 0 ? 0 : count / of)}), limit ${percent(limit)}, ${verdict}.`;
+  return of === 0 ? figure : `${figure} Among all rows, ${percent(low)} to ${percent(high)} is likely.`;
+}
+
+function percent(share: number): string {
+  return `${Number((share * 100).toFixed(1))}%`;
+}
+
+/** The end of a wave, and the command for the next one. */
+export function waveText({ head, waves, wave, lastBegun }: RunState): string {
+  const next = (waves?.ends[wave] ?? head.total) - lastBegun;
+  return `Wave ${wave} of ${waves?.ends.length ?? 1} is done. Send the next one (${counted(next, 'row')}): \`${command('bulk', 'resume', head.id)}\`.`;
+}
