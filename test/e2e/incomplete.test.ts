@@ -110,7 +110,7 @@ describe('create', () => {
     screen.type('lease');
     await screen.shows('❯ Residential lease');
     screen.type('\r');
-    await screen.shows('? What now?');
+    await screen.shows('? What next?');
     expect(screen.text()).toContain('! Nobody signs as Landlord.');
     screen.type('\u0003');
     await screen.ended;

@@ -1,7 +1,6 @@
 import { UsageError } from '../../kernel/errors.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import type { Context } from '../context.ts';
-import { confirm } from '../prompts/prompts.ts';
 
 export interface Confirmation {
   /** Given as `--yes`: nobody is asked. */
@@ -33,5 +32,7 @@ export async function confirmed(
       hint: `Add --yes to the command. ${so}.`,
     });
   }
-  if (!(await confirm(question))) throw new UsageError(`Not confirmed; ${otherwise}.`);
+  const { ask } = await import('../prompts/prompts.ts');
+  if (!(await ask((conversation) => conversation.confirm(question))))
+    throw new UsageError(`Not confirmed; ${otherwise}.`);
 }

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
-import { askSecret } from '../prompts/prompts.ts';
 import type { CommandTerminal } from '../terminal.ts';
 import { takeStdin } from './stdin.ts';
 
@@ -31,7 +30,10 @@ export async function readSecret(sources: SecretSources, terminal: CommandTermin
 async function find(sources: SecretSources, terminal: CommandTerminal): Promise<string> {
   if (sources.fromStdin) return readAll(takeStdin(sources.what));
   if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
-  if (terminal.canAsk) return askSecret(`${sources.what}:`);
+  if (terminal.canAsk) {
+    const { ask } = await import('../prompts/prompts.ts');
+    return ask((conversation) => conversation.secret(`${sources.what}:`));
+  }
   throw new UsageError(`There is no ${sources.what}, and nobody to ask for it.`, { hint: sources.hint });
 }
 

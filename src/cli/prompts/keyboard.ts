@@ -1,95 +1,112 @@
-import { PassThrough } from 'node:stream';
+import { Transform, type TransformCallback } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { setImmediate } from 'node:timers/promises';
+import { isatty, ReadStream } from 'node:tty';
+import { openControllingTerminal } from '../../kernel/process/controlling-terminal.ts';
 import { waitingSign } from '../../output/waiting-sign.ts';
-import { type Typed, typed } from './typed.ts';
 
-/** What a question does with keys beyond the library's. */
-export interface KeyboardOptions {
-  /** Told of the Escape key, which nothing else gets. */
-  onEscape?: (() => void) | undefined;
-  /** A pasted text as it goes into the line: on one line, without control characters. */
-  onPaste(text: string): string;
-}
+const PASTE_BEGINS = '\u001b[200~';
+const PASTE = /\u001b\[200~([\s\S]*?)\u001b\[201~/g;
+const BRACKETED_PASTE = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+const CONTROLS = /\p{Cc}+/gu;
+/** Turns of the event loop the library needs at most to take a line or to end a question. */
+const TURNS = 12;
+/** How long text that was typed or pasted before now takes to arrive. */
+const ARRIVAL_MS = 30;
 
-/** So many turns of the event loop the library takes at most to end a question that a key has answered. */
-const TURNS_TO_ANSWER = 12;
+/** What stands for a line break in pasted text: a space, a visible sign, or nothing where pasted text is ignored. */
+export type PastedLineBreak = ' ' | '⏎' | 'ignore';
 
 /**
- * The person's keys, one at a time, while a question is asked. A pasted text comes as one key, so that its line breaks
- * answer no further question. Keys never overtake what the one before them began: what is behind the answer waits for the
- * next question.
+ * The keys of the person at the terminal, for all questions of one conversation. Pasted text is put on one line, so that its
+ * line breaks answer no question. Ctrl-D and the end of input act as Ctrl-C.
  */
-export class Keyboard extends PassThrough {
+export class Keyboard extends Transform {
   readonly isTTY = true;
-  readonly #options: KeyboardOptions;
-  readonly #release: () => void;
-  #isOpen = true;
-  #isBusy = false;
+  lineBreak: PastedLineBreak = ' ';
+  readonly #source: ReadStream;
+  readonly #showWaiting: () => void;
+  readonly #decoder = new StringDecoder('utf8');
+  #pending = '';
 
-  constructor(options: KeyboardOptions) {
+  constructor() {
     super();
-    this.#options = options;
-    this.#release = waitingSign.hold();
-    typed.open(() => this.#wake());
+    this.#source = openSource();
+    this.#showWaiting = waitingSign.hold();
+    this.#source.setRawMode(true);
+    this.#source.pipe(this, { end: false });
+    this.#source.once('end', this.#onEnd);
+    process.stderr.write(BRACKETED_PASTE.on);
   }
 
-  /** What the library asks for; the mode is kept over all questions that follow one another. */
+  /** Called by the prompt library. Raw mode lasts for the whole conversation, so that no key is echoed in between. */
   setRawMode(_mode: boolean): this {
     return this;
   }
 
-  /** Gives stdin back. What was typed and not taken waits for the next question. */
+  /**
+   * Drops what was typed until now, for a question that must not be answered by accident.
+   * @throws ExitPromptError, as the prompt library does, when Ctrl-C was among it.
+   */
+  async forget(): Promise<void> {
+    let typed = '';
+    const onData = (chunk: Buffer) => {
+      typed += String(chunk);
+    };
+    this.on('data', onData).resume();
+    await new Promise((resolve) => setTimeout(resolve, ARRIVAL_MS));
+    this.off('data', onData).pause();
+    if (typed.includes(CTRL_C))
+      throw Object.assign(new Error('Ctrl-C was pressed.'), { name: 'ExitPromptError' });
+  }
+
+  /** Returns stdin to its earlier state. */
   close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    typed.close();
-    this.#release();
-    this.end();
+    const source = this.#source;
+    source.unpipe(this).off('end', this.#onEnd).pause();
+    source.setRawMode(false);
+    if (source !== process.stdin) source.destroy();
+    process.stderr.write(BRACKETED_PASTE.off);
+    this.#showWaiting();
+    this.destroy();
   }
 
-  #wake(): void {
-    if (this.#isBusy) return;
-    this.#isBusy = true;
-    setImmediate(() => this.#next());
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const text = (this.#pending + this.#decoder.write(chunk)).replace(PASTE, (_, pasted: string) =>
+      this.#onOneLine(pasted),
+    );
+    const unfinished = text.indexOf(PASTE_BEGINS);
+    this.#pending = unfinished < 0 ? '' : text.slice(unfinished);
+    const keys = (unfinished < 0 ? text : text.slice(0, unfinished)).replaceAll(CTRL_D, CTRL_C);
+    void this.#give(keys.match(/[\r\n]|[^\r\n]+/g) ?? []).then(() => done(), done);
   }
 
-  #next(): void {
-    this.#isBusy = false;
-    const item = this.#isOpen ? typed.take() : undefined;
-    if (item === undefined) return;
-    this.#isBusy = true;
-    this.#give(item);
-    this.#after(mayAnswer(item) ? TURNS_TO_ANSWER : 1);
+  /** Passes Enter on by itself: the library searches first, and a key after Enter belongs to the next question. */
+  async #give(parts: readonly string[]): Promise<void> {
+    for (const [index, part] of parts.entries()) {
+      for (let turn = 0; index > 0 && turn < TURNS; turn++) await setImmediate();
+      this.push(part);
+    }
   }
 
-  /** Room for what the key has begun, in turns and not in time: a busy machine makes them longer, not more. */
-  #after(turns: number): void {
-    setImmediate(() => (turns > 1 && this.#isOpen ? this.#after(turns - 1) : this.#next()));
+  #onOneLine(pasted: string): string {
+    if (this.lineBreak === 'ignore') return '';
+    return pasted
+      .trim()
+      .replace(/\r\n?|\n/g, this.lineBreak)
+      .replaceAll('\t', ' ')
+      .replace(CONTROLS, '');
   }
 
-  #give(item: Typed): void {
-    if (item.kind === 'key') this.push(item.key);
-    else if (item.kind === 'escape') this.#options.onEscape?.();
-    else this.#paste(item.text);
-  }
-
-  #paste(text: string): void {
-    const line = this.#options.onPaste(text);
-    if (line === '') return;
-    this.emit('keypress', line, { name: 'paste', sequence: line, ctrl: false, meta: false, shift: false });
-  }
+  readonly #onEnd = () => {
+    this.push(CTRL_C);
+  };
 }
 
-/** After these the question may be over. */
-function mayAnswer(item: Typed): boolean {
-  return item.kind === 'escape' || (item.kind === 'key' && /^[\r\n\u0003]$/.test(item.key));
-}
-
-const CONTROLS = /\p{Cc}+/gu;
-
-/** Pasted text for a question with one line: line breaks and tabs are blanks, other controls are gone. */
-export function pasteAsOneLine(text: string): string {
-  return text
-    .trim()
-    .replace(/[\r\n\t]+/g, ' ')
-    .replace(CONTROLS, '');
+/** Returns stdin, or the controlling terminal where stdin is a pipe or was read to its end. */
+function openSource(): ReadStream {
+  const isFree = isatty(0) && !process.stdin.readableEnded;
+  return isFree ? process.stdin : new ReadStream(openControllingTerminal());
 }

@@ -1,28 +1,84 @@
-import { processTerminal } from '../../output/terminal.ts';
+import { input, password, search, select, confirm as yesOrNo } from '@inquirer/prompts';
+import { Keyboard, type PastedLineBreak } from './keyboard.ts';
 
 /*
- * Questions to the person at the terminal, on stderr. What asks them is loaded only when one is asked.
- * Callers ask only where `terminal.canAsk` says so.
+ * Questions to the person at the terminal, on stderr. Import this module only when something is asked: it loads the prompt
+ * library. Ask only where `terminal.canAsk` allows it.
  */
 
-const load = () => import('./ask.ts');
-const paint = () => processTerminal({}).styleErr;
-
-/** Yes or no; no is the default, and nothing pasted or typed before it was asked is an answer. */
-export async function confirm(question: string): Promise<boolean> {
-  return (await load()).confirm(question, paint());
+export interface Choice<T> {
+  value: T;
+  /** One line. */
+  name: string;
+  /** What is shown once it is chosen (default: the name). */
+  short?: string;
+  description?: string;
 }
 
-/** A secret, not shown while it is typed. */
-export async function askSecret(question: string): Promise<string> {
-  return (await load()).askSecret(question, paint());
+/** Questions that follow one another. Close it after the last answer. */
+export class Conversation {
+  readonly #keyboard = new Keyboard();
+
+  close(): void {
+    this.#keyboard.close();
+  }
+
+  /** Asks to choose one of several; `first` is selected at the beginning. */
+  pick<T>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T> {
+    const start = first === undefined ? {} : { default: first };
+    return select({ message, choices, pageSize: 9, loop: false, ...start }, this.#context());
+  }
+
+  /** The same for a decision that must not be made by keys typed ahead. */
+  async decide<T>(message: string, choices: readonly Choice<T>[]): Promise<T> {
+    await this.#keyboard.forget();
+    return this.pick(message, choices);
+  }
+
+  /** Asks to choose one of those that match the typed text. `hint` says what to type when nothing matches. */
+  search<T>(
+    message: string,
+    choicesFor: (typed: string) => Choice<T>[],
+    hint: (typed: string) => string,
+  ): Promise<T> {
+    let typed = '';
+    const source = (term: string | undefined) => {
+      typed = term?.trim() ?? '';
+      return choicesFor(typed);
+    };
+    const theme = { style: { error: () => hint(typed) } };
+    return search({ message, source, pageSize: 7, theme }, this.#context());
+  }
+
+  /** Asks for a line of text, possibly empty. `first` can be edited. */
+  line(message: string, first?: string, lineBreak?: PastedLineBreak): Promise<string> {
+    const start = first ? ({ default: first, prefill: 'editable' } as const) : {};
+    return input({ message, ...start }, this.#context(lineBreak));
+  }
+
+  /** Asks yes or no; no is the default, and nothing pasted or typed ahead is an answer. */
+  async confirm(message: string): Promise<boolean> {
+    await this.#keyboard.forget();
+    return yesOrNo({ message, default: false }, this.#context('ignore'));
+  }
+
+  /** Asks for a secret, which is not shown. */
+  async secret(message: string): Promise<string> {
+    return (await password({ message, mask: '•' }, this.#context())).trim();
+  }
+
+  #context(lineBreak: PastedLineBreak = ' ') {
+    this.#keyboard.lineBreak = lineBreak;
+    return { input: this.#keyboard, output: process.stderr };
+  }
 }
 
-/** One of several, by its value; the one `first` names is under the cursor. */
-export async function choose(
-  question: string,
-  choices: readonly { value: string; name: string; short: string }[],
-  first: string | undefined,
-): Promise<string> {
-  return (await load()).choose(question, choices, first, paint());
+/** Asks one question in a conversation of its own. */
+export async function ask<T>(question: (conversation: Conversation) => Promise<T>): Promise<T> {
+  const conversation = new Conversation();
+  try {
+    return await question(conversation);
+  } finally {
+    conversation.close();
+  }
 }

@@ -1,4 +1,3 @@
-import { choose } from '../../cli/prompts/prompts.ts';
 import { NoProfileError, UsageError } from '../../kernel/errors.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { padded, safeLine, widthOf } from '../../output/text.ts';
@@ -26,5 +25,6 @@ export async function pickProfile(store: Profiles, terminal: Terminal): Promise<
     name: `${padded(safeLine(name), width)}  ${safeLine(baseUrl)}${name === store.current ? '  (current)' : ''}`,
     short: safeLine(name),
   }));
-  return choose('Which profile?', choices, store.current);
+  const { ask } = await import('../../cli/prompts/prompts.ts');
+  return ask((conversation) => conversation.pick('Which profile?', choices, store.current));
 }

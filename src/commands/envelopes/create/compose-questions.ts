@@ -1,46 +1,37 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
-import { MessageLine } from '../../../cli/prompts/message-line.ts';
-import { BACK, type Back, type Choice, type Conversation } from '../../../cli/prompts/wizard.ts';
-import { type Composition, type Step, setOrder } from '../../../envelopes/composition.ts';
+import type { Choice, Conversation } from '../../../cli/prompts/prompts.ts';
+import { type Composition, type Part, setOrder } from '../../../envelopes/composition.ts';
 import { type Contact, contactsIn, rolesIn } from '../../../envelopes/contacts.ts';
 import { type NewSigner, parseSigner, signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
+import { LIMITS } from '../../../kernel/vocabulary.ts';
 import { padded, safeLine, truncate, widthOf } from '../../../output/text.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 
-/** What is known before the first question is asked. */
-export interface Knowledge {
+/** What the service has, read before the first question. */
+export interface Known {
   templates: readonly Template[];
   recent: readonly Envelope[];
 }
 
-/** Asks one question; its answer goes into the composition. BACK leaves the composition as it is. */
-export async function askStep(
-  step: Step,
+/** Asks for one part; the answer goes into the composition. `isChange`: a signer beyond the roles can be added. */
+export async function askPart(
+  part: Part,
   composition: Composition,
-  known: Knowledge,
+  known: Known,
   talk: Conversation,
-): Promise<Back | undefined> {
-  switch (step.part) {
-    case 'template':
-      return askTemplate(composition, known, talk);
-    case 'signers':
-      return askSigner(step, composition, contactsIn(known.recent), talk);
-    case 'order':
-      return askOrder(composition, talk);
-    case 'subject':
-      return askSubject(composition, talk);
-    case 'message':
-      return askMessage(composition, talk);
-  }
+  isChange = false,
+): Promise<void> {
+  if (part === 'template') await askTemplate(composition, known, talk);
+  else if (part === 'signers') await askSigners(composition, contactsIn(known.recent), talk, isChange);
+  else if (part === 'order') await askOrder(composition, talk);
+  else if (part === 'subject')
+    composition.subject = (await talk.line('Email subject (optional):', composition.subject)).trim();
+  else await askMessage(composition, talk);
 }
 
-async function askTemplate(
-  composition: Composition,
-  known: Knowledge,
-  talk: Conversation,
-): Promise<Back | undefined> {
+async function askTemplate(composition: Composition, known: Known, talk: Conversation): Promise<void> {
   const { templates } = known;
   const current = composition.template?.id;
   const first = templates.filter((one) => one.id === current);
@@ -49,15 +40,13 @@ async function askTemplate(
   const choices = shown.map((template) => templateChoice(template, width));
   const chosen = await talk.search(
     'Template:',
-    (typed) => choices.filter(({ value }) => fitsAll([value.name, value.id, value.description], typed)),
-    () => 'No template fits. Type a part of its name, id or description.',
+    (typed) => choices.filter(({ value }) => matches([value.name, value.id, value.description], typed)),
+    () => 'No template matches. Type part of its name, ID, or description.',
   );
-  if (chosen === BACK) return BACK;
   setTemplate(composition, chosen, known.recent);
-  return undefined;
 }
 
-/** Takes the template. Signers chosen for the roles of another one stay, each in its place. */
+/** Sets the template. Signers chosen for the roles of another one keep their places. */
 export function setTemplate(composition: Composition, template: Template, recent: readonly Envelope[]): void {
   if (composition.template?.id === template.id) return;
   const sent = sentRoles(template);
@@ -91,7 +80,7 @@ function oneLine(text: string): string {
   return truncate(text, Math.max(20, (process.stderr.columns || 80) - 4));
 }
 
-function fitsAll(texts: readonly (string | null | undefined)[], typed: string): boolean {
+function matches(texts: readonly (string | null | undefined)[], typed: string): boolean {
   const whole = texts.join(' ').toLocaleLowerCase();
   return typed
     .toLocaleLowerCase()
@@ -99,80 +88,92 @@ function fitsAll(texts: readonly (string | null | undefined)[], typed: string): 
     .every((word) => whole.includes(word));
 }
 
-type SignerStep = Extract<Step, { part: 'signers' }>;
-const NOBODY = 'nobody';
+interface SignerQuestion {
+  index: number;
+  role: string | undefined;
+  optional: boolean;
+}
+const NO_ONE = 'no one';
 
-async function askSigner(
-  step: SignerStep,
+/** Asks for one signer per role, or for signers until there are no more. */
+async function askSigners(
   composition: Composition,
   people: readonly Contact[],
   talk: Conversation,
-): Promise<Back | undefined> {
-  const { index, role } = step;
-  // After Escape at the name, the address that was typed is offered again.
-  let current = composition.signers[index];
-  const choices = (typed: string) => signerChoices(typed, step, current, composition, people);
-  for (const begin = talk.length; ; talk.rewind(begin)) {
-    const chosen = await talk.search<NewSigner | typeof NOBODY>(
-      signerLabel(step, composition, choices('').length === 0),
-      choices,
-      whatToType,
-    );
-    if (chosen === BACK) return BACK;
-    if (chosen === NOBODY) {
-      composition.signers.length = index;
-      return undefined;
+  isChange: boolean,
+): Promise<void> {
+  const { roles, signers } = composition;
+  const isOpen = roles.length === 0 || isChange || signers.length > roles.length;
+  for (let index = 0; index < (isOpen ? LIMITS.signers : roles.length); index++) {
+    const question = { index, role: roles[index], optional: index >= Math.max(1, roles.length) };
+    const signer = await askSigner(question, composition, people, talk);
+    if (signer === undefined) {
+      signers.length = index;
+      return;
     }
-    const name =
-      chosen.name === chosen.email ? await talk.line(`Name of ${safeLine(chosen.email)}:`) : chosen.name;
-    if (name === BACK) {
-      current = chosen;
-      continue;
-    }
-    const { order } = composition.signers[index] ?? {};
-    composition.signers[index] = {
-      ...(role === undefined ? {} : { role }),
-      ...(order === undefined ? {} : { order }),
-      ...chosen,
-      name: name || chosen.email,
-    };
-    return undefined;
+    signers[index] = signer;
   }
 }
 
+/** Returns undefined when there are no more signers. */
+async function askSigner(
+  question: SignerQuestion,
+  composition: Composition,
+  people: readonly Contact[],
+  talk: Conversation,
+): Promise<NewSigner | undefined> {
+  const { index, role } = question;
+  const current = composition.signers[index];
+  const choices = (typed: string) => signerChoices(typed, question, current, composition, people);
+  const chosen = await talk.search<NewSigner | typeof NO_ONE>(
+    signerLabel(question, composition, choices('').length === 0),
+    choices,
+    whatToType,
+  );
+  if (chosen === NO_ONE) return undefined;
+  const name =
+    chosen.name === chosen.email ? await talk.line(`Name of ${safeLine(chosen.email)}:`) : chosen.name;
+  return {
+    ...(role === undefined ? {} : { role }),
+    ...(current?.order === undefined ? {} : { order: current.order }),
+    ...chosen,
+    name: name.trim() || chosen.email,
+  };
+}
+
 function signerLabel(
-  { index, role, optional }: SignerStep,
+  { index, role, optional }: SignerQuestion,
   { roles }: Composition,
   needsExample: boolean,
 ): string {
-  // An empty list says nothing of what to type.
+  // With no one to choose from, show what to type.
   const example = needsExample ? ', such as Ada <ada@example.com>:' : ':';
   if (role !== undefined) return `${safeLine(role)}${example}`;
-  if (optional) return 'Further signer:';
+  if (optional) return 'Another signer:';
   return roles.length === 0 && index === 0 ? `Signer${example}` : `Signer ${index + 1}${example}`;
 }
 
 function signerChoices(
   typed: string,
-  { index, role, optional }: SignerStep,
+  { index, role, optional }: SignerQuestion,
   current: NewSigner | undefined,
   composition: Composition,
   people: readonly Contact[],
-): Choice<NewSigner | typeof NOBODY>[] {
+): Choice<NewSigner | typeof NO_ONE>[] {
   const signers = composition.signers.filter((_, at) => at !== index);
   const others = signers.map((one) => one.email.toLowerCase());
   const rank = ({ email, roles }: Contact) =>
     2 * Number(email === typed) + Number(role !== undefined && roles.includes(role));
   const candidates = people
     .filter(({ email }) => !others.includes(email.toLowerCase()) && email !== current?.email)
-    .filter(({ email, name }) => fitsAll([email, name], typed))
+    .filter(({ email, name }) => matches([email, name], typed))
     .sort((a, b) => rank(b) - rank(a));
   const isKnown = candidates.some(({ email }) => email === typed);
-  const kept = current !== undefined && fitsAll([current.email, current.name], typed) ? [current] : [];
+  const kept = current !== undefined && matches([current.email, current.name], typed) ? [current] : [];
   return [
     ...(isKnown ? [] : newSigner(typed, signers)),
     ...kept.map((signer) => signerChoice(signer, role)),
-    ...(optional && typed === '' ? [{ value: NOBODY, name: 'nobody else' } as const] : []),
+    ...(optional && typed === '' ? [{ value: NO_ONE, name: 'No one else' } as const] : []),
     ...candidates.map(contactChoice),
   ];
 }
@@ -182,7 +183,7 @@ function contactChoice({ email, name, roles }: Contact): Choice<NewSigner> {
   return signerChoice({ email, name }, undefined, description);
 }
 
-/** The signer as one would type it; the role that is asked for goes without saying. */
+/** Shows the signer as one would type it, without the role the question names. */
 function signerChoice(signer: NewSigner, role: string | undefined, description?: string): Choice<NewSigner> {
   const { role: own, ...rest } = signer;
   const text = safeLine(signerText(own === role ? rest : signer));
@@ -199,10 +200,10 @@ function newSigner(typed: string, others: readonly NewSigner[]): Choice<NewSigne
   const parsed = tryParse(typed);
   if (parsed instanceof UsageError) return [];
   const same = others.find(({ email }) => email.toLowerCase() === parsed.email.toLowerCase());
-  if (same === undefined) return [signerChoice(parsed, undefined, 'new here')];
-  // Somebody who signs in two roles has one name.
+  if (same === undefined) return [signerChoice(parsed, undefined, 'new signer')];
+  // A person who signs in two roles has one name.
   const name = parsed.name === parsed.email ? same.name : parsed.name;
-  return [signerChoice({ ...parsed, name }, undefined, 'already a signer of this envelope')];
+  return [signerChoice({ ...parsed, name }, undefined, 'already signs this envelope')];
 }
 
 function tryParse(typed: string): NewSigner | UsageError {
@@ -222,23 +223,18 @@ function whatToType(typed: string): string {
 
 type Turns = 'all' | 'listed' | 'asked';
 
-async function askOrder(composition: Composition, talk: Conversation): Promise<Back | undefined> {
-  for (const begin = talk.length; ; talk.rewind(begin)) {
-    const chosen = await talk.pick<Turns>('Who signs when:', turns(composition), turnsOf(composition));
-    if (chosen === BACK) return BACK;
-    const order = chosen === 'asked' ? await askTurns(composition.signers, talk) : composition.signers;
-    if (order === BACK) continue;
-    setOrder(composition, chosen === 'all' ? undefined : order);
-    return undefined;
-  }
+async function askOrder(composition: Composition, talk: Conversation): Promise<void> {
+  const chosen = await talk.pick<Turns>('Signing order:', turns(composition), turnsOf(composition));
+  const order = chosen === 'asked' ? await askTurns(composition.signers, talk) : composition.signers;
+  setOrder(composition, chosen === 'all' ? undefined : order);
 }
 
 function turns({ signers }: Composition): Choice<Turns>[] {
   const names = signers.map((one) => safeLine(one.name)).join(', then ');
   return [
-    { value: 'all', name: 'all at once' },
-    { value: 'listed', name: 'one after the other', description: oneLine(names) },
-    { value: 'asked', name: 'one after the other, in another order' },
+    { value: 'all', name: 'Everyone at the same time' },
+    { value: 'listed', name: 'One after the other', description: oneLine(names) },
+    { value: 'asked', name: 'One after the other, in another order' },
   ];
 }
 
@@ -247,40 +243,27 @@ function turnsOf({ order, signers }: Composition): Turns {
   return signers.every((one, index) => (one.order ?? index + 1) === index + 1) ? 'listed' : 'asked';
 }
 
-/** The signers in the order of their turns; who is last goes without asking. */
-async function askTurns(signers: readonly NewSigner[], talk: Conversation): Promise<NewSigner[] | Back> {
-  const begin = talk.length;
+/** Asks who signs when. The last signer needs no question. */
+async function askTurns(signers: readonly NewSigner[], talk: Conversation): Promise<NewSigner[]> {
   const turn: NewSigner[] = [];
   for (;;) {
     const left = signers.filter((one) => !turn.includes(one));
     if (left.length < 2) return [...turn, ...left];
-    const question =
-      turn.length === 0 ? 'Who signs first?' : `Who signs after ${safeLine(turn.at(-1)?.name ?? '')}?`;
-    const next = await talk.pick(
-      oneLine(question),
-      left.map((one) => ({ ...signerChoice({ email: one.email, name: one.name }, undefined), value: one })),
-    );
-    if (next !== BACK) turn.push(next);
-    else if (turn.pop() === undefined) return BACK;
-    else talk.rewind(begin + turn.length);
+    const last = turn.at(-1);
+    const question = last === undefined ? 'Who signs first?' : `Who signs after ${safeLine(last.name)}?`;
+    const choices = left.map((one) => ({
+      ...signerChoice({ email: one.email, name: one.name }, undefined),
+      value: one,
+    }));
+    turn.push(await talk.pick(oneLine(question), choices));
   }
 }
 
-async function askSubject(composition: Composition, talk: Conversation): Promise<Back | undefined> {
-  const subject = await talk.line('Subject of the mail (optional):', { first: composition.subject });
-  if (subject === BACK) return BACK;
-  composition.subject = subject.trim();
-  return undefined;
-}
+/** Stands for a line break while the message is entered on one line. */
+const LINE_BREAK = '⏎';
 
-async function askMessage(composition: Composition, talk: Conversation): Promise<Back | undefined> {
-  const editor = new MessageLine();
-  const line = await talk.line('Message (optional):', {
-    first: editor.lineOf(composition.message ?? ''),
-    onPaste: (text) => editor.lineOf(text),
-    refuse: (typed) => editor.refuse(typed),
-  });
-  if (line === BACK) return BACK;
-  composition.message = editor.textOf(line);
-  return undefined;
+async function askMessage(composition: Composition, talk: Conversation): Promise<void> {
+  const first = composition.message?.replace(/\r?\n/g, LINE_BREAK);
+  const line = await talk.line('Message (optional):', first, LINE_BREAK);
+  composition.message = line.replaceAll(LINE_BREAK, '\n').trim();
 }

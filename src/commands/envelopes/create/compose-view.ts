@@ -49,7 +49,7 @@ export function renderComposition(shown: Preview, { columns, style, redact }: Sh
   );
   const remarks = preview.remarks.map((text) => `  ${style('yellow', `! ${safeLine(text)}`)}\n`).join('');
   const command = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND), columns - 4);
-  return `\n${lines.join('\n')}\n${remarks && `\n${remarks}`}\n${style('dim', 'The same as a command:')}\n${command.map((line) => `  ${line}`).join('\n')}\n\n`;
+  return `\n${lines.join('\n')}\n${remarks && `\n${remarks}`}\n${style('dim', 'Equivalent command:')}\n${command.map((line) => `  ${line}`).join('\n')}\n\n`;
 }
 
 /** What a person typed may hold a secret; ids and numbers hold none. */
@@ -81,7 +81,7 @@ function withoutSecrets(preview: Preview, redact: (text: string) => string): Pre
 function rowsOf({ envelope, template, account }: Preview, columns: number): [string, string[]][] {
   const { signers, signingOrder, subject, message, metadata, webhookUrl, expiresInDays } = envelope;
   const room = Math.max(20, columns);
-  const order = signingOrder === 'SEQUENTIAL' ? 'one after the other' : 'all at once';
+  const order = signingOrder === 'SEQUENTIAL' ? 'one after the other' : 'everyone at the same time';
   const text = (value: string | undefined) => (value ? wrapped(safeLine(value), room) : []);
   const rows: [string, string[]][] = [
     ['Template', text(templateLine(template))],

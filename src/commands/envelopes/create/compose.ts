@@ -1,19 +1,19 @@
 import type { Client } from '../../../api/client.ts';
 import type { Template } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
-import { BACK, type Back, type Choice, Conversation } from '../../../cli/prompts/wizard.ts';
+import { ask, type Choice, type Conversation } from '../../../cli/prompts/prompts.ts';
 import { remarksOn } from '../../../envelopes/completeness.ts';
-import { type Composition, composed, PARTS, type Part, stepsFor } from '../../../envelopes/composition.ts';
+import { type Composition, composed, PARTS, type Part } from '../../../envelopes/composition.ts';
 import { recentEnvelopes } from '../../../envelopes/contacts.ts';
 import type { NewEnvelope } from '../../../envelopes/create.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { sentRoles } from '../../../templates/roles.ts';
-import { askStep, type Knowledge, setTemplate } from './compose-questions.ts';
+import { askPart, type Known, setTemplate } from './compose-questions.ts';
 import { accountOf, renderComposition } from './compose-view.ts';
 
-/** What the command line gave, and what it did not. */
+/** What the command line has, and what it leaves out. */
 export interface Given {
   templateId: string | undefined;
   /** The envelope as far as flags say; its signers are empty when there were none. */
@@ -24,9 +24,9 @@ export interface Given {
   dryRun: boolean;
 }
 
-/** How long a convenience may keep the person waiting. */
+/** How long to wait for recent envelopes, which only provide suggestions. */
 const PATIENCE_MS = 5_000;
-/** More templates than anybody scrolls through. */
+/** More templates than anyone scrolls through. */
 const TEMPLATES = 1_000;
 
 /**
@@ -38,17 +38,28 @@ export async function compose(given: Given, context: Context): Promise<NewEnvelo
   const client = await context.session.client();
   const known = await gather(client, given, context);
   const composition = beginning(given, known);
-  const talk = new Conversation(context.terminal.styleErr);
-  context.terminal.err('Esc goes back, Ctrl-C ends. Nothing is created before you say so.\n\n');
-  await run(composition, known, missingParts(given), talk);
+  context.terminal.err('Nothing is created until you confirm. Press Ctrl-C to quit.\n\n');
+  return ask(async (talk) => {
+    await askMissing(given, composition, known, talk);
+    return decide(given, composition, known, talk, context);
+  });
+}
+
+/** Shows the envelope and asks what to do, until it is to be created, shown, or discarded. */
+async function decide(
+  given: Given,
+  composition: Composition,
+  known: Known,
+  talk: Conversation,
+  context: Context,
+): Promise<NewEnvelope> {
   for (;;) {
     const envelope = completed(given, composition);
     await showPreview(envelope, composition, given, context);
-    await talk.begin();
-    const decision = await talk.pick('What now?', decisions(envelope, given));
+    const decision = await talk.decide('What next?', decisions(envelope, given));
     if (decision === 'draft' || decision === 'send') return { ...envelope, send: decision === 'send' };
     if (decision === 'show') return envelope;
-    if (decision === 'leave') throw new UsageError('Not confirmed; nothing was created.');
+    if (decision === 'discard') throw new UsageError('Not confirmed; nothing was created.');
     await change(composition, known, talk);
   }
 }
@@ -73,7 +84,7 @@ async function showPreview(
   terminal.err(renderComposition({ envelope, template, account, options, remarks }, showing));
 }
 
-async function gather(client: Client, { templateId }: Given, context: Context): Promise<Knowledge> {
+async function gather(client: Client, { templateId }: Given, context: Context): Promise<Known> {
   const { terminal } = context;
   const { signal } = context.interrupt;
   const spinner = await startSpinner('Reading templates and recent envelopes', terminal);
@@ -82,7 +93,7 @@ async function gather(client: Client, { templateId }: Given, context: Context): 
       templateId === undefined
         ? listTemplates(client, signal)
         : [await client.templates.get(templateId, signal)],
-      // Only a convenience: a key that may not read envelopes, or a slow list, is no reason to fail.
+      // Only for suggestions: a key that may not read envelopes or a slow list must not fail the command.
       recentEnvelopes(client, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])).catch(() => []),
     ]);
     signal.throwIfAborted();
@@ -98,13 +109,13 @@ async function listTemplates(client: Client, signal: AbortSignal): Promise<Templ
     if (templates.push(template) >= TEMPLATES) break;
   }
   if (templates.length === 0)
-    throw new UsageError('There are no templates to make an envelope from.', {
-      hint: 'They are made in the web dashboard of the service.',
+    throw new UsageError('The account has no templates.', {
+      hint: "Create one in the service's web dashboard.",
     });
   return templates;
 }
 
-function beginning({ templateId, envelope }: Given, known: Knowledge): Composition {
+function beginning({ templateId, envelope }: Given, known: Known): Composition {
   const { signers, subject, message, signingOrder } = envelope;
   const order = (['PARALLEL', 'SEQUENTIAL'] as const).find((one) => one === signingOrder);
   const composition: Composition = { roles: [], signers: [...signers], subject, message, order };
@@ -113,7 +124,13 @@ function beginning({ templateId, envelope }: Given, known: Knowledge): Compositi
   return composition;
 }
 
-function missingParts({ templateId, envelope }: Given): ReadonlySet<Part> {
+/** Asks for the parts that the command line leaves out. */
+async function askMissing(
+  { templateId, envelope }: Given,
+  composition: Composition,
+  known: Known,
+  talk: Conversation,
+): Promise<void> {
   const isGiven: Record<Part, boolean> = {
     template: templateId !== undefined,
     signers: envelope.signers.length > 0,
@@ -121,44 +138,25 @@ function missingParts({ templateId, envelope }: Given): ReadonlySet<Part> {
     subject: envelope.subject !== undefined,
     message: envelope.message !== undefined,
   };
-  return new Set(PARTS.filter((part) => !isGiven[part]));
-}
-
-/** Asks these questions in turn; BACK asks the one before again. BACK at the first one is returned. */
-async function run(
-  composition: Composition,
-  known: Knowledge,
-  parts: ReadonlySet<Part>,
-  talk: Conversation,
-  more = false,
-): Promise<Back | undefined> {
-  /** Where on the screen each step so far began. */
-  const begins: number[] = [];
-  for (;;) {
-    const step = stepsFor(composition, parts, more)[begins.length];
-    if (step === undefined) return undefined;
-    begins.push(talk.length);
-    if ((await askStep(step, composition, known, talk)) !== BACK) continue;
-    begins.pop();
-    const before = begins.pop();
-    if (before !== undefined) talk.rewind(before);
-    else if (more) return BACK;
+  for (const part of PARTS) {
+    if (isGiven[part] || (part === 'order' && composition.signers.length < 2)) continue;
+    await askPart(part, composition, known, talk);
   }
 }
 
-type Decision = 'draft' | 'send' | 'show' | 'change' | 'leave';
+type Decision = 'draft' | 'send' | 'show' | 'change' | 'discard';
 
 function decisions(envelope: NewEnvelope, { dryRun }: Given): Choice<Decision>[] {
   const people = counted(envelope.signers.length, 'signer');
   const draft: Choice<Decision> = {
     value: 'draft',
-    name: 'Keep it as a draft',
-    description: 'Nobody is mailed.',
+    name: 'Save as a draft',
+    description: 'No one is emailed.',
   };
   const send: Choice<Decision> = {
     value: 'send',
     name: 'Send it now',
-    description: `${people} ${envelope.signers.length === 1 ? 'is' : 'are'} asked to sign. The flag for this: --send`,
+    description: `Emails ${people}. Same as the flag --send.`,
   };
   const show: Choice<Decision> = {
     value: 'show',
@@ -168,21 +166,21 @@ function decisions(envelope: NewEnvelope, { dryRun }: Given): Choice<Decision>[]
   const likely = dryRun ? [show] : envelope.send ? [send, draft] : [draft, send];
   return [
     ...likely,
-    { value: 'change', name: 'Change something' },
-    { value: 'leave', name: 'Leave it', description: 'Nothing is created.' },
+    { value: 'change', name: 'Change an answer' },
+    { value: 'discard', name: 'Discard', description: 'Nothing is created.' },
   ];
 }
 
 const PART_NAMES: Readonly<Record<Part, string>> = {
   template: 'Template',
   signers: 'Signers',
-  order: 'Who signs when',
+  order: 'Signing order',
   subject: 'Subject',
   message: 'Message',
 };
 
-/** Asks what to change, and asks that again. Where roles follow from it, the signers, too. */
-async function change(composition: Composition, known: Knowledge, talk: Conversation): Promise<void> {
+/** Asks which answer to change, and for the new one. A template with other roles needs other signers. */
+async function change(composition: Composition, known: Known, talk: Conversation): Promise<void> {
   const changeable = PARTS.filter(
     (part) =>
       (part !== 'order' || composition.signers.length > 1) &&
@@ -192,9 +190,9 @@ async function change(composition: Composition, known: Knowledge, talk: Conversa
     'Change what?',
     changeable.map((one) => ({ value: one, name: PART_NAMES[one] })),
   );
-  if (part === BACK) return;
   const before = composition.roles;
-  await run(composition, known, new Set([part]), talk, true);
-  if (composition.roles !== before)
-    await run(composition, known, new Set<Part>(['signers', 'order']), talk, true);
+  await askPart(part, composition, known, talk, true);
+  if (composition.roles === before) return;
+  await askPart('signers', composition, known, talk, true);
+  if (composition.signers.length > 1) await askPart('order', composition, known, talk);
 }
