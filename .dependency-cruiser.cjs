@@ -30,11 +30,10 @@ const arrows = {
   statistics: ['envelope-index', 'envelopes', 'webhooks'],
 };
 // Topics of src/commands/ that may use another topic's shared parts. Completed envelopes and evidence download documents; `listen` can wait
-// like a watch; `find` and `index` show envelopes; the MCP server queries all of them; the sandbox shows signers and deliveries.
+// like a watch; `find` shows envelopes; the MCP server queries all of them; the sandbox shows signers and deliveries.
 const topicArrows = {
   envelopes: ['documents'],
   find: ['envelopes'],
-  index: ['envelopes'],
   listen: ['documents', 'envelopes', 'events'],
   mcp: ['documents', 'envelopes', 'find'],
   sandbox: ['envelopes', 'events', 'index'],

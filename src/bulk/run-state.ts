@@ -206,6 +206,11 @@ export class RunState {
     return own;
   }
 
+  /** The envelopes of all rows, also those that an earlier run created. */
+  envelopeIds(): Set<string> {
+    return new Set(this.#ids.filter((id) => id !== undefined));
+  }
+
   idOf(row: number): string | undefined {
     return this.#ids[row];
   }

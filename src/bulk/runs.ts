@@ -226,14 +226,20 @@ export async function whileNoOtherStarts<T>(root: string, clock: Clock, work: ()
 
 /** The state of a run at this moment; another process may be working on it. */
 export async function readRun(root: string, id: string): Promise<RunState> {
-  if (!RUN_ID.test(id)) throw noSuchRun(id);
+  const state = await readRunIfHere(root, id);
+  if (state === undefined) throw noSuchRun(id);
+  return state;
+}
+
+/** The same; undefined for a run that has no journal on this machine. */
+export async function readRunIfHere(root: string, id: string): Promise<RunState | undefined> {
+  if (!RUN_ID.test(id)) return undefined;
   let state: RunState | undefined;
   await scan<Entry>({ path: filesOf(root, id).journal, format: RUN_FORMAT }, (entry) => {
     if (entry.type === 'run') state = new RunState(entry);
     else state?.apply(entry);
   });
-  if (state === undefined) throw noSuchRun(id);
-  state.replayed();
+  state?.replayed();
   return state;
 }
 

@@ -46,8 +46,11 @@ export async function answerFrom(
   const question = questionOf(selection);
   const couldFit = couldFitNow(selection, options.now);
   const asking = { signal, onProgress, mayAnswer: couldFit };
-  const hitsIn = ({ known }: Snapshot) => {
-    const hits = [...known.values()].filter((one) => one.hit && couldFit(one)).sort(newestFirst);
+  const hitsIn = ({ known, members }: Snapshot) => {
+    const belongs = ({ id }: Known) => members?.has(id) ?? true;
+    const hits = [...known.values()]
+      .filter((one) => one.hit && couldFit(one) && belongs(one))
+      .sort(newestFirst);
     return options.oneSignerFirst ? oneSignerFirst(hits, selection, index) : hits;
   };
   let now = cached ? asKnown(await index.known(question)) : await index.refreshed(question, asking);
@@ -83,11 +86,13 @@ function isAsItStands(hit: Known, { askedAt, unsure }: Asked): boolean {
 }
 
 /** What the lines of the index are searched for: no envelope that fits lacks it. */
-function questionOf({ search, signer, templateId }: Selection): Question {
+function questionOf({ search, signer, templateId, metadata = [], run }: Selection): Question {
   return {
     words: search === undefined ? [] : wordsOf(search),
     part: signer === undefined ? undefined : folded(signer),
     template: templateId === undefined ? undefined : folded(templateId),
+    values: metadata.map(([, value]) => folded(value)).filter((value) => value !== ''),
+    run,
   };
 }
 
@@ -168,13 +173,15 @@ class Answering {
 
   total(): number | undefined {
     if (!this.hasMore()) return this.#shown;
-    const { search: _, ...rest } = this.#selection;
-    const isByWords = Object.values(rest).every((value) => value === undefined);
-    return isByWords ? this.#hits.length - (this.#looked - this.#shown) : undefined;
+    const { search: _, run: __, ...rest } = this.#selection;
+    const isExact = Object.values(rest).every((value) => value === undefined);
+    return isExact ? this.#hits.length - (this.#looked - this.#shown) : undefined;
   }
 
   async *envelopes(): AsyncGenerator<Envelope, void, undefined> {
     const { limit = Number.POSITIVE_INFINITY, now } = this.#options;
+    // The hits are of the run, also those that only replace an envelope of it.
+    const selection = { ...this.#selection, run: undefined };
     if (this.#hits.length === 0) return;
     const file = this.#index.file.open();
     try {
@@ -183,7 +190,7 @@ class Answering {
         const some = this.#hits.slice(this.#looked, this.#looked + limit - this.#shown);
         for await (const one of mapInOrder(some, CONCURRENCY, (hit) => this.#look(hit, file))) {
           this.#looked++;
-          if (one === undefined || !selectionFilter(this.#selection, now())(one)) continue;
+          if (one === undefined || !selectionFilter(selection, now())(one)) continue;
           this.#shown++;
           yield one;
         }

@@ -136,9 +136,10 @@ export class EnvelopeIndex {
   }
 
   /** Those whose words are not known, the newest first. */
-  #missing({ known }: Snapshot, { mayAnswer = () => true }: RefreshOptions): Known[] {
+  #missing({ known, members }: Snapshot, { mayAnswer = () => true }: RefreshOptions): Known[] {
+    const mayBelong = ({ id }: Known) => members === undefined || members.has(id) || members.isUndecided(id);
     const parts = [...known.values()].filter(
-      (one) => isPartly(one) && !one.hit && !one.excluded && mayAnswer(one),
+      (one) => isPartly(one) && !one.hit && !one.excluded && mayBelong(one) && mayAnswer(one),
     );
     return parts.sort((a, b) => (b.created || 0) - (a.created || 0));
   }

@@ -1,8 +1,10 @@
+import { envelopeSchema, matches } from '../api/schemas.ts';
+import { RunMembers, type SelectedRun } from '../envelopes/run-members.ts';
 import { isAsWritten, readTo } from '../journal/line.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
 import { hasWords } from '../kernel/text/words.ts';
-import { LIMITS } from '../kernel/vocabulary.ts';
+import { LIMITS, REPLACES_KEY } from '../kernel/vocabulary.ts';
 import { BETWEEN_TEXTS, type Completeness, type EntryHead, isHead, isRemark, type Remark } from './entry.ts';
 
 /** What is looked for, folded. The file answers it roughly: every envelope that fits is a hit, and a few others. */
@@ -13,6 +15,10 @@ export interface Question {
   part?: string | undefined;
   /** The template's id or name. */
   template?: string | undefined;
+  /** Values of its metadata. */
+  values?: readonly string[] | undefined;
+  /** The run it belongs to. */
+  run?: SelectedRun | undefined;
 }
 
 /** One envelope as the index knows it. */
@@ -53,6 +59,8 @@ export function isListCheaper({ known }: Snapshot, envelopes: number, since: num
 const TEXTS = Buffer.from(',"texts":');
 const ENVELOPE = Buffer.from(',"envelope":');
 const CRC = Buffer.from(',"crc":');
+const METADATA = Buffer.from('"metadata":{');
+const REPLACES = Buffer.from(`"${REPLACES_KEY}":`);
 
 /** Everything that a file of the index says, with its lines applied in their order. The envelopes themselves stay in the file. */
 export class Snapshot {
@@ -70,11 +78,19 @@ export class Snapshot {
   readonly #needles: readonly Buffer[];
   /** The same, of what even a list shows. */
   readonly #template: readonly Buffer[];
+  /** The same, of metadata, where a line shows that. */
+  readonly #values: readonly Buffer[];
+  readonly #run: Buffer | undefined;
+  /** The envelopes of the run that is asked for. */
+  readonly members: RunMembers | undefined;
 
-  constructor({ words = [], part, template }: Question = {}) {
+  constructor({ words = [], part, template, values = [], run }: Question = {}) {
     this.#words = words;
-    this.#needles = [...words, ...given(part)].map(bytesOf);
+    this.#values = values.map(bytesOf);
+    this.#needles = [...[...words, ...given(part)].map(bytesOf), ...this.#values];
     this.#template = given(template).map(bytesOf);
+    this.#run = run && bytesOf(run.id);
+    this.members = run && new RunMembers(run);
   }
 
   /** Takes one line, in the order of the file. */
@@ -109,10 +125,22 @@ export class Snapshot {
       before.status = status;
       return;
     }
-    const excluded = !standIn(line, this.#template);
+    const shows = known !== 'part' || line.includes(METADATA);
+    this.#addMember(id, created, line, shows);
+    const excluded = !standIn(line, this.#template) || (shows && !standIn(line, this.#values));
     const hit = !excluded && standIn(line, this.#needles) && this.#beginsWords(line);
     const one = { id, status, created, known, seen, start, end, touched: false, hit, excluded };
     this.known.set(id, one);
+  }
+
+  /** Parses only the lines that may belong to the run. */
+  #addMember(id: string, created: number, line: Buffer, showsMetadata: boolean): void {
+    if (this.members === undefined || this.#run === undefined) return;
+    const isCandidate = line.includes(this.#run) || line.includes(REPLACES);
+    const value = isCandidate ? readTo(line, line.lastIndexOf(CRC)) : undefined;
+    const envelope = isRecord(value) && matches(envelopeSchema, value.envelope) ? value.envelope : undefined;
+    const absent = showsMetadata ? null : undefined;
+    this.members.add(id, created, envelope?.metadata ?? absent);
   }
 
   #apply(remark: Remark): void {

@@ -4,9 +4,11 @@ import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isNotFound } from '../kernel/errors.ts';
 import { valueAt } from '../kernel/json.ts';
+import { mapInOrder } from '../kernel/streams.ts';
 import { folded, hasWord, hasWords, wordsOf } from '../kernel/text/words.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 import { partOf, textsOf } from './match.ts';
+import { isOfRun, RunMembers, type SelectedRun } from './run-members.ts';
 
 /** Which envelopes are wanted; every given condition must hold. Times are meant by the service's clock. */
 export interface Selection {
@@ -21,7 +23,13 @@ export interface Selection {
   createdBefore?: Moment | undefined;
   /** Not yet ended, and expiring before this time. */
   expiresBefore?: Moment | undefined;
+  /** Keys and values that its metadata must have; a number is compared by how it is written. */
+  metadata?: readonly (readonly [string, string])[] | undefined;
+  /** A run that created it, or an envelope that it replaces. */
+  run?: SelectedRun | undefined;
 }
+
+const READS_AT_ONCE = 8;
 
 export interface SelectOptions {
   pageSize?: number | undefined;
@@ -31,30 +39,76 @@ export interface SelectOptions {
 }
 
 /**
- * Envelopes that fit, as the service lists them. The service filters by one status; the rest is filtered here.
- * The order of the list is not documented, so every page is read. Items without signers are completed
- * with a GET when a filter can't be answered without them.
+ * Envelopes that match, as the service lists them. The service filters by one status; the rest is filtered here.
+ * The order of the list is not documented, so every page is read. Items without signers or metadata are completed
+ * with a GET when a filter can't be answered without them. Those of a run come at the end, when all of it is known.
  */
 export async function* selectEnvelopes(
   client: Client,
   selection: Selection,
   options: SelectOptions = {},
 ): AsyncGenerator<Envelope, void, undefined> {
-  const { signal, pageSize, onTotal } = options;
+  const { run, ...rest } = selection;
+  if (run === undefined) yield* selectListed(client, rest, options);
+  else yield* selectOfRun(client, run, rest, options.signal);
+}
+
+async function* selectListed(
+  client: Client,
+  selection: Selection,
+  { signal, pageSize, onTotal }: SelectOptions,
+): AsyncGenerator<Envelope, void, undefined> {
   const status = selection.statuses?.length === 1 ? selection.statuses[0] : undefined;
-  const fitsPeople = peopleFilter(selection);
-  let fitsFacts: ((envelope: Envelope) => boolean) | undefined;
   const list = { status, pageSize, signal, onTotal: isUnfiltered(selection) ? onTotal : undefined };
-  for await (const item of client.envelopes.list(list)) {
+  yield* matching(client.envelopes.list(list), selection, client, signal);
+}
+
+async function* selectOfRun(
+  client: Client,
+  run: SelectedRun,
+  selection: Selection,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Envelope, void, undefined> {
+  const members = new RunMembers(run);
+  const candidates = new Map<string, Envelope>();
+  const add = (envelope: Envelope) => {
+    const { id, metadata, createdAt } = envelope;
+    members.add(id, timeOf(createdAt), metadata);
+    if (members.mayInclude(id)) candidates.set(id, envelope);
+  };
+  // Not by status: an envelope of the run may have been replaced by one that was replaced, too.
+  for await (const item of client.envelopes.list({ signal, isThorough: true })) add(item);
+  const undecided = [...candidates.values()].filter(({ id }) => members.isUndecided(id));
+  const read = (item: Envelope) => completed(client, item, signal);
+  for await (const whole of mapInOrder(undecided, READS_AT_ONCE, read))
+    add({ ...whole, metadata: whole.metadata ?? null });
+  const ofRun = [...candidates.values()].filter(({ id }) => members.has(id));
+  yield* matching(ofRun, selection, client, signal);
+}
+
+async function* matching(
+  items: AsyncIterable<Envelope> | Iterable<Envelope>,
+  selection: Selection,
+  client: Client,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Envelope, void, undefined> {
+  const fitsRest = detailsFilter(selection);
+  let fitsFacts: ((envelope: Envelope) => boolean) | undefined;
+  for await (const item of items) {
     // By now a reply has told the time.
     fitsFacts ??= factsFilter(selection, client.serviceClock.now());
     if (!fitsFacts(item)) continue;
-    if (fitsPeople(item)) yield item;
-    else if (item.signers === undefined) {
+    if (fitsRest(item)) yield item;
+    else if (isIncomplete(item, selection)) {
       const whole = await completed(client, item, signal);
-      if (fitsPeople(whole)) yield whole;
+      if (fitsRest(whole)) yield whole;
     }
   }
+}
+
+/** True where the item of a list lacks what a filter looks at. */
+function isIncomplete({ signers, metadata }: Envelope, wanted: Selection): boolean {
+  return signers === undefined || (wanted.metadata !== undefined && (metadata ?? undefined) === undefined);
 }
 
 /** The same envelopes, each with its signers: those that lack them are read one by one. */
@@ -91,7 +145,7 @@ export interface MatchedSigner {
 
 /**
  * Returns a function that finds the signers for whom an envelope was selected: those that match all words of the search, or,
- * when there are none, those that match some. It finds nobody when the selection asks for nobody.
+ * otherwise those that match some. It finds nobody when the selection asks for nobody.
  */
 export function matchedSigners({ signer, search }: Selection): (envelope: Envelope) => MatchedSigner[] {
   const needle = signer === undefined ? undefined : folded(signer);
@@ -118,8 +172,8 @@ export function signersMatchingAll(envelope: Envelope | undefined, words: readon
 
 /** All conditions, asked of a whole envelope. */
 export function selectionFilter(wanted: Selection, now: number): (envelope: Envelope) => boolean {
-  const [fitsFacts, fitsPeople] = [factsFilter(wanted, now), peopleFilter(wanted)];
-  return (envelope) => fitsFacts(envelope) && fitsPeople(envelope);
+  const [fitsFacts, fitsDetails] = [factsFilter(wanted, now), detailsFilter(wanted)];
+  return (envelope) => fitsFacts(envelope) && fitsDetails(envelope);
 }
 
 /** The filters that the item of a list answers. */
@@ -144,14 +198,22 @@ function isTemplate({ templateId, templateName }: Envelope, idOrName: string): b
   return templateId === idOrName || folded(templateName ?? '') === folded(idOrName);
 }
 
-/** The filters that a signer can answer. */
-function peopleFilter({ signer, search }: Selection): (envelope: Envelope) => boolean {
+/** The filters that need signers or metadata, which the item of a list may lack. */
+function detailsFilter({ signer, search, metadata = [], run }: Selection): (envelope: Envelope) => boolean {
   const needle = signer === undefined ? undefined : folded(signer);
   const words = search === undefined ? undefined : wordsOf(search);
   return (envelope) =>
     (needle === undefined ||
       (envelope.signers ?? []).some((one) => partOf(one, (text) => text.includes(needle)) !== undefined)) &&
-    (words === undefined || hasWords(textsOf(envelope), words));
+    (words === undefined || hasWords(textsOf(envelope), words)) &&
+    metadata.every(([key, value]) => hasValue(envelope, key, value)) &&
+    (run === undefined || isOfRun(run, envelope));
+}
+
+function hasValue({ metadata }: Envelope, key: string, value: string): boolean {
+  const actual = metadata && Object.hasOwn(metadata, key) ? metadata[key] : undefined;
+  if (actual === undefined || actual === null) return false;
+  return (typeof actual === 'object' ? JSON.stringify(actual) : String(actual)) === value;
 }
 
 /** Envelopes in the order of a field (`createdAt`, `-metadata.deal` for descending); those without it come last. */

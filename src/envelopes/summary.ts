@@ -4,7 +4,6 @@ import { timeOf } from '../kernel/clock.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 import { whoseTurn } from './named-signer.ts';
 import { replacedBy } from './replace/find.ts';
-import { type Selection, selectEnvelopes } from './select.ts';
 
 /** An envelope worth a look, and since or until when. */
 export interface Standout {
@@ -67,15 +66,15 @@ export const FORGOTTEN_AFTER_MS = 7 * DAY_MS;
 const NOT_ASKED = new Set(['PENDING', 'AWAITING_TURN', 'WAITING', 'CREATED']);
 const SIGNED = 'SIGNED';
 
-/** Adds up all envelopes that fit, in one walk over the list; constant memory but for the times of completion. */
+/** Adds up envelopes in one pass; constant memory except for the times of completion. */
 export async function summarize(
   client: Client,
-  selection: Selection,
+  envelopes: AsyncIterable<Envelope>,
   options: SummaryOptions,
 ): Promise<Summary> {
   const { signal } = options;
   const tally = new Tally(options);
-  for await (const item of selectEnvelopes(client, selection, signal ? { signal } : {})) {
+  for await (const item of envelopes) {
     // Whose turn it is can only be told from the signers, which a list may lack.
     const lacksSigners =
       isInFlight(item.status) && item.signingOrder === 'SEQUENTIAL' && item.signers === undefined;

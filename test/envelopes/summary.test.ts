@@ -22,8 +22,10 @@ function listing(items: Envelope[], whole: Envelope[] = items) {
   return { client: { ...client, envelopes: { ...client.envelopes, list, get } }, gets };
 }
 
-const summaryOf = (items: Envelope[], whole?: Envelope[]) =>
-  summarize(listing(items, whole).client, {}, { now: () => NOW, soonMs: 3 * DAY, most: 2 });
+const summaryOf = (items: Envelope[], whole?: Envelope[]) => {
+  const { client } = listing(items, whole);
+  return summarize(client, client.envelopes.list(), { now: () => NOW, soonMs: 3 * DAY, most: 2 });
+};
 
 describe('the summary of envelopes', () => {
   it('counts by status and names what waits longest and expires soon', async () => {
@@ -105,7 +107,11 @@ describe('the summary of envelopes', () => {
     ];
     const items = whole.map(({ id, status, signingOrder, sentAt }) => ({ id, status, signingOrder, sentAt }));
     const { client, gets } = listing(items, whole);
-    const summary = await summarize(client, {}, { now: () => NOW, soonMs: DAY, most: 5 });
+    const summary = await summarize(client, client.envelopes.list(), {
+      now: () => NOW,
+      soonMs: DAY,
+      most: 5,
+    });
     expect(summary.stuck.map(({ id }) => id)).toEqual(['stuck']);
     expect(gets).toEqual(['ok', 'stuck']);
   });

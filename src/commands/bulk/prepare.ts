@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
 import type { Client } from '../../api/client.ts';
 import type { Mode } from '../../bulk/entries.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
@@ -20,7 +19,7 @@ import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
-import { stateDir } from '../../kernel/files/paths.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
 import { refuseUnfinished, reportKnown } from './known.ts';
@@ -42,7 +41,7 @@ export interface PrepareRequest {
 
 /** Where runs are kept. */
 export function runsFolder(): string {
-  return join(stateDir(), 'bulk');
+  return runsDir();
 }
 
 /**

@@ -9,6 +9,7 @@ import { Batch, type Outcome } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Interrupt } from '../../cli/interrupt.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
+import { noRuns, useProfileOf } from '../../cli/selection/run.ts';
 import type { Session } from '../../cli/session.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
@@ -182,9 +183,7 @@ export async function namedRun(
     throw new UsageError('Name a run, or use --last for the latest one.', { hint: 'See `esign bulk list`.' });
   const found = id ?? (await lastRun(runsFolder()));
   if (found !== undefined) return found;
-  throw new UsageError('This machine has no runs yet.', {
-    hint: 'Start one: `esign bulk create FILE --template ID`.',
-  });
+  throw noRuns();
 }
 
 /**
@@ -199,13 +198,7 @@ export async function reopenRun(
   preferLowMemory();
   const run = await openRun(runsFolder(), id);
   await closingOnError(run, async () => {
-    const { profile, baseUrl } = run.state.head;
-    const settings = await context.session.settings(profile === null ? {} : { fallbackProfile: profile });
-    if (settings.baseUrl !== undefined && settings.baseUrl.value !== baseUrl) {
-      throw new UsageError(`${id} was started at ${baseUrl}, not at ${settings.baseUrl.value}.`, {
-        hint: 'Name its profile with --profile.',
-      });
-    }
+    await useProfileOf(run.state, context.session);
     await refuseOtherOrganisation(run, await client(), context.interrupt);
   });
   return run;

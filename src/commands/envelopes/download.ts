@@ -2,11 +2,11 @@ import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
+import { isSelecting, selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
+import { select } from '../../cli/selection/select.ts';
 import { targetsOfEnvelopes, targetsOfIds } from '../../documents/download/targets.ts';
-import { selectEnvelopes } from '../../envelopes/select.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { downloadAll, downloadFlags, templateOf, waitingOf } from '../documents/download/run.ts';
-import { selectionFlags, selectionOf, selects } from './select-flags.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
   static override summary = 'Download the signed PDF and its certificate from your bucket.';
@@ -38,21 +38,18 @@ export default class EnvelopesDownload extends EsignCommand {
     const context = this.context(flags);
     const template = templateOf(flags, 'envelope');
     const words = argv.map(String);
-    const selection = selectionOf(flags);
-    const isSelected = selects(selection);
+    const isSelected = isSelecting(flags);
     if (isSelected && words.length > 0)
       throw new UsageError('Name envelopes or select them with flags, not both.', {
         hint: 'Remove the ids or the filters.',
       });
     const ids = isSelected ? [] : (await readIds(words, 'envelope id')).ids;
+    const selected = isSelected ? await select(await selectionOf(flags, context), {}, context) : undefined;
     const client = await context.session.client();
     const kinds = flags.what ?? ['signed', 'certificate'];
     const options = { client, kinds, template, waiting: waitingOf(flags, context) };
-    const targets = isSelected
-      ? await targetsOfEnvelopes(
-          selectEnvelopes(client, selection, { signal: context.interrupt.signal }),
-          options,
-        )
+    const targets = selected
+      ? await targetsOfEnvelopes(selected.envelopes, options)
       : await targetsOfIds(ids, options);
     if (targets.length === 0 && !context.terminal.json)
       context.terminal.notice('No envelopes match. Nothing to download.');

@@ -1,8 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { listFlags, statusesFlag } from '../../cli/flags.ts';
+import { listFlags } from '../../cli/flags.ts';
+import { selectionFlags } from '../../cli/selection/flags.ts';
 import { findEnvelopes } from './run.ts';
+
+const { search: _, ...otherFlags } = selectionFlags;
 
 export default class Find extends EsignCommand {
   static override summary = 'Search envelopes by signer name, email address, subject, or metadata.';
@@ -13,6 +16,7 @@ export default class Find extends EsignCommand {
     '<%= config.bin %> find rehor 1377',
     '<%= config.bin %> find lukasz@example.com --status SENT,IN_PROGRESS',
     '<%= config.bin %> find contract 1377 -q',
+    '<%= config.bin %> find lukasz --run last',
   ];
   static override strict = false;
   static override args = {
@@ -24,11 +28,7 @@ export default class Find extends EsignCommand {
   };
   static override flags = {
     ...listFlags,
-    status: statusesFlag({
-      description: 'only envelopes with one of these statuses',
-      helpValue: 'A,B',
-      helpGroup: 'FILTER',
-    }),
+    ...otherFlags,
     cached: Flags.boolean({ description: 'search only the local index, without contacting the service' }),
   };
 

@@ -1,6 +1,8 @@
 import type { Envelope } from '../../api/schemas.ts';
 import type { Context } from '../../cli/context.ts';
 import { limited } from '../../cli/input/limit.ts';
+import { type SelectionFlagValues, selectionOf } from '../../cli/selection/flags.ts';
+import { searchEnvelopes } from '../../cli/selection/search.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import type { Answer } from '../../envelope-index/answer.ts';
 import { replacedBy } from '../../envelopes/replace/find.ts';
@@ -12,12 +14,10 @@ import { isVoid } from '../../kernel/vocabulary.ts';
 import { type ListFormat, writeList } from '../../output/list.ts';
 import { envelopeList } from '../envelopes/list/view.ts';
 import { successorOf } from '../envelopes/replace/successor.ts';
-import { searchEnvelopes } from '../envelopes/search.ts';
 import { renderEnvelope } from '../envelopes/view.ts';
 import { renderHits } from './view.ts';
 
-export interface FindFlags extends ListFormat {
-  status?: string[] | undefined;
+export interface FindFlags extends ListFormat, Omit<SelectionFlagValues, 'search'> {
   limit?: number | undefined;
   all: boolean;
   cached: boolean;
@@ -29,7 +29,7 @@ export async function findEnvelopes(
   flags: FindFlags,
   context: Context,
 ): Promise<void> {
-  const selection = soughtBy(given.join(' '), flags.status);
+  const selection = { ...(await selectionOf(flags, context)), ...soughtBy(given.join(' '), flags.status) };
   const limit = limited.most(flags);
   const answer = await searchEnvelopes(
     selection,

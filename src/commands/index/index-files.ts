@@ -1,6 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { indexScopeOf } from '../../cli/boot/seen.ts';
 import type { Context } from '../../cli/context.ts';
+import { IndexProgressLine } from '../../cli/selection/index-progress.ts';
+import { whyUnusable } from '../../cli/selection/search.ts';
 import type { Session } from '../../cli/session.ts';
 import { IndexFile, indexFiles } from '../../envelope-index/index-file.ts';
 import { canChange, isPartly } from '../../envelope-index/snapshot.ts';
@@ -11,8 +13,6 @@ import { bytesInWords } from '../../output/bytes.ts';
 import { writeJson } from '../../output/json.ts';
 import { renderPairs } from '../../output/table.ts';
 import { exactTime } from '../../output/time.ts';
-import { IndexProgressLine } from '../envelopes/index-progress.ts';
-import { whyUnusable } from '../envelopes/search.ts';
 
 /** `index show`: what the index of the profile in use knows, without asking anybody. */
 export async function showIndex(context: Context): Promise<void> {

@@ -2,6 +2,9 @@ import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 import type { Context } from '../../cli/context.ts';
 import { momentOf } from '../../cli/flags.ts';
+import { filtersOf } from '../../cli/selection/flags.ts';
+import { searchEnvelopes } from '../../cli/selection/search.ts';
+import { type Selected, select } from '../../cli/selection/select.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
 import { targetsOfIds } from '../../documents/download/targets.ts';
 import type { Selection } from '../../envelopes/select.ts';
@@ -16,9 +19,7 @@ import { searchTemplates } from '../../templates/search.ts';
 import { fetchInto, waitingOf } from '../documents/download/run.ts';
 import { knownSigners } from '../documents/seals.ts';
 import { Histories } from '../envelopes/get/history.ts';
-import { type Found, listed } from '../envelopes/list/run.ts';
-import { searchEnvelopes } from '../envelopes/search.ts';
-import { selectionOf } from '../envelopes/select-flags.ts';
+import { listed } from '../envelopes/list/run.ts';
 import { soughtBy } from '../find/run.ts';
 import {
   type Cursor,
@@ -97,7 +98,7 @@ function finding(context: Context): Tool[] {
           cursor: given,
         }) => {
           const from = cursorFrom(given);
-          const selection = selectionOf({
+          const selection = filtersOf({
             status: statuses,
             template,
             signer,
@@ -123,7 +124,8 @@ function finding(context: Context): Tool[] {
         run: async ({ template, since }) => {
           const selection: Selection = { templateId: template, createdAfter: momentIf(since, 'since') };
           const options = { now: () => context.session.now(), most: MOST_NAMED, signal };
-          return { data: await summarize(await context.session.client(), selection, options) };
+          const { envelopes } = await select(selection, {}, context);
+          return { data: await summarize(await context.session.client(), envelopes, options) };
         },
       },
       context,
@@ -250,7 +252,11 @@ function withoutOtherHash(file: VerifiedFile): VerifiedFile {
   return file.seal === null && file.list === 'unlisted' ? { ...file, sha256: null } : file;
 }
 
-function envelopePage({ envelopes, hasMore }: Found, limit: number, from: Cursor | undefined): Promise<Page> {
+function envelopePage(
+  { envelopes, hasMore }: Selected,
+  limit: number,
+  from: Cursor | undefined,
+): Promise<Page> {
   return pageOf(envelopes, leanEnvelope, { limit, cursor: from, hasMore });
 }
 

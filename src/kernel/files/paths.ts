@@ -40,6 +40,11 @@ export function eventsDir(): string {
   return join(stateDir(), 'events');
 }
 
+/** Where bulk runs of this machine are recorded. */
+export function runsDir(): string {
+  return join(stateDir(), 'bulk');
+}
+
 /** A variable that is empty counts as unset, and a relative one is ignored: what is secret never lands in the current folder. */
 export function platformFolder(
   kind: keyof typeof FOLDERS,

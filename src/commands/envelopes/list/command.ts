@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import { listFlags } from '../../../cli/flags.ts';
-import { selectionFlags, selectionOf } from '../select-flags.ts';
+import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
 import { listEnvelopes } from './run.ts';
 
 export default class EnvelopesList extends EsignCommand {
@@ -11,6 +11,7 @@ export default class EnvelopesList extends EsignCommand {
     '<%= config.bin %> envelopes list --status SENT,IN_PROGRESS --older-than 7d',
     '<%= config.bin %> envelopes list --signer ada@example.com --all --csv',
     '<%= config.bin %> envelopes list --status COMPLETED --since 30d -q',
+    '<%= config.bin %> envelopes list --run last --metadata deal=4711',
   ];
   static override flags = {
     ...listFlags,
@@ -24,6 +25,7 @@ export default class EnvelopesList extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(EnvelopesList);
-    await listEnvelopes(selectionOf(flags), flags, this.context(flags));
+    const context = this.context(flags);
+    await listEnvelopes(await selectionOf(flags, context), flags, context);
   }
 }

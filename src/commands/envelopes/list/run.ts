@@ -2,17 +2,11 @@ import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { limited } from '../../../cli/input/limit.ts';
 import { reportOf } from '../../../cli/report.ts';
-import {
-  isUnfiltered,
-  type Selection,
-  selectEnvelopes,
-  sortedBy,
-  withSigners,
-} from '../../../envelopes/select.ts';
+import { type Selected, select } from '../../../cli/selection/select.ts';
+import { isUnfiltered, type Selection, sortedBy, withSigners } from '../../../envelopes/select.ts';
 import { isNotFound, UsageError } from '../../../kernel/errors.ts';
 import { FieldCheck } from '../../../output/fields.ts';
 import { type ListFormat, writeList } from '../../../output/list.ts';
-import { searchEnvelopes } from '../search.ts';
 import { envelopeList } from './view.ts';
 
 /** How many, and in which order. */
@@ -69,40 +63,14 @@ async function noticeMissing(templateId: string, context: Context): Promise<void
   }
 }
 
-/** What `envelopes list` lists: from the index where somebody or something is asked for, else as the service lists them. */
-export function listed(selection: Selection, flags: ListedFlags, context: Context): Promise<Found> {
-  return isSearch(selection) ? searched(selection, flags, context) : asListed(selection, flags, context);
-}
-
-export interface Found {
-  envelopes: AsyncIterable<Envelope>;
-  /** How many there are in all, where that is known by then. */
-  total: () => number | undefined;
-  /** Whether there are others, which are not even looked at. */
-  hasMore: () => boolean;
-}
-
-/** Who is asked for, or what: the index answers that. */
-function isSearch({ signer, search }: Selection): boolean {
-  return signer !== undefined || search !== undefined;
-}
-
-async function searched(selection: Selection, flags: ListedFlags, context: Context): Promise<Found> {
-  // What is sorted here is looked at whole.
-  const limit = flags.sort === undefined ? limited.most(flags) : undefined;
-  return searchEnvelopes(selection, { limit }, context);
-}
-
-async function asListed(selection: Selection, flags: ListedFlags, context: Context): Promise<Found> {
-  let total: number | undefined;
-  const envelopes = selectEnvelopes(await context.session.client(), selection, {
-    pageSize: limited.pageSize(flags, isUnfiltered(selection) && flags.sort === undefined),
-    onTotal: (known) => {
-      total = known;
-    },
-    signal: context.interrupt.signal,
-  });
-  return { envelopes, total: () => total, hasMore: () => false };
+/** The envelopes of a list, no more than are shown unless they are sorted here. */
+export function listed(selection: Selection, flags: ListedFlags, context: Context): Promise<Selected> {
+  const isSorted = flags.sort !== undefined;
+  const options = {
+    limit: isSorted ? undefined : limited.most(flags),
+    pageSize: limited.pageSize(flags, isUnfiltered(selection) && !isSorted),
+  };
+  return select(selection, options, context);
 }
 
 /**

@@ -125,6 +125,8 @@ const FILTERS: readonly (readonly [keyof Selection, string])[] = [
   ['createdAfter', '--since'],
   ['createdBefore', '--older-than'],
   ['expiresBefore', '--expiring-in'],
+  ['metadata', '--metadata'],
+  ['run', '--run'],
 ];
 
 /** What is said when there is nothing, and what to try. */

@@ -1,12 +1,12 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
+import { searchEnvelopes } from '../../../cli/selection/search.ts';
 import { findListedReplacement, replacedBy } from '../../../envelopes/replace/find.ts';
 import { readMemory } from '../../../envelopes/replace/memory.ts';
 import { readQuietly } from '../../../envelopes/settle.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
-import { searchEnvelopes } from '../search.ts';
 import { replacementsFolder } from './folder.ts';
 
 /** Newer envelopes than these are looked through for one that this machine does not remember. */

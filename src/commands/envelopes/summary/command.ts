@@ -2,10 +2,11 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag } from '../../../cli/flags.ts';
 import { writeNewFile } from '../../../cli/new-file.ts';
+import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
+import { select } from '../../../cli/selection/select.ts';
 import { namedIn, summarize } from '../../../envelopes/summary.ts';
 import { writeJson } from '../../../output/json.ts';
 import { writeIds } from '../../../output/list.ts';
-import { selectionFlags, selectionOf } from '../select-flags.ts';
 import { summaryPage } from './page.ts';
 import { renderSummary } from './view.ts';
 
@@ -15,6 +16,7 @@ export default class EnvelopesSummary extends EsignCommand {
     '<%= config.bin %> envelopes summary',
     '<%= config.bin %> envelopes summary --since 30d --html report.html',
     '<%= config.bin %> envelopes summary --template tmpl_lease --json | jq .byStatus',
+    '<%= config.bin %> envelopes summary --run last',
   ];
   static override flags = {
     ...selectionFlags,
@@ -42,7 +44,8 @@ export default class EnvelopesSummary extends EsignCommand {
     const context = this.context(flags);
     const now = () => context.session.now();
     const options = { now, soonMs: flags.soon, most: flags.most, signal: context.interrupt.signal };
-    const summary = await summarize(await context.session.client(), selectionOf(flags), options);
+    const { envelopes } = await select(await selectionOf(flags, context), {}, context);
+    const summary = await summarize(await context.session.client(), envelopes, options);
     if (flags.html !== undefined)
       await writeNewFile(flags.html, summaryPage(summary, now()), true, context.terminal);
 

@@ -1,7 +1,7 @@
-import type { Context } from '../../cli/context.ts';
 import type { IndexProgress } from '../../envelope-index/envelope-index.ts';
 import { clockText, grouped } from '../../kernel/duration.ts';
 import { type Spinner, startSpinner } from '../../output/spinner.ts';
+import type { Context } from '../context.ts';
 
 /** So few are read without a word. */
 const FEW = 100;

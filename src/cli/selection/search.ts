@@ -1,10 +1,10 @@
 import type { Envelope } from '../../api/schemas.ts';
-import type { Context } from '../../cli/context.ts';
 import { type Answer, answerFrom } from '../../envelope-index/answer.ts';
 import { IndexUnusable } from '../../envelope-index/envelope-index.ts';
 import { type Selection, selectEnvelopes, sortedBy } from '../../envelopes/select.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
+import type { Context } from '../context.ts';
 import { IndexProgressLine } from './index-progress.ts';
 
 interface SearchOptions {

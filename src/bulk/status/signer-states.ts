@@ -1,0 +1,72 @@
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import { whoseTurn } from '../../envelopes/named-signer.ts';
+import { turnsOf } from '../../envelopes/turns.ts';
+
+/** The states of a signer of a run. In this order, the first one that any signer of a row has is the state of the row. */
+export const SIGNER_STATES = [
+  'failed',
+  'pending',
+  'draft',
+  'declined',
+  'expired',
+  'cancelled',
+  'replaced',
+  'waiting',
+  'later',
+  'signed',
+] as const;
+export type SignerState = (typeof SIGNER_STATES)[number];
+
+/** Returns the state of a row whose signers are in these states; undefined for a row without signers. */
+export function rowStateOf(states: Iterable<SignerState>): SignerState | undefined {
+  const found = new Set(states);
+  return SIGNER_STATES.find((state) => found.has(state));
+}
+
+/** A signer of an envelope, and how far they are. */
+export interface SignerProgress {
+  signer: Signer;
+  state: Exclude<SignerState, 'failed' | 'pending'>;
+  /** ISO 8601. */
+  signedAt: string | null;
+  /** Of a signer whose turn it is: since when. ISO 8601. */
+  waitingSince: string | null;
+}
+
+const ENDED = { DECLINED: 'declined', EXPIRED: 'expired', CANCELLED: 'cancelled' } as const;
+
+/**
+ * Returns the progress of each signer of an envelope, in the order of the envelope. Where the envelope has ended, those who had
+ * signed stay `signed`, and the others get its final status, or `replaced` where another envelope was sent instead.
+ */
+export function progressOf(envelope: Envelope, isReplaced = false): SignerProgress[] {
+  const turn = new Set(whoseTurn(envelope));
+  const beganAt = new Map(turnsOf(envelope).map(({ signer, beganAt: at }) => [signer, at]));
+  return (envelope.signers ?? []).map((signer) => {
+    const state = stateOf(signer, envelope, turn.has(signer), isReplaced);
+    return {
+      signer,
+      state,
+      signedAt: signer.signedAt ?? null,
+      waitingSince: state === 'waiting' ? isoTime(beganAt.get(signer)) : null,
+    };
+  });
+}
+
+function stateOf(
+  signer: Signer,
+  { status }: Envelope,
+  isInTurn: boolean,
+  isReplaced: boolean,
+): SignerProgress['state'] {
+  if (signer.status === 'SIGNED' || signer.signedAt || status === 'COMPLETED') return 'signed';
+  if (isReplaced) return 'replaced';
+  if (status === 'DRAFT') return 'draft';
+  if (status === 'DECLINED' || status === 'EXPIRED' || status === 'CANCELLED') return ENDED[status];
+  if (signer.status === 'DECLINED') return 'declined';
+  return isInTurn ? 'waiting' : 'later';
+}
+
+function isoTime(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString();
+}

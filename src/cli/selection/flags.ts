@@ -1,0 +1,105 @@
+import * as Flags from '@oclif/core/flags';
+import type { Selection } from '../../envelopes/select.ts';
+import type { Moment } from '../../kernel/clock.ts';
+import type { Context } from '../context.ts';
+import { durationFlag, sinceFlag, statusesFlag } from '../flags.ts';
+import { readPairList } from '../input/pairs.ts';
+import { selectedRun } from './run.ts';
+
+/** Which envelopes are meant, on every command that takes several. */
+export const selectionFlags = {
+  status: statusesFlag({
+    description: 'only envelopes with one of these statuses',
+    helpValue: 'A,B',
+    helpGroup: 'FILTER',
+  }),
+  template: Flags.string({
+    description: 'only envelopes of this template',
+    helpValue: 'ID|NAME',
+    helpGroup: 'FILTER',
+  }),
+  signer: Flags.string({
+    description: 'only envelopes with a signer whose address or name contains this text',
+    helpValue: 'EMAIL',
+    helpGroup: 'FILTER',
+  }),
+  search: Flags.string({
+    description:
+      'only envelopes that match these word beginnings: ID, subject, signers, template, metadata values',
+    helpValue: 'TEXT',
+    helpGroup: 'FILTER',
+  }),
+  since: sinceFlag({
+    description: 'only envelopes created since then',
+    helpValue: '7d|DATE',
+    helpGroup: 'FILTER',
+  }),
+  'older-than': sinceFlag({
+    description: 'only envelopes created before then',
+    helpValue: '14d|DATE',
+    helpGroup: 'FILTER',
+  }),
+  'expiring-in': durationFlag({
+    description: 'only SENT or IN_PROGRESS envelopes that expire within this time',
+    helpValue: '3d',
+    helpGroup: 'FILTER',
+  }),
+  metadata: Flags.string({
+    description: 'only envelopes with this metadata value; repeat for several',
+    helpValue: 'KEY=VALUE',
+    helpGroup: 'FILTER',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+  run: Flags.string({
+    description: 'only envelopes of this bulk run; "last" is the latest run on this machine',
+    helpValue: 'RUN|last',
+    helpGroup: 'FILTER',
+  }),
+};
+
+export interface SelectionFlagValues {
+  status?: string[] | undefined;
+  template?: string | undefined;
+  signer?: string | undefined;
+  search?: string | undefined;
+  since?: Moment | undefined;
+  'older-than'?: Moment | undefined;
+  'expiring-in'?: number | undefined;
+  metadata?: string[] | undefined;
+  run?: string | undefined;
+}
+
+/**
+ * Returns the selection that the flags describe. Call it before the client is created: a run brings its profile.
+ * @throws ServiceError NOT_FOUND for a run that is neither on this machine nor in any envelope's metadata.
+ */
+export async function selectionOf(flags: SelectionFlagValues, context: Context): Promise<Selection> {
+  const run = flags.run === undefined ? undefined : await selectedRun(flags.run, context);
+  return { ...filtersOf(flags), run };
+}
+
+/** The same without a run. */
+export function filtersOf(flags: Omit<SelectionFlagValues, 'run'>): Selection {
+  const { 'expiring-in': expiringIn, metadata } = flags;
+  return {
+    statuses: flags.status,
+    templateId: flags.template,
+    signer: flags.signer,
+    search: flags.search,
+    createdAfter: flags.since,
+    createdBefore: flags['older-than'],
+    expiresBefore: expiringIn === undefined ? undefined : (now) => now + expiringIn,
+    metadata: metadata === undefined ? undefined : readPairList(metadata, '--metadata value'),
+  };
+}
+
+/** True if any selection flag is given. */
+export function isSelecting(flags: SelectionFlagValues): boolean {
+  return SELECTION_FLAGS.some((name) => flags[name] !== undefined);
+}
+
+const SELECTION_FLAGS = [
+  ...(['status', 'template', 'signer', 'search', 'since'] as const),
+  ...(['older-than', 'expiring-in', 'metadata', 'run'] as const),
+];

@@ -1,0 +1,67 @@
+import type { RunState } from '../../bulk/run-state.ts';
+import { markedEnvelopes } from '../../envelopes/marked-envelopes.ts';
+import { isOfRun, type SelectedRun } from '../../envelopes/run-members.ts';
+import { ServiceError, UsageError } from '../../kernel/errors.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
+import type { Context } from '../context.ts';
+import type { Session } from '../session.ts';
+import { searchEnvelopes } from './search.ts';
+
+/**
+ * Finds a run by its journal on this machine (`last` is the latest one), otherwise by the metadata of its envelopes.
+ * @throws ServiceError NOT_FOUND for a run in neither; UsageError when there is no latest run, or it is at another service.
+ */
+export async function selectedRun(name: string, context: Context): Promise<SelectedRun> {
+  const { lastRun } = await import('../../bulk/run-list.ts');
+  const id = name === 'last' ? await lastRun(runsDir()) : name;
+  if (id === undefined) throw noRuns();
+  const state = await runOnThisMachine(id, context);
+  if (state !== undefined) return { id, envelopeIds: state.envelopeIds() };
+  const run = { id, envelopeIds: undefined };
+  if (!(await hasEnvelopes(run, context))) throw unknownRun(id);
+  return run;
+}
+
+/**
+ * Reads the journal of a run, and selects the profile that the run was started with unless another one is named.
+ * @throws UsageError when the run was started at another service, or its journal can't be read.
+ */
+export async function runOnThisMachine(id: string, context: Context): Promise<RunState | undefined> {
+  const { readRunIfHere } = await import('../../bulk/runs.ts');
+  const state = await readRunIfHere(runsDir(), id);
+  if (state !== undefined) await useProfileOf(state, context.session);
+  return state;
+}
+
+/** @throws UsageError when the run was started at another service than the one in use. */
+export async function useProfileOf({ head }: RunState, session: Session): Promise<void> {
+  const { id, profile, baseUrl } = head;
+  const settings = await session.settings(profile === null ? {} : { fallbackProfile: profile });
+  if (settings.baseUrl === undefined || settings.baseUrl.value === baseUrl) return;
+  throw new UsageError(`${id} was started at ${baseUrl}, not at ${settings.baseUrl.value}.`, {
+    hint: 'Name its profile with --profile.',
+  });
+}
+
+async function hasEnvelopes(run: SelectedRun, context: Context): Promise<boolean> {
+  const { envelopes } = await searchEnvelopes({ run }, { limit: 1 }, context);
+  for await (const _ of envelopes) return true;
+  // A list may show metadata as empty where the envelope has some.
+  const { signal } = context.interrupt;
+  for await (const one of markedEnvelopes(await context.session.client(), { signal }))
+    if (isOfRun(run, one)) return true;
+  return false;
+}
+
+export function noRuns(): UsageError {
+  return new UsageError('This machine has no runs yet.', {
+    hint: 'Start one: `esign bulk create FILE --template ID`.',
+  });
+}
+
+function unknownRun(id: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `There is no run ${id} on this machine, and no envelope of it.`, {
+    status: 404,
+    hint: 'See the runs of this machine with `esign bulk list`. For a run of another machine, check the run ID and the profile.',
+  });
+}
