@@ -66,6 +66,12 @@ const LATE = [
   // conf's writer of files listens for signals with it and ends the process before a clean stop; on Windows immediately. Its
   // drafts are removed by kernel/files.
   [/atomically\/dist\/.*\.js$/, 'when-exit', 'export default () => () => {};'],
+  // The AWS SDK tries MD5 when it is loaded, which nothing may do in FIPS mode. Without it, it has its own.
+  [
+    /@smithy\/core\/dist-es\/submodules\/checksum\/md5\/Md5Node\.js$/,
+    'node:crypto',
+    `export const createHash = () => { throw new Error('MD5 was left out of the bundle'); };`,
+  ],
   // Messages in forty languages, of which the sandbox asks for none.
   [/zod\/v4\/(classic\/external|core\/index)\.js$/, '../locales/index.js', 'export {};'],
 ];

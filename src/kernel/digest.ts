@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, getFips, type Hash, hash } from 'node:crypto';
 
 /** Sixteen hexadecimal digits that name a text among others, the same in every process, and do not give it away. */
 export function shortDigest(text: string): string {
@@ -8,4 +8,15 @@ export function shortDigest(text: string): string {
 /** Names the account of a key at a base URL in file names and records, without revealing the key. */
 export function accountOf(baseUrl: string, apiKey: string): string {
   return shortDigest(`${baseUrl}\n${apiKey}`);
+}
+
+/** Starts an MD5, which buckets use to identify content. Undefined in FIPS mode, where nothing may ask for one. */
+export function startMd5(): Hash | undefined {
+  if (getFips() !== 0) return undefined;
+  try {
+    return createHash('md5');
+  } catch {
+    // An OpenSSL whose configuration allows only approved algorithms.
+    return undefined;
+  }
 }

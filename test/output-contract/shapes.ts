@@ -67,6 +67,7 @@ const file = z.object({
   bytes: z.nullable(count),
   sha256: maybe,
   status: z.enum(['downloaded', 'unchanged', 'failed']),
+  proof: z.optional(z.literal('size')),
   seal: z.optional(z.nullable(seal)),
   problem: z.optional(z.nullable(z.object(brief))),
   error: z.nullable(z.object(brief)),

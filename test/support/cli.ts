@@ -31,7 +31,7 @@ const ALWAYS_REAL = Boolean(process.env.ESIGN_REAL || process.env.ESIGN_BIN || p
 /** How many commands a test runs at the same time: one in its own process, or several real ones. */
 export const AT_A_TIME = ALWAYS_REAL ? 10 : 1;
 /** Variables that Node or a native module reads when the process starts. */
-const FOR_NODE = /^(NODE_|DBUS_|TZ$|LANG$|LC_|PATH$|TMPDIR$)/;
+const FOR_NODE = /^(NODE_|OPENSSL_|DBUS_|TZ$|LANG$|LC_|PATH$|TMPDIR$)/;
 /** Commands that run until they are stopped or start others. */
 const STAYS = /^(listen|mcp|demo|__\w+|help|version|sandbox (start|exec))\b/;
 /** What bin/run.js answers before it loads the program. */

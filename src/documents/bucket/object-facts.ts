@@ -1,3 +1,5 @@
+import { startMd5 } from '../../kernel/digest.ts';
+
 /** How a stored checksum was made. */
 export const CHECKSUM_ALGORITHMS = ['CRC64NVME', 'CRC32C', 'CRC32', 'SHA256', 'SHA1'] as const;
 export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
@@ -14,7 +16,7 @@ export interface ObjectFacts {
   size: number | undefined;
   /** As sent, with its quotes. */
   etag: string | undefined;
-  /** The MD5 of the object, hex, where the ETag is one. */
+  /** The MD5 of the object, hex, where the ETag is one and this Node can compute it. */
   md5: string | undefined;
   checksum: Checksum | undefined;
   /** ISO 8601. */
@@ -98,7 +100,8 @@ function md5Of(reply: ObjectReply): string | undefined {
   const ownKey =
     reply.SSECustomerAlgorithm !== undefined || reply.ServerSideEncryption?.startsWith('aws:kms') === true;
   const etag = reply.ETag?.replaceAll('"', '').toLowerCase();
-  return !ownKey && etag !== undefined && /^[0-9a-f]{32}$/.test(etag) ? etag : undefined;
+  const isMd5 = !ownKey && etag !== undefined && /^[0-9a-f]{32}$/.test(etag);
+  return isMd5 && startMd5() !== undefined ? etag : undefined;
 }
 
 /** The checksum of the whole object; one made of the checksums of its parts proves nothing here. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Crc, createCrc32, createCrc32c, createCrc64Nvme } from '../../kernel/crc.ts';
+import { startMd5 } from '../../kernel/digest.ts';
 import { StorageError } from '../../kernel/errors.ts';
-import type { ChecksumAlgorithm, ObjectFacts } from '../bucket/object-facts.ts';
+import { type ChecksumAlgorithm, isProvable, type ObjectFacts } from '../bucket/object-facts.ts';
 
 /** Length and hash of some bytes. */
 export interface FileHash {
@@ -27,7 +28,7 @@ export class Digest {
     this.#key = key;
     this.#facts = facts;
     const proof = proofOf(facts);
-    this.#md5 = proof === 'md5' ? createHash('md5') : undefined;
+    this.#md5 = proof === 'md5' ? startMd5() : undefined;
     this.#checksum =
       proof === 'checksum' && facts.checksum ? createChecksum(facts.checksum.algorithm) : undefined;
   }
@@ -69,6 +70,11 @@ export class Digest {
       throw corrupt(this.#key, 'its checksum (ETag) is wrong');
     return { bytes: this.bytes, sha256: this.#sha256.digest('hex') };
   }
+}
+
+/** Returns true when only the size was compared, because Node is in FIPS mode and has no MD5. */
+export function isProvenBySize(facts: ObjectFacts): boolean {
+  return !isProvable(facts) && startMd5() === undefined;
 }
 
 /** Returns which of the two to compare: one is enough, and checksums that the runtime doesn't compute natively are slow. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { startMd5 } from '../../kernel/digest.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import type { Folders } from '../archive/folders.ts';
@@ -11,7 +12,7 @@ import { isPdf } from '../archive/pdf-head.ts';
 import type { Bucket, OpenedObject } from '../bucket/bucket.ts';
 import type { ObjectFacts } from '../bucket/object-facts.ts';
 import type { CheckedSeal } from '../seal/seal.ts';
-import type { FileHash } from './digest.ts';
+import { type FileHash, isProvenBySize } from './digest.ts';
 import type { DocumentFile } from './locate.ts';
 import { PartFile } from './part-file.ts';
 import { type TransferOptions, type TransferWatch, transfer } from './transfer.ts';
@@ -25,6 +26,8 @@ export interface FileResult {
   bytes: number | null;
   sha256: string | null;
   status: 'downloaded' | 'unchanged' | 'failed';
+  /** Set when the size is all that was compared with the bucket. */
+  proof?: 'size';
   error: { code: string; message: string } | null;
 }
 
@@ -58,21 +61,27 @@ export async function downloadFile(
   const { dir, folders, ledger, signal } = options;
   const path = join(dir, fileName);
   try {
-    const { status, bytes, sha256, etag, seal } = await save(bucket, key, path, options);
+    const { status, bytes, sha256, etag, proof, seal } = await save(bucket, key, path, options);
     // The folder first, because a list never names a file whose name is not durable.
     if (status === 'downloaded') folders.renamedIn(dirname(path));
     await ledger?.record(path, sha256, etag);
-    return { result: { envelopeId, what, key, path, bytes, sha256, status, error: null }, seal };
+    const result = { envelopeId, what, key, path, bytes, sha256, status, ...proof, error: null };
+    return { result, seal };
   } catch (error) {
     if (signal?.aborted) throw error;
     throw localError(error, path);
   }
 }
 
+interface ExistingHash extends FileHash {
+  md5: string | undefined;
+}
+
 interface Saved extends FileHash {
   status: Status;
   /** Set when it doesn't prove the content. */
   etag?: string | undefined;
+  proof?: Pick<FileResult, 'proof'>;
   seal: CheckedSeal | null;
 }
 
@@ -103,7 +112,8 @@ async function replace(
     const seal = await part.read(sealIn);
     const status = await publish(part, path, hash, options.force);
     isDone = true;
-    return { ...hash, status, etag: facts.md5 === undefined ? facts.etag : undefined, seal };
+    const etag = facts.md5 === undefined ? facts.etag : undefined;
+    return { ...hash, status, etag, proof: isProvenBySize(facts) ? { proof: 'size' } : {}, seal };
   } catch (error) {
     // The next run can use what was received before a connection broke, but not what was refused.
     const isUseful = options.signal?.aborted || codeOf(error) === 'STORAGE_UNREACHABLE';
@@ -127,10 +137,11 @@ async function openIfDifferent(
   bucket: Bucket,
   key: string,
   path: string,
-  existing: FileHash & { md5: string },
+  existing: ExistingHash,
   { ledger, signal, force }: DownloadOptions,
 ): Promise<OpenedObject | undefined> {
-  const ifNoneMatch = ledger?.etagOf(path, existing.sha256) ?? `"${existing.md5}"`;
+  const md5 = existing.md5 === undefined ? undefined : `"${existing.md5}"`;
+  const ifNoneMatch = ledger?.etagOf(path, existing.sha256) ?? md5;
   const answer = await bucket.open(key, { ifNoneMatch, signal });
   if (answer.kind !== 'object') return undefined;
   if (force || !isDifferent(existing, answer.facts)) return answer;
@@ -179,7 +190,7 @@ async function publish(part: PartFile, path: string, hash: FileHash, force: bool
 }
 
 /** Returns false when the file is the object, or when only its bytes could tell. */
-function isDifferent(file: FileHash & { md5: string }, facts: ObjectFacts): boolean {
+function isDifferent(file: ExistingHash, facts: ObjectFacts): boolean {
   if (facts.size !== undefined && facts.size !== file.bytes) return true;
   return facts.md5 !== undefined && facts.md5 !== file.md5;
 }
@@ -197,7 +208,7 @@ function openExisting(path: string): number | undefined {
   return openRegular(path);
 }
 
-async function hashesAt(path: string): Promise<(FileHash & { md5: string }) | undefined> {
+async function hashesAt(path: string): Promise<ExistingHash | undefined> {
   const file = openExisting(path);
   if (file === undefined) return undefined;
   try {
@@ -207,13 +218,13 @@ async function hashesAt(path: string): Promise<(FileHash & { md5: string }) | un
   }
 }
 
-async function hashesOf(file: number): Promise<FileHash & { md5: string }> {
-  const [sha256, md5] = [createHash('sha256'), createHash('md5')];
+async function hashesOf(file: number): Promise<ExistingHash> {
+  const [sha256, md5] = [createHash('sha256'), startMd5()];
   let bytes = 0;
   for await (const block of blocksOf(file)) {
     bytes += block.byteLength;
     sha256.update(block);
-    md5.update(block);
+    md5?.update(block);
   }
-  return { bytes, sha256: sha256.digest('hex'), md5: md5.digest('hex') };
+  return { bytes, sha256: sha256.digest('hex'), md5: md5?.digest('hex') };
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import * as z from 'zod/mini';
+import { startMd5 } from '../../kernel/digest.ts';
 import { readRegular } from '../../kernel/files/regular-file.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { CHECKSUM_ALGORITHMS, type ObjectFacts } from '../bucket/object-facts.ts';
@@ -76,7 +77,10 @@ export async function readNote(partPath: string, of: PartOf): Promise<PartNote |
   const checkpoints = rest
     .map((line) => checkpointSchema.safeParse(parsed(line)))
     .filter((one) => one.success);
-  return { facts: { ...UNKNOWN, size, etag, md5, checksum }, checkpoint: checkpoints.at(-1)?.data };
+  return {
+    facts: { ...UNKNOWN, size, etag, md5: startMd5() && md5, checksum },
+    checkpoint: checkpoints.at(-1)?.data,
+  };
 }
 
 function parsed(line: string): unknown {

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import type { ObjectFacts } from '../bucket/object-facts.ts';
-import { corrupt, Digest, type FileHash } from './digest.ts';
+import { corrupt, Digest, type FileHash, isProvenBySize } from './digest.ts';
 import type { DocumentFile } from './locate.ts';
 import { transfer } from './transfer.ts';
 
@@ -14,7 +14,7 @@ export async function streamObject(
   wanted: DocumentFile,
   write: (chunk: Uint8Array) => Promise<void>,
   options: { signal?: AbortSignal | undefined; clock?: Clock | undefined } = {},
-): Promise<FileHash> {
+): Promise<FileHash & { isProvenBySize: boolean }> {
   const { key } = wanted;
   let digest: Digest | undefined;
   let length = 0;
@@ -35,7 +35,10 @@ export async function streamObject(
         ? Promise.resolve()
         : Promise.reject(corrupt(key, 'it changed during the download, after its first bytes were written')),
   };
-  await transfer(bucket, key, sink, { clock: options.clock ?? systemClock, signal: options.signal });
+  const { facts } = await transfer(bucket, key, sink, {
+    clock: options.clock ?? systemClock,
+    signal: options.signal,
+  });
   if (digest === undefined) throw corrupt(key, 'no bytes arrived');
-  return digest.result();
+  return { ...digest.result(), isProvenBySize: isProvenBySize(facts) };
 }

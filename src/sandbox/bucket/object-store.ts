@@ -104,12 +104,12 @@ export class ObjectStore {
     return writeObjectFile(
       this.#pathOf(bucket, key),
       body.chunks,
-      ({ size, md5 }) => ({
+      ({ size, etag }) => ({
         key,
         size,
         ...facts,
         ...this.stamp(),
-        etag: md5,
+        etag,
         checksums: body.check(),
       }),
       (stored, rename) => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { startMd5 } from '../../kernel/digest.ts';
 import { type Call, header } from './call.ts';
 import {
   algorithmOf,
@@ -47,7 +48,8 @@ export function readBody(call: Call): Body {
   const source = streamed
     ? unchunk(raw, { trailers, chain: streamed.signed ? call.verification.chain : undefined })
     : raw;
-  const md5 = promised.md5 === undefined ? undefined : startHash('md5');
+  // Ignored in FIPS mode; the signed SHA-256 and the checksum still count.
+  const md5 = promised.md5 === undefined ? undefined : startMd5();
   const sha256 = promised.sha256 === undefined ? undefined : startHash('sha256');
   const sum = startChecksum(algorithm);
   let size = 0;

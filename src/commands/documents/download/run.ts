@@ -122,21 +122,31 @@ export async function downloadAll(
   };
   const line = await startProgress(progress, context.terminal, context.terminal.json);
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
-  let problems = 0;
+  const seen = { problems: 0, bySize: 0 };
   try {
     for await (const file of fetchInto(targets, flags, context, watch)) {
-      progress.done++;
-      if (file.error !== undefined) progress.failed++;
-      if (file.problem !== null) problems++;
+      count(file, progress, seen);
       await reportFile(file, batch, context.terminal);
       const warning = context.terminal.json ? undefined : warningAbout(file);
       if (warning !== undefined) await line.aside(() => context.terminal.notice(warning));
     }
   } finally {
     line.stop();
+    noticeProofs(seen.bySize, context.terminal);
   }
   batch.end(targets.length, 'file');
-  if (problems > 0) throw unreliable(problems, targets.length);
+  if (seen.problems > 0) throw unreliable(seen.problems, targets.length);
+}
+
+function count(
+  { result, problem, error }: JudgedFile,
+  progress: Progress,
+  seen: { problems: number; bySize: number },
+): void {
+  progress.done++;
+  if (error !== undefined) progress.failed++;
+  if (problem !== null) seen.problems++;
+  if (result.proof === 'size') seen.bySize++;
 }
 
 function reportFile(
@@ -151,6 +161,15 @@ function reportFile(
 
 function warningAbout({ result, problem }: JudgedFile): string | undefined {
   return problem === null ? undefined : `${result.path}: ${problem.message}`;
+}
+
+/** Prints one notice about files that were verified by their size only. */
+export function noticeProofs(bySize: number, terminal: CommandTerminal): void {
+  if (bySize === 0) return;
+  const verified = bySize === 1 ? '1 file was' : `${bySize} files were`;
+  terminal.notice(
+    `${verified} verified by size only: the bucket has no checksum that Node can compute in FIPS mode.`,
+  );
 }
 
 /** The files are kept, because they are what the bucket has. */
@@ -169,7 +188,9 @@ async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: 
     const write = (chunk: Uint8Array) => context.terminal.out(chunk);
     const { signal } = context.interrupt;
     const { clock } = context.session;
-    await untilThere(() => streamObject(bucket, file, write, { signal, clock }), waitingOf(flags, context));
+    const stream = () => streamObject(bucket, file, write, { signal, clock });
+    const done = await untilThere(stream, waitingOf(flags, context));
+    noticeProofs(done.isProvenBySize ? 1 : 0, context.terminal);
     if (!context.terminal.json)
       context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
   } finally {

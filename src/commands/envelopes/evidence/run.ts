@@ -19,7 +19,7 @@ import { DOCUMENT_KINDS } from '../../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
 import { fetchJudged, type JudgedFile } from '../../documents/download/judged.ts';
-import { waitingOf } from '../../documents/download/run.ts';
+import { noticeProofs, waitingOf } from '../../documents/download/run.ts';
 import { renderFile } from '../../documents/download/view.ts';
 import { type EvidenceFacts, evidencePage, type PaperFacts } from './page.ts';
 
@@ -82,6 +82,7 @@ async function fetchPapers(
     folders = await Folders.open(dir, { signal, clock });
     const fetching = { dir, force, signal, clock, folders, waiting, concurrency: targets.length };
     for await (const file of fetchJudged(bucket, targets, fetching, context)) files.push(file);
+    noticeProofs(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
   } finally {
     await folders?.close();
     bucket.close();
