@@ -65,30 +65,27 @@ function page() {
   );
   return `# Benchmarks
 
-\`npm run bench\` takes every figure below on your machine, and \`npm run bench -- --write\` puts them here. They are ratios
-wherever there is something to compare with, taken in one run and interleaved, since machines differ and are shared: a
-ratio says more than milliseconds. Peers that are not installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out.
-The whole takes less than twenty minutes on two cores and shows how far it is.
-\`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')}) takes a part, \`--quick\` small numbers, \`--json FILE\` writes JSON.
+Measure the speed and memory of \`esign\` on your machine. \`npm run bench\` measures every figure below, and \`npm run bench -- --write\` updates
+this page. It takes less than 20 minutes on two cores. Machines differ and are shared, so most figures are ratios to another program that is
+measured in the same run, taking turns. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out.
+\`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')}) runs one part, \`--quick\` uses small numbers, and \`--json FILE\` writes JSON.
 
-How to read a row: \`figure\` is the median of the runs, and \`apart\` says how far they lay apart: 1.50 x with 1.20–1.55
-in 5 runs was lower in at least one of them. A difference between two figures that is smaller than that tells nothing.
-\`x\` is a ratio to what the row names, each run beside its own. \`asked\` is what we ask of the figure, and where it falls
-short, the table says so. \`beside\` gives what the figure was made of, in units of this machine.
+\`figure\` is the median of the runs, and \`range\` shows the lowest and the highest. A difference between two figures that is smaller than their
+range means nothing. \`x\` is a ratio to the program named in the row. \`target\` is the goal for the figure, and the next column shows whether it
+was met. \`details\` has the absolute values of this run.
 
-## How the costs grow
+## How costs grow
 
-What one item costs in processor time as their number grows a hundredfold, each beside its own smallest number, the start
-of the program in it. A line that falls or lies flat means that many take no more than their share each; one that rises
-would mean that they take more.
+The processor time per item, including the start of the program, at 10 and 100 times the number of items, compared with the smallest number.
+A flat or falling line means that large numbers cost no more per item. A rising line would mean that they do.
 
-![Cost of one item at 1, 10 and 100 times the number, for each kind of work](benchmarks-growth.svg)
+![Cost per item at 1, 10, and 100 times the number, for each kind of work](benchmarks-growth.svg)
 
-## The figures
+## Figures
 
-The last run: ${machine}.
+Last run: ${machine}.
 
-| what | figure | apart | asked | | beside |
+| what | figure | range | target | | details |
 | --- | --- | --- | --- | --- | --- |
 ${lines.join('\n')}
 `;
