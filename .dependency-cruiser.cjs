@@ -14,15 +14,16 @@ const capabilities = [
   'profiles',
   'sandbox-control',
   'statistics',
+  'tables',
   'templates',
   'update',
   'webhooks',
 ];
-// Allowed imports between capabilities. Bulk runs send envelopes and check template roles; the doctor checks the settings a command would
-// use; evidence combines documents, webhooks, and reminders; the index answers selections of envelopes and feeds completion;
-// statistics measure envelopes, and the index supplies them.
+// Allowed imports between capabilities. Bulk runs read files of rows, send envelopes, and check template roles; the doctor checks the
+// settings a command would use; evidence combines documents, webhooks, and reminders; the index answers selections of envelopes and feeds
+// completion; statistics measure envelopes, and the index supplies them.
 const arrows = {
-  bulk: ['envelopes', 'templates'],
+  bulk: ['envelopes', 'tables', 'templates'],
   completion: ['envelope-index'],
   doctor: ['profiles'],
   'envelope-index': ['envelopes'],
@@ -45,6 +46,7 @@ const topics = readdirSync(join(__dirname, 'src/commands'), { withFileTypes: tru
 const bundled = [
   '@aws-sdk/client-s3',
   '@aws-sdk/s3-request-presigner',
+  '@exodus/bytes',
   '@hono/node-server',
   '@inquirer/prompts',
   '@libpdf/core',
@@ -61,9 +63,11 @@ const bundled = [
   'hono',
   'ora',
   'pkijs',
+  'sax',
   'string-width',
   'undici',
   'yaml',
+  'yauzl',
   'zod',
 ];
 const above = '^src/(commands|cli|client|output|standalone)/';

@@ -14,6 +14,16 @@ const errorSchema = z.object({
 /** Why a row failed, as the service or the network said. */
 export type RowError = z.infer<typeof errorSchema>;
 
+const sourceSchema = z.object({
+  format: z.enum(['csv', 'jsonl', 'xlsx']),
+  encoding: z.string(),
+  sheet: z.optional(z.string()),
+  /** The paths of the columns that were sent: others may be added to the file later. */
+  columns: z.optional(z.array(z.string())),
+});
+/** How a source file is written. */
+export type SourceFacts = z.infer<typeof sourceSchema>;
+
 const headSchema = z.object({
   type: z.literal('run'),
   id: z.string(),
@@ -32,7 +42,7 @@ const headSchema = z.object({
   /** The rows were to be sent although earlier runs had sent them. */
   again: z.optional(z.boolean()),
   /** How the source file was written, for writing results into it later. */
-  source: z.optional(z.object({ format: z.enum(['csv', 'jsonl']), encoding: z.string() })),
+  source: z.optional(sourceSchema),
 });
 /** What a run is: the first entry of its journal. */
 export type RunHead = z.infer<typeof headSchema>;

@@ -82,6 +82,20 @@ export const listFlags = {
   all: Flags.boolean({ description: 'list all items', helpGroup: 'OUTPUT' }),
 };
 
+/** How a file of rows is read. */
+export const readFlags = {
+  encoding: Flags.string({
+    description: 'encoding of the file, such as windows-1252 (default: utf-8, or by its byte order mark)',
+    helpValue: 'NAME',
+    helpGroup: 'FILE',
+  }),
+  sheet: Flags.string({
+    description: 'sheet of an .xlsx file (default: the first one)',
+    helpValue: 'NAME',
+    helpGroup: 'FILE',
+  }),
+};
+
 export const yesFlag = Flags.boolean({ char: 'y', description: 'skip the confirmation prompt' });
 export const dryRunFlag = Flags.boolean({
   description: 'show what would be done, without doing it',

@@ -229,10 +229,8 @@ describe('bulk create', () => {
   it('refuses what is not UTF-8, more than fifty problems in short, and to go on unasked', async () => {
     await writeFile(home.path('latin1.csv'), Buffer.from('email,name\na@b.c,M\xfcller\n', 'latin1'));
     const latin = await home.run(create('latin1.csv', '--template', 'tmpl_nda', '--json'));
-    expect([latin.code, String(reportedError(latin).message)]).toEqual([
-      2,
-      'latin1.csv:2 is not UTF-8 text.',
-    ]);
+    expect(latin.code).toBe(2);
+    expect(reportedError(latin).message).toMatch(/^latin1\.csv:2 .*windows-1252/);
     const many = await home.run(
       create(await given('many.csv', `email\n${'bad\n'.repeat(70)}`), '--template', 'tmpl_nda'),
     );

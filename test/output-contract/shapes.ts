@@ -149,6 +149,7 @@ const rehearsal = z.object({
   existing: count,
   send: z.boolean(),
   requests: count,
+  first: z.object({ line: count, subject: maybe, message: maybe }),
 });
 
 const event = z.object({

@@ -1,24 +1,19 @@
 import { createHash } from 'node:crypto';
 import { NO_ROLES, type Party, remarksOn, rolesOf } from '../../envelopes/completeness.ts';
 import type { NewEnvelope } from '../../envelopes/create.ts';
+import { type Finding, UnreadableRow } from '../../tables/finding.ts';
+import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
+import type { SourceFacts } from '../entries.ts';
 import { cellsHash, contentHash } from '../lookup/row-key.ts';
-import { csvRows } from './csv-rows.ts';
-import { jsonRows } from './json-rows.ts';
 import { LineIndex } from './line-index.ts';
-import { type Problem, type RawRow, UnreadableRow } from './raw-row.ts';
-import { type BulkRow, checkRow } from './row.ts';
+import { openRows } from './open-rows.ts';
+import type { RawRow } from './raw-row.ts';
+import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
-import { peek, textOf } from './text-source.ts';
-
-export interface BulkSource {
-  /** As the user named it, for messages. */
-  name: string;
-  bytes: AsyncIterable<Uint8Array>;
-}
 
 /** Findings about lines: the first ones, and how many there are. */
 export class Findings {
-  readonly first: Problem[] = [];
+  readonly first: Finding[] = [];
   count = 0;
   readonly #most: number;
 
@@ -26,7 +21,7 @@ export class Findings {
     this.#most = most;
   }
 
-  add(problem: Problem): void {
+  add(problem: Finding): void {
     if (this.count++ < this.#most) this.first.push(problem);
   }
 }
@@ -52,7 +47,8 @@ export interface Cast {
 /** What a file holds and what is wrong with it. */
 export interface FileReport {
   name: string;
-  format: 'csv' | 'jsonl';
+  /** How the file is written. */
+  source: SourceFacts;
   rows: number;
   signers: number;
   problems: Findings;
@@ -64,6 +60,8 @@ export interface FileReport {
   isIncomplete: boolean;
   /** Rows that carry a request id of their own. */
   ownRequestIds: number;
+  /** The subject and message of the first row, placeholders filled in. */
+  example: { line: number; subject: string | undefined; message: string | undefined } | undefined;
   /** The same for the same rows, however the file is written. */
   fingerprint: string;
 }
@@ -78,16 +76,16 @@ const CASTS_KEPT = 1_000;
  * per row, by which duplicate rows are recognized.
  */
 export async function checkFile(
-  source: BulkSource,
-  options: { templateId?: string | undefined; take: (row: BulkRow) => Promise<void> | void },
+  file: FileSource,
+  options: RowDefaults & { read?: ReadOptions | undefined; take: (row: BulkRow) => Promise<void> | void },
 ): Promise<FileReport> {
-  const checking = new FileCheck(source.name, options.templateId);
-  const report = (problem: Problem) => checking.report.problems.add(problem);
-  const { head, all } = await peek(textOf(source.bytes, source.name));
-  // No column has a brace for a name.
-  const isJson = /^\s*[{[]/.test(head);
-  if (isJson) checking.report.format = 'jsonl';
-  const rows = isJson ? jsonRows(all, report) : csvRows(head, all, report);
+  const checking = new FileCheck(file.name, options);
+  const report = (problem: Finding) => checking.report.problems.add(problem);
+  const { source, rows } = await openRows(file, options.read ?? {}, {
+    problem: report,
+    warning: (finding) => checking.report.warnings.add(finding),
+  });
+  checking.report.source = source;
   try {
     for await (const raw of rows) {
       const row = checking.check(raw);
@@ -108,18 +106,18 @@ export async function checkFile(
 
 class FileCheck {
   readonly report: FileReport;
-  readonly #templateId: string | undefined;
+  readonly #defaults: RowDefaults;
   readonly #hash = createHash('sha256');
   /** What must not come twice, and where it came first. */
   readonly #requestIds = new LineIndex();
   readonly #contents = new LineIndex();
   readonly #people = new LineIndex();
 
-  constructor(name: string, templateId: string | undefined) {
-    this.#templateId = templateId;
+  constructor(name: string, defaults: RowDefaults) {
+    this.#defaults = defaults;
     this.report = {
       name,
-      format: 'csv',
+      source: { format: 'csv', encoding: 'utf-8' },
       rows: 0,
       signers: 0,
       problems: new Findings(PROBLEMS_SHOWN),
@@ -128,6 +126,7 @@ class FileCheck {
       templates: new Map(),
       isIncomplete: false,
       ownRequestIds: 0,
+      example: undefined,
       fingerprint: '',
     };
   }
@@ -138,8 +137,9 @@ class FileCheck {
     const before = report.problems.count;
     const addProblem = (path: string, text: string) =>
       report.problems.add({ line, column: path === '' ? '' : label(path), text });
-    const { envelope, requestId, unnamed } = checkRow(raw, this.#templateId, addProblem);
+    const { envelope, requestId, unnamed } = checkRow(raw, this.#defaults, addProblem);
     report.rows++;
+    report.example ??= { line, subject: envelope.subject, message: envelope.message };
     report.signers += envelope.signers.length;
     report.unnamed += unnamed;
     this.#noteTemplate(envelope, raw);

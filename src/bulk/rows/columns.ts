@@ -1,6 +1,6 @@
 import { entryOf } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import type { Problem } from './raw-row.ts';
+import type { Finding } from '../../tables/finding.ts';
 
 /** Where the cells of a column go in the create body: `subject`, `metadata.deal`, `signers.0.email`. Empty: nowhere. */
 export interface Column {
@@ -56,13 +56,13 @@ export const RESULT_PREFIX = 'esign_';
 export function readHeader(
   cells: readonly string[],
   line: number,
-): { columns: Column[]; problems: Problem[] } {
+): { columns: Column[]; problems: Finding[] } {
   if (cells.some((cell) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim())))
     return {
       columns: [],
       problems: [{ line, column: '', text: 'the first line looks like data; add a header line: email,name' }],
     };
-  const problems: Problem[] = [];
+  const problems: Finding[] = [];
   const columns = cells.map((cell) => {
     const column = columnOf(cell);
     if (column === undefined) {
@@ -75,7 +75,8 @@ export function readHeader(
   return { columns, problems };
 }
 
-function columnOf(cell: string): Column | undefined {
+/** The column of that name; undefined for an unknown one. */
+export function columnOf(cell: string): Column | undefined {
   const name = cell.trim();
   const meta = /^meta(?:data)?\.(.+)$/is.exec(name)?.[1]?.trim();
   if (meta) return { name, path: ['metadata', meta] };
@@ -90,7 +91,13 @@ function columnOf(cell: string): Column | undefined {
   return undefined;
 }
 
-function wordOf(cell: string): string {
+/** True for a field of a signer: email, name, role, order. */
+export function isSignerField(word: string): boolean {
+  return SIGNER_FIELDS.includes(word);
+}
+
+/** A column name as it is compared. */
+export function wordOf(cell: string): string {
   return cell
     .trim()
     .toLowerCase()
@@ -109,8 +116,8 @@ function unknownColumn(cell: string, listsAll: boolean): string {
   return listsAll ? `there is no such column; ${ALL_COLUMNS}` : 'there is no such column';
 }
 
-function contradictions(columns: readonly Column[], line: number): Problem[] {
-  const problems: Problem[] = [];
+function contradictions(columns: readonly Column[], line: number): Finding[] {
+  const problems: Finding[] = [];
   const seen = new Map<string, string>();
   for (const { name, path } of columns) {
     if (path.length === 0) continue;
@@ -127,10 +134,4 @@ function contradictions(columns: readonly Column[], line: number): Problem[] {
       text: 'the header has no column email (or signer1_email); the first line names the columns',
     });
   return problems;
-}
-
-/** A column as a spreadsheet names it: A for 0, AA for 26. */
-export function columnLetters(index: number): string {
-  const letter = String.fromCodePoint(65 + (index % 26));
-  return index < 26 ? letter : columnLetters(Math.floor(index / 26) - 1) + letter;
 }

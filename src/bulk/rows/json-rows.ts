@@ -1,13 +1,14 @@
 import { messageOf } from '../../kernel/errors.ts';
-import { isRecord, parseJson } from '../../kernel/json.ts';
+import { isRecord, parseJson, valueAt } from '../../kernel/json.ts';
 import { inexactNumber } from '../../kernel/text/json-text.ts';
+import type { Finding } from '../../tables/finding.ts';
 import { RESULT_PREFIX } from './columns.ts';
-import type { Problem, RawRow } from './raw-row.ts';
+import type { RawRow } from './raw-row.ts';
 
 /** The rows of a JSON Lines text: create bodies as in the API, and `requestId`. */
 export async function* jsonRows(
   text: AsyncIterable<string>,
-  report: (problem: Problem) => void,
+  report: (problem: Finding) => void,
 ): AsyncGenerator<RawRow, void, undefined> {
   let line = 0;
   for await (const content of linesOf(text)) {
@@ -27,7 +28,8 @@ export async function* jsonRows(
     const number = inexactNumber(content);
     if (number !== undefined)
       report({ line, column: '', text: `the number ${number} would become another one; put it in quotes` });
-    yield { line, value: withoutResults(value), label: (path) => path };
+    const row = withoutResults(value);
+    yield { line, value: row, label: (path) => path, cell: (path) => valueAt(row, path.join('.')) };
   }
 }
 

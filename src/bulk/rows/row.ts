@@ -5,6 +5,7 @@ import { entryOf, isList, isRecord } from '../../kernel/json.ts';
 import { addressProblem } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
+import { fillPlaceholders } from './placeholders.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** A row that may be sent as it is. */
@@ -51,18 +52,34 @@ export interface CheckedRow {
 /** Reports a problem with a field, by its path in the create body. */
 type AddProblem = (path: string, text: string) => void;
 
+/** What rows get whose own column is empty: the values of flags. */
+export interface RowDefaults {
+  templateId?: string | undefined;
+  subject?: string | undefined;
+  message?: string | undefined;
+}
+
 /** Checks a row against the API document's create body; each wrong field is reported. */
-export function checkRow(raw: RawRow, templateId: string | undefined, addProblem: AddProblem): CheckedRow {
+export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProblem): CheckedRow {
   const value = isRecord(raw.value) ? raw.value : {};
   if (!isRecord(raw.value)) addProblem('', 'the line is not a JSON object; write a create body');
   refuseUnknown(value, FIELDS, '', addProblem);
   const signers = readSigners(value.signers, addProblem);
   const text = (field: string) => readText(value, field, addProblem);
+  const email = (field: 'subject' | 'message') => {
+    const own = text(field);
+    const wanted = own ?? defaults[field];
+    const path = own === undefined ? '' : field;
+    return (
+      wanted &&
+      fillPlaceholders(wanted, raw, (what) => addProblem(path, path === '' ? `--${field}: ${what}` : what))
+    );
+  };
   const envelope: NewEnvelope = {
-    templateId: text('templateId') ?? templateId ?? '',
+    templateId: text('templateId') ?? defaults.templateId ?? '',
     signers: signers.signers,
-    subject: text('subject'),
-    message: text('message'),
+    subject: email('subject'),
+    message: email('message'),
     metadata: readMetadata(value.metadata, addProblem),
     webhookUrl: readUrl(text('webhookUrl'), addProblem),
     expiresInDays: readDays(value.expiresInDays, addProblem),

@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { UsageError } from '../../kernel/errors.ts';
+import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 import { inexactNumber } from '../../kernel/text/json-text.ts';
@@ -33,6 +34,39 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
       hint: 'Check the path and who may read it.',
     });
   }
+}
+
+/**
+ * The bytes of a file the user named, as they are read. `-` is stdin.
+ * @throws UsageError also where the file changes in the meantime: its rows could be half old, half new.
+ */
+export async function* streamFile(
+  path: string,
+  what: string,
+  name = path,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    if (path === '-') yield* chunksOf(takeStdin(what));
+    else {
+      const before = await stat(path);
+      yield* chunksOf(createReadStream(path));
+      const after = await stat(path);
+      if (before.isFile() && (before.size !== after.size || before.mtimeMs !== after.mtimeMs))
+        throw new UsageError(`${name} changed while it was read.`, {
+          hint: 'Run the command again when the file is complete. Nothing was sent.',
+        });
+    }
+  } catch (error) {
+    if (error instanceof EsignError) throw error;
+    throw new UsageError(`Can't read ${name} (${diskReason(error)}).`, {
+      cause: error,
+      hint: 'Check the path and who may read it; - reads stdin.',
+    });
+  }
+}
+
+async function* chunksOf(stream: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of stream) yield chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk));
 }
 
 /** The JSON object of a file or stdin. */

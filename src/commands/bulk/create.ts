@@ -1,7 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
+import { dryRunFlag, missingRolesFlag, readFlags, yesFlag } from '../../cli/flags.ts';
+import { readText } from '../../cli/input/files.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
 import { checkRun, prepareRun } from './prepare.ts';
@@ -11,25 +12,43 @@ import { writePreflight } from './view.ts';
 import { waveFlags } from './waves.ts';
 
 export default class BulkCreate extends EsignCommand {
-  static override summary = 'Create envelopes from a CSV or JSON Lines file, one for each row.';
+  static override summary = 'Create envelopes from a CSV, .xlsx, or JSON Lines file, one for each row.';
   static override description =
-    'Columns: email,name,role,order (or signer1_email, signer1_name … signerN_…), template_id, subject, message, expires_in_days, meta.KEY, request_id. Every row is checked before the first request. With --send, drafts are created first and then sent, so that nobody is emailed twice. Rows that were sent from this machine in the last 30 days are skipped: fix a row, run the file again, and only that row is sent. Resume an interrupted run with `bulk resume`.';
+    'Columns: email,name,role,order (or signer1_email, signer1_name … signerN_…), template_id, subject, message, expires_in_days, meta.KEY, request_id. Subject and message, in the file or as flags, can contain {column}, such as {name} or {meta.KEY}. Every row is checked before the first request. With --send, drafts are created first and then sent, so that nobody is emailed twice. Rows that were sent from this machine in the last 30 days are skipped: fix a row, run the file again, and only that row is sent. Resume an interrupted run with `bulk resume`.';
   static override examples = [
     '<%= config.bin %> bulk template leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk create leases.csv --template tmpl_lease --dry-run',
     '<%= config.bin %> bulk create leases.csv --template tmpl_lease --send',
     "<%= config.bin %> bulk create leases.csv --template tmpl_lease --send --waves 20,200,rest --stop-if 'declined>2%,failed>1%'",
+    "<%= config.bin %> bulk create people.xlsx --template tmpl_nda --subject 'NDA for {name}' --dry-run",
     "jq -c '.people[]' export.json | <%= config.bin %> bulk create - --template tmpl_nda --send --yes --json",
   ];
   static override args = {
     file: Args.string({
-      description: 'CSV or JSON Lines, or - for stdin',
+      description: 'CSV, .xlsx, or JSON Lines, or - for stdin',
       required: true,
       ignoreStdin: true,
     }),
   };
   static override flags = {
     template: Flags.string({ description: 'template for rows without a template_id', helpValue: 'ID' }),
+    ...readFlags,
+    subject: Flags.string({
+      description: 'subject of the email for rows without one; can contain {column}',
+      helpValue: 'TEXT',
+      helpGroup: 'EMAIL',
+    }),
+    message: Flags.string({
+      description: 'message in the email for rows without one; can contain {column}',
+      helpValue: 'TEXT',
+      exclusive: ['message-file'],
+      helpGroup: 'EMAIL',
+    }),
+    'message-file': Flags.string({
+      description: 'read the message from a file',
+      helpValue: 'FILE',
+      helpGroup: 'EMAIL',
+    }),
     // Neither has a default: it would count as given.
     send: Flags.boolean({ description: 'send the envelopes; without it, they stay drafts' }),
     'one-step': Flags.boolean({
@@ -56,7 +75,8 @@ export default class BulkCreate extends EsignCommand {
     const sending = flags['one-step'] ? 'one-step' : 'two-step';
     const wanted = {
       file: args.file,
-      template: flags.template,
+      read: flags,
+      defaults: { templateId: flags.template, subject: flags.subject, message: await messageOf(flags) },
       mode: flags.send ? sending : 'draft',
       reserve: flags.reserve ?? RESERVE,
       yes: flags.yes,
@@ -69,4 +89,12 @@ export default class BulkCreate extends EsignCommand {
     const run = await prepareRun(wanted, client, context);
     await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
+}
+
+async function messageOf(flags: {
+  message?: string | undefined;
+  'message-file'?: string | undefined;
+}): Promise<string | undefined> {
+  const file = flags['message-file'];
+  return file === undefined ? flags.message : readText(file, 'message file');
 }

@@ -1,33 +1,33 @@
-import { createReadStream } from 'node:fs';
 import type { Client } from '../../api/client.ts';
 import type { Mode } from '../../bulk/entries.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
 import { type EarlierRow, findEarlierRows, WantedRows } from '../../bulk/lookup/earlier-rows.ts';
 import { findIdentifiedRows } from '../../bulk/lookup/identified-rows.ts';
 import { type KnownRows, knownEntries, sortKnown } from '../../bulk/lookup/known-rows.ts';
-import { checkFile, type FileReport, type Findings } from '../../bulk/rows/check-file.ts';
+import { checkFile, type FileReport } from '../../bulk/rows/check-file.ts';
 import { checkTemplates } from '../../bulk/rows/check-templates.ts';
-import type { BulkRow } from '../../bulk/rows/row.ts';
+import type { BulkRow, RowDefaults } from '../../bulk/rows/row.ts';
 import { draftRun, type OpenRun, type RunDraft, whileNoOtherStarts } from '../../bulk/runs.ts';
 import { type WaveSizes, wavesEntry } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
-import { takeStdin } from '../../cli/input/stdin.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
 import type { Session } from '../../cli/session.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
+import type { ReadOptions } from '../../tables/table-file.ts';
 import { refuseUnfinished, reportKnown } from './known.ts';
+import { linesOf, refused, sourceOf } from './source.ts';
 import { type Preflight, preflightText } from './view.ts';
 
 export interface PrepareRequest {
   file: string;
-  template: string | undefined;
+  read: ReadOptions;
+  defaults: RowDefaults;
   mode: Mode;
   reserve: number;
   yes: boolean;
@@ -97,14 +97,15 @@ async function examine(
   client: () => Promise<Client>,
   context: Context,
 ): Promise<Examined> {
-  const name = wanted.file === '-' ? 'stdin' : wanted.file;
+  const source = sourceOf(wanted.file);
+  const { name } = source;
   const rows = new WantedRows(wanted.again);
   const take = async (row: BulkRow) => {
     rows.add(row);
     await draft?.add(row);
   };
   const report = await context.terminal.waiting(`Checking ${name}`, () =>
-    checkFile({ name, bytes: bytesOf(wanted.file, name) }, { templateId: wanted.template, take }),
+    checkFile(source, { ...wanted.defaults, read: wanted.read, take }),
   );
   if (report.problems.count === 0) {
     const allowed = wanted.allowMissing || asksBefore(wanted, context.terminal);
@@ -162,36 +163,6 @@ async function knownRows(
   return known;
 }
 
-async function* bytesOf(path: string, name: string): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    for await (const chunk of path === '-' ? takeStdin('list of rows') : createReadStream(path))
-      yield Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`Can't read ${name} (${diskReason(error)}).`, {
-      cause: error,
-      hint: 'Check the path and who may read it; - reads stdin.',
-    });
-  }
-}
-
-function linesOf(findings: Findings, name: string): string[] {
-  const lines = findings.first.map(
-    ({ line, column, text }) =>
-      `${name}:${line}${column === '' ? '' : ` ${column}`}: ${text}${text.endsWith('?') ? '' : '.'}`,
-  );
-  const more = findings.count - findings.first.length;
-  return more > 0 ? [...lines, `… and ${grouped(more)} more.`] : lines;
-}
-
-function refused(report: FileReport): UsageError {
-  const { problems, name } = report;
-  return new UsageError(
-    `${counted(problems.count, 'problem')} in ${name}; nothing was sent.\n${linesOf(problems, name).join('\n')}`,
-    { hint: 'Fix the file and run the same command again.' },
-  );
-}
-
 function preflightOf(
   { mode, reserve }: PrepareRequest,
   { report, known }: Examined,
@@ -208,6 +179,7 @@ function preflightOf(
     existing: known.existing.length,
     signers: done.reduce((left, { signers }) => left - signers, report.signers),
     templates: [...report.templates.keys()],
+    example: report.example,
     mode,
     requests,
     window,
@@ -262,7 +234,7 @@ async function begin(
     ownRequestIds: report.ownRequestIds,
     account: client.account,
     again: wanted.again,
-    source: { format: report.format, encoding: 'utf-8' },
+    source: report.source,
   };
   return draft.start(head, [
     ...(wanted.waves === undefined ? [] : [wavesEntry(wanted.waves, report.rows, known)]),

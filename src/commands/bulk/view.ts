@@ -7,7 +7,7 @@ import { writeJson } from '../../output/json.ts';
 import type { ListView } from '../../output/list.ts';
 import { behind, type Column, indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { safeLine } from '../../output/text.ts';
+import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 
 /** What a run will do, as its preflight tells. */
@@ -19,6 +19,8 @@ export interface Preflight {
   /** Rows that are skipped: an earlier run created their envelope. */
   existing: number;
   templates: readonly string[];
+  /** What the email of the first row says. */
+  example: { line: number; subject: string | undefined; message: string | undefined } | undefined;
   mode: string;
   requests: number;
   window: RateReading | undefined;
@@ -68,12 +70,21 @@ function windowText({ window, time, reserve }: Preflight): string {
 
 /** What --dry-run prints. */
 export function writePreflight(plan: Preflight, terminal: Terminal, json: boolean): Promise<void> {
-  const { file, rows, signers, existing, mode, requests } = plan;
+  const { file, rows, signers, existing, mode, requests, example } = plan;
   if (json) {
     const send = mode !== 'draft';
-    return writeJson({ dryRun: true, file, rows, signers, existing, send, requests }, terminal);
+    const { line, subject = null, message = null } = example ?? {};
+    const first = { line, subject, message };
+    return writeJson({ dryRun: true, file, rows, signers, existing, send, requests, first }, terminal);
   }
-  return terminal.out(`${preflightText(plan, terminal)}Checked; nothing was sent.\n`);
+  return terminal.out(`${preflightText(plan, terminal)}${exampleText(plan)}Checked; nothing was sent.\n`);
+}
+
+function exampleText({ example }: Preflight): string {
+  if (example?.subject === undefined && example?.message === undefined) return '';
+  const subject = example.subject === undefined ? [] : [`Subject: ${safeLine(example.subject)}`];
+  const message = example.message === undefined ? [] : [safeBlock(example.message)];
+  return `\nThe email of line ${example.line}:\n${[...subject, ...message].join('\n').replaceAll(/^/gm, '  ')}\n\n`;
 }
 
 /** How far a run is. */

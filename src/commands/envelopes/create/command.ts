@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { dryRunFlag, missingRolesFlag } from '../../../cli/flags.ts';
+import { dryRunFlag, missingRolesFlag, readFlags } from '../../../cli/flags.ts';
 import { createFromFlags } from './run.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
@@ -25,10 +25,12 @@ export default class EnvelopesCreate extends EsignCommand {
       helpGroup: 'SIGNER',
     }),
     'signers-file': Flags.string({
-      description: 'signers as CSV (email,name,role,order) or JSON',
+      description: 'signers as CSV or .xlsx (email,name,role,order), or JSON',
       helpValue: 'FILE',
       helpGroup: 'SIGNER',
     }),
+    encoding: { ...readFlags.encoding, dependsOn: ['signers-file'] },
+    sheet: { ...readFlags.sheet, dependsOn: ['signers-file'] },
     subject: Flags.string({ description: 'subject of the email', helpValue: 'TEXT', helpGroup: 'EMAIL' }),
     message: Flags.string({
       description: 'message in the email',

@@ -20,6 +20,8 @@ interface CreateFlags {
   template?: string | undefined;
   signer?: string[] | undefined;
   'signers-file'?: string | undefined;
+  encoding?: string | undefined;
+  sheet?: string | undefined;
   subject?: string | undefined;
   message?: string | undefined;
   'message-file'?: string | undefined;

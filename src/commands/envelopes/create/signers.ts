@@ -1,17 +1,22 @@
-import { readJsonObject, readText } from '../../../cli/input/files.ts';
+import { Readable } from 'node:stream';
+import { readJsonObject, streamFile } from '../../../cli/input/files.ts';
 import { readPairs } from '../../../cli/input/pairs.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { type NewSigner, parseSigners } from '../../../envelopes/signer-mailbox.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../../kernel/json.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
+import { type Finding, UnreadableRow } from '../../../tables/finding.ts';
+import type { TableRecord } from '../../../tables/record.ts';
+import { openTableFile, type ReadOptions } from '../../../tables/table-file.ts';
 
 /** The signers of --signer and --signers-file, in that order; says on stderr where an address stands in for a name. */
 export async function readSigners(
-  flags: { signer?: string[] | undefined; 'signers-file'?: string | undefined },
+  flags: { signer?: string[] | undefined; 'signers-file'?: string | undefined } & ReadOptions,
   terminal: CommandTerminal,
 ): Promise<NewSigner[]> {
-  const listed = flags['signers-file'] === undefined ? [] : await readSignersFile(flags['signers-file']);
+  const listed =
+    flags['signers-file'] === undefined ? [] : await readSignersFile(flags['signers-file'], flags);
   const parsed = parseSigners([...(flags.signer ?? []), ...listed]);
   for (const { signer, nameIsAddress } of parsed) {
     if (!nameIsAddress) continue;
@@ -22,13 +27,52 @@ export async function readSigners(
   return parsed.map(({ signer }) => signer);
 }
 
-/** A JSON array of mailboxes or {email,name,role,order}, or CSV with those columns. Returned as mailboxes. */
-async function readSignersFile(path: string): Promise<string[]> {
-  const text = await readText(path, 'signers file');
-  const rows = /^\s*[[{]/.test(text) ? readJsonSigners(text, path) : await readCsvSigners(text, path);
+/** A JSON array of mailboxes or {email,name,role,order}, or a table with those columns. Returned as mailboxes. */
+async function readSignersFile(path: string, options: ReadOptions): Promise<string[]> {
+  const rows = await readRows(path, options);
   return rows.map((row, index) =>
     typeof row === 'string' ? row : toMailbox(row, `${path}, signer ${index + 1}`),
   );
+}
+
+async function readRows(path: string, options: ReadOptions): Promise<unknown[]> {
+  const source = { name: path, bytes: streamFile(path, 'signers file') };
+  const table = await openTableFile(source, options);
+  if (table.kind === 'sheet') {
+    const problem = (finding: Finding) => {
+      throw new UnreadableRow(finding);
+    };
+    return readTable(table.records({ problem, warning: () => undefined }), path);
+  }
+  let text = '';
+  for await (const piece of table.text) text += piece;
+  if (/^\s*[[{]/.test(text)) return readJsonSigners(text, path);
+  const { csvRecords, dialectOf } = await import('../../../tables/csv-records.ts');
+  return readTable(csvRecords(Readable.from([text]), dialectOf(text)), path);
+}
+
+/** The rows of a table, by the names of their columns. */
+async function readTable(records: AsyncIterable<TableRecord>, path: string): Promise<unknown[]> {
+  const rows: Record<string, string>[] = [];
+  let header: string[] | undefined;
+  try {
+    for await (const { cells } of records) {
+      const texts = cells.map((cell) => cell.trim());
+      if (header === undefined) header = texts;
+      else {
+        const named = texts.map((text, index) => [header?.[index] ?? '', text] as const);
+        rows.push(Object.fromEntries(named.filter(([name, text]) => name !== '' || text !== '')));
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof UnreadableRow)) throw error;
+    const { line, text } = error.problem;
+    throw new UsageError(`The signers file ${path} can't be read: line ${line}: ${text}.`, {
+      cause: error,
+      hint: 'The columns are email,name,role,order.',
+    });
+  }
+  return rows;
 }
 
 function readJsonSigners(text: string, path: string): unknown[] {
@@ -41,21 +85,6 @@ function readJsonSigners(text: string, path: string): unknown[] {
   throw new UsageError(`The signers file ${path} is not a JSON array.`, {
     hint: '[{"email":"a@b.c","name":"Ada","role":"Tenant"}]',
   });
-}
-
-async function readCsvSigners(text: string, path: string): Promise<unknown[]> {
-  const { parse } = await import('csv-parse/sync');
-  try {
-    const rows: unknown = parse(text, { columns: true, bom: true, trim: true, skip_empty_lines: true });
-    return isList(rows) ? rows : [];
-  } catch (error) {
-    throw new UsageError(
-      `The signers file ${path} is not CSV: ${error instanceof Error ? error.message : 'unreadable'}.`,
-      {
-        hint: 'The columns are email,name,role,order.',
-      },
-    );
-  }
 }
 
 const COLUMNS = ['email', 'name', 'role', 'order'];

@@ -1,33 +1,31 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { CsvError, parse } from 'csv-parse';
-import { codeOf } from '../../kernel/errors.ts';
-import { isList, isRecord } from '../../kernel/json.ts';
-import { type Column, columnLetters, readHeader } from './columns.ts';
-import { type Problem, type RawRow, UnreadableRow } from './raw-row.ts';
+import { columnLetters } from '../../tables/column-letters.ts';
+import type { Finding } from '../../tables/finding.ts';
+import type { TableRecord } from '../../tables/record.ts';
+import { type Column, readHeader } from './columns.ts';
+import type { RawRow } from './raw-row.ts';
 
-const DELIMITERS = [',', ';', '\t', '|'];
 const DELIMITER_NAMES: Readonly<Record<string, string>> = { '\t': 'tab' };
-/** A quote that is never closed would take the rest of the file into one cell. */
-const LONGEST_ROW = 1_000_000;
 
-/** The rows of a CSV text with a header, whatever its delimiter; `head` is its beginning. What is wrong goes to `report`. */
-export async function* csvRows(
-  head: string,
-  text: AsyncIterable<string>,
-  report: (problem: Problem) => void,
+/**
+ * The rows of a table whose first record names the columns. What is wrong goes to `report`. `delimiter` is that of a CSV text;
+ * `onColumns` gets the columns that are sent.
+ */
+export async function* tableRows(
+  records: AsyncIterable<TableRecord>,
+  options: {
+    delimiter: string | undefined;
+    report: (problem: Finding) => void;
+    onColumns: (columns: readonly Column[]) => void;
+  },
 ): AsyncGenerator<RawRow, void, undefined> {
-  // Spreadsheet programs write the delimiter as the first line.
-  const said = /^sep=(.)\n/.exec(head)?.[1];
-  const delimiter = said ?? delimiterOf(head);
+  const { delimiter, report } = options;
   let columns: Column[] | undefined;
   let unnamed: UnnamedColumns | undefined;
-  for await (const { cells, line } of records(text, delimiter)) {
-    const isSaid = said !== undefined && line === 1;
-    if (isSaid || cells.every((cell) => cell.trim() === '')) continue;
+  for await (const { cells, line } of records) {
     if (columns === undefined) {
       columns = goodColumns(cells, line, report);
       unnamed = new UnnamedColumns(columns, line, report);
+      options.onColumns(columns);
     } else if (hasAllCells(cells, columns.length)) {
       unnamed?.check(cells, line);
       yield rawRow(columns, cells, line);
@@ -38,7 +36,7 @@ export async function* csvRows(
 }
 
 /** The columns of the header line; none when something is wrong with it. */
-function goodColumns(cells: readonly string[], line: number, report: (problem: Problem) => void): Column[] {
+function goodColumns(cells: readonly string[], line: number, report: (problem: Finding) => void): Column[] {
   const { columns, problems } = readHeader(cells, line);
   for (const problem of problems) report(problem);
   return problems.length > 0 ? [] : columns;
@@ -50,9 +48,9 @@ const LONGEST_SHOWN = 40;
 class UnnamedColumns {
   readonly #indexes: Set<number>;
   readonly #headerLine: number;
-  readonly #report: (problem: Problem) => void;
+  readonly #report: (problem: Finding) => void;
 
-  constructor(columns: readonly Column[], headerLine: number, report: (problem: Problem) => void) {
+  constructor(columns: readonly Column[], headerLine: number, report: (problem: Finding) => void) {
     this.#indexes = new Set(columns.flatMap(({ name }, index) => (name === '' ? [index] : [])));
     this.#headerLine = headerLine;
     this.#report = report;
@@ -74,67 +72,9 @@ function hasAllCells(cells: readonly string[], columns: number): boolean {
   return cells.length >= columns && cells.slice(columns).every((cell) => cell.trim() === '');
 }
 
-interface CsvRecord {
-  cells: string[];
-  line: number;
-}
-
-async function* records(
-  text: AsyncIterable<string>,
-  delimiter: string,
-): AsyncGenerator<CsvRecord, void, undefined> {
-  // Rows that were read and not yet handed over are lost with an error; so the lines are counted where they are read.
-  let read = 0;
-  const parser = parse({
-    delimiter,
-    info: true,
-    relax_column_count: true,
-    max_record_size: LONGEST_ROW,
-    on_record: (record, { lines }) => {
-      read = lines;
-      return record;
-    },
-  });
-  // The loop below gets the error, too.
-  pipeline(Readable.from(text), parser).catch(() => undefined);
-  let line = 1;
-  try {
-    for await (const item of parser) {
-      const { cells, lines } = readItem(item);
-      yield { cells, line };
-      line = lines + 1;
-    }
-  } catch (error) {
-    if (error instanceof CsvError)
-      throw new UnreadableRow({ line: read + 1, column: '', text: reasonOf(error) });
-    throw error;
-  }
-}
-
-function readItem(item: unknown): { cells: string[]; lines: number } {
-  const { record, info } = isRecord(item) ? item : {};
-  if (!isList(record) || !isRecord(info)) return { cells: [], lines: 0 };
-  return { cells: record.map(String), lines: Number(info.lines) };
-}
-
-function reasonOf(error: Error): string {
-  switch (codeOf(error)) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-    case 'CSV_MAX_RECORD_SIZE':
-      return 'a quote is opened here and never closed; close it, and double quotes inside a quoted cell ("")';
-    default:
-      return 'there is a quote inside a cell; put the whole cell in quotes and double the quotes inside it ("")';
-  }
-}
-
-/** The delimiter that the header has most of, outside quotes. */
-function delimiterOf(head: string): string {
-  const [line = ''] = head.replaceAll(/"[^"]*"/g, '').split('\n');
-  const counts = DELIMITERS.map((one) => line.split(one).length);
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
-}
-
-function wrongCount(cells: number, columns: number, delimiter: string): string {
+function wrongCount(cells: number, columns: number, delimiter: string | undefined): string {
+  if (delimiter === undefined)
+    return `the row has ${cells} cells, the header ${columns}; name the column, or delete its cells`;
   const sign = DELIMITER_NAMES[delimiter] ?? `"${delimiter}"`;
   return cells > columns
     ? `the row has ${cells} cells, the header ${columns}; put a cell that holds a ${sign} in quotes`
@@ -142,7 +82,7 @@ function wrongCount(cells: number, columns: number, delimiter: string): string {
 }
 
 /** Empty cells count as missing; a signer without any cell is left out. */
-function rawRow(columns: readonly Column[], cells: readonly string[], line: number): RawRow {
+export function rawRow(columns: readonly Column[], cells: readonly string[], line: number): RawRow {
   const plain = new Map<string, unknown>();
   const metadata = new Map<string, unknown>();
   const signers = new Map<string, Record<string, unknown>>();
@@ -162,7 +102,22 @@ function rawRow(columns: readonly Column[], cells: readonly string[], line: numb
   );
   // fromEntries makes own members of any name, __proto__ included.
   if (metadata.size > 0) plain.set('metadata', Object.fromEntries(metadata));
-  return { line, value: Object.fromEntries(plain), label: (path) => labelOf(path, columns, order) };
+  return {
+    line,
+    value: Object.fromEntries(plain),
+    label: (path) => labelOf(path, columns, order),
+    cell: (path) => cellAt(path, columns, cells),
+  };
+}
+
+function cellAt(
+  path: readonly string[],
+  columns: readonly Column[],
+  cells: readonly string[],
+): string | undefined {
+  const wanted = path.join('.').toLowerCase();
+  const index = columns.findIndex((column) => column.path.join('.').toLowerCase() === wanted);
+  return index === -1 ? undefined : (cells[index]?.trim() ?? '');
 }
 
 function cellValue(field: string, cell: string): unknown {

@@ -1,0 +1,55 @@
+import { csvRecords, dialectOf, peek } from '../../tables/csv-records.ts';
+import type { Finding } from '../../tables/finding.ts';
+import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
+import type { SourceFacts } from '../entries.ts';
+import type { Column } from './columns.ts';
+import { jsonRows } from './json-rows.ts';
+import type { RawRow } from './raw-row.ts';
+import { tableRows } from './table-rows.ts';
+
+/** Where findings about a file go. */
+export interface FindingSinks {
+  problem: (finding: Finding) => void;
+  warning: (finding: Finding) => void;
+}
+
+/** The rows of a file, and how it is written; its columns are known once the first row was read. */
+export interface RowFile {
+  source: SourceFacts;
+  rows: AsyncGenerator<RawRow, void, undefined>;
+}
+
+/**
+ * Opens a file of rows: CSV, JSON Lines, or a sheet.
+ * @throws UsageError when it is none of them, or can't be decoded.
+ */
+export async function openRows(
+  file: FileSource,
+  options: ReadOptions,
+  { problem, warning }: FindingSinks,
+): Promise<RowFile> {
+  const table = await openTableFile(file, options);
+  if (table.kind === 'sheet') {
+    const source: SourceFacts = { format: 'xlsx', encoding: 'utf-8', sheet: table.sheet };
+    const records = table.records({ problem, warning });
+    return { source, rows: rowsOf(records, undefined, source) };
+  }
+  const { head, all } = await peek(table.text);
+  const { encoding } = table;
+  // No column has a brace for a name.
+  if (/^\s*[{[]/.test(head)) return { source: { format: 'jsonl', encoding }, rows: jsonRows(all, problem) };
+  const dialect = dialectOf(head);
+  const source: SourceFacts = { format: 'csv', encoding };
+  return { source, rows: rowsOf(csvRecords(all, dialect), dialect.delimiter, source) };
+
+  function rowsOf(
+    records: Parameters<typeof tableRows>[0],
+    delimiter: string | undefined,
+    facts: SourceFacts,
+  ): AsyncGenerator<RawRow, void, undefined> {
+    const onColumns = (columns: readonly Column[]) => {
+      facts.columns = columns.flatMap(({ path }) => (path.length > 0 ? [path.join('.')] : []));
+    };
+    return tableRows(records, { delimiter, report: problem, onColumns });
+  }
+}

@@ -1,0 +1,55 @@
+import { isRecord, valueAt } from '../../kernel/json.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
+import { columnOf, isSignerField, wordOf } from './columns.ts';
+import type { RawRow } from './raw-row.ts';
+
+/** Braces that are doubled, a placeholder, or a brace that is never closed. */
+const BRACES = /\{\{|\}\}|\{([^{}]*)\}|\{/g;
+/** What a subject or message can't be made of: itself. */
+const EXCLUDED = ['subject', 'message'];
+
+/** Replaces each `{column}` of a text by the row's value; `{{` and `}}` are literal braces. */
+export function fillPlaceholders(text: string, row: RawRow, addProblem: (text: string) => void): string {
+  return text.replaceAll(BRACES, (match: string, name: string | undefined) => {
+    if (match === '{{') return '{';
+    if (match === '}}') return '}';
+    if (name !== undefined) return textFor(name.trim(), row, addProblem);
+    addProblem('a { is opened and never closed; close it, or double it ({{) if it is meant');
+    return match;
+  });
+}
+
+function textFor(name: string, row: RawRow, addProblem: (text: string) => void): string {
+  if (isAmbiguous(name, row)) {
+    addProblem(`{${name}} could be any signer of the row; write {signer1_${wordOf(name)}}`);
+    return '';
+  }
+  const value = cellNamed(name, row);
+  if (value === undefined) addProblem(unknownName(name, row));
+  else if (typeof value === 'object' && value !== null) addProblem(`{${name}} is not a text`);
+  else if (value === null || String(value).trim() === '')
+    addProblem(`{${name}} is empty in this row; fill it in, or change the text`);
+  else return String(value);
+  return '';
+}
+
+/** `{name}` in a row with several signers, unless a column has that very name. */
+function isAmbiguous(name: string, row: RawRow): boolean {
+  const signers = valueAt(row.value, 'signers');
+  const isOfSigner = isSignerField(wordOf(name)) && Array.isArray(signers) && signers.length > 1;
+  return isOfSigner && wordOf(row.label(`signers.0.${wordOf(name)}`)) !== wordOf(name);
+}
+
+function cellNamed(name: string, row: RawRow): unknown {
+  const { path = ['metadata', name] } = columnOf(name) ?? {};
+  const [top = ''] = path;
+  if (top === '' || EXCLUDED.includes(top)) return undefined;
+  return row.cell(path);
+}
+
+function unknownName(name: string, row: RawRow): string {
+  const metadata = valueAt(row.value, 'metadata');
+  const names = ['name', 'email', 'role', ...(isRecord(metadata) ? Object.keys(metadata) : [])];
+  const meant = nearest(name, names);
+  return `the file has no column for {${name}}; ${meant === undefined ? 'double the braces ({{ }}) if they are meant' : `did you mean {${meant}}?`}`;
+}

@@ -1,0 +1,29 @@
+import type { FileReport, Findings } from '../../bulk/rows/check-file.ts';
+import { streamFile } from '../../cli/input/files.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import type { FileSource } from '../../tables/table-file.ts';
+
+/** The file of rows that an argument names; `-` is stdin. */
+export function sourceOf(path: string): FileSource {
+  const name = path === '-' ? 'stdin' : path;
+  return { name, bytes: streamFile(path, 'list of rows', name) };
+}
+
+/** The findings, a line each. */
+export function linesOf(findings: Findings, name: string): string[] {
+  const lines = findings.first.map(
+    ({ line, column, text }) =>
+      `${name}:${line}${column === '' ? '' : ` ${column}`}: ${text}${text.endsWith('?') ? '' : '.'}`,
+  );
+  const more = findings.count - findings.first.length;
+  return more > 0 ? [...lines, `… and ${grouped(more)} more.`] : lines;
+}
+
+/** The error for a file with problems. */
+export function refused({ problems, name }: Pick<FileReport, 'problems' | 'name'>): UsageError {
+  return new UsageError(
+    `${counted(problems.count, 'problem')} in ${name}; nothing was sent.\n${linesOf(problems, name).join('\n')}`,
+    { hint: 'Fix the file and run the same command again.' },
+  );
+}

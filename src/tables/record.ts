@@ -1,0 +1,21 @@
+import type { Finding } from './finding.ts';
+
+/** A row of a table, header or not. */
+export interface TableRecord {
+  cells: string[];
+  /** Where it begins: the line of a text, the row of a sheet. */
+  line: number;
+}
+
+/** Findings in a sheet: problems stop a run, warnings don't. */
+export interface SheetFindings {
+  problem(finding: Finding): void;
+  warning(finding: Finding): void;
+}
+
+/** A sheet of an .xlsx file. */
+export interface SheetFile {
+  kind: 'sheet';
+  sheet: string;
+  records: (findings: SheetFindings) => AsyncGenerator<TableRecord, void, undefined>;
+}

@@ -1,0 +1,75 @@
+import type { NumberKind } from './number-formats.ts';
+
+const NUMBER = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d{1,3}))?$/i;
+/** The digits that spreadsheets keep of a number; more come from its binary form. */
+const DIGITS_KEPT = 15;
+
+/** The text of a number cell: a date or time as ISO 8601, any other number as a person writes it, without an exponent. */
+export function numberText(value: string, kind: NumberKind, is1904: boolean): string {
+  if (kind === 'number') return plainNumber(value);
+  if (typeof kind === 'object') return padded(plainNumber(value), kind.digits);
+  return timeText(Number(value), kind, is1904) ?? plainNumber(value);
+}
+
+/** A number without an exponent; the rounding that spreadsheets do when they show it is done here, too. */
+function plainNumber(value: string): string {
+  const number = expanded(value.trim());
+  if (number === undefined) return value;
+  const [whole = '', fraction = ''] = number.replace('-', '').split('.');
+  const digits = `${whole}${fraction}`.replace(/^0+/, '').length;
+  if (fraction === '' || digits <= DIGITS_KEPT) return number;
+  return expanded(Number(number).toPrecision(DIGITS_KEPT)) ?? number;
+}
+
+/** Moves the decimal point in the digits as they are written, so that none is lost. */
+function expanded(value: string): string | undefined {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(value) ?? [];
+  if (`${whole}${fraction}` === '') return undefined;
+  const digits = `${whole}${fraction}`;
+  const point = whole.length + Number(exponent);
+  const all = point < 0 ? `${'0'.repeat(-point)}${digits}` : digits.padEnd(point, '0');
+  const at = Math.max(0, point);
+  const integer = all.slice(0, at).replace(/^0+(?=\d)/, '') || '0';
+  const rest = all.slice(at).replace(/0+$/, '');
+  const text = rest === '' ? integer : `${integer}.${rest}`;
+  return sign === '-' && text !== '0' ? `-${text}` : text;
+}
+
+function padded(number: string, digits: number): string {
+  return /^\d+$/.test(number) ? number.padStart(digits, '0') : number;
+}
+
+const DAY_S = 86_400;
+/** 9999-12-31, the last day that spreadsheets have. */
+const LAST_DAY = 2_958_465;
+
+/** A date or time in ISO 8601; undefined where it is not one. */
+function timeText(
+  serial: number,
+  kind: 'date' | 'time' | 'datetime' | 'elapsed',
+  is1904: boolean,
+): string | undefined {
+  if (!(serial >= 0 && serial < LAST_DAY + 1)) return undefined;
+  const seconds = Math.round(serial * DAY_S);
+  if (kind === 'elapsed') return clockText(seconds);
+  if (kind === 'time') return clockText(seconds % DAY_S);
+  if (kind === 'date') return dateText(Math.floor(serial), is1904);
+  return `${dateText(Math.floor(seconds / DAY_S), is1904)}T${clockText(seconds % DAY_S)}`;
+}
+
+function dateText(day: number, is1904: boolean): string {
+  if (is1904) return isoDate(Date.UTC(1904, 0, 1 + day));
+  // Spreadsheets have a 29 February 1900, as their ancestor did.
+  if (day === 60) return '1900-02-29';
+  return isoDate(Date.UTC(1899, 11, (day < 60 ? 31 : 30) + day));
+}
+
+function isoDate(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+function clockText(seconds: number): string {
+  return [seconds / 3_600, (seconds / 60) % 60, seconds % 60]
+    .map((part) => String(Math.floor(part)).padStart(2, '0'))
+    .join(':');
+}

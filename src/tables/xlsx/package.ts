@@ -1,0 +1,89 @@
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
+import { SHEET_LIMITS } from './limits.ts';
+
+/** The parts of an .xlsx file by their path, unpacked as they are read. */
+export class Package {
+  readonly #name: string;
+  readonly #zip: ZipFile;
+  readonly #entries: ReadonlyMap<string, Entry>;
+
+  private constructor(name: string, zip: ZipFile, entries: ReadonlyMap<string, Entry>) {
+    this.#name = name;
+    this.#zip = zip;
+    this.#entries = entries;
+  }
+
+  /** @throws UsageError when the file is damaged, or larger than the limits. */
+  static async open(bytes: AsyncIterable<Uint8Array>, name: string): Promise<Package> {
+    const buffer = await bufferOf(bytes, name);
+    return readable(name, async () => {
+      const zip = await fromBufferPromise(buffer, { lazyEntries: true, autoClose: false });
+      const entries = new Map<string, Entry>();
+      let size = 0;
+      for await (const entry of zip.eachEntry()) {
+        // The sizes are checked again while a part is unpacked, since the directory may lie.
+        size += entry.uncompressedSize;
+        if (size > SHEET_LIMITS.bytes) throw tooLarge(name);
+        entries.set(entry.fileName.toLowerCase(), entry);
+      }
+      return new Package(name, zip, entries);
+    });
+  }
+
+  has(path: string): boolean {
+    return this.#entries.has(path.toLowerCase());
+  }
+
+  /** The bytes of a part; none where there is no such part. */
+  async *part(path: string): AsyncGenerator<Uint8Array, void, undefined> {
+    const entry = this.#entries.get(path.toLowerCase());
+    if (entry === undefined) return;
+    const stream = await this.#zip.openReadStreamPromise(entry);
+    for await (const chunk of stream) {
+      if (chunk instanceof Uint8Array) yield chunk;
+    }
+  }
+
+  /** Runs `work`, whose errors mean that the file is damaged. */
+  reading<T>(work: () => Promise<T>): Promise<T> {
+    return readable(this.#name, work);
+  }
+
+  damaged(cause: unknown): Error {
+    return damaged(this.#name, cause);
+  }
+}
+
+async function bufferOf(bytes: AsyncIterable<Uint8Array>, name: string): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (size > SHEET_LIMITS.bytes) throw tooLarge(name);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function readable<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw damaged(name, error);
+  }
+}
+
+function damaged(name: string, cause: unknown): Error {
+  if (cause instanceof EsignError) return cause;
+  return new UsageError(`${name} is damaged: ${messageOf(cause).replace(/\.$/, '')}.`, {
+    cause,
+    hint: 'Open it in a spreadsheet program and save it as .xlsx again. Nothing was sent.',
+  });
+}
+
+function tooLarge(name: string): UsageError {
+  return new UsageError(`${name} is larger than ${SHEET_LIMITS.bytes / 1024 / 1024} MB when unpacked.`, {
+    hint: 'Remove pictures and unused sheets, or save the sheet as CSV. Nothing was sent.',
+  });
+}

@@ -1,0 +1,161 @@
+import { counted, grouped } from '../../kernel/duration.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { nearest } from '../../kernel/text/nearest.ts';
+import { columnLetters } from '../column-letters.ts';
+import type { SheetFile, SheetFindings, TableRecord } from '../record.ts';
+import { SHEET_LIMITS } from './limits.ts';
+import { Package } from './package.ts';
+import { readStrings, readStyles } from './parts.ts';
+import { type Range, type SheetCell, SheetReader, type SheetRow } from './sheet-reader.ts';
+import { readWorkbook, type SheetRef, type Workbook } from './workbook.ts';
+import { readXml } from './xml.ts';
+
+/**
+ * Opens a sheet of an .xlsx file: the one of that name, or the first visible one.
+ * @throws UsageError when the file is damaged, too large, no spreadsheet, or has no such sheet.
+ */
+export async function openSheet(
+  bytes: AsyncIterable<Uint8Array>,
+  name: string,
+  wanted: string | undefined,
+): Promise<SheetFile> {
+  const file = await Package.open(bytes, name);
+  return file.reading(async () => {
+    const workbook = await readWorkbook(file, name);
+    const sheet = sheetNamed(workbook.sheets, wanted, name);
+    return {
+      kind: 'sheet',
+      sheet: sheet.name,
+      records: (findings) => recordsOf({ file, name, workbook, sheet }, findings),
+    };
+  });
+}
+
+function sheetNamed(sheets: readonly SheetRef[], wanted: string | undefined, file: string): SheetRef {
+  const found =
+    wanted === undefined
+      ? (sheets.find(({ isHidden }) => !isHidden) ?? sheets[0])
+      : (sheets.find(({ name }) => name === wanted) ??
+        sheets.find(({ name }) => name.toLowerCase() === wanted.trim().toLowerCase()));
+  if (found !== undefined) return found;
+  const names = sheets.map(({ name }) => name);
+  const meant = nearest(wanted ?? '', names);
+  throw new UsageError(`${file} has no sheet "${wanted ?? ''}".`, {
+    hint: meant === undefined ? `Its sheets are ${names.join(', ')}.` : `Did you mean ${meant}?`,
+  });
+}
+
+interface Sheet {
+  file: Package;
+  name: string;
+  workbook: Workbook;
+  sheet: SheetRef;
+}
+
+/** The rows that have a cell, the header first; each is at least as wide as the header. */
+async function* recordsOf(
+  { file, name, workbook, sheet }: Sheet,
+  findings: SheetFindings,
+): AsyncGenerator<TableRecord, void, undefined> {
+  const { is1904 } = workbook;
+  const strings = await file.reading(() => readStrings(file, workbook.strings));
+  const styles = await file.reading(() => readStyles(file, workbook.styles));
+  const reader = new SheetReader({ strings, styles, is1904 });
+  const check = new SheetCheck(reader, findings);
+  const pieces = readXml(file.part(sheet.path), reader);
+  let rows = 0;
+  for (;;) {
+    const next = await file.reading(() => pieces.next());
+    for (const row of reader.rows.splice(0)) {
+      const cells = textsOf(row.cells);
+      if (cells.length === 0 && !row.cells.some(({ isUnknown }) => isUnknown)) continue;
+      if (rows++ > SHEET_LIMITS.rows) throw tooLong(name);
+      check.add(row, cells);
+      while (cells.length < check.width) cells.push('');
+      yield { cells, line: row.number };
+    }
+    if (next.done) break;
+  }
+  check.finish();
+}
+
+/** The texts, without empty cells at the end. */
+function textsOf(cells: readonly SheetCell[]): string[] {
+  const texts = cells.map(({ text }) => text);
+  while (texts.length > 0 && texts.at(-1)?.trim() === '') texts.pop();
+  return texts;
+}
+
+/** Finds what a person sees in a sheet and a program doesn't, or the other way around. */
+class SheetCheck {
+  readonly #reader: SheetReader;
+  readonly #findings: SheetFindings;
+  #header: readonly string[] = [];
+  #headerRow = 0;
+  #lastRow = 0;
+  #hiddenRows = 0;
+  #firstHidden = 0;
+
+  constructor(reader: SheetReader, findings: SheetFindings) {
+    this.#reader = reader;
+    this.#findings = findings;
+  }
+
+  /** Columns up to the last one of the header. */
+  get width(): number {
+    return this.#header.length;
+  }
+
+  add({ number, cells, isHidden }: SheetRow, texts: readonly string[]): void {
+    this.#lastRow = number;
+    if (this.#headerRow === 0) {
+      [this.#header, this.#headerRow] = [[...texts], number];
+      return;
+    }
+    if (isHidden && this.#hiddenRows++ === 0) this.#firstHidden = number;
+    for (const [column, { text, isUnknown, isRounded }] of cells.entries()) {
+      const name = this.#header[column]?.trim() ?? '';
+      if (name === '') continue;
+      if (isUnknown)
+        this.#findings.problem({
+          line: number,
+          column: name,
+          text: 'the file has no value for this formula; open and save it in a spreadsheet program',
+        });
+      if (isRounded)
+        this.#findings.warning({
+          line: number,
+          column: name,
+          text: `${text} is stored as a number, of which spreadsheets keep 15 digits; format the column as text and enter it again`,
+        });
+    }
+  }
+
+  finish(): void {
+    for (const range of this.#reader.merged) this.#checkMerged(range);
+    if (this.#hiddenRows > 0) {
+      const are = this.#hiddenRows === 1 ? 'is' : 'are';
+      const text = `${counted(this.#hiddenRows, 'row')} ${are} hidden and ${are} included; delete what is not meant`;
+      this.#findings.warning({ line: this.#firstHidden, column: '', text });
+    }
+    for (const [column, cell] of this.#header.entries()) {
+      const isHidden = this.#reader.hiddenColumns.some(([from, to]) => column >= from && column <= to);
+      if (!isHidden || cell.trim() === '') continue;
+      const text = `column ${columnLetters(column)} is hidden and is included`;
+      this.#findings.warning({ line: this.#headerRow, column: cell.trim(), text });
+    }
+  }
+
+  #checkMerged({ text, from, to }: Range): void {
+    if (from.row > this.#lastRow || to.row < this.#headerRow || from.column >= this.width) return;
+    const isHeader = from.row <= this.#headerRow;
+    const what = isHeader ? 'unmerge them, and name each column' : 'unmerge them, and fill in each cell';
+    this.#findings.problem({ line: from.row, column: '', text: `the cells ${text} are merged; ${what}` });
+  }
+}
+
+function tooLong(name: string): UsageError {
+  return new UsageError(`${name} has more than ${grouped(SHEET_LIMITS.rows)} rows.`, {
+    hint: 'Split it into several files. Nothing was sent.',
+  });
+}

@@ -1,0 +1,143 @@
+import { SHEET_LIMITS } from './limits.ts';
+import type { NumberKind } from './number-formats.ts';
+import { numberText } from './numbers.ts';
+import { StringItem, unescaped } from './parts.ts';
+import { isTrue } from './workbook.ts';
+import type { XmlHandler } from './xml.ts';
+
+export interface SheetCell {
+  text: string;
+  /** A formula whose value the file does not have. */
+  isUnknown?: boolean;
+  /** A number with more digits than spreadsheets keep. */
+  isRounded?: boolean;
+}
+
+export interface SheetRow {
+  /** As the spreadsheet numbers it, from 1. */
+  number: number;
+  cells: SheetCell[];
+  isHidden: boolean;
+}
+
+/** A merged range; rows from 1, columns from 0. */
+export interface Range {
+  text: string;
+  from: { row: number; column: number };
+  to: { row: number; column: number };
+}
+
+const EMPTY: SheetCell = { text: '' };
+/** More are of no use: the first ones are reported. */
+const MOST_RANGES = 1_000;
+const LONG_NUMBER = /^-?\d{16,}$/;
+
+/** Collects the rows of a sheet while its XML is parsed. */
+export class SheetReader implements XmlHandler {
+  /** Rows that are complete; the caller takes them. */
+  rows: SheetRow[] = [];
+  readonly merged: Range[] = [];
+  readonly hiddenColumns: (readonly [number, number])[] = [];
+  readonly #context: { strings: readonly string[]; styles: readonly NumberKind[]; is1904: boolean };
+  readonly #item = new StringItem();
+  #row: SheetRow = { number: 0, cells: [], isHidden: false };
+  #cell = { column: -1, type: '', style: 0, value: '', hasValue: false, hasFormula: false };
+  #tag = '';
+
+  constructor(context: { strings: readonly string[]; styles: readonly NumberKind[]; is1904: boolean }) {
+    this.#context = context;
+  }
+
+  readonly open = (tag: string, attribute: (name: string) => string | undefined): void => {
+    this.#tag = tag;
+    this.#item.open(tag);
+    if (tag === 'row') this.#openRow(attribute);
+    else if (tag === 'c') this.#openCell(attribute);
+    else if (tag === 'f') this.#cell.hasFormula = true;
+    else if (tag === 'v') this.#cell.hasValue = true;
+    else if (tag === 'mergeCell') this.#addMerged(attribute('ref') ?? '');
+    else if (tag === 'col' && isTrue(attribute('hidden')))
+      this.hiddenColumns.push([Number(attribute('min')) - 1, Number(attribute('max')) - 1]);
+  };
+
+  readonly text = (text: string): void => {
+    if (this.#tag === 'v') this.#cell.value += text;
+    else this.#item.add(text);
+  };
+
+  readonly close = (tag: string): void => {
+    this.#tag = '';
+    this.#item.close(tag);
+    if (tag === 'c') this.#closeCell();
+    if (tag === 'row') this.rows.push(this.#row);
+  };
+
+  #openRow(attribute: (name: string) => string | undefined): void {
+    const number = Number(attribute('r') ?? this.#row.number + 1);
+    this.#row = { number, cells: [], isHidden: isTrue(attribute('hidden')) };
+    this.#cell.column = -1;
+  }
+
+  #openCell(attribute: (name: string) => string | undefined): void {
+    const column = columnOf(attribute('r') ?? '') ?? this.#cell.column + 1;
+    if (column >= SHEET_LIMITS.columns)
+      throw new Error(`row ${this.#row.number} has more than ${SHEET_LIMITS.columns} columns`);
+    const style = Number(attribute('s') ?? 0);
+    this.#cell = {
+      column,
+      type: attribute('t') ?? 'n',
+      style,
+      value: '',
+      hasValue: false,
+      hasFormula: false,
+    };
+  }
+
+  #closeCell(): void {
+    const { cells } = this.#row;
+    while (cells.length < this.#cell.column) cells.push(EMPTY);
+    cells[this.#cell.column] = this.#read();
+  }
+
+  #read(): SheetCell {
+    const { type, value, hasValue, hasFormula } = this.#cell;
+    const inline = this.#item.take();
+    if (hasFormula && !hasValue) return { text: '', isUnknown: true };
+    switch (type) {
+      case 's':
+        return { text: value === '' ? '' : (this.#context.strings[Number(value)] ?? '') };
+      case 'inlineStr':
+        return { text: inline };
+      case 'b':
+        return { text: value === '1' ? 'TRUE' : 'FALSE' };
+      case 'd':
+        return { text: value.replace(/T00:00:00(?:\.0+)?Z?$/, '') };
+      case 'n':
+        return this.#number(value);
+      default:
+        return { text: unescaped(value) };
+    }
+  }
+
+  #number(value: string): SheetCell {
+    if (value === '') return EMPTY;
+    const { styles, is1904 } = this.#context;
+    const text = numberText(value, styles[this.#cell.style] ?? 'number', is1904);
+    return LONG_NUMBER.test(text) ? { text, isRounded: true } : { text };
+  }
+
+  #addMerged(text: string): void {
+    const [, columnA = '', rowA, columnB = '', rowB] = /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/.exec(text) ?? [];
+    const [from, to] = [columnOf(columnA), columnOf(columnB)];
+    if (from === undefined || to === undefined || this.merged.length >= MOST_RANGES) return;
+    const range = { text, from: { row: Number(rowA), column: from }, to: { row: Number(rowB), column: to } };
+    this.merged.push(range);
+  }
+}
+
+/** The column of a reference such as AB12, from 0. */
+function columnOf(reference: string): number | undefined {
+  const letters = /^[A-Z]{1,3}/.exec(reference)?.[0];
+  if (letters === undefined) return undefined;
+  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+}

@@ -1,0 +1,76 @@
+import { createMultibyteEncoder } from '@exodus/bytes/multi-byte.js';
+import { createSinglebyteEncoder } from '@exodus/bytes/single-byte.js';
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/kernel/errors.ts';
+import { encodingNamed } from '../../src/tables/encodings.ts';
+import { openTableFile } from '../../src/tables/table-file.ts';
+
+async function text(
+  bytes: Buffer,
+  encoding?: string,
+  piece = 5,
+): Promise<{ text: string; encoding: string }> {
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += piece)
+      yield await Promise.resolve(bytes.subarray(at, at + piece));
+  }
+  const table = await openTableFile({ name: 'f.csv', bytes: pieces() }, { encoding });
+  if (table.kind !== 'text') throw new Error('not a text');
+  let all = '';
+  for await (const some of table.text) all += some;
+  return { text: all, encoding: table.encoding };
+}
+const single = (encoding: string, content: string) => Buffer.from(createSinglebyteEncoder(encoding)(content));
+const multi = (encoding: string, content: string) => Buffer.from(createMultibyteEncoder(encoding)(content));
+
+describe('a text file', () => {
+  it('is decoded as windows-1252 by each of its labels, with the punctuation of Windows', async () => {
+    const bytes = Buffer.from([0x80, 0x92, 0x93, 0x94, 0x85, 0x8a, 0xfc, 0x0d, 0x0a]);
+    for (const label of ['windows-1252', 'CP1252', 'latin1', 'iso-8859-1', 'us-ascii'])
+      expect(await text(bytes, label)).toEqual({ text: '€’“”…Šü\n', encoding: 'windows-1252' });
+  });
+
+  it.each(['utf16le', 'utf16be'])(
+    'is decoded as %s by its byte order mark, whatever the option says',
+    async (kind) => {
+      const bytes = Buffer.from('\ufeffemail;name\r\na@b.c;Žofie 日本\r\n', 'utf16le');
+      if (kind === 'utf16be') bytes.swap16();
+      for (const encoding of [undefined, 'windows-1252'])
+        expect((await text(bytes, encoding)).text).toBe('email;name\na@b.c;Žofie 日本\n');
+    },
+  );
+
+  it.each([
+    ['iso-8859-2', single('iso-8859-2', 'Łukasz Żółć'), 'Łukasz Żółć'],
+    ['iso-8859-16', single('iso-8859-16', 'Ștefan'), 'Ștefan'],
+    ['koi8-r', single('koi8-r', 'Иван'), 'Иван'],
+    ['shift_jis', multi('shift_jis', '山田 太郎'), '山田 太郎'],
+    ['gb18030', multi('gb18030', '王小明'), '王小明'],
+    ['utf-16le', Buffer.from('ada', 'utf16le'), 'ada'],
+  ])('is decoded as %s on request', async (encoding, bytes, expected) => {
+    expect((await text(bytes, encoding)).text).toBe(expected);
+  });
+
+  it('is refused in UTF-8 where a single-byte encoding is named: its letters would arrive as others', async () => {
+    await expect(text(Buffer.from('name\nZoë\n'), 'windows-1252')).rejects.toThrow(UsageError);
+    expect((await text(Buffer.from('name\nZoe\n'), 'windows-1252')).text).toBe('name\nZoe\n');
+  });
+
+  it.each([
+    ['windows-1252', single('windows-1252', 'email;name;meta.ort\nju@x.de;Jürgen Groß;Köln – “Süd”\n')],
+    ['windows-1252', single('windows-1252', 'email;name\nr@x.fr;René Lefèvre\nh@x.fr;Hélène Château\n')],
+    ['macintosh', single('macintosh', 'email;name\nzoe@example.com;Zoë Müller\n')],
+    ['windows-1251', single('windows-1251', 'email;name\ni@x.ru;Иван Петров\n')],
+    ['shift_jis', multi('shift_jis', 'email,name\ni@x.jp,山田 太郎\n')],
+    ['utf-16le', Buffer.from('email;name\na@b.c;Ada\n', 'utf16le')],
+    ['utf-16be', Buffer.from('email;name\na@b.c;Ada\n', 'utf16le').swap16()],
+  ])('is refused without a name for its encoding; the error names %s', async (encoding, bytes) => {
+    await expect(text(bytes, undefined, 64)).rejects.toThrow(encoding);
+  });
+
+  it('has an encoding that exists', async () => {
+    await expect(encodingNamed('windows-12525')).rejects.toThrow(UsageError);
+    await expect(encodingNamed('')).rejects.toThrow(UsageError);
+    await expect(encodingNamed('hz-gb-2312')).rejects.toThrow(UsageError);
+  });
+});
