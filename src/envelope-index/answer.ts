@@ -86,7 +86,7 @@ function isAsItStands(hit: Known, { askedAt, unsure }: Asked): boolean {
 }
 
 /** What the lines of the index are searched for: no envelope that fits lacks it. */
-function questionOf({ search, signer, templateId, metadata = [], run }: Selection): Question {
+export function questionOf({ search, signer, templateId, metadata = [], run }: Selection): Question {
   return {
     words: search === undefined ? [] : wordsOf(search),
     part: signer === undefined ? undefined : folded(signer),
@@ -107,7 +107,7 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** By what never changes and by where it stood: whether an envelope may fit now. */
-function couldFitNow({ statuses, createdAfter, createdBefore }: Selection, now: () => number) {
+export function couldFitNow({ statuses, createdAfter, createdBefore }: Selection, now: () => number) {
   return ({ status, created, touched }: Known): boolean => {
     const time = now();
     if (createdAfter !== undefined && created < createdAfter(time)) return false;

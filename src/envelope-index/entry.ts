@@ -1,5 +1,6 @@
 import type { Envelope } from '../api/schemas.ts';
 import { textsOf } from '../envelopes/match.ts';
+import { isAsWritten, readMember } from '../journal/line.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
 
@@ -83,6 +84,24 @@ function knowledgeOf(envelope: Envelope, alone: boolean, now: number): Knowledge
 /** True for an item of a list that tells all that words are looked up in, and where each signer stands. */
 function isWholeItem({ signers, metadata }: Envelope): boolean {
   return metadata !== undefined && (signers?.every(({ status }) => typeof status === 'string') ?? false);
+}
+
+/** Where the envelope begins in the line of an entry. */
+export const ENVELOPE_AT = Buffer.from(',"envelope":');
+
+/**
+ * Returns the envelope of an entry's line, without its line break; undefined if a byte of it was changed. The checksum shows that
+ * it was written from a checked envelope, so the fields aren't checked again: there may be a hundred thousand of them.
+ */
+export function envelopeIn(line: Buffer): Envelope | undefined {
+  const at = line.indexOf(ENVELOPE_AT);
+  if (at < 0 || !isAsWritten(line)) return undefined;
+  const value = readMember(line, at + ENVELOPE_AT.length);
+  return isStored(value) ? value : undefined;
+}
+
+function isStored(value: unknown): value is Envelope {
+  return isRecord(value) && typeof value.id === 'string';
 }
 
 /** The head of an entry; checked by hand, since there may be a hundred thousand of them. */

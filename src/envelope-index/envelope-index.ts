@@ -23,6 +23,13 @@ export interface RefreshOptions {
   mayAnswer?: ((one: Known) => boolean) | undefined;
 }
 
+export interface RefreshAllOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
+  /** Marks the hits of the snapshot; all envelopes are hits without one. */
+  question?: Question | undefined;
+  /** Which envelopes are read again; all that can still change, when absent. */
+  mayHaveChanged?: ((one: Known, snapshot: Snapshot) => boolean) | undefined;
+}
+
 /** What is known once nothing is missing. */
 export interface Refreshed {
   snapshot: Snapshot;
@@ -88,16 +95,25 @@ export class EnvelopeIndex {
     return { ...before, snapshot: await this.#readOn(question, before.snapshot) };
   }
 
-  /** Brings everything up to date: what is new, and each envelope that can still change, by the cheaper of two ways. */
-  async refreshAll(options: RefreshOptions = {}): Promise<void> {
+  /**
+   * Brings the index up to date and returns it: what is new, what is known only in part, and each envelope that may have
+   * changed, by the cheaper of two ways.
+   * @throws IndexUnusable
+   */
+  async refreshAll({
+    question = {},
+    mayHaveChanged = canChange,
+    ...options
+  }: RefreshAllOptions = {}): Promise<Snapshot> {
     const askedAt = Date.now();
-    let current = await this.refreshed({}, options);
-    const isOutdated = (one: Known) => canChange(one) && (isPartly(one) || one.seen < askedAt);
+    let current = await this.refreshed(question, options);
+    const isOutdated = (one: Known) =>
+      isPartly(one) || (one.seen < askedAt && mayHaveChanged(one, current.snapshot));
     const outdated = () => [...current.snapshot.known.values()].filter(isOutdated);
     if (isListCheaper(current.snapshot, outdated().length, askedAt))
-      current = await this.#sparing(() => this.relisted({}, current, options));
+      current = await this.#sparing(() => this.relisted(question, current, options));
     await this.#readEach(outdated(), options);
-    this.#feed.flush();
+    return this.#readOn(question, current.snapshot);
   }
 
   /** The envelope as it is now; undefined when the service has it no more. */

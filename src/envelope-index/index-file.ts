@@ -1,15 +1,15 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Envelope, envelopeSchema, matches } from '../api/schemas.ts';
+import type { Envelope } from '../api/schemas.ts';
 import { Draft } from '../journal/compaction.ts';
-import { readLine, writeLine } from '../journal/line.ts';
+import { writeLine } from '../journal/line.ts';
 import { eachLine } from '../journal/lines.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { replaceAtomic } from '../kernel/files/files.ts';
 import { makeFolder } from '../kernel/files/folder.ts';
 import { lockFile } from '../kernel/files/lock.ts';
-import { isRecord } from '../kernel/json.ts';
+import { envelopeIn } from './entry.ts';
 import { HEADER, type IndexScope, indexFolder, indexPath, indexPrefix } from './index-writer.ts';
 import { type Known, type Question, Snapshot } from './snapshot.ts';
 
@@ -174,8 +174,7 @@ export class OpenIndexFile {
   /** The envelope as it was read; undefined where its line is not there any more, since the file was written anew. */
   envelope(one: Known): Envelope | undefined {
     if (one.end === 0) return undefined;
-    const value = readLine(lineAt(this.#file, one).subarray(0, -1));
-    return isRecord(value) && matches(envelopeSchema, value.envelope) ? value.envelope : undefined;
+    return envelopeIn(lineAt(this.#file, one).subarray(0, -1));
   }
 
   close(): void {

@@ -5,7 +5,15 @@ import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
 import { hasWords } from '../kernel/text/words.ts';
 import { LIMITS, REPLACES_KEY } from '../kernel/vocabulary.ts';
-import { BETWEEN_TEXTS, type Completeness, type EntryHead, isHead, isRemark, type Remark } from './entry.ts';
+import {
+  BETWEEN_TEXTS,
+  type Completeness,
+  ENVELOPE_AT,
+  type EntryHead,
+  isHead,
+  isRemark,
+  type Remark,
+} from './entry.ts';
 
 /** What is looked for, folded. The file answers it roughly: every envelope that fits is a hit, and a few others. */
 export interface Question {
@@ -57,7 +65,6 @@ export function isListCheaper({ known }: Snapshot, envelopes: number, since: num
 }
 
 const TEXTS = Buffer.from(',"texts":');
-const ENVELOPE = Buffer.from(',"envelope":');
 const CRC = Buffer.from(',"crc":');
 const METADATA = Buffer.from('"metadata":{');
 const REPLACES = Buffer.from(`"${REPLACES_KEY}":`);
@@ -162,7 +169,7 @@ export class Snapshot {
   /** Whether the words of the question begin words of the texts. */
   #beginsWords(line: Buffer): boolean {
     if (this.#words.length === 0) return true;
-    const value = readTo(line, line.indexOf(ENVELOPE));
+    const value = readTo(line, line.indexOf(ENVELOPE_AT));
     const texts = isRecord(value) && typeof value.texts === 'string' ? value.texts : '';
     return hasWords(texts.split(BETWEEN_TEXTS), this.#words);
   }
@@ -172,7 +179,7 @@ export class Snapshot {
 function standIn(line: Buffer, needles: readonly Buffer[]): boolean {
   return needles.every((needle) => {
     const at = line.indexOf(needle);
-    return at >= 0 && at < line.indexOf(ENVELOPE);
+    return at >= 0 && at < line.indexOf(ENVELOPE_AT);
   });
 }
 

@@ -46,6 +46,15 @@ export function readTo(line: Buffer, end: number): unknown {
   }
 }
 
+/** The value of a line's last member before the checksum, which begins at `start`; undefined if it is not JSON. */
+export function readMember(line: Buffer, start: number): unknown {
+  try {
+    return parseJson(line.toString('utf8', start, line.length - TAIL_LENGTH));
+  } catch {
+    return undefined;
+  }
+}
+
 function tailOf(checksum: number): string {
   return `,"crc":"${checksum.toString(16).padStart(8, '0')}"}`;
 }

@@ -146,6 +146,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'index:clear': 'local',
   'index:refresh': 'reads',
   'index:show': 'local',
+  late: 'reads',
   listen: 'writes',
   mcp: 'mails',
   'profiles:add': 'local',

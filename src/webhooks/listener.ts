@@ -6,6 +6,7 @@ import { FORWARDED_FOR_MS } from './forward/queue.ts';
 import { Health } from './health/health.ts';
 import { type HealthServer, startHealthServer } from './health/server.ts';
 import type { Inspector } from './inspector/server.ts';
+import { CoverageLog } from './journal/coverage.ts';
 import { damageText, EventJournal, readEvents } from './journal/event-journal.ts';
 import { type EventRecord, recordOf } from './journal/record.ts';
 import { removeOldDays } from './journal/retention.ts';
@@ -51,6 +52,7 @@ class Listener {
   readonly #options: ListenerOptions;
   readonly #channel: Channel<ListenEvent>;
   readonly #journal: EventJournal;
+  readonly #coverage: CoverageLog;
   readonly #forwarding: Forwarding;
   readonly #failures: Failures;
   readonly #refusals: RefusalBudget;
@@ -66,6 +68,7 @@ class Listener {
     this.#options = options;
     this.#channel = channel;
     this.#journal = new EventJournal(eventsFolder, clock);
+    this.#coverage = new CoverageLog(eventsFolder, this.#journal.name, clock);
     this.#failures = new Failures(clock, (message) => this.#warn(message));
     this.#refusals = new RefusalBudget(clock, (message) => this.#warn(message));
     this.#forwarding = new Forwarding({
@@ -101,6 +104,7 @@ class Listener {
     } finally {
       stopping.abort();
       this.#health.stopping();
+      await this.#coverage.close();
       await receiver?.close();
       this.#failures.finish();
       await tidying;
@@ -206,6 +210,7 @@ class Listener {
 
   #announce(url: string): void {
     const { verify } = this.#options;
+    this.#coverage.begin(url);
     this.#inspector?.listensAt(url);
     const [inspectorUrl, healthUrl] = [this.#inspector?.url, this.#healthServer?.url];
     this.#channel.push({ type: 'ready', url, verify, inspectorUrl, healthUrl });
@@ -227,13 +232,17 @@ class Listener {
   async #keepTunnel(listensAt: string, signal: AbortSignal): Promise<void> {
     const { clock, tunnel: line, health } = this.#options;
     if (line === undefined) return;
+    let tunnelUrl: string | undefined;
     await keepTunnel(line, {
       ...{ listensAt, clock, signal, restarts: health !== undefined },
       onUp: (url) => {
+        tunnelUrl = url;
+        this.#coverage.begin(url);
         this.#health.tunnelIsUp();
         this.#channel.push({ type: 'tunnel', url });
       },
       onGone: (error, message) => {
+        if (tunnelUrl !== undefined) this.#coverage.end(tunnelUrl);
         this.#health.tunnelIsGone(error);
         this.#warn(message);
       },
@@ -275,11 +284,13 @@ class Listener {
 
   /** It was answered 500. */
   #fail(error: unknown): void {
+    this.#coverage.interrupt();
     this.#failures.failed(error);
     this.#health.failed(error);
   }
 
   #drop(): void {
+    this.#coverage.interrupt();
     if (this.#health.dropped())
       this.#warn('There are too many connections: new ones are closed without being heard.');
   }

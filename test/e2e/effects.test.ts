@@ -77,6 +77,7 @@ const RUNS: Readonly<Record<string, string>> = {
   'index:clear': 'index clear',
   'index:refresh': 'index refresh',
   'index:show': 'index show',
+  late: 'late',
   listen: 'listen --port 0 --secret-file secret',
   'profiles:add': 'profiles add other --base-url http://127.0.0.1:9 --api-key-command true --no-verify',
   'profiles:edit': 'profiles edit sandbox --path-style',

@@ -306,6 +306,22 @@ const summary = z.object({
   }),
   completion: z.object({ count, medianMs: z.nullable(z.number()), p90Ms: z.nullable(z.number()) }),
 });
+const lateSigner = z.object({
+  envelopeId: text,
+  signer: z.object({ id: maybe, name: maybe, email: maybe, role: maybe }),
+  since: text,
+  waitingMs: count,
+  usual: z.object({
+    medianMs: z.nullable(count),
+    percentileMs: count,
+    basis: z.enum(['template+role', 'template', 'account', 'default', 'fixed']),
+    samples: count,
+  }),
+  opened: z.nullable(z.boolean()),
+  remindedAt: maybe,
+  expiresAt: maybe,
+  next: text,
+});
 const doctor = z.object({
   ok: z.boolean(),
   checks: z.array(
@@ -503,6 +519,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'index:clear': { result: value(z.object({ dryRun: z.boolean(), files: z.array(text), bytes: count })) },
   'index:refresh': { index: value(index) },
   'index:show': { index: value(index) },
+  late: { list: value(z.array(lateSigner)), fields },
   listen: {
     lines: lines(z.union([listening, delivery, forward, warning, tunnel, backlog, removed, received])),
   },

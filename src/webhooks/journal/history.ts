@@ -1,3 +1,4 @@
+import { timeOf } from '../../kernel/clock.ts';
 import { readPayload } from '../receive/payload.ts';
 import { readEvents } from './event-journal.ts';
 import type { EventRecord } from './record.ts';
@@ -35,9 +36,19 @@ export async function readHistories(
   return new Map([...found].map(([id, entries]) => [id, [...entries.values()].sort(byTime)]));
 }
 
+/** Returns the time in a webhook's payload, by the service's clock, in ms; undefined if there is none. */
+export function payloadTimeOf({ bodyBase64 }: EventRecord): number | undefined {
+  const at = timeOf(timestampIn(bodyBase64));
+  return Number.isNaN(at) ? undefined : at;
+}
+
+function timestampIn(bodyBase64: string): string {
+  return readPayload(Buffer.from(bodyBase64, 'base64'))?.facts.timestamp ?? '';
+}
+
 function entryOf(record: EventRecord): HistoryEntry {
   const { receivedAt, event, status, signer, verified, deliveryId, bodyBase64 } = record;
-  const said = readPayload(Buffer.from(bodyBase64, 'base64'))?.facts.timestamp ?? '';
+  const said = timestampIn(bodyBase64);
   const at = Number.isNaN(Date.parse(said)) ? receivedAt : said;
   return { at, receivedAt, event, status, signer, verified, deliveryId };
 }

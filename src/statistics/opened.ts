@@ -1,0 +1,103 @@
+import type { Envelope } from '../api/schemas.ts';
+import type { Turn } from '../envelopes/turns.ts';
+import { type CoveredSpan, covers, readCoverage } from '../webhooks/journal/coverage.ts';
+import { scanEvents } from '../webhooks/journal/event-journal.ts';
+import { payloadTimeOf } from '../webhooks/journal/history.ts';
+import type { EventRecord } from '../webhooks/journal/record.ts';
+
+const DAY_MS = 86_400_000;
+/** How much later than its own timestamp a webhook may be received before others may have been missed. */
+const DELAY_MS = 5 * 60_000;
+
+/** A turn of an envelope. */
+interface OpenTurn {
+  envelope: Envelope;
+  turn: Turn;
+}
+
+/** A webhook about an envelope. Times in ms: `at` by the service's clock, `receivedAt` by this machine's. */
+interface Received extends Pick<EventRecord, 'event' | 'signer' | 'verified'> {
+  isAccepted: boolean;
+  at: number;
+  receivedAt: number;
+}
+
+/** What listeners of this machine received. */
+export interface WebhookRecord {
+  byEnvelope: ReadonlyMap<string, readonly Received[]>;
+  /** Lines of the journal could not be read. */
+  isDamaged: boolean;
+  coverage: readonly CoveredSpan[];
+  /** When it was read, by this machine's clock. */
+  readAt: number;
+}
+
+/** Reads what listeners of this machine received about the envelopes of these turns. */
+export async function readWebhooks(
+  eventsFolder: string,
+  turns: readonly OpenTurn[],
+  { serviceNow, machineNow }: { serviceNow: number; machineNow: number },
+): Promise<WebhookRecord> {
+  const byEnvelope = new Map<string, Received[]>(turns.map(({ envelope }) => [envelope.id, []]));
+  const earliest = turns.reduce((least, { turn }) => Math.min(least, turn.beganAt), serviceNow);
+  const ahead = Math.max(0, serviceNow - machineNow);
+  let isDamaged = false;
+  const take = (record: EventRecord) => {
+    const { envelopeId, event, signer, verified, reason } = record;
+    if (envelopeId === null) return;
+    const receivedAt = Date.parse(record.receivedAt);
+    const at = payloadTimeOf(record) ?? receivedAt;
+    byEnvelope
+      .get(envelopeId)
+      ?.push({ event, signer, verified, isAccepted: reason === null, at, receivedAt });
+  };
+  await scanEvents(eventsFolder, earliest - ahead - DAY_MS, take, () => {
+    isDamaged = true;
+  });
+  return {
+    byEnvelope,
+    isDamaged,
+    coverage: await readCoverage(eventsFolder, machineNow),
+    readAt: machineNow,
+  };
+}
+
+/**
+ * Returns whether the signer has opened the envelope since the turn began: true if a verified webhook shows it, false if a
+ * listener on this machine received everything since then and nothing shows it, otherwise null.
+ */
+export function isOpened({ envelope, turn }: OpenTurn, webhooks: WebhookRecord): boolean | null {
+  const received = webhooks.byEnvelope.get(envelope.id) ?? [];
+  const views = received.filter(
+    ({ event, signer, at }) =>
+      event === 'envelope.viewed' && at >= turn.beganAt && mayBeOf(signer, { envelope, turn }),
+  );
+  if (views.some(({ signer, verified }) => verified && isSurelyOf(signer, { envelope, turn }))) return true;
+  if (views.length > 0 || webhooks.isDamaged || !envelope.webhookUrl) return null;
+  const began = received.find((one) => beganWith(one, turn));
+  if (began === undefined) return null;
+  return covers(webhooks.coverage, envelope.webhookUrl, began.receivedAt, webhooks.readAt) ? false : null;
+}
+
+/** True for the webhook of what the turn began with, received without a delay: by then, the listener was running. */
+function beganWith({ event, verified, isAccepted, at, receivedAt }: Received, { beganAt }: Turn): boolean {
+  const isBeginning = event === 'envelope.sent' || event === 'envelope.signed';
+  return (
+    isBeginning && verified && isAccepted && Math.abs(at - beganAt) <= DELAY_MS && receivedAt - at <= DELAY_MS
+  );
+}
+
+function mayBeOf(address: string | null, { turn }: OpenTurn): boolean {
+  return address === null || sameAddress(address, turn.signer.email);
+}
+
+/** An address that several signers share identifies none of them. A view that names nobody is of the only signer. */
+function isSurelyOf(address: string | null, { envelope }: OpenTurn): boolean {
+  const signers = envelope.signers ?? [];
+  if (address === null) return signers.length === 1;
+  return signers.filter(({ email }) => sameAddress(address, email)).length === 1;
+}
+
+function sameAddress(one: string, other: string | null | undefined): boolean {
+  return one.toLowerCase() === other?.toLowerCase();
+}

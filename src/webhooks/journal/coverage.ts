@@ -1,0 +1,176 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import type { Clock } from '../../kernel/clock.ts';
+import { writeFileAtomic } from '../../kernel/files/files.ts';
+import { parseJson } from '../../kernel/json.ts';
+
+/** How often a listener records that it is running. */
+const BEAT_MS = 30_000;
+/** After a longer pause, the machine was asleep or the listener was killed. */
+const LONGEST_PAUSE_MS = 2 * BEAT_MS + 5_000;
+/** Older records are removed. */
+const KEPT_MS = 400 * 86_400_000;
+
+const spanSchema = z.object({ url: z.string(), from: z.number(), until: z.number(), open: z.boolean() });
+const fileSchema = z.object({ coverage: z.literal(1), spans: z.array(spanSchema) });
+
+/** A time in which a listener received all that was sent to an address. In ms, by this machine's clock. */
+export type CoveredSpan = z.infer<typeof spanSchema>;
+
+/** The folder of the records, next to the days of the journal. */
+function coverageFolder(eventsFolder: string): string {
+  return join(eventsFolder, 'coverage');
+}
+
+/**
+ * Records when a listener received what was sent to its addresses, in a file of its own that is replaced every 30 seconds. A
+ * disk that can't be written only means that later nobody can prove what was not received.
+ */
+export class CoverageLog {
+  readonly #path: string;
+  readonly #folder: string;
+  readonly #clock: Clock;
+  readonly #spans: CoveredSpan[] = [];
+  readonly #stopping = new AbortController();
+  #beatAt = 0;
+  #beating: Promise<void> | undefined;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(eventsFolder: string, name: string, clock: Clock) {
+    this.#folder = coverageFolder(eventsFolder);
+    this.#path = join(this.#folder, `${name}.json`);
+    this.#clock = clock;
+  }
+
+  /** From now on the listener can be reached at the address. */
+  begin(url: string): void {
+    const now = this.#clock.now();
+    this.#end((span) => span.url === url, now);
+    this.#spans.push({ url, from: now, until: now, open: true });
+    this.#beatAt = now;
+    this.#beating ??= this.#beat();
+    this.#write();
+  }
+
+  /** The address can't be reached any more. */
+  end(url: string): void {
+    this.#end((span) => span.url === url, this.#clock.now());
+    this.#write();
+  }
+
+  /** Something that was sent got lost: what came before and what comes next are not one span. */
+  interrupt(): void {
+    const now = this.#clock.now();
+    for (const span of this.#spans.filter(({ open }) => open)) {
+      span.open = false;
+      span.until = Math.min(span.until, now - 1);
+      // However often this happens, the file stays small.
+      if (span.until - span.from < BEAT_MS) this.#spans.splice(this.#spans.indexOf(span), 1);
+      this.#spans.push({ url: span.url, from: now, until: now, open: true });
+    }
+    this.#beatAt = now;
+    this.#write();
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await this.#beating;
+    this.#end(() => true, this.#clock.now());
+    this.#write();
+    await this.#written;
+  }
+
+  async #beat(): Promise<void> {
+    const { signal } = this.#stopping;
+    await this.#removeOld();
+    const isNext = () =>
+      this.#clock.sleep(BEAT_MS, signal).then(
+        () => !signal.aborted,
+        () => false,
+      );
+    while (await isNext()) {
+      const now = this.#clock.now();
+      const wasAsleep = now - this.#beatAt > LONGEST_PAUSE_MS || now < this.#beatAt;
+      if (wasAsleep) this.interrupt();
+      else for (const span of this.#spans.filter(({ open }) => open)) span.until = now;
+      this.#beatAt = now;
+      this.#write();
+      await this.#written;
+    }
+  }
+
+  #end(which: (span: CoveredSpan) => boolean, now: number): void {
+    for (const span of this.#spans.filter((one) => one.open && which(one))) {
+      // A beat that is overdue was missed: what came since is not covered.
+      if (now - this.#beatAt <= LONGEST_PAUSE_MS) span.until = Math.max(span.until, now);
+      span.open = false;
+    }
+  }
+
+  #write(): void {
+    const text = `${JSON.stringify({ coverage: 1, spans: this.#spans })}\n`;
+    if (this.#spans.length === 0) return;
+    this.#written = this.#written
+      .then(() => mkdir(this.#folder, { recursive: true, mode: 0o700 }))
+      .then(() => writeFileAtomic(this.#path, text))
+      .catch(() => undefined);
+  }
+
+  async #removeOld(): Promise<void> {
+    const names = await readdir(this.#folder).catch(() => []);
+    for (const name of names) {
+      const path = join(this.#folder, name);
+      const spans = await readSpans(path);
+      const isOld = spans.every(({ until }) => this.#clock.now() - until > KEPT_MS);
+      if (isOld && path !== this.#path) await rm(path, { force: true }).catch(() => undefined);
+    }
+  }
+}
+
+/** Returns the times in which listeners of this machine received what was sent to their addresses. */
+export async function readCoverage(eventsFolder: string, now: number): Promise<CoveredSpan[]> {
+  const folder = coverageFolder(eventsFolder);
+  const names = await readdir(folder).catch(() => []);
+  const spans = await Promise.all(names.filter(isRecordName).map((name) => readSpans(join(folder, name))));
+  return spans
+    .flat()
+    .map((span) => (span.open && now - span.until <= LONGEST_PAUSE_MS ? { ...span, until: now } : span));
+}
+
+/** True if the spans of the address leave no gap between two times. */
+export function covers(spans: readonly CoveredSpan[], url: string, from: number, until: number): boolean {
+  const address = sameAddress(url);
+  let reached = from;
+  const own = spans.filter((span) => sameAddress(span.url) === address).sort((a, b) => a.from - b.from);
+  let begun = false;
+  for (const span of own) {
+    if (span.from > reached || span.until < reached) continue;
+    begun = true;
+    reached = span.until;
+  }
+  return begun && reached >= until;
+}
+
+const THIS_MACHINE = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
+
+/** Writes addresses that lead to the same listener the same way. */
+function sameAddress(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { protocol, hostname, port, pathname, search } = new URL(url);
+  const host = THIS_MACHINE.test(hostname) ? 'localhost' : hostname;
+  return `${protocol}//${host}:${port}${pathname.replace(/\/$/, '')}${search}`;
+}
+
+function isRecordName(name: string): boolean {
+  return name.endsWith('.json');
+}
+
+async function readSpans(path: string): Promise<CoveredSpan[]> {
+  try {
+    const file = fileSchema.safeParse(parseJson(await readFile(path, 'utf8')));
+    return file.success ? file.data.spans : [];
+  } catch {
+    return [];
+  }
+}
