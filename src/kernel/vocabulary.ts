@@ -115,6 +115,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'bulk:list': 'local',
   'bulk:resume': 'mails',
   'bulk:show': 'local',
+  'bulk:status': 'reads',
   'bulk:template': 'reads',
   demo: 'local',
   doctor: 'reads',

@@ -47,6 +47,7 @@ const RUNS: Readonly<Record<string, string>> = {
   'bulk:list': 'bulk list',
   'bulk:resume': 'bulk resume --last',
   'bulk:show': 'bulk show --last',
+  'bulk:status': 'bulk status --last',
   'bulk:template': 'bulk template other.csv --template tmpl_nda',
   doctor: 'doctor',
   'documents:download': 'documents download KEY --dir a --wait 0s',

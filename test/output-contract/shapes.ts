@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { envelopeSchema, signerSchema, templateFieldSchema, templateSchema } from '../../src/api/schemas.ts';
+import { SIGNER_STATES } from '../../src/bulk/status/signer-states.ts';
 
 /*
  * What each command prints with --json. The service's own resources are as the client reads them; the rest is
@@ -104,6 +105,9 @@ const object = z.object({
 const link = z.object({ key: text, url: text, expiresAt: text });
 const keyError = z.object({ key: text, error: errorReport });
 
+const rowError = z.nullable(
+  z.object({ ...brief, details: z.optional(z.nullable(z.record(z.string(), z.array(text)))) }),
+);
 const row = z.object({
   run: text,
   row: count,
@@ -111,11 +115,24 @@ const row = z.object({
   ok: z.boolean(),
   envelopeId: maybe,
   status: maybe,
-  error: z.nullable(
-    z.object({ ...brief, details: z.optional(z.nullable(z.record(z.string(), z.array(text)))) }),
-  ),
+  error: rowError,
   line: z.optional(count),
   signers: z.optional(z.array(z.object({ email: text, name: text }))),
+});
+const statusLine = z.object({
+  row: z.nullable(count),
+  requestId: maybe,
+  envelopeId: maybe,
+  envelopeStatus: maybe,
+  state: z.enum(SIGNER_STATES),
+  name: maybe,
+  email: maybe,
+  role: maybe,
+  sentAt: maybe,
+  signedAt: maybe,
+  waitingSince: maybe,
+  error: rowError,
+  replacedBy: z.optional(text),
 });
 const run = {
   id: text,
@@ -461,6 +478,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'bulk:list': { list: value(z.array(z.object(run))), fields },
   'bulk:resume': { rows: lines(row, 'the rows this resume settled') },
   'bulk:show': { run: value(runDetails) },
+  'bulk:status': { signers: value(z.array(statusLine)), fields },
   'bulk:template': { path: value(z.object({ path: text })) },
   demo: { end: value(demo) },
   doctor: { report: value(doctor) },

@@ -23,8 +23,8 @@ export function rowStateOf(states: Iterable<SignerState>): SignerState | undefin
   return SIGNER_STATES.find((state) => found.has(state));
 }
 
-/** A signer of an envelope, and how far they are. */
-export interface SignerProgress {
+/** A signer of an envelope, and their state. */
+export interface SignerOfEnvelope {
   signer: Signer;
   state: Exclude<SignerState, 'failed' | 'pending'>;
   /** ISO 8601. */
@@ -36,10 +36,10 @@ export interface SignerProgress {
 const ENDED = { DECLINED: 'declined', EXPIRED: 'expired', CANCELLED: 'cancelled' } as const;
 
 /**
- * Returns the progress of each signer of an envelope, in the order of the envelope. Where the envelope has ended, those who had
+ * Returns the state of each signer of an envelope, in the order of the envelope. Where the envelope has ended, those who had
  * signed stay `signed`, and the others get its final status, or `replaced` where another envelope was sent instead.
  */
-export function progressOf(envelope: Envelope, isReplaced = false): SignerProgress[] {
+export function signerStatesOf(envelope: Envelope, isReplaced = false): SignerOfEnvelope[] {
   const turn = new Set(whoseTurn(envelope));
   const beganAt = new Map(turnsOf(envelope).map(({ signer, beganAt: at }) => [signer, at]));
   return (envelope.signers ?? []).map((signer) => {
@@ -58,7 +58,7 @@ function stateOf(
   { status }: Envelope,
   isInTurn: boolean,
   isReplaced: boolean,
-): SignerProgress['state'] {
+): SignerOfEnvelope['state'] {
   if (signer.status === 'SIGNED' || signer.signedAt || status === 'COMPLETED') return 'signed';
   if (isReplaced) return 'replaced';
   if (status === 'DRAFT') return 'draft';

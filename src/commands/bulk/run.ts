@@ -199,14 +199,17 @@ export async function reopenRun(
   const run = await openRun(runsFolder(), id);
   await closingOnError(run, async () => {
     await useProfileOf(run.state, context.session);
-    await refuseOtherOrganisation(run, await client(), context.interrupt);
+    await refuseOtherOrganisation(run.state, await client(), context.interrupt);
   });
   return run;
 }
 
 /** With a key of another organization, none of the run's envelopes would be found, and all would be created again. */
-async function refuseOtherOrganisation(run: OpenRun, client: Client, interrupt: Interrupt): Promise<void> {
-  const { state } = run;
+export async function refuseOtherOrganisation(
+  state: RunState,
+  client: Client,
+  interrupt: Interrupt,
+): Promise<void> {
   const [row = 0] = [...state.rows('created'), ...state.rows('done')];
   const envelopeId = state.idOf(row);
   if (envelopeId === undefined) return;

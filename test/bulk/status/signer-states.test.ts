@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope, Signer } from '../../../src/api/schemas.ts';
-import { progressOf, rowStateOf } from '../../../src/bulk/status/signer-states.ts';
+import { rowStateOf, signerStatesOf } from '../../../src/bulk/status/signer-states.ts';
 
 const SENT = '2026-03-01T10:00:00.000Z';
 const SIGNED = '2026-03-02T10:00:00.000Z';
@@ -11,7 +11,7 @@ const asked = (order: number): Signer => ({ order, status: 'SENT' });
 const pending = (order: number): Signer => ({ order, status: 'PENDING' });
 
 const states = (envelope: Partial<Envelope>, isReplaced?: boolean) =>
-  progressOf({ id: 'env_1', sentAt: SENT, ...envelope }, isReplaced).map(({ state }) => state);
+  signerStatesOf({ id: 'env_1', sentAt: SENT, ...envelope }, isReplaced).map(({ state }) => state);
 
 describe('the states of signers', () => {
   it.each<[string, Partial<Envelope>, string[]]>([
@@ -49,7 +49,7 @@ describe('the states of signers', () => {
 
   it('tell since when a signer waits', () => {
     const since = (envelope: Partial<Envelope>) =>
-      progressOf({ id: 'env_1', sentAt: SENT, status: 'IN_PROGRESS', ...envelope }).map(
+      signerStatesOf({ id: 'env_1', sentAt: SENT, status: 'IN_PROGRESS', ...envelope }).map(
         ({ waitingSince }) => waitingSince,
       );
     const signers = [signed(1, LATER), signed(1), asked(2), pending(3)];

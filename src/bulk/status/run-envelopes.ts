@@ -1,0 +1,96 @@
+import type { Envelope } from '../../api/schemas.ts';
+import { markerOf } from '../../envelopes/markers.ts';
+import { byPrecedence, replacedBy } from '../../envelopes/replace/find.ts';
+import { isVoid, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
+
+/** What is kept of an envelope: there may be ten thousand. */
+export type KeptEnvelope = Pick<
+  Envelope,
+  'id' | 'status' | 'signingOrder' | 'sentAt' | 'createdAt' | 'signers' | 'metadata'
+>;
+
+/** The envelopes of a run by row, and what replaced them. */
+export class RunEnvelopes {
+  readonly #runId: string;
+  readonly #byId = new Map<string, KeptEnvelope>();
+  /** By the marker in the metadata. */
+  readonly #byRow = new Map<number, string[]>();
+  readonly #replacements = new Map<string, string[]>();
+  /** Envelopes of the run without a row. */
+  readonly #withoutRow: string[] = [];
+
+  constructor(runId: string) {
+    this.#runId = runId;
+  }
+
+  add({ id, status, signingOrder, sentAt, createdAt, signers, metadata }: Envelope): void {
+    const kept = { id, status, signingOrder, sentAt, createdAt, signers, metadata };
+    this.#byId.set(id, kept);
+    const old = replacedBy(kept);
+    if (markerOf(kept, RUN_KEY) === this.#runId) {
+      const row = Number(markerOf(kept, ROW_KEY));
+      if (Number.isInteger(row)) push(this.#byRow, row, id);
+      else this.#withoutRow.push(id);
+    } else if (old !== undefined) push(this.#replacements, old, id);
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  has(id: string): boolean {
+    return this.#byId.has(id);
+  }
+
+  /** The rows that the metadata names, in order. */
+  rows(): number[] {
+    return [...this.#byRow.keys()].sort((a, b) => a - b);
+  }
+
+  /**
+   * The envelopes of a row, each followed by those that replaced it. `own` is the one that the journal names. Drafts that were
+   * canceled are left out, except for the last one that a row has.
+   */
+  ofRow(row: number, own?: string): KeptEnvelope[] {
+    const found = new Set<string>();
+    for (const id of [...(own === undefined ? [] : [own]), ...(this.#byRow.get(row) ?? [])])
+      this.#follow(id, found);
+    return this.#real([...found], own);
+  }
+
+  withoutRow(): KeptEnvelope[] {
+    return this.#real(this.#withoutRow, undefined);
+  }
+
+  /** The envelope that was sent instead; undefined where there is none, or only a draft. */
+  replacementOf(id: string): KeptEnvelope | undefined {
+    const sent = this.#kept(this.#replacements.get(id) ?? []).filter(
+      (one) => one.status !== 'DRAFT' && !isVoid(one),
+    );
+    return sent.toSorted(byPrecedence)[0];
+  }
+
+  #follow(id: string, found: Set<string>): void {
+    if (found.has(id)) return;
+    found.add(id);
+    for (const next of this.#replacements.get(id) ?? []) this.#follow(next, found);
+  }
+
+  #real(ids: readonly string[], own: string | undefined): KeptEnvelope[] {
+    const all = this.#kept(ids);
+    const real = all.filter((one) => !isVoid(one));
+    if (real.length > 0) return real;
+    const last = all.find(({ id }) => id === own) ?? all.at(-1);
+    return last === undefined ? [] : [last];
+  }
+
+  #kept(ids: readonly string[]): KeptEnvelope[] {
+    return ids.flatMap((id) => this.#byId.get(id) ?? []);
+  }
+}
+
+function push<K>(map: Map<K, string[]>, key: K, id: string): void {
+  const ids = map.get(key);
+  if (ids === undefined) map.set(key, [id]);
+  else if (!ids.includes(id)) ids.push(id);
+}

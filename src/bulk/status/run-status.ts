@@ -1,0 +1,192 @@
+import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { readIfThere } from '../../envelopes/marked-envelopes.ts';
+import { requestIdOf } from '../../envelopes/markers.ts';
+import { mapInOrder } from '../../kernel/streams.ts';
+import { isVoid } from '../../kernel/vocabulary.ts';
+import type { RowError } from '../entries.ts';
+import { failedSigners } from '../failed-rows.ts';
+import { readPlan } from '../plan.ts';
+import { derivedRequestId, type RunState } from '../run-state.ts';
+import type { RunFiles } from '../runs.ts';
+import { type KeptEnvelope, RunEnvelopes } from './run-envelopes.ts';
+import { type SignerState, signerStatesOf } from './signer-states.ts';
+
+/** A signer of a run, and how far they are. Times are ISO 8601. */
+export interface StatusLine {
+  /** Null for an envelope of the run that names no row. */
+  row: number | null;
+  requestId: string | null;
+  envelopeId: string | null;
+  envelopeStatus: string | null;
+  state: SignerState;
+  name: string | null;
+  email: string | null;
+  role: string | null;
+  sentAt: string | null;
+  signedAt: string | null;
+  waitingSince: string | null;
+  error: RowError | null;
+  /** Of a replaced envelope: the one that was sent instead. */
+  replacedBy?: string;
+}
+
+/** The journal of a run on this machine. */
+export interface RunJournal {
+  state: RunState;
+  files: RunFiles;
+}
+
+const READS_AT_ONCE = 8;
+
+/**
+ * Collects the envelopes of a run. Those that the journal names and the list does not show are read one by one.
+ * @throws what `onNone` throws where the run has envelopes and none is found.
+ */
+export async function collectEnvelopes(
+  runId: string,
+  envelopes: AsyncIterable<Envelope>,
+  { client, journal, signal }: { client: Client; journal: RunJournal | undefined; signal: AbortSignal },
+  onNone: (state: RunState) => Promise<void>,
+): Promise<RunEnvelopes> {
+  const found = new RunEnvelopes(runId);
+  for await (const one of envelopes) found.add(one);
+  if (journal === undefined) return found;
+  const { state } = journal;
+  const missing = [...state.envelopeIds()].filter((id) => !found.has(id));
+  if (missing.length > 0 && found.size === 0) await onNone(state);
+  const read = (id: string) => readIfThere(client, id, signal);
+  for await (const one of mapInOrder(missing, READS_AT_ONCE, read)) if (one) found.add(one);
+  return found;
+}
+
+/** Returns a line for each signer of a run, in the order of its rows. Without a journal, only rows with an envelope are known. */
+export async function* statusLines(
+  envelopes: RunEnvelopes,
+  journal: RunJournal | undefined,
+): AsyncGenerator<StatusLine, void, undefined> {
+  if (journal === undefined)
+    for (const row of envelopes.rows())
+      for (const one of envelopes.ofRow(row)) yield* linesOf(one, { row, envelopes });
+  else for await (const facts of rowsOf(journal)) yield* linesOfRow(facts, envelopes, journal.state);
+  for (const one of envelopes.withoutRow()) yield* linesOf(one, { row: null, envelopes });
+}
+
+function* linesOfRow(
+  facts: RowFacts,
+  envelopes: RunEnvelopes,
+  state: RunState,
+): Generator<StatusLine, void, undefined> {
+  const { row, requestId } = facts;
+  const own = state.idOf(row);
+  const error = state.errorOf(row) ?? null;
+  const found = envelopes.ofRow(row, own);
+  // The runner canceled the draft, or someone else did before it was sent.
+  const isRefused = error !== null && found.every((one) => isVoid(one));
+  if (found.length === 0 || isRefused) yield* linesWithout(facts, state);
+  else for (const one of found) yield* linesOf(one, { row, envelopes, error, requestId, own });
+}
+
+interface LineFacts {
+  row: number | null;
+  envelopes: RunEnvelopes;
+  error?: RowError | null;
+  requestId?: string | null;
+  /** The envelope that the journal names. */
+  own?: string | undefined;
+}
+
+function* linesOf(envelope: KeptEnvelope, facts: LineFacts): Generator<StatusLine, void, undefined> {
+  const { row, envelopes, error = null, own } = facts;
+  const { id, status, sentAt } = envelope;
+  const replacement = envelopes.replacementOf(id);
+  const requestId = requestIdOf(envelope) ?? (id === own ? facts.requestId : undefined) ?? null;
+  // An envelope whose signers the service doesn't show has a state, too.
+  const signers = (envelope.signers?.length ?? 0) > 0 ? envelope.signers : [{}];
+  for (const one of signerStatesOf({ ...envelope, signers }, replacement !== undefined)) {
+    const { state, signer, signedAt, waitingSince } = one;
+    yield {
+      row,
+      requestId,
+      envelopeId: id,
+      envelopeStatus: status ?? null,
+      state,
+      name: signer.name ?? null,
+      email: signer.email ?? null,
+      role: signer.role ?? null,
+      sentAt: sentAt ?? null,
+      signedAt,
+      waitingSince,
+      error,
+      ...(state === 'replaced' && replacement ? { replacedBy: replacement.id } : {}),
+    };
+  }
+}
+
+interface Person {
+  name: string;
+  email: string;
+  role?: string | undefined;
+}
+
+interface RowFacts {
+  row: number;
+  requestId: string | null;
+  signers: readonly Person[];
+}
+
+/** The lines of a row without an envelope: refused, not created yet, or created and no longer known to the service. */
+function* linesWithout(
+  { row, requestId, signers }: RowFacts,
+  state: RunState,
+): Generator<StatusLine, void, undefined> {
+  const error = state.errorOf(row) ?? null;
+  const envelopeId = error === null ? state.idOf(row) : undefined;
+  const status = state.statusOf(row);
+  for (const signer of signers.length > 0 ? signers : [undefined])
+    yield {
+      row,
+      requestId,
+      envelopeId: envelopeId ?? null,
+      envelopeStatus: (envelopeId && status) ?? null,
+      state: stateWithout(error, envelopeId, status),
+      name: signer?.name ?? null,
+      email: signer?.email ?? null,
+      role: signer?.role ?? null,
+      sentAt: null,
+      signedAt: null,
+      waitingSince: null,
+      error: error ?? (envelopeId === undefined ? null : GONE),
+    };
+}
+
+const GONE: RowError = {
+  code: 'NOT_FOUND',
+  message: 'The service does not show this envelope.',
+  status: 404,
+  details: null,
+};
+
+function stateWithout(
+  error: RowError | null,
+  envelopeId: string | undefined,
+  status: string | undefined,
+): SignerState {
+  if (error !== null) return 'failed';
+  if (envelopeId === undefined) return 'pending';
+  const [known] = signerStatesOf({ id: envelopeId, status, signers: [{}] });
+  return known?.state ?? 'waiting';
+}
+
+/** The rows of a run in order, and their signers as far as this machine still has them: of rows to do, and of failed ones. */
+async function* rowsOf({ state, files }: RunJournal): AsyncGenerator<RowFacts, void, undefined> {
+  const { id, total } = state.head;
+  let row = 1;
+  for await (const { requestId, envelope } of readPlan(files.plan)) {
+    yield { row, requestId: requestId ?? derivedRequestId(id, row), signers: envelope.signers };
+    row++;
+  }
+  const failed = row <= total ? await failedSigners(files.failed) : undefined;
+  for (; row <= total; row++)
+    yield { row, requestId: state.requestIdOf(row) ?? null, signers: failed?.get(row) ?? [] };
+}

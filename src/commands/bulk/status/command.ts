@@ -1,0 +1,32 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../../cli/command.ts';
+import { formatFlags } from '../../../cli/flags.ts';
+import { readStates, showStatus } from './run.ts';
+
+export default class BulkStatus extends EsignCommand {
+  static override summary = 'Show who has signed, who is waiting, and what failed in a run.';
+  static override description =
+    'Prints one line for each signer, with the current state: signed, waiting (it is their turn), later (someone before them has not signed), declined, expired, cancelled, draft, failed (the row was refused), pending (not created yet), or replaced. Envelopes that can no longer change are not requested again. A run of another machine is found by the metadata of its envelopes.';
+  static override examples = [
+    '<%= config.bin %> bulk status',
+    '<%= config.bin %> bulk status --last --only waiting',
+    '<%= config.bin %> bulk status run-20261121-093012345-4f2a --csv > status.csv',
+    '<%= config.bin %> bulk status --last --only failed --fields row,email,error.message',
+    '<%= config.bin %> bulk status --last --only waiting -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
+  ];
+  static override args = {
+    run: Args.string({ description: 'run ID (default: the latest run)', ignoreStdin: true }),
+  };
+  static override flags = {
+    last: Flags.boolean({ description: 'the latest run' }),
+    only: Flags.string({ description: 'only signers in one of these states', helpValue: 'STATE,…' }),
+    ...formatFlags,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(BulkStatus);
+    const only = flags.only === undefined ? undefined : readStates(flags.only);
+    await showStatus(args.run, { ...flags, only }, this.context(flags));
+  }
+}

@@ -1,0 +1,120 @@
+import { errorInWords } from '../../../bulk/results.ts';
+import type { StatusLine } from '../../../bulk/status/run-status.ts';
+import type { SignerState } from '../../../bulk/status/signer-states.ts';
+import { counted, grouped } from '../../../kernel/duration.ts';
+import type { ListView } from '../../../output/list.ts';
+import { type Column, indented } from '../../../output/table.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { safeLine } from '../../../output/text.ts';
+import { relativeTime } from '../../../output/time.ts';
+
+type Color = Parameters<Terminal['style']>[0];
+
+/** Without red and green next to each other, as for envelope statuses. */
+const COLORS: Readonly<Record<SignerState, Color>> = {
+  failed: 'red',
+  pending: 'dim',
+  draft: 'dim',
+  declined: 'magenta',
+  expired: 'yellow',
+  cancelled: 'dim',
+  replaced: 'dim',
+  waiting: 'cyan',
+  later: 'dim',
+  signed: 'green',
+};
+
+/** Counts the signers of a run by state. */
+export class Totals {
+  readonly #counts = new Map<SignerState, number>();
+  readonly #envelopes = new Set<string>();
+  signers = 0;
+
+  add({ state, envelopeId }: Pick<StatusLine, 'state' | 'envelopeId'>): void {
+    this.signers++;
+    this.#counts.set(state, (this.#counts.get(state) ?? 0) + 1);
+    if (envelopeId !== null) this.#envelopes.add(envelopeId);
+  }
+
+  get envelopes(): number {
+    return this.#envelopes.size;
+  }
+
+  /** The states that occur, and the number of signers in each. */
+  counts(): [SignerState, number][] {
+    return ORDER.flatMap((state): [SignerState, number][] => {
+      const count = this.#counts.get(state);
+      return count === undefined ? [] : [[state, count]];
+    });
+  }
+}
+
+const ORDER: readonly SignerState[] = [
+  ...(['signed', 'waiting', 'later', 'draft', 'pending'] as const),
+  ...(['declined', 'expired', 'cancelled', 'replaced', 'failed'] as const),
+];
+
+/** The run, and the number of signers in each state. */
+export function renderTotals(run: string, totals: Totals, terminal: Terminal): string {
+  const counts = totals
+    .counts()
+    .map(([state, count]) => terminal.style(COLORS[state], `${grouped(count)} ${state}`))
+    .join(', ');
+  const size = `${counted(totals.signers, 'signer')}, ${counted(totals.envelopes, 'envelope')}`;
+  const head = `${terminal.style('bold', safeLine(run))}: ${size}`;
+  return `${head}\n${counts === '' ? '' : `${indented(counts, 0, terminal)}\n`}\n`;
+}
+
+/** The signers of a run. */
+export function statusList(now: () => number): ListView<StatusLine> {
+  const text = (key: keyof StatusLine, header: string): Column<StatusLine> => ({
+    key,
+    header,
+    value: (line) => String(line[key] ?? ''),
+  });
+  const row: Column<StatusLine> = { ...text('row', 'ROW'), fixed: true };
+  const envelopeId: Column<StatusLine> = { ...text('envelopeId', 'ENVELOPE'), fixed: true };
+  const state: Column<StatusLine> = {
+    ...text('state', 'STATE'),
+    fixed: true,
+    colour: (line) => COLORS[line.state],
+  };
+  const role = text('role', 'ROLE');
+  const signer: Column<StatusLine> = {
+    key: 'signer',
+    header: 'SIGNER',
+    value: ({ name, email }) => name || email || '',
+    least: 8,
+  };
+  const detail: Column<StatusLine> = { key: 'detail', header: '', value: (line) => detailOf(line, now()) };
+  const error: Column<StatusLine> = { ...text('error', 'ERROR'), value: (line) => errorInWords(line.error) };
+  return {
+    id: (line) => line.envelopeId ?? '',
+    empty: 'No signer is in one of these states.',
+    columns: [
+      row,
+      text('requestId', 'REQUEST ID'),
+      envelopeId,
+      text('envelopeStatus', 'ENVELOPE STATUS'),
+      state,
+      text('name', 'NAME'),
+      text('email', 'EMAIL'),
+      role,
+      text('sentAt', 'SENT'),
+      text('signedAt', 'SIGNED'),
+      text('waitingSince', 'WAITING SINCE'),
+      error,
+      text('replacedBy', 'REPLACED BY'),
+    ],
+    shown: [row, state, signer, detail, envelopeId, { ...role, extra: true }],
+  };
+}
+
+/** What the state alone doesn't say. */
+function detailOf(line: StatusLine, now: number): string {
+  if (line.error !== null) return errorInWords(line.error);
+  if (line.replacedBy !== undefined) return `by ${line.replacedBy}`;
+  if (line.state === 'waiting')
+    return line.waitingSince ? `since ${relativeTime(line.waitingSince, now)}` : '';
+  return line.signedAt ? relativeTime(line.signedAt, now) : '';
+}
