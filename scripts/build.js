@@ -9,12 +9,15 @@ const began = new Date();
 const { bundle, copyPages, helpPages, manifest } = await import('./bundle.js');
 const { types } = await import('./types.js');
 const { fontPackages, prepareFonts } = await import('./fonts.mjs');
-const { writeNotices } = await import('./notices.js');
+const { packagesOf, writeNotices } = await import('./notices.js');
+const { writeSbom } = await import('./sbom.js');
 await prepareFonts(join(dist, 'fonts'));
-const packages = await bundle();
+const bundled = await bundle();
 await copyPages();
 // What is copied as it is: the viewer of PDFs and the fonts.
-await writeNotices([...packages, 'node_modules/pdfjs-dist', ...fontPackages]);
+const packages = [...packagesOf(bundled), 'node_modules/pdfjs-dist', ...fontPackages];
+await writeNotices(packages, bundled);
+await writeSbom(packages);
 await manifest();
 await helpPages();
 await types();

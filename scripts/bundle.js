@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { packagesIn } from './notices.js';
+import { inputsOf } from './notices.js';
 import { firstStandIns, lateStandIns } from './stand-ins.js';
 
 /*
@@ -45,7 +45,8 @@ const COMMON = {
 };
 
 /**
- * Makes the program in a dist folder; `more` are options of the bundler. Returns the folders of the packages that are in it.
+ * Makes the program in a dist folder; `more` are options of the bundler. Returns the files that are in it, which
+ * `.bundled.json` records.
  */
 export async function bundle(dist = join(root, 'dist'), more = {}) {
   for (const part of BUNDLED) await rm(join(dist, part), { recursive: true, force: true });
@@ -53,10 +54,10 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
   const commands = await commandFiles();
   const first = await firstModules(commands);
   const late = new Set(Object.keys(ENTRIES));
-  const shipped = [];
+  const inputs = new Set();
   const make = async (options) => {
     const { metafile } = await build({ ...COMMON, ...more, ...options, metafile: true });
-    shipped.push(...packagesIn(metafile));
+    for (const path of inputsOf(metafile)) inputs.add(path);
   };
   await make({
     stdin: { contents: startOf(commands, first), resolveDir: join(root, 'src'), sourcefile: 'start.js' },
@@ -66,7 +67,8 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
     plugins: [firstStandIns, lateImports(first, late)],
   });
   await make({
-    entryPoints: [...late, 'esign:commands'].map((name) => ({
+    // In order, since esbuild resolves imports in any: the same sources make the same bytes.
+    entryPoints: [...late, 'esign:commands'].sort().map((name) => ({
       in: name.endsWith('.ts') ? `src/${name}` : name,
       out: fileOf(name),
     })),
@@ -86,7 +88,9 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
   });
   // It is loaded from beside the code that asks for it.
   await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(program, 'harfbuzz.wasm'));
-  return [...shipped, 'node_modules/harfbuzzjs'];
+  const shipped = [...inputs, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'].sort();
+  await writeFile(join(dist, '.bundled.json'), JSON.stringify(shipped));
+  return shipped;
 }
 
 /**
@@ -129,6 +133,7 @@ const { filename: __filename, dirname: __dirname } = import.meta;`;
 export async function commandFiles() {
   const files = await readdir(join(root, 'src/commands'), { recursive: true });
   const sources = files
+    .sort()
     .filter((file) => file.endsWith('.ts'))
     .map((file) => `commands/${file.split(sep).join('/')}`);
   const texts = await Promise.all(sources.map((file) => readFile(join(root, 'src', file), 'utf8')));
@@ -174,7 +179,7 @@ async function firstModules(commands) {
       },
     ],
   });
-  return names;
+  return new Set([...names].sort());
 }
 
 /** What the first file imports late and does not have becomes a file of its own. */

@@ -55,6 +55,10 @@ async function fill() {
     await put(path, stdout);
   }
   await put('usr/share/doc/esign-cli/copyright', await copyright());
+  await put(
+    'usr/share/doc/esign-cli/sbom.cdx.json',
+    await readFile(join(root, 'dist/standalone/sbom.cdx.json')),
+  );
   await put('usr/share/doc/esign-cli/changelog.gz', packed(await readFile(join(root, 'CHANGELOG.md'))));
 }
 

@@ -1,4 +1,5 @@
 interface Metafile {
   outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }>;
 }
-export function packagesIn(metafile: Metafile): string[];
+export function inputsOf(metafile: Metafile): string[];
+export function packagesOf(paths: readonly string[]): string[];

@@ -30,24 +30,26 @@ export async function copyLicenses(node, folder) {
 const PACKAGE = /^[^:]*node_modules\/(?:@[^/]+\/)?[^/]+/;
 const LICENSE_FILE = /^(licen[cs]e|copying|notice|copyright)([._-].*)?$/i;
 
-/** The folders of the packages that have bytes in an output of the bundler. */
-export function packagesIn(metafile) {
+/** The files that have bytes in an output of the bundler. */
+export function inputsOf(metafile) {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs));
-  return inputs.flatMap(([path, { bytesInOutput }]) => {
-    const [folder] = bytesInOutput > 0 ? (PACKAGE.exec(path) ?? []) : [];
-    return folder === undefined ? [] : [folder];
-  });
+  return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
+}
+
+/** The folders of the packages of these files. */
+export function packagesOf(paths) {
+  return [...new Set(paths.flatMap((path) => PACKAGE.exec(path)?.[0] ?? []))];
 }
 
 /**
  * Writes the notices of the packages in these folders (relative to the project), ordered by name and version; packages with the
- * same text share it.
+ * same text share it. A folder of a package with a license of its own counts where one of `files` is below it.
  * @throws when one of them has no license text.
  */
-export async function writeNotices(folders, target = join(root, 'THIRD-PARTY-NOTICES.txt')) {
+export async function writeNotices(folders, files, target = join(root, 'THIRD-PARTY-NOTICES.txt')) {
   const packages = new Map();
   for (const folder of new Set(folders)) {
-    const found = await noticeOf(folder);
+    const found = await noticeOf(folder, foldersOf(files, folder));
     packages.set(`${found.name}@${found.version}`, found);
   }
   const ordered = [...packages].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, found]) => found);
@@ -65,13 +67,24 @@ export async function writeNotices(folders, target = join(root, 'THIRD-PARTY-NOT
   await writeFile(target, `${[head, ...parts].join(`\n\n${'-'.repeat(72)}\n\n`)}\n`);
 }
 
-async function noticeOf(folder) {
+/** The folders of these files, from that of the package down. */
+function foldersOf(files, top) {
+  const found = new Set([top]);
+  for (const file of files)
+    for (let at = dirname(file); at.startsWith(`${top}/`); at = dirname(at)) found.add(at);
+  return [...found].sort();
+}
+
+async function noticeOf(folder, within) {
   const path = join(root, folder);
   const { name, version, license, repository } = JSON.parse(
     await readFile(join(path, 'package.json'), 'utf8'),
   );
-  const files = (await readdir(path)).filter((file) => LICENSE_FILE.test(file)).sort();
-  const texts = await Promise.all(files.map((file) => textOf(join(path, file))));
+  const texts = [];
+  for (const one of within) {
+    const names = (await readdir(join(root, one))).filter((name) => LICENSE_FILE.test(name)).sort();
+    for (const name of names) texts.push(await textOf(join(root, one, name)));
+  }
   return { name, version, license, repository: repository?.url ?? repository, texts };
 }
 

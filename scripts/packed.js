@@ -33,7 +33,7 @@ try {
 
 /** Refuses what does not belong into the package, and too much of it. */
 function checkContents(files) {
-  const stray = files.filter(({ path }) => !/^(bin|dist|contract|skills)\/|^[A-Za-z.]+$/.test(path));
+  const stray = files.filter(({ path }) => !/^(bin|dist|contract|skills)\/|^[A-Za-z.-]+$/.test(path));
   if (stray.length > 0) throw new Error(`the package has ${stray.map(({ path }) => path).join(', ')}`);
   const isFont = ({ path }) => /^dist\/fonts\/|\.ttf$/.test(path);
   const size = sum(files.filter((file) => !isFont(file)));

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { ensureBuilt } from './ensure.js';
 import { copyLicenses } from './notices.js';
+import { writeExecutableSbom } from './sbom.js';
 import { baseNode, inject } from './sea.js';
 
 // Makes dist/standalone/esign: one executable of Node and everything the package has. docs/packaging.md says how it works.
@@ -45,6 +46,7 @@ const target = join(out, process.platform === 'win32' ? 'esign.exe' : 'esign');
 const assets = Object.fromEntries(files.map((name) => [name, join(root, name)]));
 await inject({ node, main, assets: { ...assets, 'contents.json': contents }, folder: out, target });
 await copyLicenses(node, out);
+await writeExecutableSbom(node, join(out, 'sbom.cdx.json'));
 await rm(parts, { recursive: true, force: true });
 const { stdout } = await promisify(execFile)(target, ['--version']);
 const { size } = await stat(target);

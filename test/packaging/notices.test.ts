@@ -1,9 +1,29 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { packagesIn } from '../../scripts/notices.js';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { fontPackages } from '../../scripts/fonts.mjs';
+import { inputsOf, packagesOf } from '../../scripts/notices.js';
+import { parseJson } from '../../src/kernel/json.ts';
 
 const root = join(import.meta.dirname, '../..');
+
+/** CycloneDX 1.6, as far as it is used. */
+const sbomSchema = z.object({
+  bomFormat: z.literal('CycloneDX'),
+  specVersion: z.literal('1.6'),
+  metadata: z.object({ component: z.object({ type: z.literal('application'), purl: z.string() }) }),
+  components: z.array(
+    z.object({
+      type: z.literal('library'),
+      name: z.string(),
+      version: z.string(),
+      purl: z.string(),
+      hashes: z.array(z.object({ alg: z.literal('SHA-512'), content: z.string().regex(/^[0-9a-f]{128}$/) })),
+      licenses: z.array(z.unknown()).min(1),
+    }),
+  ),
+});
 
 it('the notices name each package whose code is in the bundle, with a license text', async () => {
   const notices = await readFile(join(root, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
@@ -36,12 +56,68 @@ it('the notices name each package whose code is in the bundle, with a license te
   expect(notices).toContain('Apache License');
 });
 
-it('they leave out what was shaken off, and modules of our own', () => {
+it('leave out what was shaken off, and modules of our own', () => {
   const inputs = {
     'src/cli/main.ts': { bytesInOutput: 10 },
     'stand-in:node_modules/x/index.js': { bytesInOutput: 10 },
     'node_modules/a/node_modules/@b/c/d.js': { bytesInOutput: 10 },
     'node_modules/unused/index.js': { bytesInOutput: 0 },
   };
-  expect(packagesIn({ outputs: { 'out.js': { inputs } } })).toEqual(['node_modules/a/node_modules/@b/c']);
+  const paths = inputsOf({ outputs: { 'out.js': { inputs } } });
+  expect(packagesOf(paths)).toEqual(['node_modules/a/node_modules/@b/c']);
 });
+
+describe('the record of the bundler, and what is copied as it is', async () => {
+  const recorded: unknown = parseJson(await readFile(join(root, 'dist/.bundled.json'), 'utf8'));
+  const files = z.array(z.string()).parse(recorded);
+  const folders = packagesOf(files);
+  const packages = [...folders, 'node_modules/pdfjs-dist', ...fontPackages];
+  const notices = await readFile(join(root, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+  const sbom: unknown = parseJson(await readFile(join(root, 'sbom.cdx.json'), 'utf8'));
+  const listed = sbomSchema.parse(sbom);
+
+  it('names packages, fonts, and the shaping engine', () => {
+    expect(folders.length).toBeGreaterThan(100);
+    expect(folders).toContain('node_modules/harfbuzzjs');
+    // The icons are ours.
+    expect(fontPackages.length).toBeGreaterThan(5);
+  });
+
+  it.each(packages)('is in the notices with its license, and in the SBOM: %s', async (folder) => {
+    const text = await readFile(join(root, folder, 'package.json'), 'utf8');
+    const { name, version } = z.object({ name: z.string(), version: z.string() }).parse(parseJson(text));
+    expect(notices).toMatch(new RegExp(`^${name} ${version.replaceAll('.', '\\.')} \\(.+\\)$`, 'm'));
+    expect(listed.components.filter(({ purl }) => purl === purlOf(name, version))).toHaveLength(1);
+    const within = files.filter((file) => file.startsWith(`${folder}/`)).map((file) => dirname(file));
+    for (const file of await licensesIn(new Set([folder, ...within]))) {
+      const license = await readFile(file, 'utf8');
+      expect(notices).toContain(
+        license
+          .replace(/^\uFEFF/, '')
+          .replaceAll('\r\n', '\n')
+          .trim(),
+      );
+    }
+  });
+
+  it('is all that the SBOM lists, with hashes and licenses', () => {
+    expect(listed.components).toHaveLength(new Set(listed.components.map(({ purl }) => purl)).size);
+    expect(listed.components.length).toBeLessThanOrEqual(packages.length);
+    expect(listed.metadata.component.purl).toMatch(/^pkg:npm\/esign-cli@/);
+    expect(sbom).not.toHaveProperty('metadata.timestamp');
+    expect(sbom).not.toHaveProperty('serialNumber');
+  });
+});
+
+/** The license files in some folders of packages. */
+async function licensesIn(folders: ReadonlySet<string>): Promise<string[]> {
+  const lists = [...folders].map(async (folder) => {
+    const names = await readdir(join(root, folder));
+    return names
+      .filter((name) => /^(licen[cs]e|notice)([._-].*)?$/i.test(name))
+      .map((name) => join(root, folder, name));
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+const purlOf = (name: string, version: string) => `pkg:npm/${name.replace('@', '%40')}@${version}`;

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'esign-reproducible-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+/** The hash of each file below a folder. */
+function hashesIn(path: string): Record<string, string> {
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  const paths = files.map((one) => join(one.parentPath, one.name)).sort();
+  return Object.fromEntries(paths.map((file) => [file.slice(path.length), hashOf(file)]));
+}
+
+describe('the package', () => {
+  it('has the same bytes each time it is packed', () => {
+    const [one, other] = ['one', 'other'].map((name) => {
+      const target = join(folder, name);
+      mkdirSync(target);
+      execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', target], {
+        cwd: root,
+        stdio: 'ignore',
+        shell: process.platform === 'win32',
+      });
+      return Object.values(hashesIn(target));
+    });
+    expect(one).toHaveLength(1);
+    expect(other).toEqual(one);
+  });
+
+  it('is bundled to the same bytes each time', { tags: ['full'] }, () => {
+    const script = pathToFileURL(join(root, 'scripts/bundle.js')).href;
+    const [one, other] = ['bundle', 'another bundle'].map((name) => {
+      const target = join(folder, name);
+      const line = `const { bundle } = await import(${JSON.stringify(script)}); await bundle(${JSON.stringify(target)});`;
+      execFileSync(process.execPath, ['--input-type=module', '-e', line], { cwd: root, stdio: 'ignore' });
+      return hashesIn(target);
+    });
+    expect(Object.keys(one ?? {}).length).toBeGreaterThan(100);
+    expect(other).toEqual(one);
+  });
+});
