@@ -1,6 +1,6 @@
 import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
-import { BadResponseError, EsignError, ServiceError } from '../kernel/errors.ts';
+import { BadResponseError, EsignError, ServiceError, UsageError } from '../kernel/errors.ts';
 import { isDeeperThan, isRecord, parseJson } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
 import { type Connections, connectionsTo } from './dispatcher.ts';
@@ -62,6 +62,8 @@ export interface HttpOptions {
   onRequest?: ((reads: boolean) => () => void) | undefined;
   /** How long the reply to a write is waited for once its signal has aborted, in ms; without it the write is torn off. */
   graceMs?: number | undefined;
+  /** Refuses every request that is not a GET before it is sent. */
+  readsOnly?: boolean | undefined;
   /** Holds requests back that the service's rate window would refuse. */
   window?: RateWindow | undefined;
 }
@@ -84,6 +86,8 @@ export function createHttp(options: HttpOptions): SendRequest {
       : { dispatcher: options.dispatcher, proxy: undefined };
   return async (wanted) => {
     const url = addressOf(options.baseUrl, wanted);
+    if (options.readsOnly && wanted.method !== 'GET')
+      throw new UsageError(`This command only reads, so ${wanted.method} ${wanted.path} was not sent.`);
     const counted = await options.window?.acquire(wanted.signal);
     const requestBody = wanted.body === undefined ? wanted.bodyText : JSON.stringify(wanted.body);
     const started = options.clock.now();

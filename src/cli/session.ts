@@ -14,7 +14,7 @@ import { startCountdown } from '../output/countdown.ts';
 import { presentKey } from '../profiles/key-place.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
-import { readProfiles } from '../profiles/store.ts';
+import { profileNamed, readProfiles } from '../profiles/store.ts';
 import type { SandboxControl } from '../sandbox-control/control.ts';
 import { indexScopeOf, meantIn, scopeOf } from './boot/seen.ts';
 import { type Traced, traceText } from './boot/trace.ts';
@@ -37,6 +37,10 @@ export interface Pacing {
   maxWaitMs?: number;
   /** How long a write that was sent may take after Ctrl-C, in ms (default 2,000). */
   graceMs?: number;
+  /** Refuses every request that is not a GET. */
+  readsOnly?: boolean;
+  /** Called for each request, instead of showing it on the terminal; the returned function is called at its end. */
+  onRequest?: (reads: boolean) => () => void;
   /** Called for each wait, instead of showing it on the terminal. */
   onWait?: (wait: { ms: number; error: Error }) => void;
 }
@@ -144,14 +148,19 @@ export class Session {
   }
 
   /** A client for a profile that is not the one in use, such as one about to be stored. */
-  clientOf(profile: Profile): Promise<Client> {
+  clientOf(profile: Profile, pacing: Pacing = {}): Promise<Client> {
     const settings = resolveSettings({
       flags: { timeout: this.#flags.timeout, profile: 'given' },
       env: { ESIGN_TIMEOUT: process.env.ESIGN_TIMEOUT },
       store: { current: undefined, profiles: { given: profile } },
     });
     const { baseUrl, apiKey } = requireConnection(settings);
-    return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value);
+    return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, pacing);
+  }
+
+  /** A client for a stored profile that refuses every request but GET. @throws UsageError for an unknown profile. */
+  readingClientOf(name: string): Promise<Client> {
+    return this.clientOf(profileNamed(readProfiles(configDir()), name), { readsOnly: true });
   }
 
   /** The control plane of a running sandbox: its own profile, unless another one is named. */

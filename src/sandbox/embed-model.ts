@@ -83,6 +83,23 @@ export interface SandboxSeed {
         roles?: string[] | undefined;
         /** Whether envelopes can be made from it; true without it. */
         active?: boolean | undefined;
+        description?: string | undefined;
+        /** Number of pages of a template with `fields`. */
+        pageCount?: number | undefined;
+        /**
+         * The fields of another account's template, as its API shows them. The pages are drawn and marked STAND-IN. Fields
+         * without a role are dealt out among the roles.
+         */
+        fields?:
+          | {
+              fieldId: string;
+              type: string;
+              label: string;
+              required: boolean;
+              page: number;
+              role?: string | undefined;
+            }[]
+          | undefined;
         /** Path of a PDF with its pages. Relative to the seed's file, or to the current folder where there is none. */
         pdf?: string | undefined;
       }[]

@@ -33,6 +33,8 @@ export interface SandboxOptions {
   rateLimit?: { requests: number; seconds: number } | undefined;
   /** What a new sandbox begins with, and what a reset goes back to; what is in the folder already stays as it is. */
   seed?: Seed | undefined;
+  /** False for a new sandbox that begins with the templates of its seed only. */
+  hasBuiltInTemplates?: boolean | undefined;
   /** Where the sandbox's clock starts, in ms since the epoch; without it at the machine's time, or where it was left. */
   startsAt?: number | undefined;
   /** The API key; a random one, or that of the folder, when omitted. */
@@ -88,7 +90,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       port: options.port,
       rateLimit: options.rateLimit ?? { requests: 10_000, seconds: 900 },
       quota: options.quota ?? null,
-      documents: createDocumentMaker({ sealFolder: options.dataDir }),
+      documents: createDocumentMaker({
+        sealFolder: options.dataDir,
+        hasBuiltIn: options.hasBuiltInTemplates ?? true,
+      }),
       objects: bucket.objects(BUCKET),
       clock: systemClock,
       startsAt: options.startsAt,

@@ -19,6 +19,8 @@ export interface TemplateField {
   height: number;
   /** Choices of a DROPDOWN. */
   options?: string[];
+  /** The type that the API shows, of a stand-in whose field has a type the sandbox doesn't know. */
+  shownType?: string;
 }
 
 /** A text box higher than this, in points, takes several lines. */
@@ -52,6 +54,8 @@ export interface TemplateRecord {
    * everybody.
    */
   upload?: { orgId: string | null; pages: PageSize[] };
+  /** True for the copy of another account's template: the fields are real, the pages are drawn here and marked STAND-IN. */
+  standIn?: boolean;
 }
 
 /** Bounds of a drawing: its range on either axis, and how much one may hold. */

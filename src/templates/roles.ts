@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Template } from '../api/schemas.ts';
+import type { Envelope, Template } from '../api/schemas.ts';
 import { isList, isRecord } from '../kernel/json.ts';
 
 /** A template's roles, and whether they were only inferred. */
@@ -18,15 +18,34 @@ const SAMPLE = 20;
 export async function rolesOf(client: Client, template: Template, signal?: AbortSignal): Promise<Roles> {
   const sent = sentRoles(template);
   if (sent.length > 0) return { names: sent, inferred: false };
-  const names = new Set<string>();
-  let read = 0;
-  for await (const item of client.envelopes.list({ signal })) {
-    if (item.templateId !== template.id) continue;
-    const envelope = item.signers === undefined ? await client.envelopes.get(item.id, signal) : item;
-    for (const signer of envelope.signers ?? []) if (signer.role) names.add(signer.role);
-    if (++read >= SAMPLE) break;
-  }
+  const names = (await inferRoles(client, new Set([template.id]), signal)).get(template.id) ?? new Set();
   return { names: [...names], inferred: names.size > 0 };
+}
+
+/** The roles of several templates as their earlier envelopes name them, by template ID; from one pass over the list. */
+export async function inferRoles(
+  client: Client,
+  templateIds: ReadonlySet<string>,
+  signal?: AbortSignal,
+): Promise<Map<string, Set<string>>> {
+  const roles = new Map<string, Set<string>>();
+  const left = new Map([...templateIds].map((id) => [id, SAMPLE]));
+  if (left.size === 0) return roles;
+  for await (const item of client.envelopes.list({ signal })) {
+    const id = item.templateId ?? '';
+    const wanted = left.get(id);
+    if (wanted === undefined) continue;
+    roles.set(id, new Set([...(roles.get(id) ?? []), ...(await rolesIn(item, client, signal))]));
+    if (wanted > 1) left.set(id, wanted - 1);
+    else left.delete(id);
+    if (left.size === 0) break;
+  }
+  return roles;
+}
+
+async function rolesIn(item: Envelope, client: Client, signal?: AbortSignal): Promise<string[]> {
+  const { signers } = item.signers === undefined ? await client.envelopes.get(item.id, signal) : item;
+  return (signers ?? []).flatMap(({ role }) => role || []);
 }
 
 /** The roles that the service itself tells of a template; none where it does not. */

@@ -2,6 +2,7 @@ import type { TemplateField, TemplateRecord } from '../model.ts';
 import { drawRegion } from './drawing/blocks.ts';
 import { drawEmptyField, drawFieldPlace } from './drawing/empty-fields.ts';
 import { COLORS, drawFitted, drawLine, STYLES } from './drawing/pen.ts';
+import { drawStandInMark } from './drawing/stand-in-mark.ts';
 import { createPdf, openPdf, type PdfInfo } from './pdf/pdf.ts';
 import type { Sheet } from './pdf/sheet.ts';
 import { BUILT_IN } from './templates/all.ts';
@@ -16,13 +17,14 @@ import { plain, quoted } from './text/untrusted.ts';
 export async function drawDocument(template: TemplateRecord): Promise<Uint8Array> {
   const type = createTypesetter();
   const pdf = createPdf();
-  const known = BUILT_IN.find(({ record }) => record.id === template.id);
+  const known = template.standIn ? undefined : BUILT_IN.find(({ record }) => record.id === template.id);
   const count = Math.max(1, template.pageCount);
   for (let page = 1; page <= count; page++) {
     const sheet = pdf.addSheet();
     for (const region of known?.pages[page - 1] ?? []) drawRegion(sheet, type, region);
     if (!known && page === 1) drawRegion(sheet, type, nameOnly(template));
     for (const field of fieldsOn(template, page)) drawEmptyField(sheet, type, field);
+    if (template.standIn) drawStandInMark(sheet, type);
     drawFooter(sheet, type, template.name, `Page ${page} of ${count}`);
   }
   return pdf.save(infoOf(template));

@@ -7,8 +7,10 @@ import { BUILT_IN } from './templates/all.ts';
  * so that a sandbox starts at once and `templates()` costs nothing. With a folder for its key, signed.pdf and
  * certificate.pdf are sealed.
  */
-export function createDocumentMaker(options: { sealFolder?: string } = {}): DocumentMaker {
-  const { sealFolder } = options;
+export function createDocumentMaker(
+  options: { sealFolder?: string; hasBuiltIn?: boolean } = {},
+): DocumentMaker {
+  const { sealFolder, hasBuiltIn = true } = options;
   let sealKey: Promise<SealKey> | undefined;
   async function sealed(pdf: Uint8Array, { completedAt, createdAt }: EnvelopeRecord): Promise<Uint8Array> {
     if (sealFolder === undefined) return pdf;
@@ -37,6 +39,6 @@ export function createDocumentMaker(options: { sealFolder?: string } = {}): Docu
       const { tampered } = await import('./tampering/families.ts');
       return tampered(pdf, how);
     },
-    templates: () => BUILT_IN.map(({ record }) => structuredClone(record)),
+    templates: () => (hasBuiltIn ? BUILT_IN.map(({ record }) => structuredClone(record)) : []),
   };
 }

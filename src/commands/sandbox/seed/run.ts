@@ -1,11 +1,45 @@
 import type { Context } from '../../../cli/context.ts';
+import { writeNewFile } from '../../../cli/new-file.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
-import { ServiceError } from '../../../kernel/errors.ts';
+import { ServiceError, UsageError } from '../../../kernel/errors.ts';
 import { maskKey } from '../../../kernel/redaction.ts';
 import { writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
 import type { SeedResult } from '../../../sandbox-control/control.ts';
+import { standInsOf } from '../like.ts';
 import { readSeedFile } from '../seed-file.ts';
+
+/** @throws UsageError unless exactly one of a file and a profile is given. */
+export function chosenSource(
+  file: string | undefined,
+  profile: string | undefined,
+): { file: string } | { profile: string } {
+  if (file !== undefined && profile === undefined) return { file };
+  if (profile !== undefined && file === undefined) return { profile };
+  throw new UsageError(
+    file === undefined ? 'Name a seed file or a profile.' : "A seed file and --from can't be used together.",
+    { hint: 'Load a file: `esign sandbox seed FILE`. Copy templates: `esign sandbox seed --from PROFILE`.' },
+  );
+}
+
+/** Puts stand-ins for a profile's templates into the running sandbox, or writes them to a seed file. */
+export async function seedStandIns(
+  profile: string,
+  { out, force = false }: { out?: string | undefined; force?: boolean },
+  context: Context,
+): Promise<void> {
+  const { terminal } = context;
+  const templates = await standInsOf(profile, context);
+  if (out === undefined) {
+    const sandbox = await context.session.sandbox();
+    return showResult(await sandbox.seed({ templates }, context.interrupt.signal), terminal);
+  }
+  await writeNewFile(out, `${JSON.stringify({ templates }, null, 2)}\n`, force, terminal);
+  if (out === '-') return;
+  if (terminal.json) await writeJson({ file: out, templates: templates.length }, terminal);
+  else terminal.notice(`${counted(templates.length, 'template')} written to ${out}.`);
+}
 
 /**
  * Puts the seed of a file into the running sandbox.
@@ -23,11 +57,15 @@ export async function seedSandbox(path: string, context: Context): Promise<void>
       { ...seed, ...(templates ? { templates } : {}) },
       context.interrupt.signal,
     );
-    if (context.terminal.json) return await writeJson(result, context.terminal);
-    await context.terminal.out(inWords(result));
+    await showResult(result, context.terminal);
   } catch (error) {
     throw error instanceof ServiceError && error.details ? mistakes(error.details) : error;
   }
+}
+
+async function showResult(result: SeedResult, terminal: CommandTerminal): Promise<void> {
+  if (terminal.json) return writeJson(result, terminal);
+  await terminal.out(inWords(result));
 }
 
 function inWords({ templates, organisations, envelopes, keys }: SeedResult): string {

@@ -12,6 +12,7 @@ export default class SandboxStart extends EsignCommand {
     '<%= config.bin %> sandbox start --ephemeral --port 0 --json',
     '<%= config.bin %> sandbox start --data ./sandbox-data --rate-limit 40/3s',
     '<%= config.bin %> sandbox start --ephemeral --seed seed.yaml',
+    '<%= config.bin %> sandbox start --ephemeral --like production',
   ];
   static override flags = {
     port: Flags.integer({
@@ -62,6 +63,13 @@ export default class SandboxStart extends EsignCommand {
       helpGroup: 'SERVICE',
       description: 'YAML or JSON file with the initial data; see `sandbox seed`',
       helpValue: 'FILE',
+    }),
+    like: Flags.string({
+      helpGroup: 'SERVICE',
+      description:
+        "begin with stand-ins for the active templates of this profile's account; only reads from it",
+      exclusive: ['seed'],
+      helpValue: 'PROFILE',
     }),
     'save-profile': Flags.boolean({
       description: 'add or update the profile `sandbox`',

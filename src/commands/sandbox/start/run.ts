@@ -12,7 +12,8 @@ import { writeJsonLine } from '../../../output/json.ts';
 import { putProfile, removeProfile } from '../../../profiles/edit.ts';
 import type { Profile } from '../../../profiles/profile.ts';
 import { updateProfiles } from '../../../profiles/update-store.ts';
-import type { Sandbox } from '../../../sandbox/index.ts';
+import type { Sandbox, Seed } from '../../../sandbox/index.ts';
+import { standInsOf } from '../like.ts';
 import { readSeedFile } from '../seed-file.ts';
 import { renderSandbox } from '../views.ts';
 
@@ -27,6 +28,7 @@ interface SandboxFlags {
   choice?: string[] | undefined;
   faults?: string | undefined;
   seed?: string | undefined;
+  like?: string | undefined;
   'save-profile': boolean;
 }
 
@@ -37,7 +39,8 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
   const { startSandbox } = await import('../../../sandbox/index.ts');
   const choices = readPairs(flags.choice, 'choice');
   const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
-  const seed = flags.seed === undefined ? undefined : await readSeedFile(flags.seed, context.terminal);
+  const { like } = flags;
+  const seed = await initialSeed(flags, context);
   const temporary = flags.ephemeral ? await temporaryFolder('esign-sandbox-') : undefined;
   const folder = dataFolder(flags, temporary);
   let sandbox: Sandbox | undefined;
@@ -52,6 +55,7 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
       choices,
       faults,
       seed,
+      hasBuiltInTemplates: like === undefined,
       tell: (line: string) => context.terminal.notice(line),
     };
     sandbox = await context.terminal.waiting('Starting the sandbox', () => startSandbox(options));
@@ -69,6 +73,12 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
     context.terminal.notice(
       flags.ephemeral ? 'Stopped; everything is forgotten.' : `Stopped. The state is kept in ${folder}.`,
     );
+}
+
+async function initialSeed({ like, seed }: SandboxFlags, context: Context): Promise<Seed | undefined> {
+  if (like === undefined) return seed === undefined ? undefined : readSeedFile(seed, context.terminal);
+  const { readSeed } = await import('../../../sandbox/index.ts');
+  return readSeed({ templates: await standInsOf(like, context) });
 }
 
 function dataFolder({ data, port }: SandboxFlags, temporary: TemporaryFolder | undefined): string {

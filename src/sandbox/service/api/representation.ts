@@ -18,9 +18,9 @@ export function templateView(template: TemplateRecord, rules: Rules) {
     description: template.description,
     pageCount: template.pageCount,
     ...(withRoles ? { roles: template.roles } : {}),
-    fields: template.fields.map(({ fieldId, type, label, required, page, role }) => ({
+    fields: template.fields.map(({ fieldId, type, shownType, label, required, page, role }) => ({
       fieldId,
-      type,
+      type: shownType ?? type,
       label,
       required,
       page,

@@ -37,6 +37,20 @@ export const seedSchema = object({
         .max(20, { error: 'At most 20 roles' })
         .optional(),
       active: z.boolean({ error: 'Must be true or false' }).optional(),
+      description: text(2_000).optional(),
+      pageCount: z.int({ error: 'Must be a whole number' }).min(1).max(UPLOAD.pages).optional(),
+      fields: listOf(
+        object({
+          fieldId: filled('fieldId', 200),
+          type: filled('type', 100),
+          label: text(500),
+          required: z.boolean({ error: 'Must be true or false' }),
+          page: z.int({ error: 'Must be a whole number' }).min(1).max(UPLOAD.pages),
+          role: filled('role', 200).optional(),
+        }),
+      )
+        .max(2_000, { error: 'At most 2,000 fields' })
+        .optional(),
       pdf: filled('pdf', Number.POSITIVE_INFINITY).optional(),
     }),
   ).optional(),

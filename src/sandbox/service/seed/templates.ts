@@ -1,5 +1,6 @@
 import type { PageSize, TemplateField, TemplateRecord } from '../../model.ts';
 import type { SeedTemplate } from './schema.ts';
+import { standIn } from './stand-ins.ts';
 
 /** A4, in points: the pages that the sandbox draws. */
 const A4: PageSize = { width: 595, height: 842 };
@@ -13,6 +14,7 @@ export function seededTemplate(
 ): TemplateRecord {
   const { id, name, active = true } = wanted;
   const { before, pages, at } = facts;
+  if (wanted.fields !== undefined && pages === undefined) return standIn(wanted, wanted.fields, facts);
   const kept = wanted.roles === undefined && pages === undefined ? before : undefined;
   if (kept) return { ...kept, name, active, updatedAt: at };
   const roles = wanted.roles ?? before?.roles ?? ['Signer'];
@@ -20,7 +22,7 @@ export function seededTemplate(
   return {
     id,
     name,
-    description: '',
+    description: wanted.description ?? '',
     pageCount: pages?.length ?? drawn,
     fields: roles.flatMap((role, index) => fieldsOf(role, index, pages ?? Array<PageSize>(drawn).fill(A4))),
     roles,

@@ -1,0 +1,16 @@
+import type { Context } from '../../cli/context.ts';
+import { listed } from '../../kernel/duration.ts';
+import { readStandIns, type StandIn } from '../../templates/stand-ins.ts';
+
+/** Reads the stand-ins of a profile's templates, with GET requests only. @throws UsageError for an unknown profile. */
+export async function standInsOf(
+  profile: string,
+  { session, terminal, interrupt }: Context,
+): Promise<StandIn[]> {
+  const client = await session.readingClientOf(profile);
+  const { templates, skipped } = await readStandIns(client, interrupt.signal);
+  if (skipped.length > 0)
+    terminal.notice(`Left out, because the sandbox can't have templates with these IDs: ${listed(skipped)}.`);
+  if (templates.length === 0) terminal.notice(`The account of ${profile} has no active templates.`);
+  return templates;
+}

@@ -1,0 +1,79 @@
+import type { Client } from '../api/client.ts';
+import type { Template, TemplateField } from '../api/schemas.ts';
+import { isRecord } from '../kernel/json.ts';
+import type { SandboxSeed } from '../sandbox/embed-model.ts';
+import { inferRoles, sentRoles } from './roles.ts';
+
+/** A template in a seed: the fields and roles of a real one, without its pages. */
+export type StandIn = NonNullable<SandboxSeed['templates']>[number];
+
+/** What a seed allows; more of it is left out. */
+const MOST = {
+  pages: 100,
+  fields: 2_000,
+  roles: 20,
+  description: 2_000,
+  label: 500,
+  name: 200,
+  type: 100,
+} as const;
+const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+/** Stand-ins, and the templates whose ID a seed can't have. */
+export interface StandIns {
+  templates: StandIn[];
+  skipped: string[];
+}
+
+/**
+ * Reads the active templates and returns a stand-in for each. Roles that the service does not send are inferred from
+ * earlier envelopes; nothing else of these is used. Makes only GET requests.
+ */
+export async function readStandIns(client: Client, signal?: AbortSignal): Promise<StandIns> {
+  const templates: Template[] = [];
+  for await (const item of client.templates.list({ pageSize: 100, signal }))
+    templates.push(item.fields ? item : await client.templates.get(item.id, signal));
+  const withoutRoles = templates.filter((template) => sentRoles(template).length === 0);
+  const inferred = await inferRoles(client, new Set(withoutRoles.map(({ id }) => id)), signal);
+  return {
+    templates: templates
+      .filter(({ id }) => ID.test(id))
+      .map((template) => standInOf(template, [...(inferred.get(template.id) ?? [])])),
+    skipped: templates.filter(({ id }) => !ID.test(id)).map(({ id }) => id),
+  };
+}
+
+/** Returns the stand-in of a template; `moreRoles` are used in addition to those the service sends. */
+export function standInOf(template: Template, moreRoles: readonly string[]): StandIn {
+  const roles = [...new Set([...sentRoles(template), ...moreRoles])].slice(0, MOST.roles);
+  return {
+    id: template.id,
+    name: cut(template.name, MOST.name) || template.id,
+    description: cut(template.description, MOST.description),
+    ...(roles.length === 0 ? {} : { roles }),
+    pageCount: pageOf(template.pageCount),
+    fields: (template.fields ?? []).slice(0, MOST.fields).map(fieldOf),
+  };
+}
+
+function fieldOf(field: TemplateField, index: number): NonNullable<StandIn['fields']>[number] {
+  const [role] = [field.role, field.signerRole, field.assignedTo]
+    .flatMap((value) => (isRecord(value) ? [value.name] : [value]))
+    .filter((name) => typeof name === 'string' && name !== '');
+  return {
+    fieldId: cut(field.fieldId, MOST.name) || `field_${index + 1}`,
+    type: cut(field.type, MOST.type) || 'TEXT',
+    label: cut(field.label, MOST.label),
+    required: field.required ?? false,
+    page: pageOf(field.page),
+    ...(typeof role === 'string' ? { role: cut(role, MOST.name) } : {}),
+  };
+}
+
+function cut(text: string | null | undefined, most: number): string {
+  return (text ?? '').trim().slice(0, most);
+}
+
+function pageOf(value: number | null | undefined): number {
+  return Math.min(MOST.pages, Math.max(1, Math.trunc(value ?? 1) || 1));
+}
