@@ -156,6 +156,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'profiles:remove': 'deletes',
   'profiles:show': 'local',
   'profiles:use': 'local',
+  report: 'reads',
   'sandbox:advance': 'local',
   'sandbox:choices': 'local',
   'sandbox:decline': 'local',

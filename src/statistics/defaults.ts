@@ -1,5 +1,8 @@
 const DAY_MS = 86_400_000;
 
+/** How far back a report goes. */
+export const REPORT_MS = 90 * DAY_MS;
+
 /** Turns that finished longer ago don't count towards the usual time. */
 export const HISTORY_MS = 180 * DAY_MS;
 /** With fewer finished turns, the next broader group decides. */

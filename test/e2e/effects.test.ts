@@ -86,6 +86,7 @@ const RUNS: Readonly<Record<string, string>> = {
   'profiles:remove': 'profiles remove nobody --yes',
   'profiles:show': 'profiles show',
   'profiles:use': 'profiles use sandbox',
+  report: 'report',
   schema: 'schema envelopes get',
   'templates:get': 'templates get tmpl_nda',
   'templates:list': 'templates list',

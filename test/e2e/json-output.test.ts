@@ -111,6 +111,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('envelopes:list', 'list', []);
     await run('envelopes:list', 'fields', ['--fields', 'id,signers.0.email,nope']);
     await run('find', 'list', ['ada']);
+    await run('report', 'report', ['--by', 'template']);
     await run('late', 'list', ['--after', '0s']);
     await run('late', 'fields', ['--after', '0s', '--fields', 'envelopeId,next']);
     await run('index:refresh', 'index', []);

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home } from '../support/cli.ts';
 
@@ -14,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 describe('envelopes summary', () => {
-  it('adds up, in every form, and writes a page that runs nothing', async () => {
-    const summary = await home.object`envelopes summary --html report.html`;
+  it('adds up, in every form', async () => {
+    const summary = await home.object`envelopes summary`;
     expect(summary).toMatchObject({
       total: 3,
       byStatus: { SENT: 1, COMPLETED: 1, DRAFT: 1 },
@@ -25,8 +24,5 @@ describe('envelopes summary', () => {
     expect(plain.stdout).toBe('SENT\t1\n');
     const ids = await home.run`envelopes summary -q`;
     expect(ids.stdout).toBe((await home.run`envelopes list --status SENT -q`).stdout);
-    const page = await readFile(home.path('report.html'), 'utf8');
-    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
-    expect(page).not.toMatch(/<script|https?:\/\//);
   });
 });

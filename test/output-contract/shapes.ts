@@ -339,6 +339,30 @@ const lateSigner = z.object({
   expiresAt: maybe,
   next: text,
 });
+const spread = z.object({
+  samples: count,
+  medianMs: z.nullable(count),
+  p85Ms: z.nullable(count),
+  p95Ms: z.nullable(count),
+});
+const figures = z.object({
+  sent: count,
+  completed: count,
+  declined: count,
+  expired: count,
+  cancelled: count,
+  open: count,
+  completionRate: z.nullable(z.number()),
+  toComplete: spread,
+  turn: spread,
+  declineReasons: z.array(z.object({ reason: maybe, count })),
+  sentThisMonth: count,
+});
+const report = z.extend(figures, {
+  since: maybe,
+  until: text,
+  groups: z.array(z.extend(figures, { key: maybe, name: maybe })),
+});
 const doctor = z.object({
   ok: z.boolean(),
   checks: z.array(
@@ -551,6 +575,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   },
   'profiles:show': { settings: value(settings) },
   'profiles:use': { profile: value(profile) },
+  report: { report: value(report) },
   'sandbox:advance': { now: value(z.object({ now: text })) },
   'sandbox:choices': { list: value(z.array(choice)), fields },
   'sandbox:decline': { envelope: value(envelope) },

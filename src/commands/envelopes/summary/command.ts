@@ -1,20 +1,17 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag } from '../../../cli/flags.ts';
-import { writeNewFile } from '../../../cli/new-file.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
 import { select } from '../../../cli/selection/select.ts';
 import { namedIn, summarize } from '../../../envelopes/summary.ts';
 import { writeJson } from '../../../output/json.ts';
 import { writeIds } from '../../../output/list.ts';
-import { summaryPage } from './page.ts';
 import { renderSummary } from './view.ts';
 
 export default class EnvelopesSummary extends EsignCommand {
   static override summary = 'Summarize all envelopes: counts, waiting times, and what needs attention.';
   static override examples = [
     '<%= config.bin %> envelopes summary',
-    '<%= config.bin %> envelopes summary --since 30d --html report.html',
     '<%= config.bin %> envelopes summary --template tmpl_lease --json | jq .byStatus',
     '<%= config.bin %> envelopes summary --run last',
   ];
@@ -36,7 +33,6 @@ export default class EnvelopesSummary extends EsignCommand {
       min: 0,
       max: 1_000,
     }),
-    html: Flags.string({ description: 'also write an HTML page to this file', helpValue: 'FILE' }),
   };
 
   async run(): Promise<void> {
@@ -46,9 +42,6 @@ export default class EnvelopesSummary extends EsignCommand {
     const options = { now, soonMs: flags.soon, most: flags.most, signal: context.interrupt.signal };
     const { envelopes } = await select(await selectionOf(flags, context), {}, context);
     const summary = await summarize(await context.session.client(), envelopes, options);
-    if (flags.html !== undefined)
-      await writeNewFile(flags.html, summaryPage(summary, now()), true, context.terminal);
-
     if (flags.quiet) return writeIds(namedIn(summary), context.terminal);
     if (context.terminal.json) return writeJson(summary, context.terminal);
     await context.terminal.out(renderSummary(summary, context.terminal, now()));

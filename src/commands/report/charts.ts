@@ -1,0 +1,105 @@
+import { counted, grouped } from '../../kernel/duration.ts';
+import { htmlText } from '../../output/html.ts';
+import { distributionOf } from '../../statistics/distribution.ts';
+import type { WeekFigures } from '../../statistics/report.ts';
+import type { Spread } from '../../statistics/tally.ts';
+import { durationText } from './markdown.ts';
+
+const WIDTH = 760;
+const ROW = 26;
+const LABEL = 110;
+/** The room for the figures after a bar. */
+const FIGURES = 170;
+const LONGEST = WIDTH - LABEL - FIGURES;
+const DAY_MS = 86_400_000;
+const MOST_BINS = 20;
+
+/** What was sent and completed in each week. */
+export function trendChart(weeks: readonly WeekFigures[]): string {
+  if (weeks.length === 0) return '<p>Nothing was sent.</p>';
+  const most = Math.max(1, ...weeks.flatMap(({ sent, completed }) => [sent, completed]));
+  const rows = weeks.map(({ week, sent, completed }, index) => {
+    const y = index * ROW;
+    const text = `${grouped(sent)} sent, ${grouped(completed)} completed`;
+    return `${label(week, y)}${bar('sent', sent / most, y + 3, 9)}${bar('done', completed / most, y + 13, 9)}${figure(text, Math.max(sent, completed) / most, y)}`;
+  });
+  const spoken = weeks.map(({ week, sent, completed }) => `${week}: ${sent} sent, ${completed} completed`);
+  const legend = '<p><span class="key sent"></span>sent<span class="key done"></span>completed</p>';
+  return `${legend}${chart(spoken, weeks.length * ROW, rows)}`;
+}
+
+/** How long envelopes took to complete. */
+export function histogramChart(durations: Float64Array): string {
+  if (durations.length === 0) return '<p>None is completed yet.</p>';
+  const buckets = distributionOf(durations);
+  const most = Math.max(1, ...buckets.map(({ count }) => count));
+  const rows = buckets.map(({ label: name, count }, index) => {
+    const y = index * ROW;
+    return `${label(name, y)}${bar('sent', count / most, y + 4, 18)}${figure(grouped(count), count / most, y)}`;
+  });
+  const spoken = buckets.map(({ label: name, count }) => `${name}: ${count}`);
+  return chart(spoken, buckets.length * ROW, rows);
+}
+
+const AGING_HEIGHT = 220;
+const BASE = AGING_HEIGHT - 30;
+const TOP = 64;
+
+/** How many envelopes are open for how long, with the times within which 50%, 85%, and 95% are completed. */
+export function agingChart(ages: Float64Array, { medianMs, p85Ms, p95Ms }: Spread): string {
+  if (ages.length === 0) return '<p>None is open.</p>';
+  const limits: [string, number | null][] = [
+    ['50%', medianMs],
+    ['85%', p85Ms],
+    ['95%', p95Ms],
+  ];
+  const marks = limits.flatMap(([name, ms]) => (ms === null ? [] : [{ name, ms }]));
+  const end = Math.max(DAY_MS, ages.at(-1) ?? 0, ...marks.map(({ ms }) => ms)) * 1.02;
+  const binMs = Math.max(1, Math.ceil(end / DAY_MS / MOST_BINS)) * DAY_MS;
+  const bins = Array.from({ length: Math.ceil(end / binMs) }, () => 0);
+  for (const age of ages) {
+    const at = Math.floor(age / binMs);
+    bins[at] = (bins[at] ?? 0) + 1;
+  }
+  const x = (ms: number) => Math.round((ms / (bins.length * binMs)) * (WIDTH - 20)) + 10;
+  const most = Math.max(...bins);
+  const bars = bins.map((count, index) => {
+    const [left, right] = [x(index * binMs), x((index + 1) * binMs)];
+    const height = Math.round((count / most) * (BASE - TOP));
+    const days = `${Math.round((index * binMs) / DAY_MS)}d`;
+    const amount =
+      count === 0
+        ? ''
+        : `<text x="${(left + right) / 2}" y="${BASE - height - 4}" text-anchor="middle">${grouped(count)}</text>`;
+    return `<rect class="sent" x="${left + 1}" y="${BASE - height}" width="${Math.max(1, right - left - 2)}" height="${height}"/>${amount}<text x="${left}" y="${BASE + 18}">${days}</text>`;
+  });
+  const lines = marks.map(({ name, ms }, index) => {
+    const y = 14 + index * 16;
+    const isRight = x(ms) > WIDTH * 0.6;
+    const anchor = isRight ? `x="${x(ms) - 5}" text-anchor="end"` : `x="${x(ms) + 5}"`;
+    return `<line class="mark" x1="${x(ms)}" x2="${x(ms)}" y1="${y - 10}" y2="${BASE}"/><text ${anchor} y="${y}">${name} completed within ${durationText(ms)}</text>`;
+  });
+  const older = marks.map(
+    ({ name, ms }) => `${grouped(ages.filter((age) => age > ms).length)} are older than the ${name} line`,
+  );
+  const text = `${counted(ages.length, 'open envelope')}${older.length === 0 ? '' : `: ${older.join(', ')}`}.`;
+  return `<p>${text}</p>${chart([text], AGING_HEIGHT, [...bars, ...lines])}`;
+}
+
+function chart(spoken: readonly string[], height: number, parts: readonly string[]): string {
+  return `<svg role="img" aria-label="${htmlText(spoken.join('; '))}" viewBox="0 0 ${WIDTH} ${height}">${parts.join('')}</svg>`;
+}
+
+function label(text: string, y: number): string {
+  return `<text x="0" y="${y + 18}">${htmlText(text)}</text>`;
+}
+
+/** A bar for a share (0–1). */
+function bar(kind: 'sent' | 'done', share: number, y: number, height: number): string {
+  if (share === 0) return '';
+  return `<rect class="${kind}" x="${LABEL}" y="${y}" width="${Math.max(2, Math.round(share * LONGEST))}" height="${height}" rx="2"/>`;
+}
+
+function figure(text: string, share: number, y: number): string {
+  return `<text x="${LABEL + Math.round(share * LONGEST) + 8}" y="${y + 18}">${htmlText(text)}</text>`;
+}

@@ -1,0 +1,161 @@
+import type { Envelope } from '../api/schemas.ts';
+import { type TurnFacts, turnsOf } from '../envelopes/turns.ts';
+import { timeOf } from '../kernel/clock.ts';
+import { isVoid } from '../kernel/vocabulary.ts';
+import type { AccountEnvelopes } from './account-envelopes.ts';
+import { type GroupBy, type GroupKey, groupOf } from './groups.ts';
+import { type Figures, Tally } from './tally.ts';
+import { weekOf } from './weeks.ts';
+
+/** The figures of envelopes or turns that have something in common. */
+export interface GroupFigures extends Figures {
+  /** Null for those that lack it. */
+  key: string | null;
+  name: string | null;
+}
+
+/** The figures of the selected envelopes. */
+export interface Report extends Figures {
+  /** When the first of them may have been created, ISO 8601; null for no limit. */
+  since: string | null;
+  until: string;
+  groups: GroupFigures[];
+}
+
+/** What was sent and completed in an ISO week. */
+export interface WeekFigures {
+  week: string;
+  sent: number;
+  completed: number;
+}
+
+/** What charts show in addition to a report. */
+export interface ReportDetails {
+  /** Without gaps, the earliest first. */
+  weeks: WeekFigures[];
+  /** In ms, ascending. */
+  timesToComplete: Float64Array;
+  /** How long each open envelope has been open, in ms, ascending. */
+  openAges: Float64Array;
+}
+
+export interface ReportOptions {
+  /** In ms, like all times here. */
+  since: number | null;
+  until: number;
+  now: number;
+  by: GroupBy | undefined;
+}
+
+/** Measures the selected envelopes that were sent. */
+export async function measure(
+  { envelopes, isSelected }: AccountEnvelopes,
+  { since, until, now, by }: ReportOptions,
+): Promise<{ report: Report; details: ReportDetails }> {
+  const total = new Tally(now);
+  const groups = new Groups(now, by);
+  const weeks = new Weeks();
+  const openAges: number[] = [];
+  for await (const envelope of envelopes) {
+    if (!wasSent(envelope) || !isSelected(envelope)) continue;
+    const turns = turnsOf(envelope);
+    const outcome = total.addEnvelope(envelope, turns);
+    groups.add(envelope, turns);
+    weeks.add(envelope);
+    if (outcome === 'open') openAges.push(now - timeOf(envelope.sentAt));
+  }
+  const iso = (ms: number) => new Date(ms).toISOString();
+  return {
+    report: {
+      since: since === null ? null : iso(since),
+      until: iso(until),
+      ...total.figures(),
+      groups: groups.figures(),
+    },
+    details: {
+      weeks: weeks.list(),
+      timesToComplete: total.timesToComplete(),
+      openAges: Float64Array.from(openAges.filter((age) => age >= 0)).sort(),
+    },
+  };
+}
+
+/** Drafts, and drafts that were canceled, were never sent. */
+function wasSent(envelope: Envelope): boolean {
+  return envelope.status !== 'DRAFT' && !isVoid(envelope);
+}
+
+class Groups {
+  readonly #now: number;
+  readonly #by: GroupBy | undefined;
+  readonly #groups = new Map<string | null, { tally: Tally; name: string | null; namedAt: number }>();
+
+  constructor(now: number, by: GroupBy | undefined) {
+    this.#now = now;
+    this.#by = by;
+  }
+
+  add(envelope: Envelope, turns: ReturnType<typeof turnsOf>): void {
+    if (this.#by === undefined) return;
+    if (this.#by.kind !== 'role') {
+      this.#of(groupOf(envelope, this.#by), envelope).addEnvelope(envelope, turns);
+      return;
+    }
+    for (const turn of turns) {
+      const key = turn.signer.role || null;
+      this.#of({ key, name: key }, envelope).addTurn(turn, envelope);
+    }
+  }
+
+  figures(): GroupFigures[] {
+    const isByTime = this.#by?.kind === 'month' || this.#by?.kind === 'week';
+    const byKey = (a: GroupFigures, b: GroupFigures) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1);
+    return [...this.#groups]
+      .map(([key, { tally, name }]) => ({ key, name, ...tally.figures() }))
+      .sort((a, b) => {
+        if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null);
+        return (isByTime ? 0 : b.sent - a.sent) || byKey(a, b);
+      });
+  }
+
+  /** A template may have been renamed: its latest name counts. */
+  #of({ key, name }: GroupKey, { createdAt }: Envelope): Tally {
+    const created = timeOf(createdAt) || 0;
+    const group = this.#groups.get(key) ?? { tally: new Tally(this.#now), name, namedAt: created };
+    if (created >= group.namedAt && name !== null) Object.assign(group, { name, namedAt: created });
+    this.#groups.set(key, group);
+    return group.tally;
+  }
+}
+
+const WEEK_MS = 7 * 86_400_000;
+
+class Weeks {
+  readonly #weeks = new Map<string, WeekFigures>();
+  #first = Number.POSITIVE_INFINITY;
+  #last = Number.NEGATIVE_INFINITY;
+
+  add({ status, sentAt, completedAt }: TurnFacts & Pick<Envelope, 'completedAt'>): void {
+    this.#count(timeOf(sentAt), 'sent');
+    if (status === 'COMPLETED') this.#count(timeOf(completedAt), 'completed');
+  }
+
+  list(): WeekFigures[] {
+    const weeks: WeekFigures[] = [];
+    for (let at = this.#first; at < this.#last + WEEK_MS; at += WEEK_MS) {
+      const week = weekOf(Math.min(at, this.#last));
+      if (weeks.at(-1)?.week !== week) weeks.push(this.#weeks.get(week) ?? { week, sent: 0, completed: 0 });
+    }
+    return weeks;
+  }
+
+  #count(at: number, what: 'sent' | 'completed'): void {
+    if (Number.isNaN(at)) return;
+    const week = weekOf(at);
+    const figures = this.#weeks.get(week) ?? { week, sent: 0, completed: 0 };
+    figures[what]++;
+    this.#weeks.set(week, figures);
+    this.#first = Math.min(this.#first, at);
+    this.#last = Math.max(this.#last, at);
+  }
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import type { Envelope, Signer } from '../../src/api/schemas.ts';
+import type { GroupBy } from '../../src/statistics/groups.ts';
+import { measure } from '../../src/statistics/report.ts';
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 1, 10);
+
+/*
+ * Envelope, template, status, when it was sent, its order (sequential or parallel), and what each signer did: signed (+) or
+ * declined (-) so many hours after the envelope was sent, or nothing (0). The expected figures were computed from this table
+ * by a program in another language, with its own percentiles and calendar.
+ */
+const TABLE = `
+e1 A COMPLETED 2026-01-05T09:00 S Buyer:+5 Seller:+29
+e2 A COMPLETED 2026-01-11T23:30 S Buyer:+10 Seller:+12
+e3 B COMPLETED 2026-01-12T00:10 P Buyer:+100 Seller:+40
+e4 A DECLINED 2026-01-20T12:00 S Buyer:+7 Seller:-55:Too_expensive
+e5 B DECLINED 2026-01-31T22:00 P Buyer:-3: Seller:0
+e6 A EXPIRED 2026-01-15T08:00 S Buyer:+20 Seller:0
+e7 A CANCELLED 2026-02-01T00:30 P Buyer:0 Seller:0
+e8 B IN_PROGRESS 2026-02-02T10:00 S Buyer:+4 Seller:0
+e9 A SENT 2026-02-03T10:00 S Buyer:0 Seller:0
+e10 A DECLINED 2026-02-04T10:00 P Buyer:-9:Too_expensive Seller:+1
+`;
+
+function envelopeOf(line: string): Envelope {
+  const [id = '', templateId, status, sent = '', order, ...people] = line.split(' ');
+  const sentAt = `${sent}:00.000Z`;
+  const at = (hours: string) => new Date(Date.parse(sentAt) + Math.abs(Number(hours)) * HOUR).toISOString();
+  const signers = people.map((text, index): Signer => {
+    const [role = '', did = '', reason = ''] = text.split(':');
+    const signedAt = did.startsWith('+') ? at(did) : null;
+    const declinedAt = did.startsWith('-') ? at(did) : null;
+    return { role, order: index + 1, signedAt, declinedAt, declineReason: reason.replace('_', ' ') };
+  });
+  const completedAt =
+    status === 'COMPLETED' ? at(String(Math.max(...people.map((text) => Number(text.split(':')[1]))))) : null;
+  const signingOrder = order === 'S' ? 'SEQUENTIAL' : 'PARALLEL';
+  return {
+    id,
+    templateId,
+    templateName: `Old ${templateId}`,
+    status,
+    signingOrder,
+    sentAt,
+    createdAt: sentAt,
+    completedAt,
+    signers,
+  };
+}
+
+const envelopes: Envelope[] = [
+  ...TABLE.trim().split('\n').map(envelopeOf),
+  { id: 'draft', status: 'DRAFT', sentAt: null },
+  { id: 'canceled draft', status: 'CANCELLED', sentAt: null },
+];
+
+function reportBy(by?: GroupBy, all: Envelope[] = envelopes) {
+  return measure({ envelopes: all, isSelected: () => true }, { since: null, until: NOW, now: NOW, by });
+}
+async function groupsBy(by: GroupBy, all?: Envelope[]) {
+  return (await reportBy(by, all)).report.groups;
+}
+
+describe('a report', () => {
+  it('has the figures of the independent calculation', async () => {
+    const { report, details } = await reportBy();
+    expect(report).toEqual({
+      since: null,
+      until: '2026-02-10T00:00:00.000Z',
+      ...{ sent: 10, completed: 3, declined: 3, expired: 1, cancelled: 1, open: 2 },
+      completionRate: 0.375,
+      toComplete: { samples: 3, medianMs: 29 * HOUR, p85Ms: 283_320_000, p95Ms: 334_440_000 },
+      turn: { samples: 13, medianMs: 9 * HOUR, p85Ms: 149_760_000, p95Ms: 247_680_000 },
+      declineReasons: [
+        { reason: 'Too expensive', count: 2 },
+        { reason: null, count: 1 },
+      ],
+      sentThisMonth: 4,
+      groups: [],
+    });
+    expect(details.weeks.map(({ week, sent }) => [week, sent])).toEqual([
+      ['2026-W02', 2],
+      ['2026-W03', 2],
+      ['2026-W04', 1],
+      ['2026-W05', 2],
+      ['2026-W06', 3],
+    ]);
+    expect([...details.openAges]).toEqual([(6 * 24 + 14) * HOUR, (7 * 24 + 14) * HOUR]);
+  });
+
+  it('counts turns by role', async () => {
+    const groups = await groupsBy({ kind: 'role' });
+    expect(groups).toMatchObject([
+      { key: 'Buyer', sent: 10, completed: 6, declined: 2, expired: 0, cancelled: 1, open: 1 },
+      { key: 'Seller', sent: 9, completed: 4, declined: 2, expired: 1, cancelled: 1, open: 1 },
+    ]);
+    expect(groups.map(({ turn }) => [turn.samples, turn.medianMs])).toEqual([
+      [8, 8 * HOUR],
+      [5, 24 * HOUR],
+    ]);
+  });
+
+  it.each([
+    ['month', ['2026-01', 6, '2026-02', 4]],
+    ['week', ['2026-W02', 2, '2026-W03', 2, '2026-W04', 1, '2026-W05', 2, '2026-W06', 3]],
+    ['template', ['A', 7, 'B', 3]],
+    ['run', [null, 10]],
+  ] as const)('groups by %s', async (kind, expected) => {
+    expect((await groupsBy({ kind })).flatMap(({ key, sent }) => [key, sent])).toEqual(expected);
+  });
+
+  it('groups by a metadata value, and those without one last', async () => {
+    const of = (metadata: Envelope['metadata']): Envelope => ({ id: 'x', status: 'SENT', metadata });
+    const all = [{ unit: 7 }, { unit: '7' }, { unit: '' }, {}, null, { unit: 'a.b' }].map(of);
+    const groups = await groupsBy({ kind: 'meta', metadataKey: 'unit' }, all);
+    expect(groups.map(({ key, sent }) => [key, sent])).toEqual([
+      ['7', 2],
+      ['a.b', 1],
+      [null, 3],
+    ]);
+  });
+
+  it('calls a template by its latest name', async () => {
+    const renamed: Envelope = {
+      id: 'new',
+      templateId: 'A',
+      templateName: 'New A',
+      status: 'SENT',
+      createdAt: '2026-02-09',
+    };
+    const groups = await groupsBy({ kind: 'template' }, [renamed, ...envelopes]);
+    expect(groups[0]?.name).toBe('New A');
+  });
+});
