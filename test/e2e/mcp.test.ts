@@ -47,6 +47,18 @@ describe('the tools', () => {
     expect((await reader.call('send', { id: open, dryRun: true })).isError).toBe(true);
   });
 
+  it('refuse metadata with a key that would be lost', async () => {
+    const metadata = parseJson('{"__proto__":"x","a":"b"}');
+    const called = await writer.call('create', {
+      template: 'tmpl_nda',
+      signers: ['a@b.co'],
+      metadata,
+      dryRun: true,
+    });
+    expect(called.isError).toBe(true);
+    expect(called.text).toContain('__proto__');
+  });
+
   it('cost at most 12 KB, and say all four things of themselves', async () => {
     const tools = await writer.tools();
     expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThanOrEqual(12_000);

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import { stat } from 'node:fs/promises';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
@@ -23,10 +22,20 @@ export async function readText(path: string, what: string): Promise<string> {
   }
 }
 
-/** The bytes of a file the user named, exactly. `-` is stdin. */
+/** A device or a pipe may never end. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The bytes of a file the user named, exactly. `-` is stdin. @throws UsageError for more than 64 MiB. */
 export async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
-    return await (path === '-' ? buffer(takeStdin(what)) : readFile(path));
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const piece of chunksOf(path === '-' ? takeStdin(what) : createReadStream(path))) {
+      bytes += piece.byteLength;
+      if (bytes > MAX_BYTES) throw new UsageError(`The ${what} ${path} is larger than 64 MiB.`);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {

@@ -75,7 +75,8 @@ class Work {
     const { envelope, by } = await act(id);
     this.#states.set(id, 'done');
     explain(envelope, by, this.#context.terminal);
-    await (json ? writeJson(envelope, terminal) : terminal.out(await show(envelope)));
+    const out = terminal.hidingSecrets();
+    await (json ? writeJson(envelope, out) : out.out(await show(envelope)));
     this.#states.set(id, 'reported');
   }
 

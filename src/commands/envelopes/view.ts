@@ -226,5 +226,6 @@ export function writeEnvelopeAction(
   envelope: Envelope,
   terminal: CommandTerminal,
 ): Promise<void> {
-  return terminal.json ? writeJson(envelope, terminal) : terminal.out(renderAction(done, envelope, terminal));
+  const out = terminal.hidingSecrets();
+  return terminal.json ? writeJson(envelope, out) : out.out(renderAction(done, envelope, terminal));
 }

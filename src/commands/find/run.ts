@@ -45,7 +45,7 @@ export async function findEnvelopes(
   }
   const { empty, ...view } = envelopeList(() => context.session.now(), selection);
   if (isTold(flags, context.terminal)) await tell(counted(), answer, selection, context);
-  else await writeList(counted(), view, flags, context.terminal);
+  else await writeList(counted(), view, flags, context.terminal.hidingSecrets());
   if (flags.cached) context.terminal.notice(ageOf(answer));
   // Also to a program: an empty list may mean that the words were wrong.
   if (count === 0 && !flags.quiet) context.terminal.notice(empty ?? '');

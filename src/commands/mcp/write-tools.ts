@@ -5,6 +5,7 @@ import { type NewSigner, parseSigner, signerText } from '../../envelopes/signer-
 import { shortDigest } from '../../kernel/digest.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { isRecord } from '../../kernel/json.ts';
 import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import { Confirmations, callOf } from './confirmations.ts';
 import { type Plan, planCancel, planCreate, planRemind, planReplace, planSend } from './plans.ts';
@@ -27,6 +28,16 @@ const expiresInDays = z.int().min(1).max(3650).optional();
 const mailboxes = z.array(z.string()).max(LIMITS.signers).optional();
 /** The plan was agreed on already, and what is printed is none of a tool's. */
 const UNASKED = { yes: true, quiet: false, 'dry-run': false };
+/** A record of zod leaves this key out without a word. */
+const metadata = z.preprocess(
+  (value, { addIssue }) => {
+    if (isRecord(value) && Object.hasOwn(value, '__proto__'))
+      addIssue({ code: 'custom', message: 'metadata must not have the key __proto__' });
+    return value;
+  },
+  z.record(z.string(), z.string()),
+);
+
 const confirming = {
   dryRun: z.boolean().optional().describe('true: only tell what would happen'),
   confirmation: z.string().optional().describe('what the dry run gave'),
@@ -51,7 +62,7 @@ export function writeTools(context: Context): Tool[] {
         send: z.boolean().optional(),
         subject: z.string().optional(),
         message: z.string().optional(),
-        metadata: z.record(z.string(), z.string()).optional(),
+        metadata: metadata.optional(),
         expiresInDays,
         signingOrder: z.enum(SIGNING_ORDERS).optional(),
         allowMissingRoles,

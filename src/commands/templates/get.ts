@@ -21,8 +21,9 @@ export default class TemplatesGet extends EsignCommand {
     const context = this.context(flags);
     const client = await context.session.client();
     const template = await findTemplate(client, args.id, context.interrupt.signal);
-    if (context.terminal.json) return writeJson(template, context.terminal);
+    const out = context.terminal.hidingSecrets();
+    if (context.terminal.json) return writeJson(template, out);
     const roles = await rolesOf(client, template, context.interrupt.signal);
-    await context.terminal.out(renderTemplate(template, roles, context.terminal));
+    await out.out(renderTemplate(template, roles, context.terminal));
   }
 }

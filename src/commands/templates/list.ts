@@ -39,7 +39,7 @@ export default class TemplatesList extends EsignCommand {
       limited.take(templates, flags, context, () => total),
       templateList(() => context.session.now(), flags.search),
       flags,
-      context.terminal,
+      context.terminal.hidingSecrets(),
     );
   }
 }

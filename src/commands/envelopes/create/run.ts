@@ -80,8 +80,9 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
     withOwnSecret(wanted, requestId, context, (envelope) => createEnvelope(client, envelope, options)),
   );
   for (const sentence of explainCreated(created)) context.terminal.notice(sentence);
-  if (context.terminal.json) return writeJson(withWarning(created), context.terminal);
-  await context.terminal.out(renderCreated(created.envelope, context.terminal, flags.quiet));
+  const out = context.terminal.hidingSecrets();
+  if (context.terminal.json) return writeJson(withWarning(created), out);
+  await out.out(renderCreated(created.envelope, context.terminal, flags.quiet));
 }
 
 async function checkSigners(

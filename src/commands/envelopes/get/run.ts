@@ -58,6 +58,6 @@ async function writeRows(rows: readonly Envelope[], flags: GetFlags, context: Co
     rows,
     envelopeList(() => context.session.now()),
     flags,
-    context.terminal,
+    context.terminal.hidingSecrets(),
   );
 }

@@ -32,7 +32,7 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
     templateId === undefined || context.terminal.json ? shown : orNotice(shown, templateId, context),
     envelopeList(() => context.session.now(), selection),
     flags,
-    context.terminal,
+    context.terminal.hidingSecrets(),
   );
   if (found.hasMore()) limited.notice(flags, context, found.total());
 }

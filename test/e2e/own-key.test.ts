@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Home } from '../support/cli.ts';
+import { json } from '../support/server.ts';
+import { answerPage, type FakeService, fakeService, KEY } from './fake-service.ts';
+
+/* A service that repeats the key of the request in its resources. */
+const home = new Home();
+let service: FakeService;
+const at = '2026-01-05T10:00:00.000Z';
+const signer = {
+  id: 'signer_1',
+  name: KEY,
+  email: 'a@example.com',
+  order: 1,
+  status: 'PENDING',
+  signedAt: null,
+};
+const envelope = {
+  ...{ id: 'env_1', status: 'SENT', subject: `About ${KEY}`, templateId: 'tmpl_1', signers: [signer] },
+  ...{ metadata: { key: KEY, [KEY]: 'x' }, createdAt: at, updatedAt: at, sentAt: at },
+};
+const template = { id: 'tmpl_1', name: KEY, isActive: true, createdAt: at, updatedAt: at };
+
+beforeAll(async () => {
+  service = await fakeService((request, response) => {
+    const item = request.path.includes('templates') ? template : envelope;
+    if (/env_1|tmpl_1/.test(request.path)) json(response, 200, { data: item });
+    else answerPage(request, response, 1, () => item);
+  });
+});
+afterAll(async () => {
+  await service.server.close();
+  await home.close();
+});
+
+it.each([
+  'envelopes get env_1',
+  'envelopes get env_1 env_1',
+  'envelopes list',
+  'templates list',
+  'templates get tmpl_1',
+  'find about',
+])('%s does not show its own key', async (words) => {
+  for (const more of [[], ['--json']]) {
+    const { stdout, stderr } = await home.run([...words.split(' '), ...more], { env: service.env });
+    expect(`${stdout}${stderr}`).not.toContain(KEY);
+    if (more.length > 0) expect(stdout).toContain('[redacted]');
+  }
+});
