@@ -4,6 +4,7 @@ const { join } = require('node:path');
 // A file imports only from layers below its own. Type-only imports count, too.
 const capabilities = [
   'bulk',
+  'compatibility',
   'completion',
   'demo',
   'doctor',
@@ -25,7 +26,7 @@ const capabilities = [
 const arrows = {
   bulk: ['envelopes', 'tables', 'templates'],
   completion: ['envelope-index'],
-  doctor: ['profiles'],
+  doctor: ['compatibility', 'profiles'],
   'envelope-index': ['envelopes'],
   evidence: ['documents', 'envelopes', 'webhooks'],
   statistics: ['envelope-index', 'envelopes', 'webhooks'],

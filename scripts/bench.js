@@ -16,6 +16,7 @@ const PARTS = {
   seals: { entry: 'benchSeals', quick: { papers: 100, rounds: 1 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
   watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2, many: 1_000 } },
+  compat: { entry: 'benchCompat', quick: { rounds: 200 } },
   find: { entry: 'benchFind', quick: { envelopes: 500, many: 1_000 } },
   programs: { entry: 'benchPrograms', quick: { rounds: 3 } },
   sandbox: { entry: 'benchSandbox', quick: { envelopes: 1_000, seconds: 2, many: 5_000 } },

@@ -66,6 +66,8 @@ export interface HttpOptions {
   readsOnly?: boolean | undefined;
   /** Holds requests back that the service's rate window would refuse. */
   window?: RateWindow | undefined;
+  /** Called with each reply and its parsed JSON, whatever it means; undefined where it has none. */
+  onReply?: ((request: HttpRequest, reply: RawReply, body: unknown) => void) | undefined;
 }
 
 export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
@@ -108,7 +110,9 @@ export function createHttp(options: HttpOptions): SendRequest {
       entry.replyBody = raw.text;
       entry.rate = readRateLimit(raw.headers, options.clock.now());
       wanted.onReply?.(raw);
-      return interpret(raw, entry.rate, url);
+      const body = bodyOf(raw, url);
+      options.onReply?.(wanted, raw, body);
+      return interpret(raw, body, entry.rate, url);
     } catch (error) {
       entry.error = error instanceof Error ? error.message : String(error);
       throw error;
@@ -195,11 +199,15 @@ async function readText(body: AsyncIterable<Uint8Array>, status: number): Promis
   }
 }
 
-function interpret(raw: RawReply, rate: RateLimit, url: string): HttpReply {
+/** The parsed JSON of a reply; undefined where it is empty or something else. @throws BadResponseError for a redirect. */
+function bodyOf(raw: RawReply, url: string): unknown {
+  if (raw.status >= 300 && raw.status < 400) throw redirected(raw, url);
+  return raw.text.trim() === '' ? undefined : tryParse(raw.text);
+}
+
+function interpret(raw: RawReply, body: unknown, rate: RateLimit, url: string): HttpReply {
   const { status } = raw;
-  if (status >= 300 && status < 400) throw redirected(raw, url);
   if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
-  const body = tryParse(raw.text);
   if (isDeeperThan(MAX_DEPTH, body))
     throw new BadResponseError(
       `${new URL(url).origin} answered ${status} with JSON nested deeper than ${MAX_DEPTH} levels.`,

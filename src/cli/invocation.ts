@@ -24,7 +24,7 @@ export function createInvocation(words: readonly string[]): Invocation {
     redactor: createRedactor(secretsOf(process.env)),
     interrupt,
     output: new StandardOutput(interrupt),
-    seen: { recents: createRecents(), scope: undefined, feed: undefined },
+    seen: { recents: createRecents(), scope: undefined, feed: undefined, shapes: undefined },
   };
 }
 

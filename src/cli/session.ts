@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Client } from '../api/client.ts';
+import type { Client, ClientOptions } from '../api/client.ts';
 import { ServiceClock } from '../api/service-clock.ts';
-import type { FindMeant } from '../api/subject.ts';
+import { recordPath } from '../compatibility/record-path.ts';
 import { noting } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
 import type { EnvelopeIndex } from '../envelope-index/envelope-index.ts';
@@ -16,7 +16,8 @@ import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { profileNamed, readProfiles } from '../profiles/store.ts';
 import type { SandboxControl } from '../sandbox-control/control.ts';
-import { indexScopeOf, meantIn, scopeOf } from './boot/seen.ts';
+import { indexScopeOf, meantIn, recordScopeOf, scopeOf } from './boot/seen.ts';
+import { ShapeNotes } from './boot/shape-notes.ts';
 import { type Traced, traceText } from './boot/trace.ts';
 import type { Invocation } from './invocation.ts';
 import type { CommandTerminal } from './terminal.ts';
@@ -121,11 +122,26 @@ export class Session {
       ...pacing,
       windowFolder: join(stateDir(), 'rate'),
       findMeant: meantIn(() => this.client(), seen),
+      onReply: await this.#onReply(),
     });
     const scope = indexScopeOf(settings);
     if (scope === undefined) return observed(client, [noting(seen.recents)]);
     seen.feed ??= new Feed(stateDir(), scope);
     return observed(client, [seen.feed, noting(seen.recents)]);
+  }
+
+  async #onReply(): Promise<ClientOptions['onReply']> {
+    const notes = await this.shapeNotes();
+    return notes && ((...reply) => notes.seeReply(...reply));
+  }
+
+  /** Returns what takes note of the service's shapes; undefined without a base URL, or where it is turned off. */
+  async shapeNotes(): Promise<ShapeNotes | undefined> {
+    const scope = recordScopeOf(await this.settings());
+    if (scope === undefined || process.env.ESIGN_NO_COMPAT) return undefined;
+    const { seen } = this.#invocation;
+    seen.shapes ??= new ShapeNotes(recordPath(stateDir(), scope));
+    return seen.shapes;
   }
 
   /** Returns the local index of envelopes; undefined where it is turned off. */
@@ -176,7 +192,7 @@ export class Session {
     baseUrl: string,
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
-    options: Pacing & { windowFolder?: string; findMeant?: FindMeant } = {},
+    options: Pacing & Pick<ClientOptions, 'windowFolder' | 'findMeant' | 'onReply'> = {},
   ): Promise<Client> {
     const key = await presentKey(apiKey, this.#invocation.interrupt.signal);
     this.#invocation.redactor.add(key);

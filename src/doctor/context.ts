@@ -21,6 +21,8 @@ export interface DoctorContext {
   settings(): Promise<Settings>;
   client(): Promise<Client>;
   checkBucket: CheckBucket;
+  /** How many contradictions with the API document were recorded for the service in use. */
+  contradictions(): Promise<number>;
   now(): number;
   signal: AbortSignal;
 }

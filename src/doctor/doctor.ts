@@ -1,3 +1,4 @@
+import { counted } from '../kernel/duration.ts';
 import type { Settings } from '../profiles/resolve.ts';
 import { type Finding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
@@ -45,6 +46,15 @@ async function* examineService(context: DoctorContext, settings: Settings): Asyn
   yield* [baseUrl, proxy, key];
   const why = 'it cannot be asked without address and key';
   yield* passable && key.error === undefined ? await checkService(context, settings) : skipService(why);
+  yield* await checkCompatibility(context);
+}
+
+/** What commands noted about the service's responses, this one included: a line only where they contradict the document. */
+async function checkCompatibility(context: DoctorContext): Promise<Finding[]> {
+  const count = await context.contradictions();
+  if (count === 0) return [];
+  const message = `${counted(count, 'contradiction')} with the API document`;
+  return [warning('compatibility', message, 'Show what differs: `esign compat`.')];
 }
 
 async function checkStorage(context: DoctorContext, { storage }: Settings): Promise<Finding> {

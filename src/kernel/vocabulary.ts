@@ -117,6 +117,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'bulk:show': 'local',
   'bulk:status': 'reads',
   'bulk:template': 'reads',
+  compat: 'local',
   demo: 'local',
   doctor: 'reads',
   'documents:download': 'reads',

@@ -15,6 +15,7 @@ function context(given: Partial<DoctorContext>): DoctorContext {
     settings: unused,
     client: unused,
     checkBucket: unused,
+    contradictions: unused,
     now: () => 0,
     signal: new AbortController().signal,
     ...given,

@@ -193,6 +193,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('profiles:remove', 'dryRun', ['other', '--dry-run']);
     await run('profiles:remove', 'profile', ['other', '--yes']);
     await run('doctor', 'report', []);
+    await run('compat', 'report', []);
     await run('api', 'reply', ['/esign/templates']);
     await run('api', 'dryRun', ['POST', '/esign/envelopes', '--dry-run']);
     await run('autocomplete', 'script', ['bash']);

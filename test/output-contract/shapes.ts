@@ -363,6 +363,13 @@ const report = z.extend(figures, {
   until: text,
   groups: z.array(z.extend(figures, { key: maybe, name: maybe })),
 });
+const compatFinding = { what: text, where: text, since: text, times: count };
+const compat = z.object({
+  documented: z.array(z.object(compatFinding)),
+  openPoints: z.array(z.object({ ...compatFinding, seen: z.array(text) })),
+  contradictions: z.array(z.object(compatFinding)),
+  neverSeen: z.array(z.object({ what: text, where: text })),
+});
 const doctor = z.object({
   ok: z.boolean(),
   checks: z.array(
@@ -505,6 +512,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'bulk:status': { signers: value(z.array(statusLine)), fields },
   'bulk:template': { path: value(z.object({ path: text })) },
   demo: { end: value(demo) },
+  compat: { report: value(compat) },
   doctor: { report: value(doctor) },
   'documents:download': { files: lines(file) },
   'documents:head': {

@@ -1,11 +1,13 @@
 import type { Client } from '../../api/client.ts';
 import type { FindMeant } from '../../api/subject.ts';
+import type { RecordScope } from '../../compatibility/record-path.ts';
 import type { Scope } from '../../completion/cache.ts';
 import type { Recents } from '../../completion/recent.ts';
 import type { Feed } from '../../envelope-index/feed.ts';
 import type { IndexScope } from '../../envelope-index/index-writer.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Settings } from '../../profiles/resolve.ts';
+import type { ShapeNotes } from './shape-notes.ts';
 
 /** Whose ids these are; undefined where there is no service to have any. */
 export function scopeOf({ baseUrl, profileName, apiKey }: Settings): Scope | undefined {
@@ -19,12 +21,19 @@ export interface Seen {
   scope: Scope | undefined;
   /** Takes what is read of envelopes into the index; undefined where none is kept. */
   feed: Feed | undefined;
+  /** Takes note of the shapes of replies; undefined where that is turned off. */
+  shapes: ShapeNotes | undefined;
 }
 
 /** Whose index of envelopes a run keeps; undefined where none is wanted. */
 export function indexScopeOf(settings: Settings, env = process.env): IndexScope | undefined {
   if (settings.profile?.index === false || env.ESIGN_NO_INDEX) return undefined;
   return scopeOf(settings);
+}
+
+/** Whose replies are compared with the API document; undefined without a base URL. */
+export function recordScopeOf({ baseUrl, profileName }: Settings): RecordScope | undefined {
+  return baseUrl && { profile: profileName?.value, baseUrl: baseUrl.value };
 }
 
 /** What is asked when an id does not exist; what it needs is loaded only then. */
@@ -45,8 +54,9 @@ export function meantIn(client: () => Promise<Client>, { scope }: Seen): FindMea
 }
 
 /** Stores what the run has seen. Failing to write a cache or an index is not reported. */
-export async function keepSeen({ recents, scope, feed }: Seen): Promise<void> {
+export async function keepSeen({ recents, scope, feed, shapes }: Seen): Promise<void> {
   await feed?.settle().catch(() => undefined);
+  await shapes?.write().catch(() => undefined);
   // Where no index is kept, no subjects for completion are either.
   if (feed === undefined) recents.envelopes.clear();
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;

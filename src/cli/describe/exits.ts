@@ -8,7 +8,7 @@ const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EX
 
 /** They work on this machine's files alone. */
 const OFFLINE = new Set([
-  ...['autocomplete', 'schema'],
+  ...['autocomplete', 'compat', 'schema'],
   ...['bulk:export', 'bulk:list', 'bulk:show'],
   ...['documents:verify', 'events:list', 'events:secret', 'events:show', 'events:verify'],
   ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use', 'sandbox:exec'],
@@ -23,7 +23,7 @@ const OWN: Readonly<Record<number, readonly string[]>> = {
   [EXIT.partial]: [
     ...['envelopes:get', 'envelopes:send', 'envelopes:cancel', 'envelopes:remind', 'envelopes:download'],
     ...['envelopes:watch', 'documents:download', 'documents:head', 'documents:link'],
-    ...['bulk:create', 'bulk:resume', 'events:drill', 'events:gaps', 'events:replay', 'listen'],
+    ...['bulk:create', 'bulk:resume', 'compat', 'events:drill', 'events:gaps', 'events:replay', 'listen'],
   ],
   [EXIT.endedOtherwise]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],

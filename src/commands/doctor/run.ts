@@ -1,5 +1,8 @@
 import type { Context } from '../../cli/context.ts';
 import { exitCodeOf } from '../../cli/exit-codes.ts';
+import type { Session } from '../../cli/session.ts';
+import { readRecord } from '../../compatibility/record.ts';
+import { reportOf } from '../../compatibility/report.ts';
 import type { Check, Finding } from '../../doctor/check.ts';
 import type { DoctorContext } from '../../doctor/context.ts';
 import { examine } from '../../doctor/doctor.ts';
@@ -57,6 +60,14 @@ class Page {
   }
 }
 
+async function countContradictions(session: Session): Promise<number> {
+  const notes = await session.shapeNotes();
+  if (notes === undefined) return 0;
+  await notes.write();
+  const record = await readRecord(notes.path);
+  return record === 'newer' ? 0 : reportOf(record).contradictions.length;
+}
+
 function doctorContextOf(context: Context): DoctorContext {
   const folder = configDir();
   return {
@@ -69,6 +80,7 @@ function doctorContextOf(context: Context): DoctorContext {
     settings: () => context.session.settings(),
     client: () => context.session.client(),
     checkBucket: (...args) => context.terminal.waiting('Waiting for the bucket', () => probeBucket(...args)),
+    contradictions: () => countContradictions(context.session),
     now: () => context.session.clock.now(),
     signal: context.interrupt.signal,
   };

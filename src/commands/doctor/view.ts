@@ -22,6 +22,7 @@ const LABELS: Readonly<Record<string, string>> = {
   scopes: 'Scopes',
   clock: 'Clock',
   'rate-limit': 'Rate limit',
+  compatibility: 'Compatibility',
   bucket: 'Bucket',
 };
 const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length)) + 2;

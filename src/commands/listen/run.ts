@@ -58,6 +58,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   const warn = (message: string) => view.take({ type: 'warning', message });
   const actions = new DeliveryActions(flags, context, warn);
   const index = await ListenIndex.of(context);
+  const shapes = await context.session.shapeNotes().catch(() => undefined);
   const { envelope } = flags;
   const awaited = envelope === undefined ? undefined : new AwaitedEnvelope(envelope, flags, context, warn);
   let end: Promise<void> | undefined;
@@ -73,6 +74,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
       if (event.type === 'delivery' && event.delivery.reason === null) {
         awaited?.heard(event.delivery.facts);
         index.take(event.delivery);
+        shapes?.seeWebhook(event.delivery);
         actions.take(event.delivery);
       }
     }

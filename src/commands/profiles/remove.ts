@@ -3,6 +3,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
+import { removeRecordsOf } from '../../compatibility/record.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { removeProfile } from '../../profiles/edit.ts';
@@ -35,6 +36,7 @@ export default class ProfilesRemove extends EsignCommand {
     );
     const store = await updateProfiles(configDir(), (profiles) => removeProfile(profiles, args.name));
     await removeIndexesOf(stateDir(), args.name);
+    await removeRecordsOf(stateDir(), args.name);
     if (!(await forgetKey(profile, undefined)))
       context.terminal.notice('The key is still in the keychain, which did not answer.');
     const next = store.current === undefined ? ' Choose another with `esign profiles use NAME`.' : '';

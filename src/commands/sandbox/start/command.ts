@@ -53,6 +53,11 @@ export default class SandboxStart extends EsignCommand {
       multipleNonGreedy: true,
       helpValue: 'NAME=VALUE',
     }),
+    choices: Flags.string({
+      helpGroup: 'SERVICE',
+      description: 'JSON file with choices; --choice takes precedence; see `esign compat --choices`',
+      helpValue: 'FILE',
+    }),
     faults: Flags.string({
       aliases: ['fault'],
       helpGroup: 'SERVICE',

@@ -5,6 +5,7 @@ import { readJsonObject } from '../../../cli/input/files.ts';
 import { readPairs } from '../../../cli/input/pairs.ts';
 import { untilAborted } from '../../../cli/interrupt.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { UsageError } from '../../../kernel/errors.ts';
 import { configDir, stateDir } from '../../../kernel/files/paths.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../kernel/files/temporary-folder.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
@@ -26,6 +27,7 @@ interface SandboxFlags {
   'rate-limit'?: { requests: number; seconds: number } | undefined;
   quota?: number | undefined;
   choice?: string[] | undefined;
+  choices?: string | undefined;
   faults?: string | undefined;
   seed?: string | undefined;
   like?: string | undefined;
@@ -37,7 +39,7 @@ const PROFILE = 'sandbox';
 /** Runs a sandbox until a signal comes. */
 export async function runSandbox(flags: SandboxFlags, context: Context): Promise<void> {
   const { startSandbox } = await import('../../../sandbox/index.ts');
-  const choices = readPairs(flags.choice, 'choice');
+  const choices = { ...(await choicesIn(flags.choices)), ...readPairs(flags.choice, 'choice') };
   const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
   const { like } = flags;
   const seed = await initialSeed(flags, context);
@@ -79,6 +81,20 @@ async function initialSeed({ like, seed }: SandboxFlags, context: Context): Prom
   if (like === undefined) return seed === undefined ? undefined : readSeedFile(seed, context.terminal);
   const { readSeed } = await import('../../../sandbox/index.ts');
   return readSeed({ templates: await standInsOf(like, context) });
+}
+
+/** The choices of a file: an object from name to value. */
+async function choicesIn(file: string | undefined): Promise<Record<string, string>> {
+  if (file === undefined) return {};
+  const entries = Object.entries(await readJsonObject(file, 'choices'));
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      if (typeof value === 'string') return [name, value];
+      throw new UsageError(`The value of ${name} in ${file} is not a string.`, {
+        hint: 'Write it like {"list-items":"summary"}. `esign compat --choices FILE` writes such a file.',
+      });
+    }),
+  );
 }
 
 function dataFolder({ data, port }: SandboxFlags, temporary: TemporaryFolder | undefined): string {

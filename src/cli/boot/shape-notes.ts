@@ -1,0 +1,65 @@
+import type { HttpRequest, RawReply } from '../../api/http.ts';
+import type { Recorder, SeenWebhook } from '../../compatibility/recorder.ts';
+
+/** Replies that may wait until the recorder is loaded. */
+const MAX_WAITING = 10;
+/** Webhooks come to a process that runs for long; they are written together after this, in ms. */
+const GATHERED_MS = 1_000;
+
+/** Compares replies with the API document, in passing. The recorder is loaded after the first reply was used: no command waits for it. */
+export class ShapeNotes {
+  /** The file that the notes go to. */
+  readonly path: string;
+  #recorder: Recorder | undefined;
+  #loading: Promise<void> | undefined;
+  #waiting: ((recorder: Recorder) => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  seeReply(request: HttpRequest, reply: RawReply, body: unknown): void {
+    this.#note((recorder) => recorder.seeReply(request, reply, body));
+  }
+
+  seeWebhook(webhook: SeenWebhook): void {
+    this.#note((recorder) => recorder.seeWebhook(webhook));
+    this.#timer ??= setTimeout(() => void this.write(), GATHERED_MS).unref();
+  }
+
+  /** Writes what was noted. */
+  async write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#loading;
+    await this.#recorder?.write();
+  }
+
+  #note(note: (recorder: Recorder) => void): void {
+    if (this.#recorder !== undefined) {
+      attempt(note, this.#recorder);
+      return;
+    }
+    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(note);
+    this.#loading ??= this.#load();
+  }
+
+  async #load(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    const { Recorder } = await import('../../compatibility/recorder.ts');
+    const recorder = new Recorder(this.path);
+    for (const note of this.#waiting) attempt(note, recorder);
+    this.#waiting = [];
+    this.#recorder = recorder;
+  }
+}
+
+/** No command fails because of what is noted. */
+function attempt(note: (recorder: Recorder) => void, recorder: Recorder): void {
+  try {
+    note(recorder);
+  } catch {
+    // The record will know less.
+  }
+}

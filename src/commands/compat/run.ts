@@ -1,0 +1,50 @@
+import { recordScopeOf } from '../../cli/boot/seen.ts';
+import type { Context } from '../../cli/context.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { writeNewFile } from '../../cli/new-file.ts';
+import type { Report } from '../../compatibility/findings.ts';
+import { choicesIn } from '../../compatibility/observed-points.ts';
+import { type Places, readRecord } from '../../compatibility/record.ts';
+import { recordPath } from '../../compatibility/record-path.ts';
+import { reportOf } from '../../compatibility/report.ts';
+import { NoProfileError } from '../../kernel/errors.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import { jsonText, writeJson } from '../../output/json.ts';
+import { reportPage } from './page.ts';
+import { renderReport } from './view.ts';
+
+interface CompatFlags {
+  share?: string | undefined;
+  choices?: string | undefined;
+}
+
+/** Shows what the replies of the service in use had in common with its API document. */
+export async function runCompat(flags: CompatFlags, context: Context): Promise<void> {
+  const { session, terminal } = context;
+  const scope = recordScopeOf(await session.settings());
+  if (scope === undefined)
+    throw new NoProfileError('There is no base URL.', {
+      hint: 'Add a profile: `esign profiles add NAME --base-url URL`.',
+    });
+  const path = recordPath(stateDir(), scope);
+  const record = await readRecord(path);
+  if (record === 'newer') terminal.notice(`A newer version of esign wrote the record ${path}.`);
+  const places: Places = record === 'newer' ? new Map() : record;
+  const report = reportOf(places);
+  if (flags.share !== undefined) await writeFor(flags.share, shareText(flags.share, report), context);
+  if (flags.choices !== undefined)
+    await writeFor(flags.choices, `${jsonText(choicesIn(places), 2)}\n`, context);
+  const isWritten = flags.share !== undefined || flags.choices !== undefined;
+  if (terminal.json) await writeJson(report, terminal);
+  else if (!isWritten) await terminal.out(renderReport(report, path, terminal));
+  if (report.contradictions.length > 0 && !isWritten) process.exitCode = EXIT.partial;
+}
+
+function shareText(file: string, report: Report): string {
+  return /\.(md|markdown)$/i.test(file) ? reportPage(report) : `${jsonText(report, 2)}\n`;
+}
+
+async function writeFor(path: string, text: string, context: Context): Promise<void> {
+  await writeNewFile(path, text, true, context.terminal);
+  if (path !== '-') context.terminal.notice(`Wrote ${path}.`);
+}

@@ -1,0 +1,39 @@
+import type { SeenForm } from './record.ts';
+import { requestsOf } from './words.ts';
+
+/** Something in the service's replies. */
+export interface Finding {
+  what: string;
+  /** The section of the API document, and the requests. */
+  where: string;
+  /** When it was seen first. */
+  since: string;
+  /** In how many replies. */
+  times: number;
+}
+
+export interface OpenPointFinding extends Finding {
+  /** How the service reads it. */
+  seen: string[];
+}
+
+export interface Report {
+  documented: Finding[];
+  openPoints: OpenPointFinding[];
+  contradictions: Finding[];
+  neverSeen: { what: string; where: string }[];
+}
+
+/** One finding for one or more forms of a place. */
+export function findingOf(what: string, section: string, forms: readonly SeenForm[]): Finding {
+  const operations = [...new Set(forms.flatMap((form) => form.in))];
+  return {
+    what,
+    where: [section, requestsOf(operations)].filter((part) => part !== '').join(': '),
+    since: forms.map(({ since }) => since).sort()[0] ?? '',
+    times: forms.reduce((sum, { times }) => sum + times, 0),
+  };
+}
+
+/** Properties of templates by which the roles are shown. */
+export const ROLES = ['Template.roles', 'TemplateField.role'];

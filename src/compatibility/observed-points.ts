@@ -1,0 +1,135 @@
+import { DOCUMENT } from './document.ts';
+import { findingOf, type Report, ROLES } from './findings.ts';
+import { OPEN_POINTS, type OpenPoint } from './open-points.ts';
+import type { Places, SeenForm } from './record.ts';
+
+/** The readings of one open point that were seen, the most frequent first. */
+interface Observed {
+  readings: { value: string; text?: string; forms: SeenForm[] }[];
+}
+
+/** The sandbox's words for signers. */
+const KNOWN_STATUSES = ['PENDING', 'SENT', 'VIEWED', 'SIGNED', 'DECLINED'];
+const OTHER_STATUSES = ['AWAITING_TURN', 'DELIVERED'];
+/** What a summary of an envelope lacks. */
+const SUMMARY_LACKS = ['signers', 'message', 'metadata', 'webhookUrl'];
+
+/** Adds the open points of the sandbox to a report. Those that no reply can show are listed with the reason. */
+export function openPointsIn(places: Places, report: Report): void {
+  for (const [name, point] of Object.entries(OPEN_POINTS)) {
+    const { readings } = observed(name, places);
+    const what = `${name}: ${point.decides}`;
+    if (readings.length === 0) {
+      const why = point.reason === undefined ? what : `${what} (can't be observed: ${point.reason})`;
+      report.neverSeen.push({ what: why, where: point.section });
+      continue;
+    }
+    const contradicts = readings.filter(
+      ({ value, forms }) => contradiction(name, value, forms) !== undefined,
+    );
+    for (const { value, forms } of contradicts)
+      report.contradictions.push(findingOf(contradiction(name, value, forms) ?? '', point.section, forms));
+    const open = readings.filter((one) => !contradicts.includes(one) && !isDocumented(name, one.value));
+    if (open.length === 0) continue;
+    const forms = open.flatMap((one) => one.forms);
+    report.openPoints.push({
+      ...findingOf(what, point.section, forms),
+      seen: open.map(({ value, text }) => text ?? value),
+    });
+  }
+  addOpenWords(places, report);
+}
+
+/** The observed readings that the sandbox can take, by name: what `sandbox start --choices` reads. */
+export function choicesIn(places: Places): Record<string, string> {
+  const chosen = Object.entries(OPEN_POINTS).flatMap(([name, point]) => {
+    const value = chosenOf(point, observed(name, places));
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(chosen);
+}
+
+function chosenOf({ values }: OpenPoint, { readings }: Observed): string | undefined {
+  return readings.find(({ value }) => values.includes(value))?.value;
+}
+
+function observed(name: string, places: Places): Observed {
+  if (name === 'list-items') return listItems(places);
+  if (name === 'template-roles') return templateRoles(places);
+  if (name === 'signer-statuses') return signerStatuses(places);
+  if (name === 'reset-header')
+    return ofForms(places.get('header X-RateLimit-Reset'), ['seconds', 'milliseconds']);
+  if (name === 'event-data') return eventData(places);
+  return ofForms(places.get(`? ${name}`));
+}
+
+function ofForms(forms: Map<string, SeenForm> | undefined, only?: readonly string[]): Observed {
+  const seen = [...(forms ?? [])].filter(([value]) => only?.includes(value) ?? true);
+  seen.sort(([, a], [, b]) => b.times - a.times);
+  return { readings: seen.map(([value, form]) => ({ value, forms: [form] })) };
+}
+
+/** What is an open point for one event or reading, and documented for another. */
+function contradiction(name: string, value: string, forms: readonly SeenForm[]): string | undefined {
+  if (name === 'signature' && value === 'prefixed')
+    return `${DOCUMENT.signature.header} begins with sha256=; documented: lowercase hex alone`;
+  if (name === 'payload' && value !== 'event' && forms.some((form) => form.in.includes('envelope.signed')))
+    return 'the payload of envelope.signed has another frame; documented: event, timestamp, data';
+  return undefined;
+}
+
+function isDocumented(name: string, value: string): boolean {
+  return name === 'signature' && value === 'bare';
+}
+
+function listItems(places: Places): Observed {
+  const item = places.get('EnvelopeListItem')?.get('object');
+  if (item === undefined) return { readings: [] };
+  const lacking = Object.keys(DOCUMENT.objects.EnvelopeListItem ?? {}).filter((property) =>
+    places.get(`EnvelopeListItem.${property}`)?.has('missing'),
+  );
+  if (lacking.length === 0) return { readings: [{ value: 'full', forms: [item] }] };
+  const value = SUMMARY_LACKS.every((property) => lacking.includes(property)) ? 'summary' : 'other';
+  return { readings: [{ value, text: `without ${lacking.join(', ')}`, forms: [item] }] };
+}
+
+function templateRoles(places: Places): Observed {
+  const roles = ROLES.flatMap((place) => [...(places.get(place)?.values() ?? [])]);
+  if (roles.length > 0) return { readings: [{ value: 'shown', forms: roles }] };
+  const seen = places.get('Template')?.get('object');
+  return { readings: seen === undefined ? [] : [{ value: 'hidden', forms: [seen] }] };
+}
+
+function signerStatuses(places: Places): Observed {
+  const seen = [...(places.get('Signer.status') ?? [])].filter(([form]) => form.startsWith('='));
+  if (seen.length === 0) return { readings: [] };
+  const words = seen.map(([form]) => form.slice(1)).sort();
+  const value = words.some((word) => OTHER_STATUSES.includes(word))
+    ? 'unknown'
+    : words.every((word) => KNOWN_STATUSES.includes(word))
+      ? 'known'
+      : 'other';
+  return { readings: [{ value, text: words.join(', '), forms: seen.map(([, form]) => form) }] };
+}
+
+function eventData(places: Places): Observed {
+  const readings = DOCUMENT.events.flatMap((event) => {
+    const seen = places.get(event)?.get('object');
+    if (seen === undefined) return [];
+    const keys = [...places.keys()].flatMap((place) =>
+      place.startsWith(`${event}.`) ? [place.slice(event.length + 1)] : [],
+    );
+    return [{ value: event, text: `${event}: ${keys.sort().join(', ')}`, forms: [seen] }];
+  });
+  return { readings };
+}
+
+/** Values of lists that are not complete in the document, apart from those of an open point. */
+function addOpenWords(places: Places, report: Report): void {
+  const place = 'TemplateField.type';
+  const seen = [...(places.get(place) ?? [])].filter(([form]) => form === 'string' || form.startsWith('='));
+  if (seen.length === 0) return;
+  const forms = seen.map(([, form]) => form);
+  const words = seen.map(([form]) => (form === 'string' ? 'another value' : form.slice(1)));
+  report.openPoints.push({ ...findingOf(place, 'Template field', forms), seen: words.sort() });
+}

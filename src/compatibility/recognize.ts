@@ -1,0 +1,58 @@
+import { isRecord } from '../kernel/json.ts';
+import type { Operation } from './api-document.ts';
+import { DOCUMENT } from './document.ts';
+
+export interface Route {
+  operation: Operation;
+  /** The ID in the path, where it names an envelope. */
+  envelopeId: string | undefined;
+}
+
+/** A path or method that the API document doesn't have. */
+export const OTHER_ROUTE = 'other';
+
+/** What comes from between here and the service: a proxy asks for a password, a gateway can't reach it. */
+const PROXY_STATUS = 407;
+const GATEWAY_STATUSES = [502, 503, 504];
+
+const ROUTES = DOCUMENT.operations.map((operation) => ({
+  operation,
+  pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`),
+}));
+
+export function findRoute(method: string, path: string): Route | typeof OTHER_ROUTE {
+  const query = path.indexOf('?');
+  const bare = query < 0 ? path : path.slice(0, query);
+  for (const { operation, pattern } of ROUTES) {
+    if (operation.method !== method) continue;
+    const found = pattern.exec(bare);
+    if (found !== null) return { operation, envelopeId: found[1] };
+  }
+  return OTHER_ROUTE;
+}
+
+export function errorCodeOf(body: unknown): string | undefined {
+  const error = isRecord(body) ? body.error : undefined;
+  return isRecord(error) && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/**
+ * Whether the service itself sent the reply. A redirect, a login page, or the error of a proxy or gateway has another shape;
+ * the rate-limit headers are a sign of the service.
+ */
+export function isOfService(
+  route: Route | typeof OTHER_ROUTE,
+  status: number,
+  headers: Readonly<Record<string, unknown>>,
+  body: unknown,
+): boolean {
+  if (status < 200 || (status >= 300 && status < 400) || status === PROXY_STATUS) return false;
+  if (headers['proxy-authenticate'] !== undefined) return false;
+  const isRateLimited = DOCUMENT.rateHeaders.some((name) => headers[name.toLowerCase()] !== undefined);
+  if (GATEWAY_STATUSES.includes(status) && !isRateLimited) return false;
+  if (status >= 400)
+    return isRecord(body) && isRecord(body.error) && (isRateLimited || errorCodeOf(body) !== undefined);
+  const isAction = route !== OTHER_ROUTE && route.operation.reply === undefined;
+  if (body === undefined) return isAction && (status === 204 || isRateLimited);
+  return isRecord(body) && ('data' in body || isRateLimited || isAction);
+}

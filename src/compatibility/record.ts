@@ -1,0 +1,109 @@
+import { readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { makeFolder } from '../kernel/files/folder.ts';
+import { lockFile } from '../kernel/files/lock.ts';
+import { readRegularBytes } from '../kernel/files/regular-file.ts';
+import { replaceFile } from '../kernel/files/replace-file.ts';
+import { parseJson } from '../kernel/json.ts';
+import { DOCUMENT } from './document.ts';
+import { recordFolder, recordPrefix } from './record-path.ts';
+import type { Fact } from './tally.ts';
+
+const FORMAT = 1;
+const MAX_BYTES = 256 * 1024;
+/** What is not in the document leaves room for what is. */
+const MAX_FORMS = 1_000;
+const MAX_UNDOCUMENTED_FORMS = 600;
+/** How long another process may take to write its facts, in ms. */
+const LOCK_WAIT_MS = 2_000;
+
+const formSchema = z.object({
+  times: z.int().check(z.positive()),
+  since: z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)),
+  in: z.array(z.string()),
+});
+const recordSchema = z.object({
+  format: z.literal(FORMAT),
+  places: z.record(z.string(), z.record(z.string(), formSchema)),
+});
+const newerSchema = z.object({ format: z.int().check(z.gt(FORMAT)) });
+
+/** One form of a place: in how many replies, since when, and of which operations. */
+export type SeenForm = z.infer<typeof formSchema>;
+/** By place, such as `Envelope.status`, and by form, such as `=SENT`. */
+export type Places = Map<string, Map<string, SeenForm>>;
+
+/** Reads a record. One that is missing or can't be read is empty; `newer` is one that a newer version wrote. */
+export async function readRecord(path: string): Promise<Places | 'newer'> {
+  const value = await readJson(path);
+  if (newerSchema.safeParse(value).success) return 'newer';
+  const { data } = recordSchema.safeParse(value);
+  return new Map(
+    Object.entries(data?.places ?? {}).map(([place, forms]) => [place, new Map(Object.entries(forms))]),
+  );
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    const bytes = await readRegularBytes(path, { most: MAX_BYTES + 1 });
+    return bytes === undefined ? undefined : parseJson(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Adds facts to a record, one process at a time. @throws an error of the disk, or when another process has the lock. */
+export async function addToRecord(path: string, facts: readonly Fact[]): Promise<void> {
+  makeFolder(dirname(path), 0o700);
+  const taken = (pid: string) => new Error(`process ${pid} is writing ${path}`);
+  const release = await lockFile(`${path}.lock`, taken, { waitMs: LOCK_WAIT_MS });
+  try {
+    const places = await readRecord(path);
+    if (places === 'newer') return;
+    merge(places, facts);
+    const entries = [...places].map(([place, forms]): [string, unknown] => [
+      place,
+      Object.fromEntries(forms),
+    ]);
+    const text = JSON.stringify({ format: FORMAT, places: Object.fromEntries(entries) });
+    if (Buffer.byteLength(text) <= MAX_BYTES) replaceFile(path, text);
+  } finally {
+    await release();
+  }
+}
+
+function merge(places: Places, facts: readonly Fact[]): void {
+  let count = [...places.values()].reduce((sum, forms) => sum + forms.size, 0);
+  for (const { place, form, operation, times, since } of facts) {
+    const forms = places.get(place) ?? new Map<string, SeenForm>();
+    const known = forms.get(form);
+    if (known !== undefined) {
+      known.times += times;
+      if (!known.in.includes(operation)) known.in.push(operation);
+      continue;
+    }
+    if (count >= (isDocumented(place) ? MAX_FORMS : MAX_UNDOCUMENTED_FORMS)) continue;
+    forms.set(form, { times, since: secondOf(since), in: [operation] });
+    places.set(place, forms);
+    count += 1;
+  }
+}
+
+function isDocumented(place: string): boolean {
+  const at = place.lastIndexOf('.');
+  const properties = DOCUMENT.objects[place.slice(0, Math.max(0, at))];
+  return properties === undefined ? !place.includes('*') : Object.hasOwn(properties, place.slice(at + 1));
+}
+
+function secondOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** Deletes the records of a profile. */
+export async function removeRecordsOf(stateDir: string, profile: string): Promise<void> {
+  const folder = recordFolder(stateDir);
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((one) => one.startsWith(recordPrefix(profile))))
+    await rm(join(folder, name), { force: true });
+}

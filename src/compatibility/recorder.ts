@@ -1,0 +1,126 @@
+import type { HttpRequest, RawReply } from '../api/http.ts';
+import { isRecord } from '../kernel/json.ts';
+import { SIGNATURE_HEADER } from '../kernel/vocabulary.ts';
+import { DOCUMENT } from './document.ts';
+import { EventPoints } from './event-points.ts';
+import { errorCodeOf, findRoute, isOfService, OTHER_ROUTE, type Route } from './recognize.ts';
+import { addToRecord } from './record.ts';
+import { ReplyPoints } from './reply-points.ts';
+import { noteHeaders } from './response-headers.ts';
+import { ObjectShapes } from './shape.ts';
+import { Tally } from './tally.ts';
+
+/** A webhook as it was received. */
+export interface SeenWebhook {
+  verified: boolean;
+  duplicate: boolean;
+  body: Readonly<Record<string, unknown>> | null;
+  facts: { event: string | null; envelopeId: string | null; status: string | null } | null;
+  headers: readonly (readonly [string, string])[];
+}
+
+/** A process that runs for long writes as often, in ms. */
+const WRITE_EVERY_MS = 30_000;
+const STORABLE_CODE = /^[A-Z_]{1,40}$/;
+
+/**
+ * Compares what the service sends with the API document, in passing: only shapes are kept, and written to one file. Whatever
+ * fails here fails silently.
+ */
+export class Recorder {
+  readonly #path: string;
+  readonly #now: () => number;
+  readonly #tally: Tally;
+  readonly #shapes = new Map<string, ObjectShapes>();
+  readonly #replyPoints: ReplyPoints;
+  readonly #eventPoints = new EventPoints();
+  #writtenAt: number;
+  #writing = Promise.resolve();
+
+  constructor(path: string, now: () => number = Date.now) {
+    this.#path = path;
+    this.#now = now;
+    this.#tally = new Tally(now);
+    this.#replyPoints = new ReplyPoints(now);
+    this.#writtenAt = now();
+  }
+
+  /** Takes note of a reply. `body` is its parsed JSON; undefined where it has none. */
+  seeReply(request: HttpRequest, { status, headers, text }: RawReply, body: unknown): void {
+    if (body === undefined && text.trim() !== '') return;
+    const route = findRoute(request.method, request.path);
+    if (!isOfService(route, status, headers, body)) return;
+    this.#tally.reply += 1;
+    const code = errorCodeOf(body);
+    if (route === OTHER_ROUTE) {
+      if (status >= 400)
+        this.#tally.note('? unknown-route', code === 'NOT_FOUND' ? 'not-found' : 'other', '');
+      return;
+    }
+    const { id: operation } = route.operation;
+    this.#noteStatus(route, status, code);
+    noteHeaders(headers, { status, hasBody: body !== undefined }, (place, form) =>
+      this.#tally.note(place, form, operation),
+    );
+    const object = status < 300 ? route.operation.reply : 'Error';
+    if (object !== undefined && isRecord(body)) this.#shapesOf(object, operation).see(body);
+    const note = (point: string, value: string) => this.#tally.note(`? ${point}`, value, operation);
+    const { envelopeId } = route;
+    this.#replyPoints.see({ operation, envelopeId, request, status, headers, body, code }, note);
+    this.#writeSometimes();
+  }
+
+  /** Takes note of a webhook if its signature is valid and it was not received before. */
+  seeWebhook({ verified, duplicate, body, facts, headers }: SeenWebhook): void {
+    if (!verified || duplicate || body === null || facts === null) return;
+    this.#tally.reply += 1;
+    const event = DOCUMENT.events.find((name) => name === facts.event);
+    const operation = event ?? 'other event';
+    this.#tally.note(`event ${event ?? '*'}`, 'object', operation);
+    const signature = headers.find(([name]) => name.toLowerCase() === SIGNATURE_HEADER.toLowerCase())?.[1];
+    if (signature === undefined) this.#tally.note(`header ${SIGNATURE_HEADER}`, 'missing', operation);
+    if (event === 'envelope.signed' && 'event' in body) this.#shapesOf('SignedEvent', event).see(body);
+    else if (event === 'envelope.signed' && isRecord(body.data))
+      this.#shapesOf('SignedEvent.data', event).see(body.data);
+    else if (event !== undefined && isRecord(body.data)) this.#shapesOf(event, event).see(body.data);
+    const note = (point: string, value: string) => this.#tally.note(`? ${point}`, value, operation);
+    this.#eventPoints.see({ body, signature, ...facts }, note);
+    this.#writeSometimes();
+  }
+
+  /** Writes what was noted since the last time. */
+  write(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#writeOnce());
+    return this.#writing;
+  }
+
+  async #writeOnce(): Promise<void> {
+    this.#writtenAt = this.#now();
+    const facts = this.#tally.take();
+    if (facts.length === 0) return;
+    // A disk that is full or read-only: the record will know less.
+    await addToRecord(this.#path, facts).catch(() => undefined);
+  }
+
+  #writeSometimes(): void {
+    if (this.#now() - this.#writtenAt < WRITE_EVERY_MS) return;
+    this.#writtenAt = this.#now();
+    void this.write();
+  }
+
+  #noteStatus({ operation: { id } }: Route, status: number, code: string | undefined): void {
+    if (status < 300) this.#tally.note(`status ${id}`, String(status), id);
+    else if (code !== undefined)
+      this.#tally.note(`code ${STORABLE_CODE.test(code) ? code : '*'}`, String(status), id);
+  }
+
+  #shapesOf(object: string, operation: string): ObjectShapes {
+    const name = `${object} ${operation}`;
+    let shapes = this.#shapes.get(name);
+    if (shapes === undefined) {
+      shapes = new ObjectShapes(object, operation, DOCUMENT, this.#tally);
+      this.#shapes.set(name, shapes);
+    }
+    return shapes;
+  }
+}

@@ -1,0 +1,133 @@
+import { isRecord } from '../kernel/json.ts';
+import type { ApiDocument } from './api-document.ts';
+import { ValueForms } from './forms.ts';
+import type { Fact, Tally } from './tally.ts';
+
+/** A property name of the service's own, and not an id or an address that it uses as a key. */
+const STORABLE_KEY = /^(?!(?:env|tmpl|signer|org|usr|user|key|evt|dlv)_)[A-Za-z][A-Za-z_]{0,39}$/;
+/** Stands for all other keys. */
+const OTHER_KEY = '*';
+/** Distinct shapes of one object that are remembered. */
+const MAX_SHAPES = 500;
+/** Of a longer list this many items are compared, others each time: a page of 100 would take too long. */
+const MAX_ITEMS = 25;
+
+/** A list item is an ordinary object, except that the document doesn't show which of its properties it has. */
+const SAME_OBJECT: Readonly<Record<string, string>> = { EnvelopeListItem: 'Envelope' };
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Shape {
+  facts: Fact[];
+  reply: number;
+}
+
+/**
+ * An object of the API document in the replies of one operation. Each distinct shape is looked at once; a shape seen before
+ * costs a hash over the forms of its values.
+ */
+export class ObjectShapes {
+  readonly #place: string;
+  readonly #name: string;
+  readonly #operation: string;
+  readonly #tally: Tally;
+  readonly #names: readonly string[];
+  readonly #forms: readonly ValueForms[];
+  readonly #nested: readonly { name: string; object: ObjectShapes }[];
+  readonly #shapes = new Map<number, Shape>();
+
+  constructor(name: string, operation: string, document: ApiDocument, tally: Tally) {
+    const documented = Object.entries(document.objects[name] ?? {});
+    this.#name = name;
+    this.#place = SAME_OBJECT[name] ?? name;
+    this.#operation = operation;
+    this.#tally = tally;
+    this.#names = documented.map(([property]) => property);
+    this.#forms = documented.map(([, value]) => new ValueForms(value));
+    this.#nested = documented.flatMap(([property, { of }]) =>
+      of === undefined ? [] : [{ name: property, object: new ObjectShapes(of, operation, document, tally) }],
+    );
+  }
+
+  /** Takes note of an object; inside it, of those that the document describes. */
+  see(value: Json): void {
+    const hash = this.#hashOf(value);
+    let shape = this.#shapes.get(hash);
+    if (shape === undefined) {
+      if (this.#shapes.size >= MAX_SHAPES) this.#shapes.clear();
+      shape = { facts: this.#factsOf(value), reply: 0 };
+      this.#shapes.set(hash, shape);
+    }
+    const { reply } = this.#tally;
+    if (shape.reply !== reply) {
+      shape.reply = reply;
+      for (const fact of shape.facts) this.#tally.count(fact);
+    }
+    for (const { name, object } of this.#nested) object.#seeNested(value[name]);
+  }
+
+  #seeNested(value: unknown): void {
+    if (!Array.isArray(value)) {
+      if (isRecord(value)) this.see(value);
+      return;
+    }
+    const { length } = value;
+    const count = Math.min(length, MAX_ITEMS);
+    const first = length > MAX_ITEMS ? ((this.#tally.reply - 1) * MAX_ITEMS) % length : 0;
+    for (let index = 0; index < count; index++) {
+      const item: unknown = value[(first + index) % length];
+      if (isRecord(item)) this.see(item);
+      else this.#tally.note(`${this.#place}[]`, ANYTHING.formOf(item), this.#operation);
+    }
+  }
+
+  #hashOf(value: Json): number {
+    const names = this.#names;
+    const forms = this.#forms;
+    let hash = 7;
+    let documented = 0;
+    for (let index = 0; index < names.length; index++) {
+      const code = forms[index]?.codeOf(value[names[index] ?? '']) ?? 0;
+      if (code !== 0) documented += 1;
+      hash = mix(hash, code);
+    }
+    let keys = 0;
+    for (const _ in value) keys += 1;
+    return keys === documented ? hash : this.#hashOfOthers(value, hash);
+  }
+
+  #hashOfOthers(value: Json, start: number): number {
+    let hash = start;
+    for (const key in value) {
+      if (this.#names.includes(key)) continue;
+      for (let index = 0; index < key.length; index++) hash = mix(hash, key.charCodeAt(index));
+      hash = mix(hash, ANYTHING.codeOf(value[key]));
+    }
+    return hash;
+  }
+
+  #factsOf(value: Json): Fact[] {
+    const fact = (place: string, form: string) => this.#tally.fact(place, form, this.#operation);
+    const facts = [fact(this.#name, 'object')];
+    for (const [index, name] of this.#names.entries()) {
+      const forms = this.#forms[index] ?? ANYTHING;
+      const form = forms.formOf(value[name]);
+      // Which of the optional properties an item lacks is an open point of the list alone.
+      if (form !== 'missing') facts.push(fact(`${this.#place}.${name}`, form));
+      else if (forms.value.type !== 'never') facts.push(fact(`${this.#name}.${name}`, form));
+    }
+    for (const key of Object.keys(value)) {
+      if (this.#names.includes(key)) continue;
+      const name = STORABLE_KEY.test(key) ? key : OTHER_KEY;
+      facts.push(fact(`${this.#place}.${name}`, ANYTHING.formOf(value[key])));
+    }
+    return facts.filter((one) => one !== undefined);
+  }
+}
+
+/** For what the document doesn't mention: its type alone. */
+const ANYTHING = new ValueForms({ type: 'string' });
+
+function mix(hash: number, code: number): number {
+  return Math.imul(hash ^ code, 0x01000193) ^ (hash >>> 15);
+}
