@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 // Prints what a package manager reads of a release: node scripts/manifest.js TEMPLATE HOMEPAGE DOWNLOADS SHA256SUMS, where
-// TEMPLATE is esign.rb or winget.yaml of scripts/packaging, DOWNLOADS the address that the files of the release lie under
+// TEMPLATE is esign.rb, winget.yaml, or scoop.json of scripts/packaging, DOWNLOADS the address that the files of the release lie under
 // and SHA256SUMS the file of that name.
 const [template, homepage, downloads, sums] = process.argv.slice(2);
 if (sums === undefined) {

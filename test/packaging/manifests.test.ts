@@ -34,6 +34,16 @@ describe('the manifests of a release', () => {
     });
   });
 
+  it('tell scoop the zip, its hash, and the program in it', () => {
+    expect(JSON.parse(fill('scoop.json'))).toMatchObject({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/) as unknown,
+      architecture: {
+        '64bit': { url: 'https://example.com/v1/esign-win32-x64.zip', hash: hash('esign-win32-x64.zip') },
+      },
+      bin: 'esign.exe',
+    });
+  });
+
   it('tell Homebrew the archive of each system with its hash', () => {
     const formula = fill('esign.rb');
     for (const file of files.slice(0, 4))

@@ -3,8 +3,25 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import * as z from 'zod';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 
+const releaseSchema = z.object({
+  jobs: z.record(
+    z.string(),
+    z.object({
+      permissions: z.record(z.string(), z.string()).optional(),
+      steps: z.array(
+        z.object({
+          name: z.string().optional(),
+          if: z.string().optional(),
+          uses: z.string().optional(),
+          run: z.string().optional(),
+        }),
+      ),
+    }),
+  ),
+});
 const root = join(import.meta.dirname, '../..');
 const read = (name: string) => readFile(join(root, name), 'utf8');
 
@@ -60,6 +77,19 @@ describe('what the workflows and pages on packaging name', () => {
 });
 
 describe('the supply chain', () => {
+  it('runs nothing of the repository with rights, and signs only with a certificate', async () => {
+    const { jobs } = releaseSchema.parse(parse(await read('.github/workflows/release.yml')));
+    const withRights = Object.values(jobs).filter(({ permissions }) => permissions?.['id-token'] === 'write');
+    expect(withRights).toHaveLength(1);
+    for (const { uses = '', run = '' } of withRights.flatMap(({ steps }) => steps))
+      expect(`${uses} ${run}`).not.toMatch(/checkout|\bnode |scripts\//);
+    const signing = Object.values(jobs).flatMap(({ steps }) =>
+      steps.filter(({ name }) => name?.startsWith('Sign')),
+    );
+    expect(signing).toHaveLength(2);
+    for (const step of signing) expect(step.if).toMatch(/env\.SIGNS_\w+ == 'true'/);
+  });
+
   it('fetches no tool past a lock file', async () => {
     const texts = (await readdir(join(root, 'scripts'), { recursive: true, withFileTypes: true }))
       .filter(
