@@ -1,8 +1,8 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Bell } from '../kernel/bell.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { Wakeable } from '../kernel/wakeable.ts';
 import { dayFiles, dayOf } from './day-journal.ts';
 import { readLine } from './line.ts';
 import { linesOf } from './lines.ts';
@@ -54,7 +54,7 @@ class FolderWatch {
   readonly #folder: string;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
-  readonly #bell: Bell;
+  readonly #pause: Wakeable;
   #watcher: FSWatcher | undefined;
   #day = '';
 
@@ -62,13 +62,13 @@ class FolderWatch {
     this.#folder = folder;
     this.#clock = clock;
     this.#signal = signal;
-    this.#bell = new Bell(clock);
+    this.#pause = new Wakeable(clock);
   }
 
   /** Resolves at the next change; also when its signal aborts. */
   async changed(): Promise<void> {
     this.#lookAt(dayOf(this.#clock.now()));
-    await this.#bell.wait(POLL_MS, this.#signal).catch(() => undefined);
+    await this.#pause.wait(POLL_MS, this.#signal).catch(() => undefined);
   }
 
   close(): void {
@@ -84,7 +84,7 @@ class FolderWatch {
       this.#watcher = undefined;
     };
     try {
-      const onChange = () => this.#bell.ring();
+      const onChange = () => this.#pause.wake();
       this.#watcher = watch(join(this.#folder, day), { persistent: false }, onChange).on('error', forget);
     } catch {
       // Not there yet, or no more watches are to be had: then looking now and then has to do.

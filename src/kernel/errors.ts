@@ -219,9 +219,9 @@ export class PartialError extends EsignError {
 }
 
 /** A watched envelope ended in another status than the awaited one. */
-export class EndedOtherwiseError extends EsignError {
-  static override readonly name = 'EndedOtherwiseError';
-  override readonly name = 'EndedOtherwiseError';
+export class UnexpectedStatusError extends EsignError {
+  static override readonly name = 'UnexpectedStatusError';
+  override readonly name = 'UnexpectedStatusError';
   constructor(message: string, facts: ErrorFacts = {}) {
     super('ENDED_OTHERWISE', message, facts);
   }

@@ -6,7 +6,7 @@ import type { Inspector } from './inspector/server.ts';
 import type { Delivery } from './receive/delivery.ts';
 import type { ReceiverOptions } from './receive/receiver.ts';
 
-/** How many deliveries came to be what. */
+/** Number of deliveries by outcome. */
 export interface Summary {
   received: number;
   verified: number;
@@ -14,7 +14,7 @@ export interface Summary {
   duplicates: number;
 }
 
-/** What happens to a listener, in the order in which it happens. */
+/** What happens to a listener, in order. */
 export type ListenEvent =
   | {
       type: 'ready';
@@ -25,17 +25,17 @@ export type ListenEvent =
     }
   /** It is reachable from outside. */
   | { type: 'tunnel'; url: string }
-  /** So many are still to be forwarded from an earlier run. */
+  /** Number of deliveries still to be forwarded from an earlier run. */
   | { type: 'backlog'; pending: number }
-  /** It is in the journal, good or bad, and the sender is told so. */
+  /** It is in the journal, valid or not, and was acknowledged. */
   | { type: 'delivery'; delivery: Delivery }
   | { type: 'forward'; result: ForwardResult }
-  /** So many old days were removed from the journals. */
+  /** Number of old days deleted from the journals. */
   | { type: 'removed'; days: number }
   | { type: 'warning'; message: string }
-  /** It was stopped, and goes on with what is being forwarded for a while. */
+  /** It was stopped, and continues to forward for a while. */
   | { type: 'draining'; pending: number }
-  /** The last event of all. */
+  /** The last event. */
   | ({ type: 'summary' } & Summary);
 
 export interface ListenerOptions
@@ -43,28 +43,28 @@ export interface ListenerOptions
   clock: Clock;
   eventsFolder: string;
   forwardsFolder: string;
-  /** Only these are told of and forwarded; all are kept. */
+  /** Only these are reported and forwarded; all are stored. */
   events: ReadonlySet<string> | undefined;
   forwardTo: readonly string[];
   forwardTimeoutMs: number;
-  /** How long to go on forwarding when stopped. */
+  /** How long to continue forwarding after a stop. */
   drainMs: number;
-  /** How long a day is kept; for ever when absent. */
+  /** How long a day is kept; forever if undefined. */
   keepMs: number | undefined;
   /** The command that makes it reachable from outside. */
   tunnel: string | undefined;
-  /** Shows deliveries on a page of this machine, from the start or when it is asked for. */
+  /** Shows deliveries on a local web page, from the start or on request. */
   inspect: { port: number; redactor: Redactor; isOpen: boolean } | undefined;
-  /** Answers monitors on this port, and outlives what can be mended: a tunnel that breaks down, a port that is taken. */
+  /** Serves monitors on this port, and survives problems that can be fixed: a broken tunnel, a port in use. */
   health: { port: number; serviceTime: ServiceTime | undefined; askEveryMs: number | undefined } | undefined;
-  /** Handed over when it is ready. */
+  /** Called when it is ready. */
   onControls?: ((controls: ListenControls) => void) | undefined;
 }
 
-/** What a person may have a listener do while it runs. */
+/** What a user can do while a listener runs. */
 export interface ListenControls {
-  /** Tries at once what waits to be forwarded again, and tells how many that are. */
+  /** Retries all delayed forwards immediately. Returns their number. */
   tryForwardsNow(): number;
-  /** Undefined where no inspector is wanted. */
+  /** Undefined if no inspector is configured. */
   openInspector(): Promise<Pick<Inspector, 'url' | 'ticketUrl'> | undefined>;
 }

@@ -18,15 +18,15 @@ import { type Receiver, startReceiver } from './receive/receiver.ts';
 import { RefusalBudget } from './receive/refusal-budget.ts';
 import { keepTunnel } from './tunnel-keeper.ts';
 
-/** Repeats come within a day. */
+/** Repeats are recognized for a day. */
 const REPEATS_MS = 86_400_000;
-/** How often a port that is taken is tried again. */
+/** How often a port in use is tried again. */
 const PORT_AGAIN_MS = 1_000;
 
 /**
- * Receives webhooks until the signal aborts, and yields what happens. A delivery is in the journal before its sender is
- * told that it arrived, and before it is yielded; whoever iterates slowly delays no answer.
- * @throws UsageError before `ready` when it can't listen or write its journal; after the summary the error of a tunnel that
+ * Receives webhooks until the signal aborts, and yields what happens. A delivery is in the journal before it is
+ * acknowledged and before it is yielded; a slow consumer delays no response.
+ * @throws UsageError before `ready` if it can't listen or write its journal; after the summary, the error of a tunnel that
  * broke down.
  */
 export async function* listen(
@@ -58,7 +58,7 @@ class Listener {
   readonly #refusals: RefusalBudget;
   readonly #health: Health;
   readonly #count: Summary = { received: 0, verified: 0, refused: 0, duplicates: 0 };
-  /** What is reported of damaged files, once it listens. */
+  /** Reports of damaged files, for when it listens. */
   readonly #damaged: string[] = [];
   #inspector: Inspector | undefined;
   #healthServer: HealthServer | undefined;
@@ -115,10 +115,10 @@ class Listener {
     }
   }
 
-  /** Undefined when it was stopped before it could listen. */
+  /** Undefined if it was stopped before it could listen. */
   async #start(signal: AbortSignal): Promise<Receiver | undefined> {
     try {
-      // Before anything is promised to a sender.
+      // Before anything is acknowledged.
       await this.#journal.open();
       const seen = await this.#recall();
       if (this.#options.inspect?.isOpen) this.#inspector = await this.#inspect();
@@ -135,10 +135,10 @@ class Listener {
     }
   }
 
-  /** A service that somebody watches waits for its port, and says so; anybody else is told at once. */
+  /** With health checks, waits for a port in use and reports it; otherwise fails immediately. */
   async #receive(seen: string[], signal: AbortSignal): Promise<Receiver | undefined> {
     const { clock, health } = this.#options;
-    let isTold = false;
+    let isReported = false;
     while (!signal.aborted) {
       try {
         const receiver = await startReceiver({
@@ -154,15 +154,15 @@ class Listener {
         if (health === undefined || !isPortTaken(error)) throw error;
         this.#health.port(messageOf(error));
         const at = this.#healthServer?.url ?? '';
-        if (!isTold) this.#warn(`${messageOf(error)} It is tried again every second; health is at ${at}.`);
-        isTold = true;
+        if (!isReported) this.#warn(`${messageOf(error)} Retrying every second; health is at ${at}.`);
+        isReported = true;
       }
       await clock.sleep(PORT_AGAIN_MS, signal).catch(() => undefined);
     }
     return undefined;
   }
 
-  /** Reads the journal: the ids received lately, the oldest first; and what is still to be forwarded. */
+  /** Reads the journal: recent IDs, oldest first, and pending forwards. */
   async #recall(): Promise<string[]> {
     const { clock, eventsFolder } = this.#options;
     const now = clock.now();
@@ -179,7 +179,7 @@ class Listener {
     return seen.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1)).map(({ id }) => id);
   }
 
-  /** The page that shows deliveries, with those of today; its code is loaded only then. */
+  /** Starts the page that shows deliveries, with today's. Its code is loaded only now. */
   async #inspect(): Promise<Inspector | undefined> {
     const { inspect, forwardTo, forwardTimeoutMs } = this.#options;
     if (inspect === undefined) return undefined;
@@ -200,7 +200,7 @@ class Listener {
     return this.#inspector;
   }
 
-  /** What is told of today's deliveries, the latest first. */
+  /** Today's reported deliveries, newest first. */
   async *#today(): AsyncGenerator<EventRecord, void, undefined> {
     const { clock, eventsFolder } = this.#options;
     const since = new Date(clock.now()).setHours(0, 0, 0, 0);
@@ -228,7 +228,7 @@ class Listener {
     });
   }
 
-  /** Resolves when the signal aborts, at once where no tunnel is wanted. @throws when it breaks down for good. */
+  /** Resolves when the signal aborts, or immediately without a tunnel. @throws if the tunnel breaks for good. */
   async #keepTunnel(listensAt: string, signal: AbortSignal): Promise<void> {
     const { clock, tunnel: line, health } = this.#options;
     if (line === undefined) return;
@@ -249,7 +249,7 @@ class Listener {
     });
   }
 
-  /** Removes what is older than it is to be kept. */
+  /** Deletes old days. */
   async #tidy(signal: AbortSignal): Promise<void> {
     const { keepMs } = this.#options;
     if (keepMs === undefined) return;
@@ -262,7 +262,7 @@ class Listener {
     });
   }
 
-  /** In the journal first: only then may the sender be told that it arrived. */
+  /** Stores it in the journal first: only then may it be acknowledged. */
   async #take(delivery: Delivery): Promise<void> {
     const { reason, facts, verified, duplicate, receivedAt } = delivery;
     const isWanted = this.#isWanted(facts?.event ?? null);
@@ -282,7 +282,7 @@ class Listener {
     if (isTaken && place !== undefined) this.#forwarding.take(delivery, place);
   }
 
-  /** It was answered 500. */
+  /** It was answered with 500. */
   #fail(error: unknown): void {
     this.#coverage.interrupt();
     this.#failures.failed(error);
@@ -291,8 +291,7 @@ class Listener {
 
   #drop(): void {
     this.#coverage.interrupt();
-    if (this.#health.dropped())
-      this.#warn('There are too many connections: new ones are closed without being heard.');
+    if (this.#health.dropped()) this.#warn('Too many open connections: new ones are closed.');
   }
 
   async #drain(): Promise<void> {

@@ -3,24 +3,24 @@ import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
 
 export interface PortOptions {
   host: string;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   port: number;
-  /** The flag by which another one is given. */
+  /** The flag that sets the port. */
   flag: string;
-  /** What can't be done where it is taken, such as `listen`. */
+  /** What fails if the port is in use, such as `listen`. */
   what: string;
 }
 
 /**
- * Has the server listen; its origin.
- * @throws UsageError when the port is taken, or the address is not one of this machine's.
+ * Makes the server listen, and returns its origin.
+ * @throws UsageError if the port is in use, or the address isn't one of this machine.
  */
 export async function openPort(server: Server, { host, port, flag, what }: PortOptions): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       const taken = isPortTaken(error);
       const why = taken ? 'the port is taken' : messageOf(error);
-      const hint = taken ? `Give another one with ${flag}, or ${flag} 0 for any free one.` : undefined;
+      const hint = taken ? `Use another port with ${flag}, or ${flag} 0 for any free one.` : undefined;
       reject(new UsageError(`Can't ${what} on ${host}:${port}: ${why}.`, { cause: error, hint }));
     });
     server.listen(port, host, resolve);
@@ -30,7 +30,7 @@ export async function openPort(server: Server, { host, port, flag, what }: PortO
   return `http://${host.includes(':') ? `[${host}]` : host}:${real}`;
 }
 
-/** True of the system's error, and of ours that it has caused. */
+/** True for the system's error, and for ours caused by it. */
 export function isPortTaken(error: unknown): boolean {
   return (
     codeOf(error) === 'EADDRINUSE' || (error instanceof UsageError && codeOf(error.cause) === 'EADDRINUSE')

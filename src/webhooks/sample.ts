@@ -11,38 +11,38 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 const OF_A_SIGNER = new Set(['envelope.viewed', 'envelope.signed', 'envelope.declined']);
 
-/** How the envelope ids begin that a drill or a trigger makes up. */
+/** Prefixes of envelope IDs made up by a drill or a trigger. */
 const MADE_UP = { drill: 'env_drill_', trigger: 'env_trigger_' } as const;
 
-/** Returns an envelope id that no service has. */
+/** Returns an envelope ID that no service has. */
 export function madeUpId(by: keyof typeof MADE_UP): string {
   return `${MADE_UP[by]}${randomBytes(8).toString('hex')}`;
 }
 
-/** True for an envelope id that a drill or a trigger made up: nothing in its deliveries happened. */
+/** True for an envelope ID made up by a drill or a trigger. */
 export function isMadeUp(envelopeId: string): boolean {
   return Object.values(MADE_UP).some((prefix) => envelopeId.startsWith(prefix));
 }
 
 export interface SampleOptions {
   envelopeId?: string | undefined;
-  /** When it happened, in ms since the epoch. */
+  /** Time of the event, in ms since the epoch. */
   now: number;
 }
 
-/** What a payload says. */
+/** The content of a payload. */
 export interface SampleBody {
   event: string;
   timestamp: string;
   data: { envelopeId: string; status: string; signer?: object };
 }
 
-/** A payload as the service sends it for the event (API document, Events), with made-up people. */
+/** Returns a payload as the service sends it for the event (API document, Events), with made-up people. */
 export function samplePayload(event: string, options: SampleOptions): Buffer {
   return Buffer.from(JSON.stringify(sampleBody(event, options)));
 }
 
-/** The same, not yet written as JSON. */
+/** Returns the payload before it is serialized. */
 export function sampleBody(event: string, options: SampleOptions): SampleBody {
   const envelopeId = options.envelopeId ?? madeUpId('trigger');
   const signer = {

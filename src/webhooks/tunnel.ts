@@ -6,21 +6,21 @@ import { childEnvironment } from '../kernel/process/child-environment.ts';
 import { endTree } from '../kernel/process/process-tree.ts';
 
 export interface Tunnel {
-  /** Where webhooks are received from outside. */
+  /** The public URL that receives webhooks. */
   url: string;
-  /** Aborts with an error when the command ends by itself. */
+  /** Aborts with an error if the command ends by itself. */
   broken: AbortSignal;
   close(): Promise<void>;
 }
 
-/** How long the command may take to show its address. */
+/** Time limit for the command to print its address. */
 const SHOWN_WITHIN_MS = 30_000;
-/** How long it may take to end before it is killed. */
+/** Time limit for it to exit before it is killed. */
 const GRACE_MS = 3_000;
 const LAST_WORDS_MS = 500;
 const LAST_CHARACTERS = 8_192;
 const LAST_LINES = 5;
-/** Pages without a path that tunnels also print: terms, manuals, dashboards. */
+/** Other pages without a path that tunnels print: terms, manuals, dashboards. */
 const ABOUT_PAGES: ReadonlySet<string> = new Set([
   ...['cloudflare.com', 'www.cloudflare.com', 'developers.cloudflare.com', 'dash.cloudflare.com'],
   ...['ngrok.com', 'dashboard.ngrok.com', 'localhost.run', 'admin.localhost.run'],
@@ -28,8 +28,8 @@ const ABOUT_PAGES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The shell that runs the command in a group of its own, and ends the group when its stdin ends, after a while also what
- * does not want to: then nothing outlives us, not even when we are killed.
+ * Runs the command in its own process group, and ends the group when stdin ends, if necessary with SIGKILL after a
+ * while. Nothing outlives us, even if we are killed.
  */
 const GUARD = `trap : TERM
 exec 3<&0
@@ -45,9 +45,9 @@ kill -s KILL "$guard" 2>/dev/null
 exit "$code"`;
 
 /**
- * Starts the user's command that makes this machine reachable, and waits for the address in its output.
- * `{port}` and `{url}` in the line stand for where we listen.
- * @throws UsageError or NetworkError when it ends or shows no address, with what it said.
+ * Starts the user's tunnel command, and waits for the address in its output.
+ * `{port}` and `{url}` in the line are replaced with our address.
+ * @throws UsageError or NetworkError if it ends or prints no address, with its output.
  */
 export async function openTunnel(
   line: string,
@@ -68,7 +68,7 @@ export async function openTunnel(
     if (found === undefined)
       throw new NetworkError(
         'NETWORK',
-        `The tunnel showed no https address within 30 seconds.${output.words()}`,
+        `The tunnel printed no https address within 30 seconds.${output.words()}`,
         {
           maybeReceived: false,
           hint: HINT,
@@ -87,9 +87,10 @@ export async function openTunnel(
   }
 }
 
-const HINT = 'Try the command by hand. Without it: `esign listen`, and start the tunnel in another window.';
+const HINT =
+  'Run the command yourself to test it. Or run `esign listen`, and start the tunnel in another window.';
 
-/** The command's output: the address in it, and its last lines. */
+/** The command's output: its address and its last lines. */
 class Output {
   readonly address: Promise<string>;
   readonly #path: string;
@@ -111,19 +112,21 @@ class Output {
     return stripVTControlCharacters(this.#raw);
   }
 
-  /** The address at the very end, which nothing has come behind. */
+  /** The address at the very end of the output. */
   unfinished(): string | undefined {
     return findAddress(`${this.#text} `, this.#path);
   }
 
-  /** What it said last, as a part of a message. */
+  /** The last lines of the output, for a message. */
   words(): string {
     const lines = this.#text.split(/[\r\n]+/).filter((one) => one.trim() !== '');
-    return lines.length === 0 ? ' It said nothing.' : ` It said:\n${lines.slice(-LAST_LINES).join('\n')}`;
+    return lines.length === 0
+      ? ' It printed nothing.'
+      : ` Its output:\n${lines.slice(-LAST_LINES).join('\n')}`;
   }
 }
 
-/** The first https address that can be that of a tunnel: without a path, or with the one we listen at. */
+/** Returns the first https address that can be a tunnel's: without a path, or with ours. */
 export function findAddress(text: string, path: string): string | undefined {
   for (const [found] of text.matchAll(/https:\/\/[^\s"'<>|,;)\]}]+(?=[\s"'<>|,;)\]}])/g)) {
     const url = URL.canParse(found) ? new URL(found) : undefined;
@@ -149,15 +152,15 @@ function endOf(child: ChildProcess): Promise<End> {
   child.stdin?.on('error', () => undefined);
   return new Promise((resolve) => {
     child.on('error', (failure) => resolve({ code: null, signal: null, failure }));
-    // Its last words may still be on their way; or never end, where it has left something behind.
+    // The last output may still arrive; or never end, if the command left something running.
     child.on('exit', (code, signal) => setTimeout(() => resolve({ code, signal }), LAST_WORDS_MS));
     child.on('close', (code, signal) => resolve({ code, signal }));
   });
 }
 
 function endedError({ code, signal, failure }: End, output: Output): Error {
-  const how = failure?.message ?? `it ended with ${signal ?? code ?? 'an error'}`;
-  const message = `The tunnel is gone: ${how}.${output.words()}`;
+  const how = failure?.message ?? `it exited with ${signal ?? code ?? 'an error'}`;
+  const message = `The tunnel broke: ${how}.${output.words()}`;
   if (failure !== undefined || code === 126 || code === 127) return new UsageError(message, { hint: HINT });
   return new NetworkError('NETWORK', message, { maybeReceived: false, hint: HINT });
 }
@@ -167,12 +170,12 @@ async function close(child: ChildProcess, ended: Promise<End>, clock: Clock): Pr
   const end = () => {
     if (child.pid !== undefined) endTree(child.pid);
   };
-  // There is no way there to ask a program to end.
+  // Windows has no way to ask a program to exit.
   if (process.platform === 'win32') end();
   const done = new AbortController();
   const isOver = ended.then(() => done.abort());
   await Promise.race([isOver, clock.sleep(GRACE_MS, done.signal).catch(() => undefined)]);
-  // What is left of it, also of one that ended by itself.
+  // Everything left of it, even if it ended by itself.
   end();
   await isOver;
   child.stdout?.destroy();

@@ -4,7 +4,7 @@ import { exitCodeOf } from '../../src/cli/exit-codes.ts';
 import { errorText, reportOf } from '../../src/cli/report.ts';
 import {
   BadResponseError,
-  EndedOtherwiseError,
+  UnexpectedStatusError,
   NetworkError,
   NoProfileError,
   PartialError,
@@ -43,7 +43,7 @@ describe('exit codes', () => {
     [new UnknownOutcomeError('x'), 8],
     [new StorageError('STORAGE_DENIED', 'x'), 9],
     [new PartialError('x'), 10],
-    [new EndedOtherwiseError('x'), 11],
+    [new UnexpectedStatusError('x'), 11],
     [new WaitTimeoutError('x'), 124],
     [new Error('x'), 1],
     ['thrown text', 1],

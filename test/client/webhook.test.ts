@@ -38,7 +38,7 @@ describe('verifyWebhook', () => {
   });
 
   it.each([
-    ['another secret', BODY, sign(BODY, 'another secret here')],
+    ['a different secret', BODY, sign(BODY, 'another secret here')],
     ['a changed body', `${BODY} `, sign(BODY)],
     ['no signature', BODY, undefined],
     ['a null signature', BODY, null],

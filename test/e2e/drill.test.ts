@@ -34,7 +34,7 @@ describe('events drill', () => {
     const asText = await drill(url);
     await close();
     const wrong = jsonLines(asJson.stdout).filter((line) => isRecord(line) && line.ok === false);
-    const finding = 'took it (200); a missing signature is a wrong one: answer 401';
+    const finding = 'accepted (200); treat a missing signature as invalid: respond with 401';
     expect(wrong).toMatchObject([{ check: 'missing-signature', status: 200, finding }]);
     const [report] = jsonLines(asJson.stderr);
     const message = `${url} did wrong in 1 of 14 checks: missing-signature.`;

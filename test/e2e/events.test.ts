@@ -115,7 +115,7 @@ describe('events replay to an application that does not take it', () => {
     const refused = await replay(id, '--to', appUrl, '--json');
     expect(refused.code).toBe(8);
     expect(jsonLines(refused.stdout)).toMatchObject([
-      { type: 'forward', id, status: 503, attempt: 1, error: 'answered 503' },
+      { type: 'forward', id, status: 503, attempt: 1, error: 'responded with 503' },
     ]);
     expect(refused.stderr).toMatch(/\/app did not accept it: answered 503\./);
   });
@@ -124,7 +124,7 @@ describe('events replay to an application that does not take it', () => {
     answers = [200, 500];
     const partly = await replay('--since', '1h', '--to', appUrl, '--json');
     const results = jsonLines(partly.stdout).map((line) => (isRecord(line) ? line.error : line));
-    expect(results.slice(0, 2)).toEqual([null, 'answered 500']);
+    expect(results.slice(0, 2)).toEqual([null, 'responded with 500']);
     expect(results.slice(2)).toEqual(results.slice(2).map(() => null));
     expect(results.length).toBeGreaterThan(2);
     expect(partly.code).toBe(10);
@@ -152,7 +152,7 @@ describe('events replay to an application that does not take it', () => {
   it.each(['ftp://127.0.0.1/hooks', 'mailto:a@b.c', 'hooks'])('takes no %s', async (to) => {
     const { code, stderr, stdout } = await replay(id, '--to', to);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(`--to "${to}" is not an http or https address.`);
+    expect(stderr).toContain(`Invalid value for --to: "${to}".`);
   });
 });
 
@@ -195,7 +195,7 @@ describe('forwarding', () => {
     while (lines.filter((line) => line.type === 'forward').length < 2) lines.push(await second.object());
     const id = lines.find((line) => line.type === 'delivery' && line.reason === null)?.deliveryId;
     expect(lines.filter((line) => line.type === 'forward')).toMatchObject([
-      { id, attempt: 1, status: 500, error: 'answered 500' },
+      { id, attempt: 1, status: 500, error: 'responded with 500' },
       { id, attempt: 2, status: 200, error: null },
     ]);
     expect(got.map(({ body }) => body.toString())).toEqual([spaced, spaced]);
@@ -284,7 +284,7 @@ describe('events trigger and verify', () => {
     const pretty = await verify(sign(Buffer.from(JSON.stringify(JSON.parse(body), null, 2)), SECRET));
     expect([pretty.code, String(reportedError(pretty).message)]).toEqual([
       9,
-      expect.stringContaining('written anew') as unknown,
+      expect.stringContaining('serialized again') as unknown,
     ]);
     const upper = await verify(sign(Buffer.from(body), SECRET).toUpperCase());
     expect(String(reportedError(upper).message)).toContain('upper case');

@@ -108,7 +108,7 @@ describe('deliveries the application could not take', () => {
     const stopped = first.stop();
     const [warning] = await lines(first, 'warning', 1);
     expect(warning?.message).toMatch(
-      /^1 delivery is not forwarded yet\. .*--forward-to goes on, for 24 hours/,
+      /^1 delivery is not forwarded yet\. .*--forward-to continues, for up to 24 hours/,
     );
     await stopped;
     await up(port);

@@ -47,7 +47,7 @@ describe('listen --health-port', () => {
     const { port } = new URL(String(url));
     const waiting = home.start(LISTEN.with(LISTEN.indexOf('--port') + 1, port));
     const { type, message } = await waiting.object();
-    expect([type, message]).toEqual(['warning', expect.stringContaining('It is tried again every second')]);
+    expect([type, message]).toEqual(['warning', expect.stringContaining('Retrying every second')]);
     const [healthUrl] = /http:\S+\/healthz/.exec(String(message)) ?? [];
     expect(await health(healthUrl, 503)).toMatchObject({ reasons: [{ code: 'port' }] });
     expect(await waiting.stop()).toEqual({ code: null, signal: 'SIGTERM' });
@@ -90,7 +90,7 @@ describe('listen --health-port', () => {
       expect(await post(url, body, signed(body, SECRET))).toBe(500);
       expect(await listening.object()).toMatchObject({
         type: 'warning',
-        message: expect.stringContaining('1 delivery was answered 500') as unknown,
+        message: expect.stringContaining('1 delivery was answered with 500') as unknown,
       });
       await rm(`${disk}/filler`);
       await health(healthUrl, 200).catch(() => undefined);

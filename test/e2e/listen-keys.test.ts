@@ -42,17 +42,17 @@ describe.skipIf(process.platform === 'win32')('keys of listen on a terminal', ()
   it('r tries held-back forwards at once; Ctrl-C stops as ever', async () => {
     const screen = listen('--forward-to', appUrl);
     const url = await address(screen);
-    await screen.shows('Keys: r tries held-back forwards at once, o opens the inspector.');
+    await screen.shows('Keys: r retries pending forwards, o opens the inspector.');
     screen.type('r');
-    await screen.shows('No forward is held back.');
+    await screen.shows('No forwards are pending.');
     expect(await post(url, payload('env_held'))).toBe(200);
-    await screen.shows('try 3, again in 5 s');
+    await screen.shows('attempt 3, next in 5 s');
     status = 200;
     screen.type('r');
-    await screen.shows('1 forward is tried at once.');
-    await screen.shows('try 4');
+    await screen.shows('Retrying 1 forward.');
+    await screen.shows('attempt 4');
     expect(screen.text()).toMatch(/200 in \d+ ms, try 4/);
-    expect(screen.text()).not.toContain('again in 15 s');
+    expect(screen.text()).not.toContain('next in 15 s');
     screen.type('\u0003');
     await screen.ended;
     expect(screen.text()).toContain('Stopped. 1 received');
@@ -61,10 +61,10 @@ describe.skipIf(process.platform === 'win32')('keys of listen on a terminal', ()
   it('o opens the inspector, started with the first press, by a link that works once and is not its own', async () => {
     const screen = listen();
     const url = await address(screen);
-    expect(screen.text()).not.toContain('r tries');
+    expect(screen.text()).not.toContain('r retries');
     expect(await post(url, payload('env_before'))).toBe(200);
     screen.type('o');
-    await screen.shows('The inspector is opened: http://127.0.0.1:');
+    await screen.shows('Opened the inspector: http://127.0.0.1:');
     const token = /opened: (http\S+)/.exec(screen.text())?.[1] ?? '';
     let opened = '';
     while (opened === '') opened = await readFile(home.path('browser.opened'), 'utf8').catch(() => '');

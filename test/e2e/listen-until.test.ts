@@ -32,7 +32,7 @@ describe('listen --envelope', () => {
     const away = await listening.object();
     expect(away).toMatchObject({
       type: 'warning',
-      message: expect.stringContaining('Waiting goes on.') as unknown,
+      message: expect.stringContaining('Still waiting.') as unknown,
     });
     await watching.says(/Watching goes on\./);
     [isAway, status] = [false, 'COMPLETED'];

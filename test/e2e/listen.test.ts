@@ -211,7 +211,7 @@ describe('what listen answers', () => {
       {
         event: 'envelope.sent',
         verified: false,
-        reason: expect.stringContaining('another secret') as unknown,
+        reason: expect.stringContaining('a different secret') as unknown,
       },
     ]);
     await listening.stop();

@@ -74,7 +74,7 @@ async function start(language: string, command: string): Promise<string> {
 
 /** How many deliveries are good and not the same. */
 function distinct(): number {
-  const good = drillChecks({ secret, events: EVENTS, now: 0 }).filter(({ wants }) => wants === 'taken');
+  const good = drillChecks({ secret, events: EVENTS, now: 0 }).filter(({ wants }) => wants === 'accepted');
   return good.flatMap(({ name, requests }) => (name === 'repeated' ? [] : requests)).length;
 }
 

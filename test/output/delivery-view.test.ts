@@ -77,7 +77,7 @@ const result: ForwardResult = {
   nextMs: null,
   waiting: 0,
 };
-const failed = { status: 500, error: 'answered 500', attempt: 3, nextMs: 5_000, waiting: 3 };
+const failed = { status: 500, error: 'responded with 500', attempt: 3, nextMs: 5_000, waiting: 3 };
 
 it('shows what came of passing it on', () => {
   const line = (some: Partial<ForwardResult>) => forwardLine({ ...result, ...some }, screen, false);

@@ -101,13 +101,13 @@ describe.skipIf(process.platform === 'win32')('a tunnel', () => {
   });
 
   it.each([
-    ['exit 3', NetworkError, 'it ended with 3. It said nothing.'],
+    ['exit 3', NetworkError, 'it exited with 3. It printed nothing.'],
     [
       'echo "no route to the edge" >&2; exit 1',
       NetworkError,
-      'it ended with 1. It said:\nno route to the edge',
+      'it exited with 1. Its output:\nno route to the edge',
     ],
-    ['no-such-tunnel-program http {port}', UsageError, 'it ended with 127. It said:'],
+    ['no-such-tunnel-program http {port}', UsageError, 'it exited with 127. Its output:'],
   ])('that ends early is an error with its last words: %s', async (line, kind, words) => {
     const error = await open(line).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(kind);
@@ -130,7 +130,7 @@ describe.skipIf(process.platform === 'win32')('a tunnel', () => {
     await new Promise((resolve) => {
       tunnel.broken.addEventListener('abort', resolve);
     });
-    expect(String(tunnel.broken.reason)).toContain('it ended with 7. It said:\nhttps://a.example\nlost');
+    expect(String(tunnel.broken.reason)).toContain('it exited with 7. Its output:\nhttps://a.example\nlost');
     await tunnel.close();
   });
 

@@ -7,7 +7,7 @@ import { relativeTime } from '../../output/time.ts';
 import type { ForwardResult } from '../../webhooks/forward/send.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 
-/** A delivery as a JSON line: the body as received, in base64 when it is not JSON text. */
+/** Returns a delivery as a JSON line: the body as received, in base64 if it is not JSON text. */
 export function deliveryLine(delivery: Delivery): Record<string, unknown> {
   const { id, deliveryId, receivedAt, facts, verified, duplicate, reason, body, raw } = delivery;
   return {
@@ -25,7 +25,7 @@ export function deliveryLine(delivery: Delivery): Record<string, unknown> {
   };
 }
 
-/** A delivery as a line for people: what happened, to which envelope, and whether it can be believed. */
+/** Returns a delivery as a line for people: the event, the envelope, and whether the signature is valid. */
 export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
   const { facts, verified, duplicate, reason, receivedAt } = delivery;
   if (!terminal.outIsTty) {
@@ -53,10 +53,10 @@ export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
 function claimed(delivery: Delivery): string {
   const { facts } = delivery;
   if (facts === null) return '';
-  return safeLine(` (claims to be ${facts.event ?? 'nothing'} of ${facts.envelopeId ?? 'nothing'})`);
+  return safeLine(` (claims ${facts.event ?? 'no event'} of ${facts.envelopeId ?? 'no envelope'})`);
 }
 
-/** One try to pass a delivery on, as a JSON line or as one for people, with the address where there are several. */
+/** Returns an attempt to forward a delivery, as a JSON line or a line for people, with the URL if there are several. */
 export function forwardLine(
   result: ForwardResult,
   terminal: Terminal,
@@ -75,22 +75,21 @@ export function forwardLine(
   return `          ${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcome))}\n`;
 }
 
-/** `answered 500, try 3, again in 15 s; 3 wait behind it` */
+/** `responded with 500, attempt 3, next in 15 s; 3 more queued` */
 function outcomeOf({ attempt, status, ms, error, nextMs, waiting }: ForwardResult): string {
   const what = NEVER_SENT.get(error ?? '') ?? error ?? `${status ?? ''} in ${ms} ms`;
-  const tries = attempt > 1 || nextMs !== null ? `, try ${attempt}` : '';
-  const next = nextMs === null ? '' : `, again in ${nextMs / 1_000} s`;
-  const behind =
-    error === null || waiting === 0 ? '' : `; ${waiting} ${waiting === 1 ? 'waits' : 'wait'} behind it`;
+  const tries = attempt > 1 || nextMs !== null ? `, attempt ${attempt}` : '';
+  const next = nextMs === null ? '' : `, next in ${nextMs / 1_000} s`;
+  const behind = error === null || waiting === 0 ? '' : `; ${waiting} more queued`;
   return `${what}${tries}${next}${behind}`;
 }
 
-/** The beginning is enough: the whole stands in the line of the delivery. */
+/** Shortens an ID: the line of the delivery has all of it. */
 function shortId(id: string): string {
   return id.length > 12 ? `${id.slice(0, 8)}…` : id;
 }
 
-/** The deliveries a sandbox made. */
+/** The deliveries of a sandbox. */
 export function sandboxDeliveryList(now: number): ListView<Record<string, unknown>> {
   return {
     id: (one) => text(one.id),

@@ -2,18 +2,18 @@ import { UsageError } from '../../kernel/errors.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { EVENTS } from '../../kernel/vocabulary.ts';
 
-/** Names of events separated by commas, with or without `envelope.`. @throws UsageError for one there is not. */
+/** Parses event names separated by commas, with or without `envelope.`. @throws UsageError for an unknown one */
 export function eventNames(text: string | undefined): Set<string> | undefined {
   return text === undefined ? undefined : new Set(text.split(',').map(eventName));
 }
 
-/** One event's full name. */
+/** Returns the full name of an event. */
 export function eventName(text: string): string {
   const word = text.trim().toLowerCase();
   const name = word.includes('.') ? word : `envelope.${word}`;
   if (EVENTS.some((known) => known === name)) return name;
   const meant = nearest(name, EVENTS);
-  throw new UsageError(`There is no event "${name}".`, {
+  throw new UsageError(`Unknown event "${name}".`, {
     hint: `${meant ? `Did you mean ${meant}? ` : ''}The events are ${EVENTS.join(', ')}.`,
   });
 }

@@ -8,7 +8,7 @@ import type { EventRecord } from '../../webhooks/journal/record.ts';
 import { shownHeaders } from '../../webhooks/receive/headers.ts';
 import { readPayload } from '../../webhooks/receive/payload.ts';
 
-/** A record as JSON has it: the body as received, in base64 when it is not JSON. */
+/** Returns a record for JSON: the body as received, in base64 if it is not JSON. */
 export function eventJson(record: EventRecord): Record<string, unknown> {
   const { bodyBase64, owedTo, headers, ...rest } = record;
   const body = bodyOf(record);
@@ -19,17 +19,17 @@ function bodyOf(record: EventRecord): Record<string, unknown> | null {
   return readPayload(Buffer.from(record.bodyBase64, 'base64'))?.body ?? null;
 }
 
-/** What listeners of this machine received. */
+/** The webhooks that listeners on this machine received. */
 export function eventList(now: number): ListView<Record<string, unknown>> {
   return {
     id: (one) => word(one.deliveryId),
-    empty: 'Nothing was received on this machine yet. Start a listener: esign listen',
+    empty: 'No webhooks received on this machine yet. Start a listener: esign listen',
     columns: [
       {
         key: 'deliveryId',
         header: 'DELIVERY',
         value: (one) => word(one.deliveryId),
-        // The beginning is enough for `events show` and `replay`.
+        // `events show` and `replay` accept the beginning.
         show: (one) => word(one.deliveryId).slice(0, 12),
         fixed: true,
       },
@@ -70,7 +70,7 @@ function word(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** One delivery: what it says, whether it can be believed, its headers and its body. */
+/** Shows a delivery: its event, whether it is valid, its headers, and its body. */
 export function renderEvent(record: EventRecord, terminal: Terminal): string {
   const facts: [string, string | null][] = [
     ['Delivery', record.deliveryId],

@@ -32,7 +32,7 @@ export default class EventsReplay extends EsignCommand {
     const url = targetUrl(flags.to);
     const records: EventRecord[] = [];
     if (flags.envelope === undefined && flags.since === undefined)
-      for (const id of (await readIds(argv.map(String), 'delivery id')).ids)
+      for (const id of (await readIds(argv.map(String), 'delivery ID')).ids)
         records.push(await findEvent(id));
     else
       for await (const record of readEvents(eventsDir(), {
@@ -41,7 +41,7 @@ export default class EventsReplay extends EsignCommand {
       }))
         if (record.reason === null && !record.duplicate) records.unshift(record);
     if (records.length === 0)
-      throw new UsageError('No received webhook fits.', { hint: 'See `esign events list`.' });
+      throw new UsageError('No received webhook matches.', { hint: 'See `esign events list`.' });
     await sendAll(records.map(forwardable), url, context);
   }
 }

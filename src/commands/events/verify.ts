@@ -45,7 +45,7 @@ export default class EventsVerify extends EsignCommand {
     if (!check.ok) {
       const known = { secrets: [secret ?? ''], others: [] };
       throw new VerificationError(
-        `Not good: ${check.failure === 'mismatch' ? explainMismatch(raw, flags.signature, known) : check.reason}.`,
+        `Invalid signature: ${check.failure === 'mismatch' ? explainMismatch(raw, flags.signature, known) : check.reason}.`,
       );
     }
     if (context.terminal.json) return writeJson({ verified: true }, context.terminal);

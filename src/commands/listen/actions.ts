@@ -11,7 +11,7 @@ export interface ActionFlags {
   download?: string | undefined;
 }
 
-/** What the user wants done about accepted deliveries, one after the other: a command, and the papers fetched. */
+/** Runs the user's command for accepted deliveries and downloads documents, one delivery after the other. */
 export class DeliveryActions {
   readonly #flags: ActionFlags;
   readonly #context: Context;
@@ -25,7 +25,7 @@ export class DeliveryActions {
     this.#warn = warn;
   }
 
-  /** Once for each delivery: nothing is done about a repeat. */
+  /** Queues a delivery. Repeats are ignored. */
   take(delivery: Delivery): void {
     if (delivery.duplicate) return;
     this.#work = this.#work
@@ -33,12 +33,12 @@ export class DeliveryActions {
       .catch((error: unknown) => this.#warn(messageOf(error)));
   }
 
-  /** Waits for what was taken so far. */
+  /** Waits for the deliveries queued so far. */
   done(): Promise<void> {
     return this.#work;
   }
 
-  /** Fetches the papers of a completed envelope where that is wanted, once. */
+  /** Downloads the documents of a completed envelope once, if requested. */
   async download(envelopeId: string): Promise<void> {
     const { download } = this.#flags;
     if (download === undefined || this.#downloaded.has(envelopeId)) return;
@@ -62,6 +62,6 @@ export class DeliveryActions {
     };
     const { code, signal } = await runCommand(line, `${jsonText(deliveryLine(delivery))}\n`, env);
     if (code !== 0)
-      this.#warn(`The command for ${event ?? 'an event'} ended with ${signal ?? code ?? 'an error'}.`);
+      this.#warn(`The command for ${event ?? 'an event'} exited with ${signal ?? code ?? 'an error'}.`);
   }
 }

@@ -8,7 +8,7 @@ import { listenUntilStopped } from './run.ts';
 export default class Listen extends EsignCommand {
   static override summary = 'Receive webhooks on this machine, verify their signatures, and print them.';
   static override description =
-    'Deliveries with a valid signature are answered with 200, others with 401. The reason for a refusal is printed here and never sent to the sender. The secret is read from files, ESIGN_WEBHOOK_SECRET, or a prompt.';
+    'Deliveries with a valid signature get a 200 response, others a 401. The reason is printed here and never sent to the sender. The secret is read from files, ESIGN_WEBHOOK_SECRET, or a prompt.';
   static override examples = [
     '<%= config.bin %> listen --secret-file webhook.secret',
     '<%= config.bin %> listen --secret-file new.secret --secret-file old.secret --port 8080 --path /hooks',
@@ -56,7 +56,7 @@ export default class Listen extends EsignCommand {
     events: Flags.string({ description: 'print only these events', helpValue: 'A,B' }),
     'forward-to': Flags.string({
       description:
-        'forward valid deliveries to this URL, byte for byte; can be repeated (localhost:3000/path works, too)',
+        'forward valid deliveries to this URL, byte for byte; can be repeated (localhost:3000/path works as well)',
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'URL',
@@ -132,7 +132,7 @@ export default class Listen extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Listen);
-    // Here --timeout is how long to wait, not how long a request may take.
+    // With --envelope, --timeout is how long to wait, not the time limit of a request.
     const { timeout, ...rest } = flags;
     const wait = timeout === undefined ? undefined : readDuration(timeout, '--timeout', 1);
     const request = flags.envelope === undefined ? { timeout } : {};

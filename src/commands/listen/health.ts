@@ -3,12 +3,12 @@ import type { Session } from '../../cli/session.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { ListenerOptions } from '../../webhooks/listen-event.ts';
 
-/** A service on this machine may be asked for its time as often as this. */
+/** How often to ask a service on this machine for its time. */
 const LOCAL_MS = 5_000;
 
 /**
- * How a listener answers monitors; where a service is known, its clock counts. That of a sandbox is moved on purpose.
- * @throws UsageError when it is the port that webhooks come to.
+ * Returns the options of health checks. The service's clock is checked, except that of a sandbox, which can be moved.
+ * @throws UsageError if the port is also that of webhooks.
  */
 export async function listenHealth(
   { port: taken, 'health-port': port }: { port: number; 'health-port'?: number | undefined },
@@ -16,10 +16,10 @@ export async function listenHealth(
 ): Promise<ListenerOptions['health']> {
   if (port === undefined) return undefined;
   if (port === taken && port !== 0)
-    throw new UsageError(`--health-port ${port} is the port of --port, too.`, {
-      hint: 'Give each a port of its own.',
+    throw new UsageError(`--health-port and --port are both ${port}.`, {
+      hint: 'Use two different ports.',
     });
-  // A listener works without a profile, so it does without the service's time, too.
+  // A listener works without a profile, and then without the service's time.
   const settings = await session.settings().catch(() => undefined);
   const baseUrl = settings?.baseUrl?.value;
   if (baseUrl === undefined || settings?.profileName?.value === 'sandbox')

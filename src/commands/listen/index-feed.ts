@@ -4,10 +4,10 @@ import { Feed } from '../../envelope-index/feed.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 
-/** Many webhooks come at once; they are written down together after this, in ms. */
+/** Webhooks that arrive within this time are written together, in ms. */
 const GATHERED_MS = 500;
 
-/** Tells the index of the profile in use what verified webhooks say, so that searches look again at those envelopes. */
+/** Updates the profile's index with verified webhooks, so that searches reread those envelopes. */
 export class ListenIndex {
   readonly #feed: Feed | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -16,7 +16,7 @@ export class ListenIndex {
     this.#feed = feed;
   }
 
-  /** A listener needs no profile; without one there is no index. */
+  /** A listener works without a profile, and then without an index. */
   static async of(context: Context): Promise<ListenIndex> {
     const settings = await context.session.settings().catch(() => undefined);
     const scope = settings && indexScopeOf(settings);
@@ -30,7 +30,7 @@ export class ListenIndex {
     this.#timer ??= setTimeout(() => void this.write(), GATHERED_MS).unref();
   }
 
-  /** Writes what was gathered. */
+  /** Writes the collected updates. */
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

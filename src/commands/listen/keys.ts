@@ -5,7 +5,7 @@ import { isForeground } from '../../kernel/process/foreground.ts';
 import { TypedKeys } from '../../output/typed-keys.ts';
 import type { ListenControls } from '../../webhooks/listen-event.ts';
 
-/** Keys that a listener on a terminal takes; none in a pipe, with --json, or when it is a job in the background. */
+/** Keys of a listener on a terminal; disabled in a pipe, with --json, and in a background job. */
 export class ListenKeys {
   readonly #terminal: CommandTerminal;
   readonly #forwards: boolean;
@@ -13,7 +13,7 @@ export class ListenKeys {
   #controls: ListenControls | undefined;
   #say: (text: string) => void = () => undefined;
 
-  /** Whether there is somebody to press them. */
+  /** True if someone can press them. */
   readonly areWanted: boolean;
 
   constructor(terminal: CommandTerminal, { forwards }: { forwards: boolean }) {
@@ -23,13 +23,13 @@ export class ListenKeys {
     this.#keys = new TypedKeys((key) => this.#press(key));
   }
 
-  /** @param say tells the person, in order with what else is told */
+  /** @param say shows a line, in order with the other output */
   take(controls: ListenControls | undefined, say: (text: string) => void): void {
     this.#controls = controls;
     this.#say = say;
     if (!this.areWanted || !this.#grab()) return;
     process.on('SIGTSTP', this.#onSuspend).on('SIGCONT', this.#onContinue);
-    const first = this.#forwards ? 'r tries held-back forwards at once, ' : '';
+    const first = this.#forwards ? 'r retries pending forwards, ' : '';
     this.#say(`Keys: ${first}o opens the inspector.`);
   }
 
@@ -38,7 +38,7 @@ export class ListenKeys {
     this.#keys.giveBack();
   }
 
-  /** A job in the background would be stopped for it. */
+  /** Reading the terminal would stop a background job. */
   #grab(): boolean {
     const may = isForeground();
     if (may) this.#keys.take();
@@ -57,22 +57,22 @@ export class ListenKeys {
   #press(key: string): void {
     if (key === 'o') void this.#open().catch((error: unknown) => this.#say(messageOf(error)));
     if (key === 'r' && this.#forwards) this.#retry();
-    // So that a person can set what comes next apart.
+    // Adds an empty line, to separate what follows.
     if (key === '\r') this.#terminal.err('\n');
   }
 
   #retry(): void {
     const tried = this.#controls?.tryForwardsNow() ?? 0;
-    const what = tried === 1 ? '1 forward is' : `${tried} forwards are`;
-    this.#say(tried === 0 ? 'No forward is held back.' : `${what} tried at once.`);
+    const what = tried === 1 ? '1 forward' : `${tried} forwards`;
+    this.#say(tried === 0 ? 'No forwards are pending.' : `Retrying ${what}.`);
   }
 
   async #open(): Promise<void> {
     const page = await this.#controls?.openInspector();
     if (page === undefined) return;
-    // The link itself would stand in the list of processes.
+    // The permanent link would appear in the process list.
     const isOpened = await openInBrowser(page.ticketUrl());
-    const how = isOpened ? 'The inspector is opened' : 'Inspect at';
-    this.#say(`${how}${isOpened ? ':' : ''} ${page.url} (the link is a secret of this run).`);
+    const how = isOpened ? 'Opened the inspector:' : 'Inspector:';
+    this.#say(`${how} ${page.url} (private link, valid until you stop listening)`);
   }
 }

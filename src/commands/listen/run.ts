@@ -42,7 +42,7 @@ export interface ListenFlags {
 const DEFAULT_DRAIN_MS = 10_000;
 const DEFAULT_FORWARD_TIMEOUT_MS = 30_000;
 
-/** Receives webhooks until a signal comes, or until the awaited envelope has got there; shows what happens. */
+/** Receives webhooks until a signal, or until the awaited envelope reaches its status, and shows what happens. */
 export async function listenUntilStopped(flags: ListenFlags, context: Context): Promise<void> {
   preferLowMemory();
   const forwards = flags['forward-to'] !== undefined;
@@ -87,7 +87,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   await end;
 }
 
-/** Waits for the envelope, and fetches its papers once it is completed. */
+/** Waits for the envelope, and downloads its documents once it is completed. */
 async function untilReached(
   awaited: AwaitedEnvelope,
   actions: DeliveryActions,
@@ -107,7 +107,7 @@ async function listenerOptions(
   const { host, port, path, verify } = flags;
   if (!path.startsWith('/'))
     throw new UsageError(`--path "${path}" must start with a slash.`, {
-      hint: 'Write it like --path /webhooks.',
+      hint: 'Example: --path /webhooks',
     });
   const { redactor } = context.terminal;
   const { clock } = context.session;

@@ -8,14 +8,13 @@ import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-s
 import type { ReceiverOptions } from '../../webhooks/receive/receiver.ts';
 
 const FRESH_MS = 250;
-/** So long a secret counts that was made for a create which was not answered yet, or never was. */
+/** How long to accept a secret whose create has not received a response. */
 const UNBOUND_MS = 86_400_000;
 const OTHERS_TRIED = 100;
 
 /**
- * The secrets to check a delivery with: those that were given, and the one that was made here for the envelope it claims
- * to be of.
- * @throws UsageError when there are none and nobody to ask.
+ * Returns the secrets for a delivery: the given ones, and the stored one of the envelope in its payload.
+ * @throws UsageError if there are none and it can't prompt.
  */
 export async function listenSecrets(
   files: readonly string[] | undefined,
@@ -26,12 +25,14 @@ export async function listenSecrets(
   const stored = storedSecrets(context.terminal);
   if (given.length === 0 && (await stored()).all.length === 0) {
     const hint =
-      'Give --secret-file FILE or ESIGN_WEBHOOK_SECRET, create the envelope with --webhook-url first, or take everything unchecked with --no-verify.';
+      'Use --secret-file FILE or ESIGN_WEBHOOK_SECRET, create the envelope with --webhook-url first, or accept everything unchecked with --no-verify.';
     given.push(await readSecret({ what: 'webhook secret', hint }, context.terminal));
   }
   for (const secret of given) {
     if (secret === '')
-      throw new UsageError('A webhook secret is empty.', { hint: 'Make one: `esign events secret > FILE`.' });
+      throw new UsageError('The webhook secret is empty.', {
+        hint: 'Generate one: `esign events secret > FILE`.',
+      });
     context.terminal.redactor.add(secret);
   }
   return async (envelopeId) => {
@@ -39,7 +40,7 @@ export async function listenSecrets(
     const own = envelopeId === null ? undefined : byEnvelope.get(envelopeId);
     return {
       secrets: [...given, ...(own ?? pending(unbound, context.session.clock.now()))],
-      // Asked for by each forged signature: the latest are enough to explain a mistake.
+      // Called for each invalid signature: the latest are enough to explain a mistake.
       get others() {
         const latest = all.slice(-OTHERS_TRIED);
         return latest
@@ -50,7 +51,7 @@ export async function listenSecrets(
   };
 }
 
-/** One that is not bound yet may be that of an envelope whose creation is being answered at this moment. */
+/** A secret without an envelope may belong to one that is being created right now. */
 function pending(unbound: readonly WebhookSecret[], now: number): string[] {
   return unbound.filter(({ createdAt }) => now - createdAt < UNBOUND_MS).map(secretOf);
 }
@@ -61,12 +62,12 @@ interface Stored {
   byEnvelope: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The stored secrets, read again when the file has changed. */
+/** Returns the stored secrets, and reads them again if the file has changed. */
 function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
   let [readAt, changedAt] = [Number.NEGATIVE_INFINITY, -1];
   let stored: Stored = { all: [], unbound: [], byEnvelope: new Map() };
   return async () => {
-    // Not the clock on the wall, which can be set back.
+    // A monotonic clock, which can't be set back.
     const now = performance.now();
     if (now - readAt < FRESH_MS) return stored;
     readAt = now;

@@ -5,12 +5,12 @@ import type { ListenEvent, ListenerOptions } from '../../webhooks/listen-event.t
 import { deliveryLine, forwardLine, renderDelivery } from '../events/delivery-view.ts';
 
 interface Shown {
-  /** For stdout as it is; for stderr a sentence. */
+  /** Printed as is on stdout, or as a sentence on stderr. */
   to: 'out' | 'err';
   text: string;
 }
 
-/** What happens to a listener, as JSON lines or in words; in the order in which it happened, on whichever stream. */
+/** Shows what happens to a listener, as JSON lines or in words, in order, even across streams. */
 export class ListenView {
   readonly #terminal: CommandTerminal;
   readonly #startsTunnel: boolean;
@@ -29,18 +29,18 @@ export class ListenView {
 
   take(event: ListenEvent): void {
     this.#waiting.push(...(this.#terminal.json ? this.#asJson(event) : this.#inWords(event)));
-    // Lines that come at once are written at once.
+    // Lines that arrive together are written together.
     this.#writing ??= this.#soon();
   }
 
   #soon(): Promise<void> {
     const writing = new Promise((resolve) => setImmediate(resolve)).then(() => this.#write());
-    // Nobody waits for it before the end; a broken stdout stops the listener by itself (boot/output.ts).
+    // Errors are reported at the end; a broken stdout stops the listener (boot/output.ts).
     writing.catch(() => undefined);
     return writing;
   }
 
-  /** Resolves when all of it is written. */
+  /** Resolves when everything is written. */
   async written(): Promise<void> {
     await this.#writing;
   }
@@ -76,7 +76,7 @@ export class ListenView {
       case 'forward':
         return [{ to: 'out', text: forwardLine(event.result, this.#terminal, true) }];
       case 'warning':
-        // Whoever reads only the deliveries sees it, too.
+        // Also printed on stderr, for readers who only parse deliveries.
         return [line(event), said(event.message)];
       case 'draining':
         return [];
@@ -91,19 +91,19 @@ export class ListenView {
       case 'ready':
         return this.#ready(event);
       case 'tunnel':
-        return [said(`Reachable at ${event.url} from outside. Give it as --webhook-url.`)];
+        return [said(`Public URL: ${event.url}. Use it as --webhook-url.`)];
       case 'backlog':
-        return [said(`Still to be forwarded from an earlier run: ${grouped(event.pending)}.`)];
+        return [said(`Pending forwards of an earlier run: ${grouped(event.pending)}.`)];
       case 'delivery':
         return [{ to: 'out', text: renderDelivery(event.delivery, terminal) }];
       case 'forward':
         return [{ to: 'out', text: forwardLine(event.result, terminal, false, this.#namesUrl) }];
       case 'removed':
-        return [said(`Removed ${counted(event.days, 'old day')} of webhooks.`)];
+        return [said(`Deleted ${counted(event.days, 'old day')} of webhooks.`)];
       case 'warning':
         return [said(event.message)];
       case 'draining':
-        return [said('Waiting for what is being forwarded.')];
+        return [said('Waiting for pending forwards.')];
       case 'summary':
         return [
           said(`Stopped. ${event.received} received, ${event.verified} verified, ${event.refused} refused.`),
@@ -114,16 +114,16 @@ export class ListenView {
   #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): Shown[] {
     const next = this.#startsTunnel
       ? 'Starting the tunnel.'
-      : 'Give it as --webhook-url when you create an envelope.';
+      : 'Use this URL as --webhook-url when you create an envelope.';
     return [
-      said(`Listening at ${url}. ${next} Ctrl-C stops.`),
+      said(`Listening at ${url}. ${next} Press Ctrl-C to stop.`),
       ...(inspectorUrl === undefined
         ? []
-        : [said(`Inspect at ${inspectorUrl} (the link is a secret of this run).`)]),
-      ...(healthUrl === undefined ? [] : [said(`Health at ${healthUrl}, metrics at /metrics beside it.`)]),
+        : [said(`Inspector: ${inspectorUrl} (private link, valid until you stop listening)`)]),
+      ...(healthUrl === undefined ? [] : [said(`Health: ${healthUrl}; metrics are at /metrics.`)]),
       ...(verify
         ? []
-        : [said('Signatures are not checked: anyone who reaches this address can make up events.')]),
+        : [said('Signatures are not checked: anyone who can reach this address can send made-up events.')]),
     ];
   }
 }

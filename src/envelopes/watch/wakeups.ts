@@ -1,5 +1,5 @@
-import { Bell } from '../../kernel/bell.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { Wakeable } from '../../kernel/wakeable.ts';
 
 /** Something happened to this envelope, says another source: look at it at once. */
 export interface Wakeup {
@@ -8,13 +8,13 @@ export interface Wakeup {
 
 /** Envelopes to be looked at at once, and pauses that end early for them. */
 export class Wakeups {
-  readonly #bell: Bell;
+  readonly #pause: Wakeable;
   readonly #source: AsyncIterator<Wakeup> | undefined;
   #waiting = new Set<string>();
   #failure: unknown;
 
   constructor(clock: Clock, source: AsyncIterable<Wakeup> | undefined) {
-    this.#bell = new Bell(clock);
+    this.#pause = new Wakeable(clock);
     this.#source = source?.[Symbol.asyncIterator]();
     if (this.#source !== undefined) void this.#follow(this.#source);
   }
@@ -35,7 +35,7 @@ export class Wakeups {
 
   /** Waits so long, or until there is something to take. Rejects with the signal's reason. */
   async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#waiting.size === 0) await this.#bell.wait(ms, signal);
+    if (this.#waiting.size === 0) await this.#pause.wait(ms, signal);
   }
 
   /** Lets the source go; it may end later. */
@@ -47,11 +47,11 @@ export class Wakeups {
     try {
       for (let next = await source.next(); !next.done; next = await source.next()) {
         this.#waiting.add(next.value.envelopeId);
-        this.#bell.ring();
+        this.#pause.wake();
       }
     } catch (error) {
       this.#failure = error;
-      this.#bell.ring();
+      this.#pause.wake();
     }
   }
 }

@@ -5,23 +5,23 @@ import { madeUpId, sampleBody } from '../sample.ts';
 
 /** One request of a check. */
 export interface DrillRequest {
-  /** Tells it from the others of its check; empty where it is the only one. */
+  /** Distinguishes the requests of a check; empty if there is only one. */
   label: string;
   raw: Buffer;
   headers: [string, string][];
 }
 
-/** What is sent to a receiver, and what it must do with it. */
+/** Requests for a receiver, and the expected response. */
 export interface Check {
   name: string;
-  /** Each request is to be taken (2xx), or refused (4xx); `either` is lenient. */
-  wants: 'taken' | 'refused' | 'either';
-  /** What to mend where it does not. */
+  /** The expected response to each request: 2xx (accepted), 4xx (refused), or either. */
+  wants: 'accepted' | 'refused' | 'either';
+  /** How to fix a receiver that responds differently. */
   advice: string;
   requests: DrillRequest[];
-  /** They are sent one after the other, not at once. */
+  /** Send the requests one after the other instead of at the same time. */
   inOrder?: boolean;
-  /** The body comes in pieces, with a good delivery beside it. */
+  /** Send the first body in pieces, and the second request at the same time. */
   isSlow?: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface DrillOptions {
   now: number;
 }
 
-/** What a receiver must take: as large as `listen` takes. */
+/** The same limit as that of `listen`. */
 const LARGEST_BYTES = 1024 * 1024;
 const MINUTE_MS = 60_000;
 
-/** Everything that a receiver must stand, in the order in which it is sent. Envelopes and people in it are made up. */
+/** Returns all checks in the order in which they run. Their envelopes and people are made up. */
 export function drillChecks({ secret, events, now }: DrillOptions): Check[] {
   const [first = 'envelope.signed'] = events;
   const body = (event = first, envelopeId = madeUpId('drill'), at = now) =>
@@ -52,104 +52,105 @@ export function drillChecks({ secret, events, now }: DrillOptions): Check[] {
   const otherShape = { id: `evt_${randomBytes(10).toString('hex')}`, type, createdAt, data };
   const extended = body();
   return [
-    { name: 'good', wants: 'taken', requests: good, advice: 'answer a good delivery 200' },
+    { name: 'good', wants: 'accepted', requests: good, advice: 'respond to a valid delivery with 200' },
     {
       name: 'repeated',
-      wants: 'taken',
+      wants: 'accepted',
       requests: good.slice(0, 1).map((one) => ({ ...one, label: '' })),
-      advice: 'a delivery may come again: answer 200, and do nothing twice',
+      advice: 'a delivery can be repeated: respond with 200, and process it only once',
     },
     {
       name: 'out-of-order',
-      wants: 'taken',
+      wants: 'accepted',
       requests: outOfOrder(events, now).map((one) => signed(bytes(one), one.event)),
       inOrder: true,
-      advice: 'events overtake one another: answer 200, and ask the API where the order counts',
+      advice:
+        'events can arrive out of order: respond with 200, and read the envelope from the API if the order matters',
     },
     {
       name: 'wrong-signature',
       wants: 'refused',
       requests: [requestOf(raw, sign(raw, randomBytes(24).toString('hex')))],
-      advice: 'it was signed with another secret: compare the signature, and answer 401',
+      advice: 'it was signed with a different secret: compare the signature, and respond with 401',
     },
     {
       name: 'missing-signature',
       wants: 'refused',
       requests: [requestOf(raw)],
-      advice: 'a missing signature is a wrong one: answer 401',
+      advice: 'treat a missing signature as invalid: respond with 401',
     },
     {
       name: 'short-signature',
       wants: 'refused',
       requests: [
-        requestOf(raw, signature.slice(0, 32), 'the first half of it'),
-        requestOf(raw, 'nothing of the kind', 'not hex'),
+        requestOf(raw, signature.slice(0, 32), 'first half only'),
+        requestOf(raw, 'not a signature', 'not hex'),
       ],
-      advice: 'compare all 64 digits, check the length first, and answer 401',
+      advice: 'compare all 64 digits, check the length first, and respond with 401',
     },
     {
       name: 'upper-case-signature',
       wants: 'either',
       requests: [requestOf(raw, signature.toUpperCase())],
-      advice: 'answer it 200 or 401',
+      advice: 'respond with 200 or 401',
     },
     {
       name: 'changed-bytes',
       wants: 'refused',
       requests: [
-        requestOf(bytes(changed), signature, 'another status'),
-        requestOf(bytes(renamed), signature, 'another event'),
-        requestOf(Buffer.from(JSON.stringify(original, null, 2)), signature, 'blanks added'),
+        requestOf(bytes(changed), signature, 'status changed'),
+        requestOf(bytes(renamed), signature, 'event changed'),
+        requestOf(Buffer.from(JSON.stringify(original, null, 2)), signature, 'spaces added'),
       ],
-      advice: 'check the signature over the raw bytes, all of them, before you parse them',
+      advice: 'verify the signature over all raw bytes before you parse them',
     },
     {
       name: 'raw-bytes',
-      wants: 'taken',
-      requests: [signed(Buffer.from(writtenOtherwise(body())))],
+      wants: 'accepted',
+      requests: [signed(Buffer.from(differentlyWritten(body())))],
       advice:
-        'the signature is good, over bytes that JSON.stringify would not write: check it over the raw bytes',
+        'the signature is valid, but JSON.stringify would write other bytes: verify it over the raw bytes',
     },
     {
       name: 'unknown-event',
-      wants: 'taken',
+      wants: 'accepted',
       requests: [signed(bytes({ ...body(), event: 'envelope.drilled' }))],
-      advice: 'the service may add events: answer those that you do not know 200',
+      advice: 'the service may add events: respond to unknown ones with 200',
     },
     {
       name: 'extra-fields',
-      wants: 'taken',
+      wants: 'accepted',
       requests: [
         signed(
           bytes({ ...extended, apiVersion: '2030-01', data: { ...extended.data, esignDrill: { a: [1] } } }),
         ),
       ],
-      advice: 'the service may add fields: pass over those that you do not know',
+      advice: 'the service may add fields: ignore unknown ones',
     },
     {
       name: 'payload-shape',
-      wants: 'taken',
+      wants: 'accepted',
       requests: [signed(bytes(otherShape))],
       advice: 'read {id, type, createdAt, data} as well as {event, timestamp, data}',
     },
     {
       name: 'large',
-      wants: 'taken',
-      // Blanks behind it change nothing but its size.
+      wants: 'accepted',
+      // Trailing spaces only change the size.
       requests: [signed(Buffer.from(JSON.stringify(body()).padEnd(LARGEST_BYTES)))],
-      advice: 'take bodies of up to 1 MiB',
+      advice: 'accept bodies of up to 1 MiB',
     },
     {
       name: 'slow',
-      wants: 'taken',
+      wants: 'accepted',
       requests: [signed(bytes(body())), signed(bytes(body()))],
       isSlow: true,
-      advice: 'the body took a second to come: wait for it for at least 10 s',
+      advice: 'the body took a second to arrive: wait for at least 10 s',
     },
   ];
 }
 
-/** Events of one envelope, the latest first. */
+/** Returns events of one envelope, newest first. */
 function outOfOrder(events: readonly string[], now: number): ReturnType<typeof sampleBody>[] {
   const names = events.length > 1 ? events.slice(0, 4) : [...events, ...events];
   const envelopeId = madeUpId('drill');
@@ -162,8 +163,8 @@ function bytes(body: object): Buffer {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** The same as JSON, with other blanks, and a letter as an escape. */
-function writtenOtherwise(body: object): string {
+/** Returns equivalent JSON with different whitespace and an escaped letter. */
+function differentlyWritten(body: object): string {
   return ` ${JSON.stringify(body, null, 1).replace('Ada', '\\u0041da').replace('"env_', '"\\u0065nv_')}\n`;
 }
 

@@ -8,12 +8,12 @@ import { type Check, type DrillRequest, drillChecks } from './checks.ts';
 export interface CheckResult {
   check: string;
   ok: boolean;
-  /** What the receiver answered; null when it did not. */
+  /** The response's status; null if there was none. */
   status: number | null;
   ms: number;
-  /** What it did wrong, and what to mend. */
+  /** What the receiver did wrong, and how to fix it. */
   finding: string | null;
-  /** What is no fault, but worth to know. */
+  /** Not an error, but worth knowing. */
   notice?: string;
 }
 
@@ -25,20 +25,20 @@ export interface DrillRun {
   signal: AbortSignal;
 }
 
-/** How long each answer is waited for. */
-const ANSWERED_WITHIN_MS = 5_000;
-const TOO_LATE = `no answer within ${ANSWERED_WITHIN_MS / 1_000} s`;
-/** A receiver that takes longer gets the next one nevertheless: ten seconds must do for all. */
+/** Time limit of each response. */
+const RESPONSE_TIMEOUT_MS = 5_000;
+const TOO_LATE = `no response within ${RESPONSE_TIMEOUT_MS / 1_000} s`;
+/** The next check starts after this even if the receiver hasn't responded: all checks must take less than ten seconds. */
 const NEXT_AFTER_MS = 120;
-/** A repeat comes after the one that it repeats was answered, where that does not take long. */
+/** The repeated delivery waits this long for the response to the original. */
 const REPEAT_AFTER_MS = 700;
-/** How a slow sender sends. */
+/** A slow sender. */
 const PIECES = 5;
 const BETWEEN_PIECES_MS = 200;
 
 /**
- * Sends a receiver what it must stand, and yields what it did with each, in order.
- * @throws NetworkError when nobody listens there.
+ * Runs all checks against a receiver and yields the results in order.
+ * @throws NetworkError if nothing is listening.
  */
 export async function* drill(run: DrillRun): AsyncGenerator<CheckResult, void, undefined> {
   const left = new AbortController();
@@ -58,7 +58,7 @@ export async function* drill(run: DrillRun): AsyncGenerator<CheckResult, void, u
     for (const result of results) {
       const done = await result;
       run.signal.throwIfAborted();
-      yield good === undefined ? done : besideGood(done, good);
+      yield good === undefined ? done : comparedWithGood(done, good);
       good ??= done;
     }
   } finally {
@@ -66,18 +66,18 @@ export async function* drill(run: DrillRun): AsyncGenerator<CheckResult, void, u
   }
 }
 
-/** What fails as the good one failed has no reason of its own. */
-function besideGood(result: CheckResult, good: CheckResult): CheckResult {
+/** A check that fails in the same way as the valid delivery has no separate cause. */
+function comparedWithGood(result: CheckResult, good: CheckResult): CheckResult {
   const { ok, status, finding } = result;
   if (ok || finding === null || good.ok || status === null || status !== good.status) return result;
-  return { ...result, finding: `${finding.replace(/; .*/, '')}, as it did the good one: mend that first` };
+  return { ...result, finding: `${finding.replace(/; .*/, '')}, like the valid delivery: fix that first` };
 }
 
 async function checkOne(check: Check, run: DrillRun): Promise<CheckResult> {
   run.signal.throwIfAborted();
   if (check.isSlow) return checkSlow(check, run);
   const answers = await (check.inOrder ? inOrder(check.requests, run) : atOnce(check.requests, run));
-  // Who stops it knows that nothing was answered.
+  // An aborted run has no results.
   run.signal.throwIfAborted();
   if (check.name === 'good' && answers.every(({ answer }) => isUnreachable(answer)))
     throw unreachable(run.url, answers[0]?.answer.error ?? '');
@@ -103,7 +103,7 @@ async function inOrder(requests: readonly DrillRequest[], run: DrillRun): Promis
   return (await Promise.all(answers)).flat();
 }
 
-/** One that comes in pieces, and beside it a good one: does the first hold up the second? */
+/** Sends one request in pieces and another at the same time: does the slow one block it? */
 async function checkSlow(check: Check, run: DrillRun): Promise<CheckResult> {
   const [slow, beside] = check.requests;
   if (slow === undefined || beside === undefined) throw new Error('a slow check has two requests');
@@ -118,8 +118,8 @@ async function checkSlow(check: Check, run: DrillRun): Promise<CheckResult> {
   const early = answer.status !== null && !slowly.isWhole();
   const result = judge(check, [{ label: '', answer: { ...answer, ms: Math.max(0, answer.ms - slowly.ms) } }]);
   if (!early)
-    return isHeldUp && result.ok ? { ...result, notice: 'one slow sender holds up all others' } : result;
-  const finding = `answered ${answer.status} before it had the whole body: ${check.advice}`;
+    return isHeldUp && result.ok ? { ...result, notice: 'one slow sender blocks all others' } : result;
+  const finding = `responded with ${answer.status} before it had the whole body: ${check.advice}`;
   return { ...result, ok: false, finding };
 }
 
@@ -143,14 +143,14 @@ function writeSlowly(raw: Buffer, { clock, signal }: DrillRun) {
   };
 }
 
-/** Waits for the answer so long as a receiver may take; while it is written slowly, longer by that. */
+/** Waits for the response until the time limit, which is longer for a slow request. */
 async function send(
   request: DrillRequest,
   { url, clock, signal }: DrillRun,
   write?: (request: ClientRequest) => void,
 ): Promise<Answer> {
   const tooLate = new AbortController();
-  const timeoutMs = ANSWERED_WITHIN_MS + (write === undefined ? 0 : PIECES * BETWEEN_PIECES_MS);
+  const timeoutMs = RESPONSE_TIMEOUT_MS + (write === undefined ? 0 : PIECES * BETWEEN_PIECES_MS);
   const over = AbortSignal.any([signal, tooLate.signal]);
   const answer = postOnce({ url, ...request }, { timeoutMs: 2 * timeoutMs, clock, signal: over, write });
   const ended = new AbortController();
@@ -172,49 +172,49 @@ function judge({ name, wants, advice }: Check, answers: readonly Answered[]): Ch
   const { label, answer } = wrong ?? slowest;
   const { status, ms } = answer;
   if (wrong !== undefined) {
-    const finding = `${label === '' ? '' : `${label}: `}${whatItDid(answer)}; ${reason(name, answer) ?? advice}`;
+    const finding = `${label === '' ? '' : `${label}: `}${describeAnswer(answer)}; ${reason(name, answer) ?? advice}`;
     return { check: name, ok: false, status, ms, finding };
   }
-  const isLenient = wants === 'either' && isTaken(status);
-  const notice = isLenient ? 'it takes upper-case hex, which the service never sends' : undefined;
+  const isLenient = wants === 'either' && isAccepted(status);
+  const notice = isLenient ? 'it accepts uppercase hex, which the service never sends' : undefined;
   return { check: name, ok: true, status, ms, finding: null, ...(notice === undefined ? {} : { notice }) };
 }
 
 function isAsWanted(wants: Check['wants'], { status }: Answer): boolean {
-  if (wants === 'taken') return isTaken(status);
+  if (wants === 'accepted') return isAccepted(status);
   const isRefused = status !== null && status >= 400 && status < 500;
-  return isRefused || (wants === 'either' && isTaken(status));
+  return isRefused || (wants === 'either' && isAccepted(status));
 }
 
-function isTaken(status: number | null): boolean {
+function isAccepted(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** What it did with a delivery, in words. */
-export function whatItDid({ status, error }: Pick<Answer, 'status' | 'error'>): string {
-  if (status === null) return WORDS[error ?? ''] ?? error ?? 'did not answer';
-  if (isTaken(status)) return `took it (${status})`;
-  if (status >= 500) return `broke on it (${status})`;
-  return status >= 400 ? `refused it (${status})` : `answered ${status}`;
+/** Describes the response to a delivery. */
+export function describeAnswer({ status, error }: Pick<Answer, 'status' | 'error'>): string {
+  if (status === null) return WORDS[error ?? ''] ?? error ?? 'no response';
+  if (isAccepted(status)) return `accepted (${status})`;
+  if (status >= 500) return `failed (${status})`;
+  return status >= 400 ? `refused (${status})` : `responded with ${status}`;
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  ECONNRESET: 'cut the connection without an answer',
-  EPIPE: 'cut the connection without an answer',
-  ECONNREFUSED: 'was gone: nobody listens any more',
+  ECONNRESET: 'closed the connection without a response',
+  EPIPE: 'closed the connection without a response',
+  ECONNREFUSED: 'stopped listening',
 };
 
-/** A closer guess than the check's own advice, where the answer allows one. */
+/** Returns a likely cause that is more specific than the advice of the check. */
 function reason(name: string, { status, error }: Answer): string | undefined {
-  if (error === TOO_LATE) return 'answer first, and do the work after that';
+  if (error === TOO_LATE) return 'respond first, and process the event after that';
   if (name !== 'good') return undefined;
   if (status === 401 || status === 403)
-    return 'it has another secret, or checks the signature over other bytes than the raw body';
-  if (status === 404 || status === 405) return 'it takes no webhooks at this path';
+    return 'it has a different secret, or verifies the signature over something other than the raw body';
+  if (status === 404 || status === 405) return 'it does not accept webhooks at this path';
   return undefined;
 }
 
-/** True when the request never got to a web server. What was cut off or took too long did. */
+/** True if the request didn't reach a web server. A closed connection or a timeout means that it did. */
 function isUnreachable({ status, error }: Answer): boolean {
   return status === null && error !== TOO_LATE && !/^(?:ECONNRESET|EPIPE)$/.test(error ?? '');
 }
@@ -223,13 +223,13 @@ function unreachable(url: string, error: string): NetworkError {
   const isNotHttp = error.startsWith('HPE_');
   const why =
     NEVER_SENT.get(error) ?? CERTIFICATE.get(error) ?? (isNotHttp ? 'it does not speak HTTP' : error);
-  return new NetworkError('NETWORK', `Nobody answers at ${shownUrl(url)}: ${why}.`, {
+  return new NetworkError('NETWORK', `No response from ${shownUrl(url)}: ${why}.`, {
     maybeReceived: false,
     hint: 'Start your application, check the address, and run it again.',
   });
 }
 
-/** Waits for it, but not longer. */
+/** Waits for work to finish, but at most this long. */
 async function within(work: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
   const done = new AbortController();
   await Promise.race([work.catch(() => undefined), clock.sleep(ms, done.signal).catch(() => undefined)]);

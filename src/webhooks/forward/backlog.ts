@@ -6,7 +6,7 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { EventRecord } from '../journal/record.ts';
 import type { Delivery } from '../receive/delivery.ts';
-import { type ForwardEnd, ForwardLedger, type Owed } from './ledger.ts';
+import { type ForwardEnd, ForwardLedger, type PendingForward } from './ledger.ts';
 import { FORWARDED_FOR_MS, Forwarder, type ForwarderOptions, type HeldBack } from './queue.ts';
 import { type Forwardable, shownUrl } from './send.ts';
 
@@ -17,29 +17,32 @@ export function forwardsFolder(): string {
 const DAY = durationInWords(FORWARDED_FOR_MS);
 
 export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd'> {
-  /** Where it is written down what is still owed. */
+  /** The folder of the ledger. */
   folder: string;
   warn: (message: string) => void;
 }
 
-/** Passes on what the listener takes, and what an earlier one with the same addresses still owed when it ended. */
+/** Forwards received deliveries, including those that earlier listeners with the same addresses left pending. */
 export class Forwarding {
-  /** How many an earlier run has left. */
+  /** The number of deliveries left by earlier listeners. */
   backlog = 0;
   readonly #forwarder: Forwarder;
   readonly #ledger: ForwardLedger;
   readonly #warn: ForwardingOptions['warn'];
-  /** What waits for the start; undefined from then on. */
-  #waiting: { owed: Owed; delivery?: Forwardable }[] | undefined = [];
+  /** Deliveries queued before the start; undefined after it. */
+  #waiting: { pending: PendingForward; delivery?: Forwardable }[] | undefined = [];
   #recording: Promise<void> = Promise.resolve();
 
   constructor(options: ForwardingOptions) {
     this.#warn = options.warn;
     this.#ledger = new ForwardLedger(options.folder, options.clock);
-    this.#forwarder = new Forwarder({ ...options, onEnd: (owed, end, url) => this.#ended(owed, end, url) });
+    this.#forwarder = new Forwarder({
+      ...options,
+      onEnd: (pending, end, url) => this.#ended(pending, end, url),
+    });
   }
 
-  /** The addresses as a record in the journal names them. */
+  /** The addresses, as records in the journal name them. */
   get targets(): string[] {
     return this.#forwarder.targets;
   }
@@ -48,17 +51,17 @@ export class Forwarding {
     return this.#forwarder.pending;
   }
 
-  /** What an address has not taken for longest. */
+  /** The delivery that has been pending for longest. */
   get heldBack(): HeldBack | undefined {
     return this.#forwarder.heldBack;
   }
 
-  /** Tries at once what waits for its next try. Returns how many do. */
+  /** Retries all delayed deliveries immediately. Returns their number. */
   tryNow(): number {
     return this.#forwarder.tryNow();
   }
 
-  /** Looks for what is still owed. @param visit is handed each record since then on the way */
+  /** Finds pending deliveries. @param visit is called with each record since then, so that the journal is read once */
   async recall(
     listener: string,
     { eventsFolder, since }: { eventsFolder: string; since: number },
@@ -66,30 +69,30 @@ export class Forwarding {
     onDamage: OnDamage,
   ): Promise<void> {
     await this.#ledger.claimOwn(listener, this.targets);
-    const owed = await this.#ledger.takeOver(eventsFolder, this.targets, since, visit, onDamage);
-    this.#waiting = owed.map((one) => ({ owed: one }));
-    this.backlog = owed.length;
+    const pending = await this.#ledger.takeOver(eventsFolder, this.targets, since, visit, onDamage);
+    this.#waiting = pending.map((one) => ({ pending: one }));
+    this.backlog = pending.length;
   }
 
-  /** Starts with what is still owed, then what has come meanwhile. */
+  /** Starts with the pending deliveries, then those that arrived since. */
   start(): void {
-    for (const { owed, delivery } of this.#waiting ?? []) this.#forwarder.take(owed, delivery);
+    for (const { pending, delivery } of this.#waiting ?? []) this.#forwarder.take(pending, delivery);
     this.#waiting = undefined;
   }
 
-  take(delivery: Delivery, place: Owed['place']): void {
+  take(delivery: Delivery, place: PendingForward['place']): void {
     const { deliveryId, headers, raw } = delivery;
     const { event, envelopeId } = delivery.facts ?? { event: null, envelopeId: null };
     const receivedAt = Date.parse(delivery.receivedAt);
     for (const target of this.targets) {
-      const owed = { target, deliveryId, event, envelopeId, receivedAt, place };
+      const pending = { target, deliveryId, event, envelopeId, receivedAt, place };
       const forwardable = { deliveryId, event, envelopeId, headers, raw };
-      if (this.#waiting === undefined) this.#forwarder.take(owed, forwardable);
-      else this.#waiting.push({ owed, delivery: forwardable });
+      if (this.#waiting === undefined) this.#forwarder.take(pending, forwardable);
+      else this.#waiting.push({ pending, delivery: forwardable });
     }
   }
 
-  /** Goes on for so many ms at most, and says what is left for the next time. */
+  /** Continues for at most `ms`, and reports what is still pending. */
   async stop(ms: number): Promise<void> {
     await this.#forwarder.drain(ms);
     await this.#recording;
@@ -97,20 +100,20 @@ export class Forwarding {
     if (this.pending === 0) return;
     const what = this.pending === 1 ? '1 delivery is' : `${grouped(this.pending)} deliveries are`;
     this.#warn(
-      `${what} not forwarded yet. The next \`esign listen\` with the same --forward-to goes on, for ${DAY} after they came.`,
+      `${what} not forwarded yet. The next \`esign listen\` with the same --forward-to continues, for up to ${DAY} after they were received.`,
     );
   }
 
-  #ended(owed: Owed, end: ForwardEnd, url: string): void {
+  #ended(pending: PendingForward, end: ForwardEnd, url: string): void {
     const recorded = this.#ledger
-      .settle(owed.deliveryId, owed.target, end)
+      .settle(pending.deliveryId, pending.target, end)
       .catch((error: unknown) => this.#warn(messageOf(error)));
     this.#recording = this.#recording.then(() => recorded);
     if (end === 'taken') return;
-    const why = end === 'refused' ? 'was refused again and again' : `was not taken within ${DAY}`;
-    const { event, envelopeId, deliveryId } = owed;
+    const why = end === 'refused' ? 'was refused repeatedly' : `was not accepted within ${DAY}`;
+    const { event, envelopeId, deliveryId } = pending;
     this.#warn(
-      `${event ?? 'An event'} of ${envelopeId ?? 'no envelope'} (${deliveryId}) ${why} by ${shownUrl(url)} and is given up. Send it yourself: \`${command('events', 'replay', deliveryId, '--to', 'URL')}\`.`,
+      `${event ?? 'An event'} of ${envelopeId ?? 'no envelope'} (${deliveryId}) ${why} by ${shownUrl(url)} and won't be retried. To send it again: \`${command('events', 'replay', deliveryId, '--to', 'URL')}\`.`,
     );
   }
 }

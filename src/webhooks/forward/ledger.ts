@@ -16,7 +16,7 @@ import { lockFile } from '../../kernel/files/lock.ts';
 import { scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
 
-/** How it ended: taken by the address, refused by it again and again, or too old. */
+/** The outcome: accepted by the address, refused repeatedly, or too old. */
 export type ForwardEnd = 'taken' | 'refused' | 'expired';
 
 const settledSchema = z.object({
@@ -32,13 +32,13 @@ const FORWARDS_FORMAT: JournalFormat<Settled> = {
   read: (value) => settledSchema.safeParse(value).data,
 };
 
-/** The name of an address in journals: it may hold a secret, so it isn't written down itself. */
+/** The name of an address in journals. It is a hash, because an address may contain a secret. */
 export function targetName(url: string): string {
   return createHash('sha256').update(url).digest('hex').slice(0, 16);
 }
 
-/** A delivery that an address has not taken yet. */
-export interface Owed {
+/** A delivery that an address has not accepted yet. */
+export interface PendingForward {
   target: string;
   deliveryId: string;
   event: string | null;
@@ -49,14 +49,14 @@ export interface Owed {
 }
 
 /**
- * What became of the deliveries that were to be passed on. With the journal of events, where each record says to whom it
- * is owed, it tells what is left when a listener ends or is killed. What one listener owes is passed on by one at a
- * time: by itself while it lives, then by the first that starts with the same address.
+ * Records the outcome of forwards. Together with the journal of events, where each record lists its addresses, it shows
+ * what is pending after a listener ends or is killed. One process at a time forwards the deliveries of a listener:
+ * the listener while it runs, then the first that starts with the same address.
  */
 export class ForwardLedger {
   readonly #folder: string;
   readonly #journal: DayJournal<Settled>;
-  /** By the listener and the address: whether this process passes on what the one owes to the other. */
+  /** By listener and address: the lock, or undefined if another process has it. */
   readonly #held = new Map<string, (() => Promise<void>) | undefined>();
 
   constructor(folder: string, clock: Clock) {
@@ -65,8 +65,8 @@ export class ForwardLedger {
   }
 
   /**
-   * Says that this listener passes on what it receives itself.
-   * @throws UsageError when its folder can't be written.
+   * Claims the deliveries that this listener receives.
+   * @throws UsageError if its folder can't be written.
    */
   async claimOwn(listener: string, targets: readonly string[]): Promise<void> {
     if (targets.length > 0) await this.#journal.open();
@@ -74,8 +74,8 @@ export class ForwardLedger {
   }
 
   /**
-   * Takes over what listeners that have ended still owe to these addresses, the oldest first.
-   * @param visit is handed each record on the way, so that the journal is read once
+   * Takes over the deliveries that earlier listeners left pending for these addresses, oldest first.
+   * @param visit is called with each record, so that the journal is read once
    */
   async takeOver(
     eventsFolder: string,
@@ -83,23 +83,23 @@ export class ForwardLedger {
     since: number,
     visit: (record: EventRecord) => void,
     onDamage?: OnDamage,
-  ): Promise<Owed[]> {
-    // Claimed before anything is read: what an owner writes before it lets go is then seen.
+  ): Promise<PendingForward[]> {
+    // Lock first: everything that the previous owner wrote before it released the lock is then read.
     for (const path of targets.length > 0 ? (await dayFiles(eventsFolder, since)).flat() : [])
       for (const target of targets) await this.#claims(listenerOf(path), target);
     const settled = await this.#settled(targets, since);
-    const owed: Owed[] = [];
+    const pending: PendingForward[] = [];
     const take = (record: EventRecord, place: Place) => {
       visit(record);
       const { deliveryId, event, envelopeId, receivedAt } = record;
       for (const target of record.owedTo ?? []) {
         const isOurs = this.#held.get(lockName(listenerOf(place.path), target)) !== undefined;
         if (isOurs && !settled.has(`${deliveryId} ${target}`))
-          owed.push({ target, deliveryId, event, envelopeId, receivedAt: Date.parse(receivedAt), place });
+          pending.push({ target, deliveryId, event, envelopeId, receivedAt: Date.parse(receivedAt), place });
       }
     };
     await scanEvents(eventsFolder, since, take, onDamage);
-    return owed.sort((a, b) => a.receivedAt - b.receivedAt || a.place.start - b.place.start);
+    return pending.sort((a, b) => a.receivedAt - b.receivedAt || a.place.start - b.place.start);
   }
 
   async #settled(targets: readonly string[], since: number): Promise<Set<string>> {
@@ -131,12 +131,12 @@ function lockName(listener: string, target: string): string {
   return `${listener}.${target}.lock`;
 }
 
-/** Its files are called as it is. */
+/** Its files are named after it. */
 function listenerOf(path: string): string {
   return basename(path, '.jsonl');
 }
 
-/** Undefined when a living process holds it. */
+/** Undefined if a living process has it. */
 async function lockOrNot(path: string): Promise<(() => Promise<void>) | undefined> {
   const taken = new Error('taken');
   try {
@@ -147,7 +147,7 @@ async function lockOrNot(path: string): Promise<(() => Promise<void>) | undefine
   }
 }
 
-/** Removes the days before that of a time (ms), and the locks that killed listeners have left whose events are gone. */
+/** Deletes days before a time (ms), and the locks of killed listeners that have no events left. */
 export async function forgetForwards(folder: string, eventsFolder: string, before: number): Promise<void> {
   await forgetDays(folder, before);
   const listeners = new Set((await dayFiles(eventsFolder, 0)).flat().map(listenerOf));

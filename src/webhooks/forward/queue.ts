@@ -1,9 +1,9 @@
-import { Bell } from '../../kernel/bell.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { Limiter } from '../../kernel/limiter.ts';
+import { Wakeable } from '../../kernel/wakeable.ts';
 import { eventAt } from '../journal/event-journal.ts';
-import { type ForwardEnd, type Owed, targetName } from './ledger.ts';
+import { type ForwardEnd, type PendingForward, targetName } from './ledger.ts';
 import { type Forwardable, type ForwardResult, forwardOnce, resultOf, storedDelivery } from './send.ts';
 
 export interface ForwarderOptions {
@@ -11,65 +11,65 @@ export interface ForwarderOptions {
   timeoutMs: number;
   clock: Clock;
   onResult: (result: ForwardResult) => void;
-  /** It is over with this one, well or badly; told once for each delivery and address. */
-  onEnd: (owed: Owed, end: ForwardEnd, url: string) => void;
+  /** Called once for each delivery and address with its outcome. */
+  onEnd: (pending: PendingForward, end: ForwardEnd, url: string) => void;
 }
 
-/** How long a delivery is tried again. */
+/** How long a delivery is retried. */
 export const FORWARDED_FOR_MS = 86_400_000;
 /** The last one is repeated. */
 const PAUSES_MS = [500, 2_000, 5_000, 15_000, 30_000, 60_000];
-/** An application that says no so often means it; what comes behind shall not wait for a day. */
+/** An application that refuses this often won't change its mind; don't block the next deliveries for a day. */
 const REFUSALS = 5;
-/** A 4xx that is about the moment and not about the message. */
+/** 4xx statuses that are temporary. */
 const FOR_NOW = new Set([408, 425, 429]);
-/** To one address at once. */
+/** Simultaneous requests per address. */
 const AT_ONCE = 32;
-/** What is kept in memory of what waits; the rest is read from the journal when its turn comes. */
+/** The limit of queued bodies in memory; the others are read from the journal when they are sent. */
 const HELD_BYTES = 16 * 1024 * 1024;
 
-interface Waiting extends Owed {
+interface Waiting extends PendingForward {
   held: Forwardable | undefined;
-  /** When it was tried first, in ms since the epoch. */
+  /** Time of the first attempt, in ms since the epoch. */
   triedAt?: number;
-  /** What came of the last try. */
+  /** Error of the last attempt. */
   error?: string | null;
 }
 
-/** The delivery that an address has not taken for longest. */
+/** The delivery that has been pending for longest. */
 export interface HeldBack {
   url: string;
   ms: number;
-  /** What came of its last try; null while the first is under way. */
+  /** Error of its last attempt; null during the first. */
   error: string | null;
-  /** How many of its envelope wait behind it. */
+  /** Number of deliveries of the same envelope that are queued after it. */
   behind: number;
 }
 
-interface Nap {
+interface Delay {
   until: number;
-  bell: Bell;
-  /** It ends early to be tried at once, and not because all ends. */
+  pause: Wakeable;
+  /** It was ended for a retry, and not for a stop. */
   isCalled: boolean;
 }
 
 interface Target {
   url: string;
-  /** What waits for each envelope, the first of it under way. */
+  /** The queue of each envelope; its first delivery is being sent. */
   lines: Map<string, Waiting[]>;
   places: Limiter;
 }
 
 /**
- * Passes deliveries on behind the back of whoever sent them: in order for each envelope, tried again until they are
- * taken, for a day at most.
+ * Forwards deliveries in the background: in order for each envelope, retried until they are accepted,
+ * for a day at most.
  */
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #targets: Map<string, Target>;
   readonly #work = new Set<Promise<void>>();
   readonly #stop = new AbortController();
-  readonly #naps = new Set<Nap>();
+  readonly #delays = new Set<Delay>();
   #heldBytes = 0;
   #pending = 0;
   #endsAt = Number.POSITIVE_INFINITY;
@@ -86,12 +86,12 @@ export class Forwarder {
     return [...this.#targets.keys()];
   }
 
-  /** How many are not over yet, counted for each address. */
+  /** Number of pending forwards, counted for each address. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** What waits for longest since it was tried first. */
+  /** The delivery that has been pending for longest since its first attempt. */
   get heldBack(): HeldBack | undefined {
     const now = this.#options.clock.now();
     let found: HeldBack | undefined;
@@ -103,24 +103,24 @@ export class Forwarder {
     return found;
   }
 
-  /** Tries at once what waits for its next try. Returns how many do. */
+  /** Retries all delayed deliveries immediately. Returns their number. */
   tryNow(): number {
-    for (const nap of this.#naps) {
-      nap.isCalled = true;
-      nap.bell.ring();
+    for (const delay of this.#delays) {
+      delay.isCalled = true;
+      delay.pause.wake();
     }
-    return this.#naps.size;
+    return this.#delays.size;
   }
 
-  /** Takes over what one address is owed, and returns at once. */
-  take(owed: Owed, delivery?: Forwardable): void {
-    const target = this.#targets.get(owed.target);
+  /** Queues a delivery for one address. Doesn't wait for it. */
+  take(pending: PendingForward, delivery?: Forwardable): void {
+    const target = this.#targets.get(pending.target);
     if (target === undefined || this.#stop.signal.aborted) return;
     this.#pending++;
     const isHeld = delivery !== undefined && this.#heldBytes + delivery.raw.byteLength <= HELD_BYTES;
     if (isHeld) this.#heldBytes += delivery.raw.byteLength;
-    const waiting = { ...owed, held: isHeld ? delivery : undefined };
-    const name = owed.envelopeId ?? owed.deliveryId;
+    const waiting = { ...pending, held: isHeld ? delivery : undefined };
+    const name = pending.envelopeId ?? pending.deliveryId;
     const line = target.lines.get(name);
     if (line) {
       line.push(waiting);
@@ -133,8 +133,8 @@ export class Forwarder {
   }
 
   /**
-   * Goes on for at most so many ms, less when nothing that waits is due by then, and gives up. What is not over is
-   * owed still.
+   * Continues for at most `ms`, or less if nothing is due by then, and stops. The rest
+   * stays pending.
    */
   async drain(ms: number): Promise<void> {
     const { clock } = this.#options;
@@ -153,7 +153,7 @@ export class Forwarder {
   }
 
   #wake(which: (until: number) => boolean): void {
-    for (const { until, bell } of this.#naps) if (which(until)) bell.ring();
+    for (const { until, pause } of this.#delays) if (which(until)) pause.wake();
   }
 
   async #runLine(target: Target, name: string, line: Waiting[]): Promise<void> {
@@ -168,7 +168,7 @@ export class Forwarder {
     target.lines.delete(name);
   }
 
-  /** Undefined when it was stopped before it came to an end. */
+  /** Undefined if it was stopped before the outcome. */
   async #deliver(
     waiting: Waiting,
     target: Target,
@@ -180,11 +180,11 @@ export class Forwarder {
       const behind = () => line.length - 1;
       const end = await target.places.run(() => this.#attempt(waiting, target, attempt, behind));
       if (end !== undefined) return end;
-      if (!(await this.#nap(pauseAfter(attempt)))) return undefined;
+      if (!(await this.#delay(pauseAfter(attempt)))) return undefined;
     }
   }
 
-  /** Undefined when it is to be tried again. */
+  /** Undefined if it is to be retried. */
   async #attempt(
     waiting: Waiting,
     target: Target,
@@ -194,7 +194,7 @@ export class Forwarder {
     if (this.#isStopped()) return undefined;
     waiting.triedAt ??= this.#options.clock.now();
     const delivery = waiting.held ?? (await fromJournal(waiting));
-    // Its day was removed from the journal.
+    // Its day was deleted from the journal.
     if (delivery === undefined) return 'expired';
     const result = await this.#send(delivery, target.url, attempt);
     waiting.error = result.error;
@@ -210,49 +210,49 @@ export class Forwarder {
     try {
       return await forwardOnce(delivery, url, { attempt, timeoutMs, clock, signal: this.#stop.signal });
     } catch (error) {
-      // node:http refuses some headers that it has read itself.
+      // node:http rejects some headers that it has parsed itself.
       return resultOf(delivery, url, { attempt, status: null, ms: 0, error: messageOf(error) });
     }
   }
 
-  /** When it is tried again, in ms; null when not in this run. */
+  /** The delay before the next attempt, in ms; null if there is none in this run. */
   #next(attempt: number): number | null {
     const ms = pauseAfter(attempt);
     return this.#options.clock.now() + ms > this.#endsAt ? null : ms;
   }
 
-  /** False when it is not to be tried again in this run. */
-  async #nap(ms: number): Promise<boolean> {
+  /** Returns false if there is no further attempt in this run. */
+  async #delay(ms: number): Promise<boolean> {
     const { clock } = this.#options;
     const until = clock.now() + ms;
     if (until > this.#endsAt || this.#isStopped()) return false;
-    const nap: Nap = { until, bell: new Bell(clock), isCalled: false };
-    this.#naps.add(nap);
-    const isCutShort = await nap.bell.wait(ms);
-    this.#naps.delete(nap);
-    return (!isCutShort || nap.isCalled) && !this.#isStopped();
+    const delay: Delay = { until, pause: new Wakeable(clock), isCalled: false };
+    this.#delays.add(delay);
+    const isCutShort = await delay.pause.wait(ms);
+    this.#delays.delete(delay);
+    return (!isCutShort || delay.isCalled) && !this.#isStopped();
   }
 }
 
-/** How long to wait before the next try, in ms. */
+/** Returns the delay before the next attempt, in ms. */
 function pauseAfter(attempt: number): number {
   return PAUSES_MS[attempt - 1] ?? PAUSES_MS.at(-1) ?? 0;
 }
 
-/** Undefined when it is to be tried again. */
+/** Undefined if it is to be retried. */
 function endAfter({ error, status, attempt }: ForwardResult): ForwardEnd | undefined {
   if (error === null) return 'taken';
   return isRefusal(status) && attempt >= REFUSALS ? 'refused' : undefined;
 }
 
-/** The application has understood and does not want it. */
+/** True if the application understood the delivery and refuses it. */
 function isRefusal(status: number | null): boolean {
   return status !== null && status >= 300 && status < 500 && !FOR_NOW.has(status);
 }
 
-/** Undefined when it is not there any more, or can't be read. */
-async function fromJournal(owed: Owed): Promise<Forwardable | undefined> {
-  const record = await eventAt(owed.place).catch(() => undefined);
-  if (record?.deliveryId !== owed.deliveryId) return undefined;
+/** Undefined if it was deleted or can't be read. */
+async function fromJournal(pending: PendingForward): Promise<Forwardable | undefined> {
+  const record = await eventAt(pending.place).catch(() => undefined);
+  if (record?.deliveryId !== pending.deliveryId) return undefined;
   return storedDelivery(record);
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { codeOf, messageOf } from '../../kernel/errors.ts';
 import type { EventRecord } from '../journal/record.ts';
 
-/** What is passed on: the very bytes, and the headers as they came. */
+/** A delivery to forward: the exact bytes and the original headers. */
 export interface Forwardable {
   deliveryId: string;
   event: string | null;
@@ -13,7 +13,7 @@ export interface Forwardable {
   raw: Buffer;
 }
 
-/** One try to pass a delivery on. */
+/** One attempt to forward a delivery. */
 export interface ForwardResult {
   id: string;
   event: string | null;
@@ -22,17 +22,17 @@ export interface ForwardResult {
   attempt: number;
   status: number | null;
   ms: number;
-  /** Null when it was taken. */
+  /** Null if it was accepted. */
   error: string | null;
-  /** When it is tried again, in ms; null when it is not. */
+  /** The delay before the next attempt, in ms; null if there is none. */
   nextMs: number | null;
-  /** How many of its envelope wait behind it for this address. */
+  /** Number of deliveries of the same envelope that are queued after it for this address. */
   waiting: number;
 }
 
 const DELIVERY_ID = 'X-Esign-Delivery-Id';
 
-/** These are about one connection and not about the message (RFC 9110, 7.6.1), or ours to say. */
+/** Headers of the connection rather than the message (RFC 9110, 7.6.1), and those that we set. */
 export const NOT_PASSED_ON = new Set([
   ...[
     'connection',
@@ -46,19 +46,19 @@ export const NOT_PASSED_ON = new Set([
   ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', DELIVERY_ID.toLowerCase()],
 ]);
 
-/** An address without what may be secret in it: user and query. */
+/** Returns an address without parts that may be secret: user and query. */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 }
 
-/** A record of the journal as it is passed on. Of a refused delivery it is only the beginning. */
+/** Returns a record of the journal for forwarding. A refused delivery is incomplete. */
 export function storedDelivery(record: EventRecord): Forwardable {
   const { deliveryId, event, envelopeId, headers, bodyBase64 } = record;
   return { deliveryId, event, envelopeId, headers, raw: Buffer.from(bodyBase64, 'base64') };
 }
 
-/** What came of one try, after which there is no other. */
+/** Returns the result of a final attempt. */
 export function resultOf(
   { deliveryId: id, event, envelopeId }: Forwardable,
   url: string,
@@ -68,7 +68,7 @@ export function resultOf(
 }
 
 /**
- * Sends a delivery on once: the exact bytes and the original headers. Redirects are not followed.
+ * Forwards a delivery once: the exact bytes and the original headers. Redirects are not followed.
  */
 export async function forwardOnce(
   delivery: Forwardable,
@@ -79,21 +79,21 @@ export async function forwardOnce(
   const kept = delivery.headers.filter(([name]) => !NOT_PASSED_ON.has(name.toLowerCase()));
   const headers = [...kept, [DELIVERY_ID, delivery.deliveryId] as const];
   const { status, ms, error } = await postOnce({ url, headers, raw: delivery.raw }, options);
-  const refusal = status === null || status < 300 ? null : `answered ${status}`;
+  const refusal = status === null || status < 300 ? null : `responded with ${status}`;
   return resultOf(delivery, url, { attempt, status, ms, error: error ?? refusal });
 }
 
-/** What came of a request: a status, or why there is none. */
+/** The outcome of a request: a status or an error. */
 export interface Answer {
   status: number | null;
   ms: number;
-  /** A code of the system where there is one, such as ECONNREFUSED. */
+  /** The system's error code if there is one, such as ECONNREFUSED. */
   error: string | null;
 }
 
 /**
- * Posts bytes with these headers, and waits for the whole answer.
- * node:http and not fetch, which changes headers and bytes.
+ * Posts bytes with these headers, and waits for the whole response.
+ * Uses node:http because fetch changes headers and bytes.
  */
 export function postOnce(
   { url, headers, raw }: { url: string; headers: readonly (readonly [string, string])[]; raw: Buffer },
@@ -101,7 +101,7 @@ export function postOnce(
     timeoutMs: number;
     clock: Clock;
     signal?: AbortSignal | undefined;
-    /** Writes the body and ends the request; at once and as a whole when left out. */
+    /** Writes the body and ends the request. By default, the body is written immediately and as a whole. */
     write?: ((request: ClientRequest) => void) | undefined;
   },
 ): Promise<Answer> {
@@ -124,7 +124,7 @@ export function postOnce(
         response.on('error', (error) => resolve(answer(status, error.message)));
       },
     );
-    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)));
+    request.on('timeout', () => request.destroy(new Error(`no response within ${timeoutMs / 1_000} s`)));
     request.on('error', (error) => resolve(answer(null, codeOf(error) ?? messageOf(error))));
     if (write === undefined) request.end(raw);
     else write(request);

@@ -2,33 +2,33 @@ import type { Clock } from '../../kernel/clock.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import type { Delivery } from '../receive/delivery.ts';
 
-/** What the service's clock is asked by; undefined when it does not tell. */
+/** Returns the service's time; undefined if it isn't known. */
 export type ServiceTime = (signal: AbortSignal) => Promise<number | undefined>;
 
 export interface ClockWatchOptions {
   clock: Clock;
-  /** ms from any point on, that no setting of the clock moves. */
+  /** Monotonic time in ms. */
   elapsed: () => number;
   serviceTime: ServiceTime | undefined;
-  /** How often the service is asked while nothing looks wrong. */
+  /** How often to ask the service while everything looks right. */
   askEveryMs: number;
 }
 
-/** More than the way of a delivery and the whole seconds of a header. */
+/** More than the latency of a delivery and the resolution of a header. */
 const OFF_MS = 60_000;
-/** The service is not asked more often than this. */
+/** The minimum time between two requests. */
 const LEAST_BETWEEN_MS = 5_000;
 const ANSWERED_WITHIN_MS = 5_000;
 
-/** A time by the service's clock, and when it was so. */
+/** A time of the service's clock, and the local time at that moment. */
 interface Heard {
   time: number;
   at: number;
 }
 
 /**
- * Whether this machine's clock agrees with the service's. Deliveries tell it for nothing when it is behind: nothing comes
- * from the future. One that comes late proves nothing, so then the service is asked, where it is known.
+ * Compares this machine's clock with the service's. Deliveries show whether it is behind, because none comes from the future.
+ * A late delivery proves nothing, so the service is asked, if it is known.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
@@ -38,7 +38,7 @@ export class ClockWatch {
   #askedAt = Number.NEGATIVE_INFINITY;
   #isAsking = false;
   #isSuspicious = false;
-  /** An answer has said so: this machine may have slept since an earlier one, and no clock that runs then counts that. */
+  /** A response said so. Don't rely on an earlier one: the machine may have slept since, which monotonic clocks don't count. */
   #isConfirmed = false;
 
   constructor(options: ClockWatchOptions) {
@@ -50,11 +50,11 @@ export class ClockWatch {
     if (!verified || Number.isNaN(time)) return;
     const late = this.#options.clock.now() - time;
     this.#isSuspicious ||= late > OFF_MS;
-    // An old one may come late by a good clock, too.
+    // A delivery can be late even if the clock is right.
     if (late <= OFF_MS) this.#delivered = { time, at: this.#options.elapsed() };
   }
 
-  /** Asks the service where that is due, without waiting for it. */
+  /** Asks the service if it is time to, without waiting for the response. */
   trouble(): string | undefined {
     const ahead = this.#aheadOf(this.#answered);
     const isOff = Math.abs(ahead) > OFF_MS;
@@ -62,14 +62,14 @@ export class ClockWatch {
     this.#askIfDue(isOff);
     const off = this.#isConfirmed ? ahead : Math.min(0, this.#aheadOf(this.#delivered));
     if (Math.abs(off) <= OFF_MS) return undefined;
-    return `The clock of this machine is ${durationInWords(Math.abs(off))} ${off > 0 ? 'ahead of' : 'behind'} the service's.`;
+    return `The clock on this machine is ${durationInWords(Math.abs(off))} ${off > 0 ? 'ahead of' : 'behind'} the service's.`;
   }
 
   stop(): void {
     this.#stop.abort();
   }
 
-  /** How far our clock is ahead of what was heard, in ms. */
+  /** How far our clock is ahead of the service's, in ms. */
   #aheadOf(heard: Heard | undefined): number {
     const { clock, elapsed } = this.#options;
     return heard === undefined ? 0 : clock.now() - (heard.time + elapsed() - heard.at);

@@ -2,16 +2,16 @@ import type { Clock } from '../../kernel/clock.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 
-/** So old may the last look at the disk be. */
+/** The maximum age of a disk check. */
 const FRESH_MS = 2_000;
-/** Whoever asks waits so long for a look at most. */
+/** How long a request waits for a disk check. */
 const WAITED_MS = 500;
-/** A disk that takes longer is no disk to rely on. */
+/** A disk that takes longer is not reliable. */
 const HANGS_AFTER_MS = 5_000;
-/** A delivery that could not be taken counts for so long, if none was taken since. */
+/** How long a delivery that couldn't be stored counts, if none was stored since. */
 const FAILED_FOR_MS = 5_000;
 
-/** Whether the journal can be written: it is tried when somebody asks, and what became of deliveries counts, too. */
+/** Checks whether the journal can be written: by writing on request, and by the results of deliveries. */
 export class DiskWatch {
   readonly #clock: Clock;
   readonly #check: () => Promise<void>;
@@ -39,7 +39,7 @@ export class DiskWatch {
     await this.#waited();
     const pending = this.#look === undefined ? 0 : this.#clock.now() - this.#lookedAt;
     if (pending >= HANGS_AFTER_MS)
-      return `The disk of the journal has not answered for ${durationInWords(pending)}.`;
+      return `The journal's disk has not responded for ${durationInWords(pending)}.`;
     if (this.#trouble !== undefined) return this.#trouble;
     const { at, message } = this.#failed ?? { at: Number.NEGATIVE_INFINITY, message: '' };
     return Math.abs(now - at) < FAILED_FOR_MS ? message : undefined;

@@ -11,26 +11,26 @@ import { SignatureWatch } from './signature-watch.ts';
 
 export interface HealthOptions {
   clock: Clock;
-  /** Rejects when the journal could not be written. */
+  /** Rejects if the journal can't be written. */
   checkJournal: () => Promise<void>;
   forwarding: { readonly heldBack: HeldBack | undefined; readonly pending: number };
-  /** What the service's clock shows, where the service is known. */
+  /** The service's time, if the service is known. */
   serviceTime?: ServiceTime | undefined;
-  /** How often it is asked while nothing looks wrong. */
+  /** How often to ask for it while everything looks right. */
   askEveryMs?: number | undefined;
-  /** ms from any point on, that no setting of the clock moves. */
+  /** Monotonic time in ms. */
   elapsed?: (() => number) | undefined;
 }
 
-/** What has happened so far, for a monitor. */
+/** Counts since the start, for monitors. */
 export interface Counts {
   verified: number;
   unverified: number;
   refused: number;
   duplicates: number;
-  /** Answered 500. */
+  /** Deliveries answered with 500. */
   failed: number;
-  /** Connections that were closed because there were too many. */
+  /** Connections closed because too many were open. */
   dropped: number;
   forwarded: number;
   forwardsFailed: number;
@@ -38,11 +38,11 @@ export interface Counts {
 }
 
 const HELD_BACK_MS = 30_000;
-/** How long dropped connections count: one check of a monitor at least sees them. */
+/** How long dropped connections count: long enough that a monitor sees them. */
 const DROPPED_FOR_MS = 60_000;
 const ASK_EVERY_MS = 300_000;
 
-/** Told of what happens to a listener, it says whether that does its work, and why not. */
+/** Collects what happens to a listener, and reports whether it works and, if not, why. */
 export class Health {
   readonly startedAt: number;
   readonly counts: Counts = {
@@ -55,7 +55,7 @@ export class Health {
   readonly #clocks: ClockWatch;
   readonly #clock: Clock;
   #droppedAt = Number.NEGATIVE_INFINITY;
-  /** What is known without looking, until it is taken back. */
+  /** Problems that last until they are cleared. */
   readonly #standing = new Map<Reason['code'], string>();
 
   constructor(options: HealthOptions) {
@@ -73,7 +73,7 @@ export class Health {
     });
   }
 
-  /** A delivery is in the journal. */
+  /** A delivery was stored in the journal. */
   taken(delivery: Delivery): void {
     this.#disk.taken();
     this.#signatures.take(delivery);
@@ -84,13 +84,13 @@ export class Health {
     this.counts.duplicates += Number(delivery.duplicate);
   }
 
-  /** A delivery was answered 500. */
+  /** A delivery was answered with 500. */
   failed(error: unknown): void {
     this.#disk.failed(error);
     this.counts.failed++;
   }
 
-  /** A connection was closed because there were too many. Returns true for the first in a while. */
+  /** A connection was closed because too many are open. Returns true for the first in a while. */
   dropped(): boolean {
     const isFirst = this.#droppedConnections() === undefined;
     this.counts.dropped++;
@@ -104,8 +104,8 @@ export class Health {
   }
 
   tunnelIsGone(error: unknown): void {
-    // What it said last is its own, and may hold what is nobody else's business.
-    this.#standing.set('tunnel', messageOf(error).replace(/ It said[\s\S]*/, ''));
+    // The output of the tunnel may be confidential.
+    this.#standing.set('tunnel', messageOf(error).replace(/ It(?:s output:| printed)[\s\S]*/, ''));
     this.counts.tunnelRestarts++;
   }
 
@@ -113,18 +113,18 @@ export class Health {
     this.#standing.delete('tunnel');
   }
 
-  /** It can't listen where it should. @param message undefined when it can again */
+  /** Sets why it can't listen. @param message undefined if it can again */
   port(message: string | undefined): void {
     if (message === undefined) this.#standing.delete('port');
     else this.#standing.set('port', message);
   }
 
   stopping(): void {
-    this.#standing.set('stopping', 'It was told to stop.');
+    this.#standing.set('stopping', 'It is stopping.');
     this.#clocks.stop();
   }
 
-  /** When the last good delivery came, in ms since the epoch. */
+  /** Time of the last valid delivery, in ms since the epoch. */
   get verifiedAt(): number | undefined {
     return this.#signatures.verifiedAt;
   }
@@ -133,12 +133,12 @@ export class Health {
     return this.#forwarding.pending;
   }
 
-  /** How long a forward is held back, in ms; 0 when none is. */
+  /** How long the oldest forward has been pending, in ms; 0 if none is. */
   get heldBackMs(): number {
     return this.#forwarding.heldBack?.ms ?? 0;
   }
 
-  /** Empty when all is well. */
+  /** Empty if everything works. */
   async reasons(): Promise<Reason[]> {
     const looked: [Reason['code'], string | undefined][] = [
       ['journal', await this.#disk.trouble()],
@@ -154,7 +154,7 @@ export class Health {
 
   #droppedConnections(): string | undefined {
     if (Math.abs(this.#clock.now() - this.#droppedAt) >= DROPPED_FOR_MS) return undefined;
-    return `Too many connections: ${grouped(this.counts.dropped)} were closed without being heard since the start.`;
+    return `Too many connections: ${grouped(this.counts.dropped)} were closed since the start.`;
   }
 }
 
@@ -162,6 +162,6 @@ function heldBackFor(held: HeldBack | undefined): string | undefined {
   if (held === undefined || held.ms <= HELD_BACK_MS) return undefined;
   const { url, ms, error, behind } = held;
   const why = error === null ? '' : ` (${error})`;
-  const rest = behind === 0 ? '' : `; ${behind} of its envelope ${behind === 1 ? 'waits' : 'wait'} behind it`;
-  return `A forward to ${shownUrl(url)} is held back for ${durationInWords(ms)}${why}${rest}.`;
+  const rest = behind === 0 ? '' : `; ${behind} more of its envelope ${behind === 1 ? 'is' : 'are'} queued`;
+  return `A forward to ${shownUrl(url)} has been pending for ${durationInWords(ms)}${why}${rest}.`;
 }

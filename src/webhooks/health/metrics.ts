@@ -12,43 +12,46 @@ const CODES: readonly Reason['code'][] = [
   'stopping',
 ];
 
-/** The same in the text format of Prometheus. */
+/** Returns the metrics in the Prometheus text format. */
 export function metricsText(health: Health, reasons: readonly Reason[]): string {
   const { counts, startedAt, verifiedAt, pending, heldBackMs } = health;
   const isWrong = (code: Reason['code']) => Number(reasons.some((one) => one.code === code));
   return [
-    ...metric('healthy', 'gauge', '1 when nothing is wrong.', [['', Number(reasons.length === 0)]]),
+    ...metric('healthy', 'gauge', '1 if there are no problems.', [['', Number(reasons.length === 0)]]),
     ...metric(
       'unhealthy',
       'gauge',
-      '1 for each reason why something is wrong.',
+      '1 for each problem.',
       CODES.map((code) => [`{reason="${code}"}`, isWrong(code)]),
     ),
-    ...metric('deliveries_total', 'counter', 'Webhooks that are in the journal.', [
+    ...metric('deliveries_total', 'counter', 'Webhooks stored in the journal.', [
       ['{result="verified"}', counts.verified],
       ['{result="unverified"}', counts.unverified],
       ['{result="refused"}', counts.refused],
     ]),
-    ...metric('duplicates_total', 'counter', 'Webhooks that came again.', [['', counts.duplicates]]),
-    ...metric('failed_total', 'counter', 'Webhooks that were answered 500.', [['', counts.failed]]),
-    ...metric('dropped_connections_total', 'counter', 'Connections closed because there were too many.', [
+    ...metric('duplicates_total', 'counter', 'Webhooks received again.', [['', counts.duplicates]]),
+    ...metric('failed_total', 'counter', 'Webhooks answered with 500.', [['', counts.failed]]),
+    ...metric('dropped_connections_total', 'counter', 'Connections closed because too many were open.', [
       ['', counts.dropped],
     ]),
-    ...metric('forwards_total', 'counter', 'Tries to pass a webhook on.', [
+    ...metric('forwards_total', 'counter', 'Attempts to forward a webhook.', [
       ['{result="taken"}', counts.forwarded],
       ['{result="failed"}', counts.forwardsFailed],
     ]),
-    ...metric('forwards_pending', 'gauge', 'Webhooks that are not passed on yet.', [['', pending]]),
-    ...metric('forward_held_back_seconds', 'gauge', 'How long the oldest of them is tried.', [
-      ['', heldBackMs / 1_000],
-    ]),
-    ...metric('tunnel_failures_total', 'counter', 'How often the tunnel broke down.', [
+    ...metric('forwards_pending', 'gauge', 'Webhooks not forwarded yet.', [['', pending]]),
+    ...metric(
+      'forward_held_back_seconds',
+      'gauge',
+      'Time since the first attempt of the oldest pending forward.',
+      [['', heldBackMs / 1_000]],
+    ),
+    ...metric('tunnel_failures_total', 'counter', 'Number of times the tunnel broke down.', [
       ['', counts.tunnelRestarts],
     ]),
-    ...metric('start_time_seconds', 'gauge', 'When it started.', [['', startedAt / 1_000]]),
+    ...metric('start_time_seconds', 'gauge', 'Time of the start.', [['', startedAt / 1_000]]),
     ...(verifiedAt === undefined
       ? []
-      : metric('last_verified_time_seconds', 'gauge', 'When the last good webhook came.', [
+      : metric('last_verified_time_seconds', 'gauge', 'Time of the last valid webhook.', [
           ['', verifiedAt / 1_000],
         ])),
     '',

@@ -1,4 +1,4 @@
-/** Why a listener does not do its work as it should. */
+/** A problem of a listener. */
 export interface Reason {
   code: 'journal' | 'tunnel' | 'forward' | 'signature' | 'clock' | 'port' | 'connections' | 'stopping';
   message: string;

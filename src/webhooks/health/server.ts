@@ -4,7 +4,7 @@ import type { Health } from './health.ts';
 import { metricsText } from './metrics.ts';
 
 export interface HealthServer {
-  /** Where health is asked for; the metrics are at /metrics beside it. */
+  /** The URL of /healthz; the metrics are at /metrics. */
   url: string;
   close(): Promise<void>;
 }
@@ -12,8 +12,8 @@ export interface HealthServer {
 const TIME_LIMITS = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 /**
- * Answers monitors: /healthz is 200, or 503 with the reasons; /metrics is for Prometheus.
- * @throws UsageError when the port is taken.
+ * Serves monitors: /healthz returns 200, or 503 with the reasons; /metrics is for Prometheus.
+ * @throws UsageError if the port is in use.
  */
 export async function startHealthServer(
   health: Health,
@@ -22,7 +22,7 @@ export async function startHealthServer(
   const server = createServer(TIME_LIMITS, (request, response) => {
     void answer(request, response, health).catch(() => response.destroy());
   });
-  const origin = await openPort(server, { host, port, flag: '--health-port', what: 'answer for health' });
+  const origin = await openPort(server, { host, port, flag: '--health-port', what: 'serve health checks' });
   return {
     url: `${origin}/healthz`,
     close: () =>

@@ -4,12 +4,12 @@ import { EVENTS } from '../../kernel/vocabulary.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { deliveriesWere } from '../receive/failures.ts';
 
-/** Anybody may forge one now and then: so many in a row, with none that is good between them, are no forgeries. */
+/** Anyone can forge a delivery, but this many in a row without a valid one are not forgeries. */
 const IN_A_ROW = 3;
-/** They say nothing any more when so long none came. */
+/** They stop counting if none arrived for this long. */
 const COUNTS_MS = 3_600_000;
 
-/** Whether deliveries of the service come, and none of them can be verified: a secret that is not, or no more, the right one. */
+/** Detects that deliveries of the service arrive but none can be verified: the secret is wrong or has changed. */
 export class SignatureWatch {
   readonly #clock: Clock;
   readonly #startedAt: number;
@@ -23,7 +23,7 @@ export class SignatureWatch {
     this.#startedAt = clock.now();
   }
 
-  /** When the last good one came, in ms since the epoch. */
+  /** Time of the last valid one, in ms since the epoch. */
   get verifiedAt(): number | undefined {
     return this.#verifiedAt;
   }
@@ -44,11 +44,11 @@ export class SignatureWatch {
     const enough = this.#verifiedAt === undefined ? 1 : IN_A_ROW;
     if (this.#refused < enough || Math.abs(now - this.#refusedAt) > COUNTS_MS) return undefined;
     const since = durationInWords(Math.max(0, now - (this.#verifiedAt ?? this.#startedAt)));
-    return `Nothing was verified for ${since}, and ${deliveriesWere(this.#refused)} refused: ${this.#why}.`;
+    return `No signature was valid for ${since}, and ${deliveriesWere(this.#refused)} refused: ${this.#why}.`;
   }
 }
 
-/** It looks like one of the service; what others try at random does not. */
+/** True if it looks like one of the service's deliveries, unlike random requests. */
 function isOurs({ facts }: Delivery): boolean {
   return facts !== null && facts.envelopeId !== null && EVENTS.some((known) => known === facts.event);
 }

@@ -2,31 +2,31 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { ForwardResult } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 
-/** One try to pass a delivery on, as the page shows it. */
+/** An attempt to forward a delivery, as the page shows it. */
 export interface Passing extends Omit<ForwardResult, 'id'> {
-  /** When it was over, ISO 8601. */
+  /** When it ended, ISO 8601. */
   at: string;
-  /** Asked for on the page. */
+  /** Requested on the page. */
   replay: boolean;
 }
 
-/** A delivery and what has become of it since. */
+/** A delivery and what happened to it since. */
 export interface Entry {
   record: EventRecord;
-  /** How long the sender waited for the answer; null for those out of the journal. */
+  /** How long the sender waited for the response; null for those from the journal. */
   answeredInMs: number | null;
   passings: Passing[];
-  /** Number of its last change; later changes have higher ones. */
+  /** Number of its last change, increasing. */
   change: number;
 }
 
 const MOST_ENTRIES = 1_000;
-/** Of those that anybody can send: they must not push out the good ones. */
+/** The limit of refused deliveries: anyone can send them, so they must not displace valid ones. */
 const MOST_REFUSED = 250;
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_PASSINGS = 100;
 
-/** What the page shows: the latest deliveries, within bounds of number and size, and who waits for news of them. */
+/** The latest deliveries, limited by number and size, and the pages that wait for updates. */
 export class Board {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
@@ -47,12 +47,12 @@ export class Board {
     return this.#entries.get(deliveryId);
   }
 
-  /** What has changed after a change, in the order in which it was received. */
+  /** Returns what changed after a change, in the order of arrival. */
   since(change: number): Entry[] {
     return [...this.#entries.values()].filter((entry) => entry.change > change);
   }
 
-  /** A delivery that is in the journal. */
+  /** Adds a delivery that is in the journal. */
   add(record: EventRecord, answeredInMs: number | null): void {
     if (this.#entries.has(record.deliveryId)) return;
     this.#entries.set(record.deliveryId, { record, answeredInMs, passings: [], change: ++this.#change });
@@ -66,7 +66,7 @@ export class Board {
     this.#wake();
   }
 
-  /** One more try to pass a delivery on. */
+  /** Adds an attempt to forward a delivery. */
   pass({ id, ...result }: ForwardResult, replay: boolean): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
@@ -76,7 +76,7 @@ export class Board {
     this.#wake();
   }
 
-  /** Resolves at the next change, after so many ms, or when the signal aborts. */
+  /** Resolves at the next change, after `ms`, or when the signal aborts. */
   news(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

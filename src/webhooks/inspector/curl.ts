@@ -1,12 +1,12 @@
 import { NOT_PASSED_ON } from '../forward/send.ts';
 
-/** What can stand between single quotes in a shell and be pasted into a terminal without acting on it. */
+/** Characters that are safe between single quotes in a shell and in a terminal. */
 const PLAIN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
-/** One argument of a process may be 128 KiB long on Linux; the command shall stay readable, too. */
+/** An argument can have at most 128 KiB on Linux, and the command should stay readable. */
 const MOST_INLINE = 16 * 1024;
 
-/** The command that sends a delivery again, for a POSIX shell. */
+/** Returns a command that sends a delivery again, for a POSIX shell. */
 export function curlCommand(
   url: string,
   headers: readonly (readonly [string, string])[],
@@ -15,13 +15,13 @@ export function curlCommand(
   const passed = headers.filter(
     ([name, value]) => !NOT_PASSED_ON.has(name.toLowerCase()) && PLAIN_ASCII.test(`${name}${value}`),
   );
-  // Without a value curl leaves a header out, unless it ends in a semicolon.
+  // Without a value, curl omits a header, unless it ends in a semicolon.
   const options = passed.map(
     ([name, value]) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`,
   );
   const text = Buffer.from(body).toString('utf8');
   const isInline = text.length <= MOST_INLINE && PLAIN.test(text) && Buffer.from(text).equals(body);
-  // --data-raw takes a leading @ as it is; bytes that are no plain text come through a pipe.
+  // --data-raw doesn't interpret a leading @. Binary bodies are piped.
   const data = isInline ? `--data-raw ${quoted(text)}` : '--data-binary @-';
   const source = isInline ? '' : `printf %s ${Buffer.from(body).toString('base64') || "''"} | base64 -d | `;
   return `${source}${['curl -sS -X POST', quoted(url), ...options, data].join(' \\\n  ')}`;

@@ -6,7 +6,7 @@ export interface InspectorEnv {
   Bindings: HttpBindings;
 }
 
-/** Only the page's own files load; nothing frames it, and no text becomes markup or script, whatever the page does. */
+/** Only the page's own files load, nothing can frame it, and no text becomes markup or script. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -22,7 +22,7 @@ const POLICY = [
 
 const HEADERS: readonly (readonly [string, string])[] = [
   ['Content-Security-Policy', POLICY],
-  // The link is a secret: it must not reach other sites as a referrer, or a cache.
+  // The link is secret: keep it from other sites (referrer) and caches.
   ['Referrer-Policy', 'no-referrer'],
   ['Cache-Control', 'no-store'],
   ['X-Content-Type-Options', 'nosniff'],
@@ -32,9 +32,9 @@ const HEADERS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Lets nobody in but who has the link. The token is a part of each path and not a cookie, which a browser would hand
- * to whatever else listens on this machine. Names that an attacker points here (DNS rebinding) and pages of other
- * origins are refused before it is looked at.
+ * Allows only requests with the link's token. It is part of each path instead of a cookie, which a browser would send to
+ * other servers on this machine. Host names that an attacker points here (DNS rebinding) and pages of other origins are
+ * rejected first.
  */
 export function linkHoldersOnly(token: string) {
   return createMiddleware<InspectorEnv>(async (c, next) => {
@@ -43,9 +43,9 @@ export function linkHoldersOnly(token: string) {
     const port = c.env.incoming.socket.localPort ?? 0;
     const isOwnName = host === `127.0.0.1:${port}` || host === `localhost:${port}`;
     const isOwnPage = origin === undefined ? isReading(c.req.method) : origin === `http://${host ?? ''}`;
-    if (!isOwnName || !isOwnPage) return c.text('This page is shown only under its own address.\n', 403);
+    if (!isOwnName || !isOwnPage) return c.text('This page is available only at its own address.\n', 403);
     if (!isSame(c.req.path.split('/')[1] ?? '', token))
-      return c.text('This page needs the whole link that `esign listen --inspect` has printed.\n', 403);
+      return c.text('Open the full link that `esign listen --inspect` printed.\n', 403);
     return next();
   });
 }
@@ -54,7 +54,7 @@ function isReading(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** In constant time, whatever the length. */
+/** Compares in constant time, regardless of length. */
 function isSame(given: string, token: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(given), hash(token));

@@ -10,23 +10,23 @@ import { detailOf, hasText, noReplay, rowOf } from './view.ts';
 
 /** The listener whose deliveries are shown. */
 export interface Inspected {
-  /** Where good deliveries are passed on to, and again when asked for. */
+  /** Where valid deliveries are forwarded, and replayed. */
   targets: readonly string[];
-  /** How long a target may take to answer. */
+  /** How long a target may take to respond. */
   timeoutMs: number;
   /** Lower case. */
   signatureHeader: string;
   verify: boolean;
   clock: Clock;
   redactor: Redactor;
-  /** Told of each delivery that was sent again from the page. */
+  /** Called for each delivery that is replayed. */
   onReplay: (result: ForwardResult) => void;
 }
 
 interface Parts extends Inspected {
   board: Board;
   token: string;
-  /** Each lets in once. */
+  /** One-time tickets. */
   tickets: Set<string>;
   /** Known once the receiver has started. */
   place: { listensAt: string };
@@ -34,14 +34,14 @@ interface Parts extends Inspected {
   closing: AbortSignal;
 }
 
-/** A line without meaning, so that a connection that died is noticed. */
+/** A comment line that detects broken connections. */
 const HEARTBEAT_MS = 15_000;
-/** How soon the page comes back after a broken connection. */
+/** How soon the page reconnects. */
 const RECONNECT_MS = 1_000;
 
 /**
- * True for an address that a browser was told to open: for a moment it is in a list of processes, where a program of another
- * user could read it.
+ * True for a page navigation. The address opened in a browser is visible in the process list for a moment, where a program
+ * of another user could read it.
  */
 function isNavigation(headers: Readonly<Record<string, string>>): boolean {
   return (
@@ -51,7 +51,7 @@ function isNavigation(headers: Readonly<Record<string, string>>): boolean {
   );
 }
 
-/** The page, its files, the stream of news, a delivery's details, the search in bodies, and sending again. */
+/** The page, its files, the stream of updates, details of a delivery, search in bodies, and replay. */
 export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   const { board, redactor, targets } = parts;
   const app = new Hono<InspectorEnv>();
@@ -67,7 +67,7 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   app.get('/:token/assets/:name', (c) => asset(c, c.req.param('name')));
   app.get('/:token/news', (c) => {
     const after = Number(c.req.header('last-event-id') ?? c.req.query('after'));
-    return streamSSE(c, (stream) => tellNews(stream, after, parts));
+    return streamSSE(c, (stream) => streamChanges(stream, after, parts));
   });
   app.get('/:token/search', (c) => {
     const text = c.req.query('text') ?? '';
@@ -76,18 +76,18 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   });
   app.get('/:token/deliveries/:id', (c) => {
     const entry = board.entry(c.req.param('id'));
-    if (entry === undefined) return c.json({ error: 'It is no longer kept here.' }, 404);
+    if (entry === undefined) return c.json({ error: 'No longer available.' }, 404);
     return c.json(detailOf(entry, { ...parts, listensAt: parts.place.listensAt }));
   });
   app.post('/:token/deliveries/:id/replay', async (c) => {
     const entry = board.entry(c.req.param('id'));
-    if (entry === undefined) return c.json({ error: 'It is no longer kept here.' }, 404);
+    if (entry === undefined) return c.json({ error: 'No longer available.' }, 404);
     const refusal = noReplay(entry, targets);
     if (refusal !== null) return c.json({ error: refusal }, 409);
     const results = await replay(entry, parts);
     return c.json(results.map((result) => ({ ...result, url: redactor.redact(result.url) })));
   });
-  app.notFound((c) => c.text('There is nothing here.\n', 404));
+  app.notFound((c) => c.text('Page not found.\n', 404));
   return app;
 }
 
@@ -97,7 +97,7 @@ async function asset(c: Context<InspectorEnv>, name: string): Promise<Response> 
   return c.body(file.body, 200, { 'Content-Type': file.type });
 }
 
-/** Sends a delivery to all addresses, as `events replay` does. */
+/** Sends a delivery to all targets, as `events replay` does. */
 async function replay({ record }: Entry, { targets, timeoutMs, clock, board, onReplay }: Parts) {
   const delivery = storedDelivery(record);
   return Promise.all(
@@ -110,13 +110,13 @@ async function replay({ record }: Entry, { targets, timeoutMs, clock, board, onR
   );
 }
 
-/** Everything after a change that the page has seen, then each change as it comes. */
-async function tellNews(stream: SSEStreamingApi, after: number, parts: Parts): Promise<void> {
+/** Sends everything after the last change that the page has seen, then each change. */
+async function streamChanges(stream: SSEStreamingApi, after: number, parts: Parts): Promise<void> {
   const { board, closing, redactor, targets, verify, place } = parts;
   const gone = new AbortController();
   stream.onAbort(() => gone.abort());
   const ended = AbortSignal.any([gone.signal, closing]);
-  // A number of another run, or none at all, means that the page knows nothing.
+  // A number of another run, or none, means that the page has nothing.
   let seen = Number.isInteger(after) && after >= 0 && after <= board.change ? after : 0;
   const start = {
     listensAt: place.listensAt,

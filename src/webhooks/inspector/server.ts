@@ -8,34 +8,34 @@ import { Board } from './board.ts';
 import { type Inspected, inspectorApp } from './routes.ts';
 
 export interface InspectorOptions extends Inspected {
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   port: number;
-  /** What was received before, the latest first. */
+  /** Deliveries received before, newest first. */
   earlier: AsyncIterable<EventRecord>;
 }
 
 export interface Inspector {
-  /** The link with its token: whoever has it sees everything. */
+  /** The link with its token, which gives access to everything. */
   url: string;
-  /** A link that leads there once, within a moment: it may stand in a list of processes. */
+  /** A link that works once, for a moment: it may appear in process lists. */
   ticketUrl(): string;
-  /** Where webhooks are received. */
+  /** Sets the address that receives webhooks. */
   listensAt(url: string): void;
-  /** A delivery that is in the journal, and how long its sender waited. */
+  /** Adds a delivery that is in the journal, with the time its sender waited. */
   received(record: EventRecord, answeredInMs: number): void;
   forwarded(result: ForwardResult): void;
   close(): Promise<void>;
 }
 
-/** How many of the earlier ones are shown. */
+/** Number of earlier deliveries to show. */
 const EARLIER = 500;
 const LOOPBACK = '127.0.0.1';
-/** How long a browser may take to come. */
+/** How long a ticket is valid. */
 const TICKET_MS = 30_000;
 
 /**
- * Opens the page on which deliveries are seen as they arrive: on loopback alone, for whoever has the link.
- * @throws UsageError when the port is taken.
+ * Starts the page that shows deliveries as they arrive, on loopback only, for anyone with the link.
+ * @throws UsageError if the port is in use.
  */
 export async function startInspector(options: InspectorOptions): Promise<Inspector> {
   const board = new Board(options.clock);
@@ -66,7 +66,7 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
   };
 }
 
-/** The last of them, the oldest first. */
+/** Returns the latest records, oldest first. */
 async function latest(records: AsyncIterable<EventRecord>): Promise<EventRecord[]> {
   const kept: EventRecord[] = [];
   for await (const record of records) {

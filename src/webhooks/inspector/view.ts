@@ -18,33 +18,33 @@ export interface Row {
   state: State;
   reason: string | null;
   duplicate: boolean;
-  /** The last try for each address. */
+  /** The last attempt for each address. */
   passings: Passing[];
 }
 
-/** A delivery, opened. */
+/** The details of a delivery. */
 export interface Detail extends Row {
-  /** When the service says it happened. */
+  /** Time of the event, by the service's clock. */
   happenedAt: string | null;
   answer: number;
   answeredInMs: number | null;
   verdict: Verdict;
-  /** The signature header as it came, or null. */
+  /** The signature header as received, or null. */
   signature: { header: string; value: string } | null;
   headers: [string, string][];
   bytes: number;
-  /** Of a refused delivery only the first bytes are kept. */
+  /** Refused deliveries are truncated. */
   isWhole: boolean;
   isText: boolean;
   raw: string;
-  /** Null when it is not JSON, or would grow out of bounds. */
+  /** Null if it is not JSON, or would become too large. */
   pretty: string | null;
   curl: string | null;
-  /** Why it can't be sent again; null when it can. */
+  /** Why it can't be replayed; null if it can. */
   noReplay: string | null;
 }
 
-/** A delivery as the list shows it, without secrets. */
+/** Returns a delivery for the list, without secrets. */
 export function rowOf({ record, passings }: Entry, redactor: Redactor): Row {
   const hide = hiding(redactor);
   const last = new Map(passings.map((passing) => [passing.url, passing]));
@@ -62,7 +62,7 @@ export function rowOf({ record, passings }: Entry, redactor: Redactor): Row {
   };
 }
 
-/** Everything about a delivery, without secrets. */
+/** Returns the details of a delivery, without secrets. */
 export function detailOf(
   entry: Entry,
   around: { redactor: Redactor; signatureHeader: string; targets: readonly string[]; listensAt: string },
@@ -80,7 +80,7 @@ export function detailOf(
   ]);
   const isWhole = body.byteLength === record.bytes;
   const url = redactor.redact(around.targets[0] ?? around.listensAt);
-  // With a secret cut out of it the body goes as the page shows it.
+  // If a secret was removed from the body, the command contains the body as the page shows it.
   const shown = raw === text ? body : Buffer.from(raw);
   return {
     ...rowOf(entry, redactor),
@@ -101,14 +101,14 @@ export function detailOf(
   };
 }
 
-/** Why a delivery can't be sent again from the page; null when it can. */
+/** Returns why a delivery can't be replayed; null if it can. */
 export function noReplay({ record }: Entry, targets: readonly string[]): string | null {
-  if (record.reason !== null) return 'A refused delivery is not passed on.';
+  if (record.reason !== null) return "Refused deliveries aren't forwarded.";
   if (targets.length === 0) return 'Start the listener with --forward-to URL to send it to your application.';
   return null;
 }
 
-/** Whether a delivery has the text in its body or headers. */
+/** True if the body or a header contains the text. */
 export function hasText({ record }: Entry, text: string): boolean {
   const wanted = text.toLowerCase();
   const has = (part: string) => part.toLowerCase().includes(wanted);

@@ -11,14 +11,14 @@ import { readAt, scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { EVENTS_FORMAT, type EventRecord } from './record.ts';
 
-/** What listeners of this machine received. A record is on disk when `append` resolves. */
+/** The webhooks that listeners on this machine received. A record is on disk when `append` resolves. */
 export class EventJournal extends DayJournal<EventRecord> {
   constructor(folder: string, clock: Clock) {
     super(folder, EVENTS_FORMAT, clock);
   }
 }
 
-/** Which records are wanted; every given condition must hold. */
+/** Filters records; all conditions must match. */
 export interface EventSelection {
   events?: ReadonlySet<string> | undefined;
   envelopeId?: string | undefined;
@@ -27,7 +27,7 @@ export interface EventSelection {
   verified?: boolean | undefined;
 }
 
-/** The records of this machine's journal that match, the latest first. Damaged lines are left out and reported. */
+/** Yields matching records, newest first. Damaged lines are skipped and reported. */
 export async function* readEvents(
   folder: string,
   selection: EventSelection = {},
@@ -37,7 +37,7 @@ export async function* readEvents(
     const records: EventRecord[] = [];
     for (const path of files) {
       const { skipped } = await scan({ path, format: EVENTS_FORMAT, damaged: 'skip' }, (record) => {
-        if (fits(record, selection)) records.push(record);
+        if (matches(record, selection)) records.push(record);
       });
       if (skipped > 0) onDamage?.({ path, lines: skipped });
     }
@@ -45,7 +45,7 @@ export async function* readEvents(
   }
 }
 
-/** Hands over each record received since a time (ms) and where it stands, in no particular order; holds none of them. */
+/** Calls `visit` with each record received since a time (ms) and its place, in no particular order. */
 export function scanEvents(
   folder: string,
   since: number,
@@ -58,18 +58,18 @@ export function scanEvents(
   return scanDays(folder, EVENTS_FORMAT, since, ifSince, onDamage);
 }
 
-/** What is reported of a damaged file. */
+/** Returns the warning about a damaged file. */
 export function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
   const found = lines === 1 ? '1 damaged line was' : `${lines} damaged lines were`;
-  return `${found} left out of ${path}; the webhooks in them are lost.`;
+  return `${found} skipped in ${path}; the webhooks in them are lost.`;
 }
 
-/** The record that stands there; undefined when it was removed. */
+/** Returns the record at a place; undefined if it was deleted. */
 export function eventAt({ path, start, end }: Place): Promise<EventRecord | undefined> {
   return readAt(path, { start, end }, EVENTS_FORMAT);
 }
 
-function fits(record: EventRecord, wanted: EventSelection): boolean {
+function matches(record: EventRecord, wanted: EventSelection): boolean {
   return (
     (wanted.events === undefined || wanted.events.has(record.event ?? '')) &&
     (wanted.envelopeId === undefined || record.envelopeId === wanted.envelopeId) &&
@@ -78,12 +78,12 @@ function fits(record: EventRecord, wanted: EventSelection): boolean {
   );
 }
 
-/** Removes the days before a time (ms). Returns how many. */
+/** Deletes the days before a time (ms). Returns their number. */
 export function forgetEvents(folder: string, before: number): Promise<number> {
   return forgetDays(folder, before);
 }
 
-/** What listeners of this machine take from now on. Ends when its signal aborts. */
+/** Yields what listeners on this machine receive from now on. Ends when its signal aborts. */
 export async function* followEvents(
   folder: string,
   options: { clock: Clock; signal: AbortSignal },

@@ -6,16 +6,16 @@ import { ENVELOPE_STATUSES, isTerminal } from '../../kernel/vocabulary.ts';
 import { isMadeUp } from '../sample.ts';
 import { scanEvents } from './event-journal.ts';
 
-/** Where the journal of this machine and the API do not tell the same story. */
+/** A difference between the journal on this machine and the API. */
 export interface Gap {
-  /** No event came for a move; an event says what the API does not; an event is of an envelope the API does not know. */
+  /** No event was received for a change; an event contradicts the API; the API doesn't know the event's envelope. */
   kind: 'missing' | 'contradicted' | 'unknown';
   envelopeId: string;
   event: string;
   signer: string | null;
-  /** When the envelope moved, or when the event came; null for a move whose time the API does not tell. */
+  /** When the envelope changed or the event was received; null if the API doesn't show the time. */
   at: string | null;
-  /** What the API says. */
+  /** The status in the API. */
   status: string | null;
   deliveryId: string | null;
   why: string;
@@ -25,17 +25,17 @@ export interface GapQuery {
   /** ms since the epoch */
   since: number;
   now: number;
-  /** How long an event may be on its way. */
+  /** How long a delivery may take. */
   graceMs: number;
-  /** Only envelopes whose events go there. */
+  /** Only envelopes with this webhook URL. */
   webhookUrl?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** GETs at once, where the list tells too little. */
+/** Simultaneous GETs, for envelopes whose list entry is incomplete. */
 const AT_ONCE = 8;
 
-/** An accepted event, as far as it counts here. */
+/** The relevant parts of an accepted event. */
 interface Received {
   id: string;
   event: string;
@@ -46,8 +46,8 @@ interface Received {
 type Journal = Map<string, Map<string, Received>>;
 
 /**
- * Compares what was received with what the service says now. Only the moves that the API shows can be missed: nobody
- * can tell that a signer has viewed.
+ * Compares the received events with the service's current data. Only changes that the API shows can be missed: it doesn't
+ * show that a signer has viewed.
  */
 export async function findGaps(
   envelopes: Pick<EnvelopesApi, 'list' | 'get'>,
@@ -56,7 +56,7 @@ export async function findGaps(
 ): Promise<{ gaps: Gap[]; checked: number }> {
   const journal: Journal = new Map();
   await readJournal(eventsFolder, 0, journal);
-  // What comes from here on may be ahead of what the service is asked below: it fills gaps, and is not judged.
+  // Later events may be newer than the service's data below: they fill gaps, but are not checked.
   const judged = recentEvents(journal, query.since);
   const current = await lookUp(envelopes, new Set(judged.map(({ envelopeId }) => envelopeId)), query);
   await readJournal(eventsFolder, query.now, journal);
@@ -93,7 +93,7 @@ function recentEvents(journal: Journal, since: number): { envelopeId: string; re
   );
 }
 
-/** What the service says of every envelope that may have moved or is named; undefined for one it does not know. */
+/** Reads every envelope that may have changed or has events; undefined for those the service doesn't know. */
 async function lookUp(
   api: Pick<EnvelopesApi, 'list' | 'get'>,
   named: ReadonlySet<string>,
@@ -126,7 +126,7 @@ async function getOrNot(
   }
 }
 
-/** False only when it surely stood still since then. */
+/** False only if it certainly didn't change since then. */
 function mayHaveMoved({ status, sentAt, completedAt, expiresAt }: Envelope, since: number): boolean {
   const isLater = (time: string | null | undefined) => !time || Date.parse(time) >= since;
   if (status === 'DRAFT') return false;
@@ -142,7 +142,7 @@ interface Move {
   at: string | null;
 }
 
-/** The moves since then that no event told of. */
+/** Returns the changes since then without an event. */
 function missing(envelope: Envelope, events: Map<string, Received> | undefined, query: GapQuery): Gap[] {
   const left = [...(events?.values() ?? [])];
   const untold = moves(envelope).filter((move) => !takeEvent(left, move));
@@ -156,7 +156,7 @@ function missing(envelope: Envelope, events: Map<string, Received> | undefined, 
     }));
 }
 
-/** Takes the event that tells of the move out of the list; one that names nobody may be of anybody. */
+/** Removes the event of a change from the list; an event without a signer matches any. */
 function takeEvent(left: Received[], { event, signer }: Move): boolean {
   const isBy = (one: Received) => signer === null || (one.signer !== null && isSame(one.signer, signer));
   const exact = left.findIndex((one) => one.event === event && isBy(one));
@@ -165,13 +165,13 @@ function takeEvent(left: Received[], { event, signer }: Move): boolean {
   return index >= 0;
 }
 
-/** Nobody can tell when an envelope was cancelled: that counts where this machine was, or could have been, told of it. */
+/** The API doesn't show the time of a cancellation. It counts if this machine received events of the envelope, or could have. */
 function counts({ at }: Move, isKnown: boolean, { since, now, graceMs }: GapQuery): boolean {
   if (at === null) return isKnown;
   return Date.parse(at) >= since && Math.abs(now - Date.parse(at)) >= graceMs;
 }
 
-/** What must have happened for the envelope to be as it is; those of a named signer first. */
+/** Returns the changes that led to the envelope's status; those with a signer first. */
 function moves(envelope: Envelope): Move[] {
   const { status, sentAt, completedAt, expiresAt } = envelope;
   const found: Move[] = [];
@@ -196,11 +196,11 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** The gap between an event and what the API says of its envelope, if there is one. */
+/** Returns the gap between an event and the API's data of its envelope, if there is one. */
 function judge(envelopeId: string, received: Received, envelope: Envelope | undefined): Gap | undefined {
   const { event, signer, deliveryId, receivedAt } = received;
   const status = envelope?.status ?? null;
-  const why = envelope === undefined ? 'the API knows no such envelope' : contradiction(received, envelope);
+  const why = envelope === undefined ? 'not found in the API' : contradiction(received, envelope);
   const kind = envelope === undefined ? 'unknown' : 'contradicted';
   if (why === undefined) return undefined;
   return { kind, envelopeId, event, signer, at: receivedAt, status, deliveryId, why };
@@ -208,14 +208,14 @@ function judge(envelopeId: string, received: Received, envelope: Envelope | unde
 
 function contradiction({ event, signer }: Received, envelope: Envelope): string | undefined {
   const { status } = envelope;
-  // What a status that is not documented means is not known.
+  // An undocumented status proves nothing.
   if (!ENVELOPE_STATUSES.some((known) => known === status)) return undefined;
   const said = event.replace('envelope.', '').toUpperCase();
   if (isTerminal(said) && said !== status) return `the API says ${status}`;
-  if (status === 'DRAFT') return 'the API says that it was never sent';
+  if (status === 'DRAFT') return 'the API says it was never sent';
   if (signer === null || !envelope.signers) return undefined;
   const one = envelope.signers.find(({ email }) => isSame(email ?? '', signer));
-  if (one === undefined) return `the API names no signer ${signer}`;
+  if (one === undefined) return `the API has no signer ${signer}`;
   if (event === 'envelope.signed' && one.signedAt === null)
     return `the API says that ${signer} has not signed`;
   return undefined;

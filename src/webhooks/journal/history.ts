@@ -3,23 +3,23 @@ import { readPayload } from '../receive/payload.ts';
 import { readEvents } from './event-journal.ts';
 import type { EventRecord } from './record.ts';
 
-/** An event of an envelope, as a listener of this machine received it. */
+/** An event of an envelope, as a listener on this machine received it. */
 export interface HistoryEntry {
-  /** When it happened, by the service; when it was received, where that is not said. */
+  /** When it happened, by the service's clock; if that is missing, when it was received. */
   at: string;
   receivedAt: string;
   event: string | null;
   status: string | null;
   signer: string | null;
-  /** False for what was taken without a check of its signature. */
+  /** False if the signature wasn't checked. */
   verified: boolean;
-  /** By which it is shown and sent again. */
+  /** The ID for `events show` and `replay`. */
   deliveryId: string;
 }
 
 /**
- * What listeners of this machine received for these envelopes, the earliest first; each event once, however often it was
- * delivered. What was refused may be anybody's claim and is left out.
+ * Returns the events that listeners on this machine received for these envelopes, oldest first, each one once. Refused
+ * deliveries can be forged and are left out.
  */
 export async function readHistories(
   folder: string,
@@ -30,7 +30,7 @@ export async function readHistories(
     const { envelopeId, id, reason } = record;
     if (envelopeId === null || reason !== null || !ids.has(envelopeId)) continue;
     const entries = found.get(envelopeId) ?? new Map<string, HistoryEntry>();
-    // The latest comes first: of several deliveries the one that came first stays.
+    // Records are newest first: the last one to overwrite is the first delivery.
     found.set(envelopeId, entries.set(id, entryOf(record)));
   }
   return new Map([...found].map(([id, entries]) => [id, [...entries.values()].sort(byTime)]));

@@ -4,11 +4,11 @@ import type { Delivery } from '../receive/delivery.ts';
 
 const text = z.nullable(z.string());
 
-/** A delivery as the journal keeps it: everything needed to show it, judge it again and send it again. */
+/** A delivery in the journal: everything needed to show, recheck, and resend it. */
 const eventRecordSchema = z.object({
-  /** Names this delivery on this machine. */
+  /** The ID of this delivery on this machine. */
   deliveryId: z.string(),
-  /** The payload's id, or the hash of its bytes. */
+  /** The payload's ID, or the hash of its bytes. */
   id: z.string(),
   receivedAt: z.string(),
   event: text,
@@ -18,14 +18,14 @@ const eventRecordSchema = z.object({
   verified: z.boolean(),
   duplicate: z.boolean(),
   reason: text,
-  /** What the sender was told. */
+  /** The status of our response. */
   answer: z.number(),
-  /** As they came, in order. */
+  /** As received, in order. */
   headers: z.array(z.tuple([z.string(), z.string()])),
-  /** The bytes in base64; of a refused delivery only the first, since anybody can send those. */
+  /** The bytes in base64; truncated for refused deliveries, which anyone can send. */
   bodyBase64: z.string(),
   bytes: z.number(),
-  /** The addresses it is to be passed on to, by the names that the forward journal gives them. */
+  /** The addresses to forward it to, by their names in the forward journal. */
   owedTo: z.optional(z.array(z.string())),
 });
 export type EventRecord = z.infer<typeof eventRecordSchema>;
@@ -39,7 +39,7 @@ export const EVENTS_FORMAT: JournalFormat<EventRecord> = {
   },
 };
 
-/** @param owedTo the addresses it is to be passed on to */
+/** @param owedTo the addresses to forward it to */
 export function recordOf(delivery: Delivery, owedTo: readonly string[] = []): EventRecord {
   const { facts, raw, bytes, headers, deliveryId, id, receivedAt } = delivery;
   const { verified, duplicate, reason, answer } = delivery;

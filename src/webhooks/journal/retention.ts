@@ -11,12 +11,12 @@ export interface RetentionOptions {
   keepMs: number;
   clock: Clock;
   signal: AbortSignal;
-  /** Told how many days were removed, where there were any. */
+  /** Called with the number of deleted days, if there were any. */
   onRemoved: (days: number) => void;
   onFailure: (error: unknown) => void;
 }
 
-/** Removes the days of the journals that are older, at once and then once a day, until it is aborted. */
+/** Deletes older days of the journals, immediately and then once a day, until aborted. */
 export async function removeOldDays(options: RetentionOptions): Promise<void> {
   const { eventsFolder, forwardsFolder, keepMs, clock, signal } = options;
   while (!signal.aborted) {

@@ -1,26 +1,26 @@
 import type { EventFacts } from './payload.ts';
 
-/** One request at the webhook path, good or bad. Of a refused one all but the reason is bounded. */
+/** A request at the webhook path, valid or not. Refused ones are truncated. */
 export interface Delivery {
-  /** Names this delivery on this machine. */
+  /** The ID of this delivery on this machine. */
   deliveryId: string;
   id: string;
   receivedAt: string;
   facts: EventFacts | null;
   verified: boolean;
-  /** Accepted before, by its id. */
+  /** Its ID was accepted before. */
   duplicate: boolean;
   /** Why it was refused, or null. */
   reason: string | null;
-  /** What the sender was told. */
+  /** The status of our response. */
   answer: number;
-  /** The bytes; of a refused one the first of them. */
+  /** The bytes; the first of them if it was refused. */
   raw: Buffer;
-  /** How many came. */
+  /** The number of bytes received. */
   bytes: number;
-  /** As they came, in order. */
+  /** As received, in order. */
   headers: [string, string][];
-  /** Null when it is not JSON, nested too deep, or cut. */
+  /** Null if it is not JSON, nested too deep, or truncated. */
   body: Record<string, unknown> | null;
 }
 
@@ -28,7 +28,7 @@ const KEPT_BYTES = 4_096;
 const KEPT_HEADERS = 50;
 const KEPT_CHARACTERS = 200;
 
-/** What is kept of a refused delivery. Anybody can send those: they shall fill neither memory nor disk. */
+/** Truncates a refused delivery. Anyone can send those, and they must not fill memory or disk. */
 export function boundedRefusal(delivery: Delivery): Delivery {
   const { facts, raw, headers, body } = delivery;
   const isWhole = raw.byteLength <= KEPT_BYTES;
@@ -43,7 +43,7 @@ export function boundedRefusal(delivery: Delivery): Delivery {
       status: cutOrNull(facts.status),
       signer: cutOrNull(facts.signer),
     },
-    // A copy: a part would keep the whole in memory.
+    // A copy: a slice would keep the whole buffer in memory.
     raw: isWhole ? raw : Buffer.from(raw.subarray(0, KEPT_BYTES)),
     headers: headers.slice(0, KEPT_HEADERS).map(([name, value]) => [cut(name), cut(value)]),
     body: isWhole ? body : null,

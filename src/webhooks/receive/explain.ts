@@ -2,15 +2,15 @@ import { isRecord, parseJson } from '../../kernel/json.ts';
 import { jsonExtent } from '../../kernel/text/json-text.ts';
 import { MISMATCH, sign } from './signature.ts';
 
-/** Anybody can ask for an explanation, and each costs many hashes: larger bodies get none. */
+/** Anyone can trigger an explanation, and each takes many hashes: larger bodies get none. */
 const LARGEST_BYTES = 64 * 1024;
 const DEEPEST = 32;
-/** Levels of indentation in all: with these no form grows beyond a few hundred KiB. */
+/** Total levels of indentation: keeps each form under a few hundred KiB. */
 const MOST_INDENTS = 64 * 1024;
 
 /**
- * Why a well-formed signature did not match, as far as it can be found out. For the operator alone: each answer would
- * help a forger. The work is bounded, whatever the payload.
+ * Explains why a well-formed signature did not match, if possible. For the operator only: it would help a forger. The
+ * work is limited for any payload.
  */
 export function explainMismatch(
   payload: Uint8Array,
@@ -24,17 +24,17 @@ export function explainMismatch(
   if (isBy(known.others, payload)) return 'the signature was made with the secret of another envelope';
   const trimmed = known.secrets.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]);
   if (isBy(trimmed, payload))
-    return 'the signature was made with this secret and a blank or line break more or less';
+    return 'the signature was made with this secret plus or minus a space or line break';
   for (const form of reserialised(payload)) {
     if (isBy(known.secrets, Buffer.from(form)))
-      return 'the body was parsed and written anew on its way; pass its raw bytes on';
+      return 'the body was parsed and serialized again on its way; pass on its raw bytes';
   }
   if (isBy(known.secrets, Buffer.from(Buffer.from(payload).toString('base64'))))
     return 'the body was decoded from base64 on its way';
   return MISMATCH;
 }
 
-/** The forms in which frameworks write parsed JSON: compact, indented, with blanks, with a line break. */
+/** The forms in which frameworks serialize JSON: compact, indented, with spaces, with a line break. */
 function reserialised(payload: Uint8Array): string[] {
   let value: unknown;
   const text = Buffer.from(payload).toString('utf8');

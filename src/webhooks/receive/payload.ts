@@ -4,15 +4,15 @@ import { jsonExtent } from '../../kernel/text/json-text.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Deeper JSON can be read, but not written again by this runtime, nor read by every other. */
+/** Deeper JSON can be parsed, but not serialized by this runtime, nor parsed by every other. */
 const DEEPEST = 200;
 
-/** What a payload says, whichever of the two shapes seen in the field it has. */
+/** The facts of a payload, in either of its two known shapes. */
 export interface EventFacts {
-  /** The payload's own id, else the SHA-256 of its bytes: equal for a delivery that is sent again. */
+  /** The payload's own ID, or the SHA-256 of its bytes: the same for a repeated delivery. */
   id: string;
   event: string | null;
-  /** When the service says it happened, ISO 8601. */
+  /** Time of the event by the service's clock, ISO 8601. */
   timestamp: string | null;
   envelopeId: string | null;
   status: string | null;
@@ -20,14 +20,14 @@ export interface EventFacts {
 }
 
 export interface Payload {
-  /** Null when it is nested too deep to be shown as JSON. */
+  /** Null if it is nested too deep to be shown as JSON. */
   body: Record<string, unknown> | null;
   facts: EventFacts;
 }
 
 /**
  * Reads a payload: `{event, timestamp, data}` or `{id, type, createdAt, data}`.
- * Undefined when the bytes are not a JSON object in UTF-8.
+ * Returns undefined if the bytes are not a JSON object in UTF-8.
  */
 export function readPayload(bytes: Uint8Array): Payload | undefined {
   const parsed = parse(bytes);

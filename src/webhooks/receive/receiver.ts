@@ -12,27 +12,27 @@ import { isFromWebPage } from './web-page.ts';
 
 export interface ReceiverOptions {
   host: string;
-  /** 0 takes a free port. */
+  /** 0 for any free port. */
   port: number;
   path: string;
   /** Lower case. */
   signatureHeader: string;
   /**
-   * Any of them may have signed (rotation). Handed the envelope id that the payload claims, which is not to be believed
-   * yet. `others` only serve to explain a failure.
+   * The possible secrets (rotation). Called with the envelope ID in the payload, which isn't verified yet. `others` are
+   * only used to explain a failure.
    */
   secretsFor: (
     envelopeId: string | null,
   ) => Promise<{ secrets: readonly string[]; others: readonly string[] }>;
   verify: boolean;
   clock: Clock;
-  /** Ids that were received before this run. */
+  /** IDs that were received before this run. */
   seen?: Iterable<string>;
-  /** Called for each delivery before it is answered; a rejection answers 500, so that the sender tries again. */
+  /** Called for each delivery before the response; a rejection responds with 500, so that the sender retries. */
   onDelivery: (delivery: Delivery) => Promise<void> | void;
-  /** Called with the reason why a delivery was answered 500. */
+  /** Called with the reason for a response with 500. */
   onFailure: (error: unknown) => void;
-  /** Called for each connection that was closed unheard because there were too many. */
+  /** Called for each connection that was closed because too many were open. */
   onDropped: () => void;
 }
 
@@ -42,22 +42,22 @@ export interface Receiver {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** The first two are looked after as often as the third says. */
+/** Time limits of the first two are checked at the interval of the third. */
 const TIME_LIMITS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 const MAX_CONNECTIONS = 2_000;
-/** So many connections may wait before they send a request: the rest is kept for those that do. */
+/** The limit of connections that haven't sent a request; the rest is reserved for those that do. */
 const MAX_SILENT = 1_500;
-/** Enough to recognise repeats of a day, without growing for ever. */
+/** Enough to recognize the repeats of a day, with limited memory. */
 const REMEMBERED_IDS = 100_000;
 
 /**
- * Receives webhooks: raw bytes, verified before anything else is believed.
- * 200 good, 401 bad signature, 403 from a web page (unverified only), 400 not JSON, 413 over 1 MiB, 405 other method, 404 other path.
+ * Receives webhooks: verifies the raw bytes before anything else.
+ * Responds with 200 if valid, 401 invalid signature, 403 from a web page (unverified only), 400 not JSON, 413 over 1 MiB, 405 other method, 404 other path.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const seen = new Set<string>(options.seen);
   const server = createServer(TIME_LIMITS, (request, response) => {
-    // It rejects when the sender goes away amid its request.
+    // It rejects if the sender disconnects during its request.
     void handle(request, response, options, seen).catch(() => answer(response, 500));
   });
   server.maxConnections = MAX_CONNECTIONS;
@@ -74,7 +74,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   };
 }
 
-/** Closes the connection that has been silent the longest when too many are, so that they can't take every place. */
+/** Closes the connection that has been silent the longest if there are too many. */
 function closeSilent(server: Server): void {
   const silent = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -92,7 +92,7 @@ async function handle(
   options: ReceiverOptions,
   seen: Set<string>,
 ): Promise<void> {
-  // The parser takes any digits for a version.
+  // The parser accepts any digits as a version.
   if (!/^1\.[01]$/.test(request.httpVersion)) return answer(response, 505);
   const path = (request.url ?? '').split('?')[0];
   if (path !== options.path) return answer(response, 404);
@@ -118,7 +118,7 @@ async function record(delivery: Delivery, options: ReceiverOptions, seen: Set<st
   try {
     await options.onDelivery(delivery);
   } catch (error) {
-    // It comes again, and is then no repeat.
+    // It will be sent again, and is not a repeat then.
     if (delivery.reason === null && !delivery.duplicate) seen.delete(delivery.id);
     throw error;
   }
@@ -139,7 +139,7 @@ async function judge(
       : null;
   const refusal = mistrust ?? (payload === undefined ? NOT_JSON : null);
   const id = facts?.id ?? '';
-  // Only what is accepted is remembered: a forged copy must not make the real one look like a repeat.
+  // Only accepted IDs are remembered: a forged copy must not make the real one look like a repeat.
   const duplicate = refusal === null && seen.has(id);
   if (refusal === null) remember(seen, id);
   const delivery = {
@@ -166,7 +166,7 @@ interface Refusal {
 const NOT_JSON: Refusal = { answer: 400, reason: 'the body is not JSON' };
 const FROM_WEB_PAGE: Refusal = { answer: 403, reason: 'a web page sent it' };
 
-/** Null when the signature is good. */
+/** Null if the signature is valid. */
 async function signatureRefusal(
   raw: Buffer,
   request: IncomingMessage,
@@ -196,7 +196,7 @@ function remember(seen: Set<string>, id: string): void {
   }
 }
 
-/** Reads the raw bytes. Uses events, since iterating takes as long as everything else. @throws BodyLimitError */
+/** Reads the raw bytes. Uses events because iterating is much slower. @throws BodyLimitError */
 function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = new BoundedBody(MAX_BODY_BYTES);
@@ -218,11 +218,11 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
 const WORDS: Readonly<Record<number, string>> = {
   200: 'ok',
   400: 'the body is not JSON',
-  401: 'signature refused',
-  403: 'web pages are refused',
+  401: 'invalid signature',
+  403: 'requests from web pages are refused',
   404: 'not found',
   405: 'use POST',
-  413: 'the body is larger than 1 MiB, or comes in too many small pieces',
+  413: 'the body is larger than 1 MiB, or arrives in too many small pieces',
   500: 'not recorded; send it again',
   505: 'use HTTP/1.1',
 };

@@ -3,12 +3,12 @@ import type { Clock } from '../../kernel/clock.ts';
 import { grouped } from '../../kernel/duration.ts';
 import type { Delivery } from './delivery.ts';
 
-/** Refused deliveries that are recorded in full each day: about 17 MB at most. A wrong secret shows long before. */
+/** Refused deliveries recorded in full each day: about 17 MB at most. A wrong secret shows long before. */
 const RECORDED_A_DAY = 1_000;
 const DAY_MS = 86_400_000;
 const COUNTED_MS = 60_000;
 
-/** Bounds what refused deliveries take on the disk and the screen: anyone can send them. */
+/** Limits the disk space and output of refused deliveries: anyone can send them. */
 export class RefusalBudget {
   readonly #clock: Clock;
   readonly #warn: (message: string) => void;
@@ -23,8 +23,8 @@ export class RefusalBudget {
   }
 
   /**
-   * Returns what to record for a refused delivery: itself while the budget of the day lasts, then at most once a minute a
-   * record that counts them, otherwise nothing.
+   * Returns the record for a refused delivery: the delivery itself while the day's budget lasts, then a count at most once a
+   * minute, otherwise nothing.
    */
   admit(delivery: Delivery): Delivery | undefined {
     const now = this.#clock.now();
@@ -43,7 +43,7 @@ export class RefusalBudget {
     return Math.abs(now - this.#countedAt) < COUNTED_MS ? undefined : this.rest();
   }
 
-  /** Returns a record of the deliveries that were counted since the last one, if there are any. */
+  /** Returns a record of the deliveries counted since the last one, if there are any. */
   rest(): Delivery | undefined {
     if (this.#counted === 0) return undefined;
     const now = this.#clock.now();

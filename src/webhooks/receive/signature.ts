@@ -5,16 +5,17 @@ export type SignatureFailure = 'missing' | 'several' | 'malformed' | 'mismatch';
 
 export type SignatureCheck = { ok: true } | { ok: false; failure: SignatureFailure; reason: string };
 
-export const MISMATCH = 'the signature does not match: another secret, or the body was changed on its way';
+export const MISMATCH =
+  'the signature does not match: a different secret, or the body was changed on its way';
 
-/** The lowercase hex HMAC-SHA256 of the raw payload (API document, Events, Signature). */
+/** Returns the lowercase hex HMAC-SHA256 of the raw payload (API document, Events, Signature). */
 export function sign(payload: Uint8Array, secret: string): string {
   return createHmac('sha256', secret).update(payload).digest('hex');
 }
 
 /**
  * Checks a delivery's signature over its raw bytes, in constant time, against each secret (rotation).
- * Accepted forms: `<hex>` and `sha256=<hex>`. Two headers, or anything else, fail.
+ * Accepted forms: `<hex>` and `sha256=<hex>`. Anything else, including two headers, fails.
  */
 export function checkSignature(
   payload: Uint8Array,
@@ -27,13 +28,13 @@ export function checkSignature(
   if (value === undefined || values.length > 1 || value.includes(',')) {
     return failed('several', 'there is more than one signature header');
   }
-  // Around it only the optional whitespace of HTTP (RFC 9110, section 5.6.3).
+  // Only the optional whitespace of HTTP around it (RFC 9110, section 5.6.3).
   const hex = /^[ \t]*(?:sha256=)?([0-9a-f]{64})[ \t]*$/.exec(value)?.[1];
   if (hex === undefined) return failed('malformed', malformed(value.trim()));
   const given = Buffer.from(hex, 'hex');
   let matched = false;
   for (const secret of secrets) {
-    // No early exit: the time must not tell which secret, or how much of it, was right.
+    // No early exit: the time must not reveal which secret, or how much of it, was right.
     if (timingSafeEqual(given, createHmac('sha256', secret).update(payload).digest())) matched = true;
   }
   return matched ? { ok: true } : failed('mismatch', MISMATCH);
@@ -45,7 +46,7 @@ function failed(failure: SignatureFailure, reason: string): SignatureCheck {
 
 function malformed(value: string): string {
   const bare = value.replace(/^sha256=/, '');
-  if (/^[0-9a-f]{64}$/i.test(bare)) return 'the signature is in upper case; the service sends lowercase hex';
+  if (/^[0-9a-f]{64}$/i.test(bare)) return 'the signature is in uppercase; the service sends lowercase hex';
   if (/^[0-9a-f]+$/i.test(bare)) return `the signature has ${bare.length} hex digits instead of 64`;
   return 'the signature is not lowercase hex';
 }

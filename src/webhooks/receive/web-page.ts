@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A page may post these to any address without asking it first; so it may where it names none. */
+/** Content types that a page may post to any address without a preflight; so is none. */
 const POSTED_UNASKED = /^(?:$|text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)/i;
-/** All browsers call themselves so, and no page can change it without asking first. */
+/** All browsers send this, and no page can change it without a preflight. */
 const BROWSER = /^Mozilla\//;
 
 /**
- * True for what a browser sends, or may have sent, for some page: without signatures any page the user opens could make up
- * events. Services send none of these headers, and their JSON as JSON. Browsers of today name the page's origin; old ones
- * are known by their name, and by a content type that they send unasked.
+ * True if a browser sent the request for a web page. Without signatures, any page the user opens could send made-up events.
+ * Services send none of these headers, and send JSON as JSON. Current browsers send the page's origin; old ones are
+ * recognized by their name and by content types that need no preflight.
  */
 export function isFromWebPage(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];

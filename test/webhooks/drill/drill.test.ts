@@ -58,7 +58,7 @@ describe('a drill', () => {
     expect(lenient.find(({ check }) => check === 'upper-case-signature')).toMatchObject({
       ok: true,
       finding: null,
-      notice: 'it takes upper-case hex, which the service never sends',
+      notice: 'it accepts uppercase hex, which the service never sends',
     });
     expect(lenient.filter(({ notice }) => notice !== undefined)).toHaveLength(1);
   });
@@ -69,7 +69,7 @@ describe('a drill', () => {
     const results = await drillAt(url).finally(() => void close());
     expect(performance.now() - started).toBeLessThan(9_500);
     expect(results).toMatchObject(
-      CHECKS.map((check) => ({ check, ok: false, status: null, finding: /^.*no answer within 5 s; / })).map(
+      CHECKS.map((check) => ({ check, ok: false, status: null, finding: /^.*no response within 5 s; / })).map(
         ({ finding, ...rest }) => ({ ...rest, finding: expect.stringMatching(finding) as unknown }),
       ),
     );
@@ -81,9 +81,9 @@ describe('a drill', () => {
       {
         check: 'good',
         finding:
-          'envelope.sent: refused it (401); it has another secret, or checks the signature over other bytes than the raw body',
+          'envelope.sent: refused (401); it has a different secret, or verifies the signature over something other than the raw body',
       },
-      { check: 'repeated', finding: 'refused it (401), as it did the good one: mend that first' },
+      { check: 'repeated', finding: 'refused (401), like the valid delivery: fix that first' },
     ]);
   });
 
@@ -98,11 +98,11 @@ describe('a drill', () => {
     );
     const results = await drillAt(url);
     expect(names(results)).toEqual(CHECKS.slice(CHECKS.indexOf('unknown-event')));
-    expect(results.at(-1)?.finding).toContain('was gone: nobody listens any more');
+    expect(results.at(-1)?.finding).toContain('stopped listening');
   });
 
   it('fails when nobody listens', async () => {
-    const message = 'Nobody answers at http://127.0.0.1:9/hooks: nothing listens there (connection refused).';
+    const message = 'No response from http://127.0.0.1:9/hooks: nothing listens there (connection refused).';
     await expect(drillAt('http://127.0.0.1:9/hooks?token=x')).rejects.toMatchObject({
       code: 'NETWORK',
       message,

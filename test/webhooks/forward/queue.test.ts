@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
-import { ForwardLedger, type Owed, targetName } from '../../../src/webhooks/forward/ledger.ts';
+import { ForwardLedger, type PendingForward, targetName } from '../../../src/webhooks/forward/ledger.ts';
 import { FORWARDED_FOR_MS, Forwarder } from '../../../src/webhooks/forward/queue.ts';
 import type { ForwardResult } from '../../../src/webhooks/forward/send.ts';
 import { EventJournal } from '../../../src/webhooks/journal/event-journal.ts';
@@ -96,7 +96,7 @@ async function written(...records: EventRecord[]): Promise<void> {
   await journal.close();
 }
 
-async function takenOver(ledger: ForwardLedger): Promise<Owed[]> {
+async function takenOver(ledger: ForwardLedger): Promise<PendingForward[]> {
   return ledger.takeOver(events(), [targetName(url)], clock.now() - 2 * FORWARDED_FOR_MS, () => undefined);
 }
 /** Waits until nothing is left; on a clock that nobody waits for. */
@@ -111,10 +111,10 @@ describe('what is still to be forwarded', () => {
     await written(record('dlv_1', 'env_a'), record('dlv_2', 'env_a'), record('dlv_3', null));
     const ledger = ledgerOf();
     await ledger.claimOwn('me', [targetName(url)]);
-    const owed = await takenOver(ledger);
-    expect(owed.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_1', 'dlv_2', 'dlv_3']);
+    const pending = await takenOver(ledger);
+    expect(pending.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_1', 'dlv_2', 'dlv_3']);
     const forwards = forwarder();
-    for (const one of owed) forwards.take(one);
+    for (const one of pending) forwards.take(one);
     await over(forwards);
     expect(got.filter(({ id }) => id !== 'dlv_3').map(({ id }) => id)).toEqual(['dlv_1', 'dlv_2']);
     expect(got.map(({ body }) => body.toString('hex'))).toEqual(['7bfffe007d', '7bfffe007d', '7bfffe007d']);
@@ -160,7 +160,7 @@ describe('what is still to be forwarded', () => {
 
 describe('the forwarder', () => {
   const owe = (deliveryId: string, envelopeId: string | null, receivedAt = clock.now()) => ({
-    owed: {
+    pending: {
       target: targetName(url),
       deliveryId,
       event: 'envelope.sent',
@@ -177,7 +177,7 @@ describe('the forwarder', () => {
     },
   });
   const take = (forwards: Forwarder, ...all: ReturnType<typeof owe>[]) => {
-    for (const { owed, delivery } of all) forwards.take(owed, delivery);
+    for (const { pending, delivery } of all) forwards.take(pending, delivery);
   };
 
   it('keeps the order of an envelope through failures, and holds up no other', async () => {
@@ -222,7 +222,7 @@ describe('the forwarder', () => {
     expect(got.length).toBeGreaterThan(1_000);
   });
 
-  it('stops without waiting for a try that comes too late, which is owed still', async () => {
+  it('stops without waiting for a try that comes too late, which is pending still', async () => {
     says = () => 500;
     const forwards = forwarder(systemClock);
     take(forwards, owe('dlv_1', 'env_a'), owe('dlv_2', 'env_a'));
@@ -255,8 +255,8 @@ describe('the forwarder', () => {
     const ledger = ledgerOf();
     await ledger.claimOwn('me', [targetName(url)]);
     const forwards = forwarder();
-    for (const owed of await takenOver(ledger))
-      forwards.take(owed, { ...owed, event: null, headers: [], raw: Buffer.from(big, 'base64') });
+    for (const pending of await takenOver(ledger))
+      forwards.take(pending, { ...pending, event: null, headers: [], raw: Buffer.from(big, 'base64') });
     await over(forwards);
     expect(got.map(({ id, body }) => `${id} ${body.length}`)).toEqual(
       Array.from({ length: 20 }, (_, n) => `dlv_${n} 1000000`),

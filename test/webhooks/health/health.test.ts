@@ -183,7 +183,7 @@ describe('the health of a listener', () => {
     expect(await health.reasons()).toEqual([]);
     clock.time += 7 * SECOND;
     expect(await health.reasons()).toMatchObject([
-      { code: 'journal', message: 'The disk of the journal has not answered for 7 seconds.' },
+      { code: 'journal', message: 'The journal's disk has not responded for 7 seconds.' },
     ]);
   });
 
@@ -192,13 +192,13 @@ describe('the health of a listener', () => {
     one.held = {
       url: 'http://localhost:3000/hooks?key=x',
       ms: 30 * SECOND,
-      error: 'answered 500',
+      error: 'responded with 500',
       behind: 2,
     };
     expect(await codes(one)).toEqual([]);
     one.held.ms = 41 * SECOND;
     const message =
-      'A forward to http://localhost:3000/hooks is held back for 41 seconds (answered 500); 2 of its envelope wait behind it.';
+      'A forward to http://localhost:3000/hooks has been pending for 41 seconds (answered 500); 2 more of its envelope are queued.';
     expect(await one.health.reasons()).toEqual([{ code: 'forward', message }]);
   });
 
@@ -207,7 +207,7 @@ describe('the health of a listener', () => {
     one.clock.time += 5 * MINUTE;
     one.health.taken(delivery(one.clock, 0, 'forged'));
     const message =
-      'Nothing was verified for 5 minutes, and 1 delivery was refused: the signature does not match.';
+      'No signature was valid for 5 minutes, and 1 delivery was refused: the signature does not match.';
     expect(await one.health.reasons()).toEqual([{ code: 'signature', message }]);
     one.health.taken(delivery(one.clock, 0));
     expect(await codes(one)).toEqual([]);
@@ -233,7 +233,7 @@ describe('the health of a listener', () => {
       await settled();
       const where = skew > 0 ? 'ahead of' : 'behind';
       expect(await one.health.reasons()).toEqual([
-        { code: 'clock', message: `The clock of this machine is 1 hour ${where} the service's.` },
+        { code: 'clock', message: `The clock on this machine is 1 hour ${where} the service's.` },
       ]);
       one.clock.skew = 0;
       expect(await codes(one)).toEqual([]);
@@ -245,7 +245,7 @@ describe('the health of a listener', () => {
     one.clock.skew = -10 * MINUTE;
     one.health.taken(delivery(one.clock, 0));
     expect(await one.health.reasons()).toMatchObject([
-      { code: 'clock', message: "The clock of this machine is 10 minutes behind the service's." },
+      { code: 'clock', message: "The clock on this machine is 10 minutes behind the service's." },
     ]);
     // One that comes late by any clock takes nothing back.
     one.health.taken(delivery(one.clock, HOUR));
@@ -273,7 +273,7 @@ describe('the health of a listener', () => {
     const one = world();
     one.health.taken(delivery(one.clock, 0));
     one.health.failed(new Error('full'));
-    one.health.forwarded({ error: 'answered 500' });
+    one.health.forwarded({ error: 'responded with 500' });
     const text = metricsText(one.health, await one.health.reasons());
     for (const line of [
       'esign_listen_healthy 0',

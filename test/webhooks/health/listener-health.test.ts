@@ -141,7 +141,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
     const { health } = await ready({ tunnel });
     await until(() => events.find(({ type }) => type === 'tunnel'));
     await rm(lives);
-    expect(await red(health, 'tunnel', 'The tunnel is gone: it ended with 4.')).not.toContain('canarytoken');
+    expect(await red(health, 'tunnel', 'The tunnel broke: it exited with 4.')).not.toContain('canarytoken');
     await until(() => events.find((one) => one.type === 'warning' && / 2 s\.$/.test(one.message)));
     await writeFile(lives, '');
     await green(health);
@@ -160,7 +160,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
     await until(() => events.find(({ type }) => type === 'forward'));
     await green(health);
     skew = 31_000;
-    const text = await red(health, 'forward', `http://127.0.0.1:${port}/hooks is held back for `);
+    const text = await red(health, 'forward', `http://127.0.0.1:${port}/hooks has been pending for `);
     expect(text).not.toContain('canary');
     status = 200;
     await green(health);
@@ -217,7 +217,7 @@ describe('the port for health', () => {
       ]),
     ).rejects.toMatchObject({
       code: 'USAGE',
-      message: `Can't answer for health on 127.0.0.1:${port}: the port is taken.`,
+      message: `Can't serve health checks on 127.0.0.1:${port}: the port is taken.`,
     });
     run = Promise.resolve();
     server.close();

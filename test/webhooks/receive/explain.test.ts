@@ -14,12 +14,12 @@ afterEach(() => {
 describe('why a signature does not match', () => {
   it.each<[string, string | Buffer, string, string]>([
     ['the secret of another envelope', body, known.others[0] ?? '', 'secret of another envelope'],
-    ['a line break behind the secret', body, `${secret}\n`, 'a blank or line break more or less'],
-    ['compact', JSON.stringify(value), secret, 'parsed and written anew'],
-    ['indented', JSON.stringify(value, null, 4), secret, 'parsed and written anew'],
-    ['with blanks', '{"b": 1, "a": {"c": [1, 2]}}', secret, 'parsed and written anew'],
+    ['a line break behind the secret', body, `${secret}\n`, 'a space or line break'],
+    ['compact', JSON.stringify(value), secret, 'parsed and serialized again'],
+    ['indented', JSON.stringify(value, null, 4), secret, 'parsed and serialized again'],
+    ['with blanks', '{"b": 1, "a": {"c": [1, 2]}}', secret, 'parsed and serialized again'],
     ['base64', Buffer.from(body).toString('base64'), secret, 'decoded from base64'],
-    ['anything else', body, 'another secret', MISMATCH],
+    ['anything else', body, 'a different secret', MISMATCH],
   ])('is found out: %s', (_, signedBytes, by, reason) => {
     const signature = sign(Buffer.from(signedBytes), by);
     expect(explainMismatch(Buffer.from(body), `sha256=${signature}`, known)).toContain(reason);

@@ -88,7 +88,7 @@ describe('the webhook receiver', () => {
     for (const signature of [undefined, 'nonsense', sign(Buffer.from(body), 'another secret here')]) {
       const reply = await post(url, body, signature);
       expect(reply.status).toBe(401);
-      expect(reply.text).toBe('signature refused\n');
+      expect(reply.text).toBe('invalid signature\n');
     }
     expect(seen.map((one) => one.verified)).toEqual([false, false, false]);
     expect(seen.every((one) => one.reason !== null)).toBe(true);
@@ -158,7 +158,7 @@ describe('the webhook receiver', () => {
   ])('takes nothing unverified from a web page: %o', async (headers) => {
     const url = await start({ verify: false });
     const reply = await request(url, { method: 'POST', body, headers });
-    expect([reply.statusCode, await reply.body.text()]).toEqual([403, 'web pages are refused\n']);
+    expect([reply.statusCode, await reply.body.text()]).toEqual([403, 'requests from web pages are refused\n']);
     expect(seen).toMatchObject([{ verified: false, reason: 'a web page sent it', answer: 403 }]);
     const signed = { ...headers, 'x-service-signature': sign(Buffer.from(body), secret) };
     const checked = await startReceiver({ ...options(), verify: true });

@@ -44,7 +44,7 @@ describe('webhook signatures', () => {
     ['cut', sign(payload, secret).slice(1), 'malformed'],
     ['not hex', 'z'.repeat(64), 'malformed'],
     ['a line after it', `${sign(payload, secret)}\nx`, 'malformed'],
-    ['another secret', sign(payload, 'some other secret'), 'mismatch'],
+    ['a different secret', sign(payload, 'some other secret'), 'mismatch'],
   ])('fail closed when %s', (_, header, failure) => {
     expect(checkSignature(payload, header, [secret])).toMatchObject({ ok: false, failure });
   });

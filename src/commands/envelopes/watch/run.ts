@@ -6,10 +6,10 @@ import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
 import { type Change, isOver, type WatchEvent, watchEnvelopes } from '../../../envelopes/watch/watch.ts';
 import { counted } from '../../../kernel/duration.ts';
 import {
-  EndedOtherwiseError,
   messageOf,
   PartialError,
   sentenceOf,
+  UnexpectedStatusError,
   UsageError,
 } from '../../../kernel/errors.ts';
 import { eventsDir } from '../../../kernel/files/paths.ts';
@@ -35,7 +35,7 @@ const NAMED = 10;
 /**
  * Follows the envelopes that are named, or all that have a status, and shows each change as it happens. With a status and
  * no --until it goes on for those that may come.
- * @throws EndedOtherwiseError when one ended in another status, WaitTimeoutError when the time was up, the error of the
+ * @throws UnexpectedStatusError when one ended in another status, WaitTimeoutError when the time was up, the error of the
  * service when it knows none of them, PartialError when it does not know some.
  */
 export async function watchToTheEnd(
@@ -206,10 +206,10 @@ function endedOtherwise(
   ended: readonly { id: string; status: string }[],
   until: readonly string[],
   hint: string,
-): EndedOtherwiseError {
+): UnexpectedStatusError {
   const list = ended.slice(0, NAMED).map(({ id, status }) => `${id} is ${status}`);
   const more = ended.length > NAMED ? `, and ${counted(ended.length - NAMED, 'other')}` : '';
-  return new EndedOtherwiseError(
+  return new UnexpectedStatusError(
     `Ended in another status than ${until.join(' or ')}: ${list.join(', ')}${more}.`,
     { hint },
   );

@@ -15,8 +15,8 @@ export interface DrillFlags {
 }
 
 /**
- * Sends a receiver what it must stand, and shows what it did with each.
- * @throws PartialError where it did wrong, NetworkError when nobody listens.
+ * Tests a receiver and shows the result of each check.
+ * @throws PartialError if a check fails, NetworkError if nothing is listening.
  */
 export async function drillReceiver(flags: DrillFlags, context: Context): Promise<void> {
   const { terminal } = context;
@@ -36,7 +36,7 @@ export async function drillReceiver(flags: DrillFlags, context: Context): Promis
   const wrong = results.filter(({ ok }) => !ok).map(({ check }) => check);
   if (wrong.length > 0)
     throw new PartialError(
-      `${shownUrl(url)} did wrong in ${wrong.length} of ${results.length} checks: ${wrong.join(', ')}.`,
-      { hint: 'What to mend stands beside each. Then run it again.' },
+      `${shownUrl(url)} failed ${wrong.length} of ${results.length} checks: ${wrong.join(', ')}.`,
+      { hint: 'Fix the failures listed above, then run the drill again.' },
     );
 }

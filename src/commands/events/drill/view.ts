@@ -1,10 +1,10 @@
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
-import { type CheckResult, whatItDid } from '../../../webhooks/drill/drill.ts';
+import { type CheckResult, describeAnswer } from '../../../webhooks/drill/drill.ts';
 
 const NAME_WIDTH = 22;
 
-/** What a receiver did in one check, as a line. */
+/** Returns the result of a check as a line. */
 export function drillLine(result: CheckResult, terminal: Terminal): string {
   const { check, ok, status, ms, finding, notice } = result;
   if (!terminal.outIsTty) {
@@ -12,6 +12,6 @@ export function drillLine(result: CheckResult, terminal: Terminal): string {
     return `${cells.map(safeLine).join('\t')}\n`;
   }
   const mark = ok ? terminal.style('green', '✓') : terminal.style('red', '✗');
-  const did = `${finding ?? whatItDid({ status, error: null })}${notice === undefined ? '' : `; ${notice}`}`;
+  const did = `${finding ?? describeAnswer({ status, error: null })}${notice === undefined ? '' : `; ${notice}`}`;
   return `${mark} ${check.padEnd(NAME_WIDTH)} ${safeLine(did)}  ${terminal.style('dim', `${ms} ms`)}\n`;
 }

@@ -17,8 +17,8 @@ const DEFAULT_SPAN_MS = 86_400_000;
 const DEFAULT_GRACE_MS = 60_000;
 
 /**
- * Shows where the journal of this machine and the API differ.
- * @throws PartialError when they do.
+ * Shows the differences between the journal on this machine and the API.
+ * @throws PartialError if there are any.
  */
 export async function reportGaps(flags: GapFlags, context: Context): Promise<void> {
   const now = context.session.clock.now();
@@ -34,6 +34,6 @@ export async function reportGaps(flags: GapFlags, context: Context): Promise<voi
   if (gaps.length === 0) return;
   throw new PartialError(
     `${counted(gaps.length, 'gap')} in ${counted(checked, 'envelope')} with webhooks; each is shown above.`,
-    { hint: 'Events that never came are not sent again by the service: read the envelopes themselves.' },
+    { hint: 'The service does not resend missed events. Read the envelopes instead.' },
   );
 }

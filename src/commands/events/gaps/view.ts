@@ -2,11 +2,11 @@ import type { ListView } from '../../../output/list.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { Gap } from '../../../webhooks/journal/gaps.ts';
 
-/** Where the journal and the API differ. */
+/** The differences between the journal and the API. */
 export function gapList(now: number): ListView<Gap> {
   return {
     id: (one) => one.envelopeId,
-    empty: 'No gaps: every move came as an event, and the API says the same as the events.',
+    empty: 'No gaps. Every change was received as an event, and all events agree with the API.',
     columns: [
       { key: 'kind', header: 'GAP', value: (one) => one.kind, fixed: true },
       { key: 'envelopeId', header: 'ENVELOPE', value: (one) => one.envelopeId, fixed: true },

@@ -1,5 +1,5 @@
-import { Bell } from '../../../kernel/bell.ts';
 import type { Clock } from '../../../kernel/clock.ts';
+import { Wakeable } from '../../../kernel/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
 import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
 import type { RateWindow } from '../api/rate-window.ts';
@@ -228,14 +228,14 @@ export class ControlPlane {
     const { store, realClock, engine } = this.#options;
     await engine.catchUp();
     const until = realClock.now() + waitMs;
-    const bell = new Bell(realClock);
-    const unwatch = store.watch((change) => change.kind === kind && bell.ring());
+    const pause = new Wakeable(realClock);
+    const unwatch = store.watch((change) => change.kind === kind && pause.wake());
     try {
       for (;;) {
         const found = find();
         const left = until - realClock.now();
         if (left <= 0 || isDone(found)) return found;
-        await bell.wait(left, signal);
+        await pause.wait(left, signal);
       }
     } finally {
       unwatch();

@@ -1,9 +1,9 @@
-// An opened delivery.
+// The details of a delivery.
 import { copy, el, eventName, say, shown, sized } from './dom.js';
 import { coloured } from './json.js';
 import { timeline } from './timeline.js';
 
-const TITLES = { verified: 'Signature good', unchecked: 'Signature not checked', refused: 'Refused' };
+const TITLES = { verified: 'Valid signature', unchecked: 'Signature not checked', refused: 'Refused' };
 
 export class Detail {
   /** @param {{ onClose: () => void, onEnvelope: (id: string) => void }} options */
@@ -19,12 +19,10 @@ export class Detail {
   clear() {
     this.id = null;
     document.body.removeAttribute('data-open');
-    this.element.replaceChildren(
-      el('p', { class: 'none quiet' }, 'Choose a delivery to see what came, and whether it can be believed.'),
-    );
+    this.element.replaceChildren(el('p', { class: 'none quiet' }, 'Select a delivery to inspect it.'));
   }
 
-  /** Shows a delivery, or shows it anew when something has come to it. */
+  /** Shows a delivery, or updates it. */
   async open(id) {
     const isNew = id !== this.id;
     this.id = id;
@@ -32,7 +30,7 @@ export class Detail {
     if (this.id !== id) return;
     document.body.setAttribute('data-open', '');
     if (!reply?.ok)
-      return this.show(el('p', { class: 'none' }, reply ? gone(id) : 'The listener does not answer.'));
+      return this.show(el('p', { class: 'none' }, reply ? gone(id) : 'No response from the listener.'));
     const delivery = await reply.json();
     if (this.id !== id) return;
     this.delivery = delivery;
@@ -131,7 +129,7 @@ export class Detail {
     if (button && this.delivery.curl !== null) copy(this.delivery.curl, button);
   }
 
-  /** Sends it to the application again; what comes of it arrives with the news. */
+  /** Sends it to the application again; the result arrives with the updates. */
   async replay() {
     const button = this.element.querySelector('[data-key="replay"]');
     if (!button || button.hasAttribute('aria-disabled')) return;
@@ -143,14 +141,14 @@ export class Detail {
     const results = reply?.ok ? await reply.json() : null;
     const failed = results?.filter(({ error }) => error !== null).length;
     say(
-      results === null ? 'It could not be sent' : failed === 0 ? 'Replayed' : `Replayed, ${failed} not taken`,
+      results === null ? 'Could not send it' : failed === 0 ? 'Replayed' : `Replayed, ${failed} not accepted`,
     );
     const now = this.element.querySelector('[data-key="replay"]');
     if (!now) return;
     now.removeAttribute('aria-disabled');
     now.textContent = 'Replay';
     const note = this.element.querySelector('#replay-note');
-    if (results === null && note) note.textContent = 'It could not be sent.';
+    if (results === null && note) note.textContent = 'Could not send it.';
   }
 
   bodyOf(delivery) {
@@ -189,8 +187,8 @@ export class Detail {
       'Copy',
     );
     const notes = [
-      !isText && 'These bytes are not UTF-8.',
-      !isWhole && `Only the first bytes of ${sized(bytes)} were kept of what was refused.`,
+      !isText && 'The body is not UTF-8.',
+      !isWhole && `Refused deliveries are truncated. The body had ${sized(bytes)}.`,
     ].filter(Boolean);
     return el(
       'section',
@@ -203,7 +201,7 @@ export class Detail {
         copyBody,
       ),
       notes.length > 0 && el('p', { class: 'quiet' }, notes.join(' ')),
-      raw === '' ? el('p', { class: 'quiet' }, 'It is empty.') : pre,
+      raw === '' ? el('p', { class: 'quiet' }, 'Empty') : pre,
     );
   }
 }
@@ -243,5 +241,5 @@ function sentence(text) {
 }
 
 function gone(id) {
-  return `It is no longer kept here. See \`esign events show ${id}\`.`;
+  return `No longer available here. See \`esign events show ${id}\`.`;
 }

@@ -1,6 +1,6 @@
-// Elements out of data. Text from outside becomes text nodes alone: nothing here can make markup of it.
+// Creates elements from data. Text from outside only becomes text nodes, never markup.
 
-/** An element; children that are null or false are left out, and strings become text. */
+/** Creates an element; children that are null or false are skipped, and strings become text. */
 export function el(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -17,7 +17,7 @@ export function el(name, attributes = {}, ...children) {
 const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const WRITING = new Set(['\n', '\t', '\u200c', '\u200d']);
 
-/** Text of strangers: what would turn its direction or hide in it becomes a sign that can be seen. */
+/** Makes invisible and direction-changing characters of third-party text visible. */
 export function shown(text) {
   return text.replace(ACTING, (sign) => {
     if (WRITING.has(sign)) return sign;
@@ -28,7 +28,7 @@ export function shown(text) {
   });
 }
 
-/** The event's own name apart from what all have in common. */
+/** The event's name, with the common prefix set apart. */
 export function eventName(event) {
   if (event === null) return [el('span', { class: 'event' }, 'unknown event')];
   const [, before, name] = /^(envelope\.)?(.*)$/s.exec(event);
@@ -41,7 +41,7 @@ const exactly = new Intl.DateTimeFormat('en-GB', {
   timeStyle: 'medium',
 });
 
-/** A time of day; its element tells the whole. */
+/** A time of day, with the full time as attribute. */
 export function time(iso, { exact = false } = {}) {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return el('span', {}, shown(iso));
@@ -53,7 +53,7 @@ export function time(iso, { exact = false } = {}) {
   );
 }
 
-/** A length of time in the unit that fits. */
+/** A duration in a suitable unit. */
 export function lasting(ms) {
   if (ms < 1_000) return `${ms} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -61,12 +61,12 @@ export function lasting(ms) {
   return `${Math.round(ms / 3_600_000)} h`;
 }
 
-/** A size in the unit that fits. */
+/** A size in a suitable unit. */
 export function sized(bytes) {
   return bytes < 1_024 ? `${bytes} bytes` : `${(bytes / 1_024).toFixed(1)} KiB`;
 }
 
-/** Copies text, and says so on the button. */
+/** Copies text and confirms it on the button. */
 export async function copy(text, button) {
   const before = button.textContent;
   try {
@@ -83,7 +83,7 @@ export async function copy(text, button) {
 
 const said = document.querySelector('#said');
 
-/** Tells those who do not see the page. */
+/** Announces text to screen readers. */
 export function say(text) {
   said.textContent = text;
 }

@@ -1,11 +1,11 @@
-// JSON with its parts coloured, as text nodes.
+// Pretty JSON with colors, as text nodes.
 import { el, shown } from './dom.js';
 
 const PART = /("(?:[^"\\]|\\.)*")(\s*:)?|(true|false|null)\b|(-?\d[\d.eE+-]*)/g;
-/** More than this is shown in one colour: so many elements would make the page slow. */
+/** Longer text has a single color: more elements would make the page slow. */
 const MOST = 100_000;
 
-/** Pretty JSON as a list of nodes. */
+/** Returns pretty JSON as a list of nodes. */
 export function coloured(text) {
   if (text.length > MOST) return [shown(text)];
   const nodes = [];

@@ -1,7 +1,7 @@
-// The list of deliveries: kept by id, filtered here, the latest first.
+// The list of deliveries: by ID, filtered here, newest first.
 import { el, eventName, say, shown, time } from './dom.js';
 
-/** As many as the listener keeps, and of those that anybody can send. */
+/** The limits of the listener: all deliveries, and refused ones, which anyone can send. */
 const MOST = 1_000;
 const MOST_REFUSED = 250;
 const STATES = { verified: 'verified', unchecked: 'not checked', refused: 'refused' };
@@ -27,14 +27,14 @@ export class List {
     });
   }
 
-  /** The listener is another one: what was here is not its own. */
+  /** Clears the list for a new listener. */
   reset() {
     this.rows.clear();
     this.items.clear();
     this.element.replaceChildren();
   }
 
-  /** New rows, and those that have changed; how many are new. */
+  /** Adds and updates rows. Returns the number of new ones. */
   take(rows, isLive) {
     const fresh = rows.filter(({ id }) => !this.rows.has(id));
     for (const row of rows) {
@@ -83,7 +83,7 @@ export class List {
     return el('li', { class: isLive && !this.items.has(id) ? 'fresh' : null }, button);
   }
 
-  /** The events and envelopes that there are, to choose from; what was refused only claims its own. */
+  /** Offers known events and envelopes as filters, except those of refused deliveries. */
   offerChoices() {
     const accepted = [...this.rows.values()].filter(({ state }) => state !== 'refused');
     const select = this.form.elements.event;
@@ -124,7 +124,7 @@ export class List {
     this.show();
   }
 
-  /** Bodies and headers are not here: the listener looks through them. */
+  /** Searches bodies and headers, which only the listener has. */
   async searchBodies() {
     const { text } = this.values();
     const reply = await fetch(`search?text=${encodeURIComponent(text)}`).catch(() => null);
@@ -166,7 +166,7 @@ export class List {
     return [...this.element.querySelectorAll('li:not([hidden]) > button')];
   }
 
-  /** The one that many steps away from where the focus or the opened one is gets the focus. */
+  /** Moves the focus by this many rows from the focused or opened one. */
   move(steps) {
     const buttons = this.buttons();
     const focused = buttons.indexOf(document.activeElement);
@@ -177,7 +177,7 @@ export class List {
     return next?.dataset.id;
   }
 
-  /** Marks the opened one; the focus goes back to it when nothing is open any more. */
+  /** Marks the opened delivery; the focus returns to it when it is closed. */
   markOpened(id) {
     const before = this.items.get(this.opened)?.firstElementChild;
     before?.removeAttribute('aria-current');
@@ -191,7 +191,7 @@ export class List {
 function chipOf({ url, status, error }) {
   const tone = error === null ? 'good' : 'bad';
   const outcome = status ?? 'failed';
-  const label = `passed on to ${shown(url)}: ${error === null ? 'answered' : ''} ${outcome}`;
+  const label = `forwarded to ${shown(url)}: ${error === null ? 'response' : ''} ${outcome}`;
   return el(
     'span',
     { class: `chip ${tone}`, title: label },

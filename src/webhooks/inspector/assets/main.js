@@ -4,17 +4,17 @@ import { copy } from './dom.js';
 import { List } from './list.js';
 import { follow } from './stream.js';
 
-const STATES = { live: 'Live', waiting: 'The listener is away; trying again' };
+const STATES = { live: 'Live', waiting: 'Listener disconnected. Reconnecting…' };
 
 const list = new List({ onOpen: open });
 const detail = new Detail({ onClose: close, onEnvelope: (id) => list.setFilter('envelope', id) });
 const TITLE = document.title;
 let hasStarted = false;
 
-/** Where the list was on a phone, on which the opened one takes its place. */
+/** Scroll position of the list, which the opened delivery replaces on a phone. */
 let scrolledTo = 0;
 
-/** Opens a delivery; the browser's way back closes it. */
+/** Opens a delivery; the browser's back button closes it. */
 function open(id, options) {
   if (detail.id === null) {
     scrolledTo = scrollY;
@@ -80,7 +80,7 @@ follow({
 
 let unseen = 0;
 
-/** The title of a tab in the background says what it has got. */
+/** Shows the number of unseen deliveries in the title of a background tab. */
 function countUnseen(more) {
   unseen += more;
   document.title = unseen === 0 ? TITLE : `(${unseen}) ${TITLE}`;
@@ -111,7 +111,7 @@ const COMMANDS = {
 
 const MAY_REPEAT = new Set(['j', 'k', 'ArrowDown', 'ArrowUp']);
 
-/** With a delivery open beside the list the next one opens, as in a mail program. */
+/** Moves through the list. If a delivery is open, opens the next one, as email programs do. */
 function step(steps) {
   const id = list.move(steps);
   if (id !== undefined && detail.id !== null && id !== detail.id) open(id, { focus: false });
@@ -133,7 +133,7 @@ document.addEventListener('keydown', (event) => {
   command();
 });
 
-/** Escape empties a field, and leaves it when it is empty. */
+/** Escape clears a field, and leaves it if it is empty. */
 function leave(field) {
   if (field.value === '') return field.blur();
   field.value = '';

@@ -1,9 +1,9 @@
-// The news of the listener. The browser comes back by itself after a break and says what it has seen last.
+// The listener's updates. After a break, the browser reconnects and sends the ID of the last one.
 const AGAIN_MS = 2_000;
 
 /**
- * Calls `onStart` with what the listener is, `onDeliveries` with each bunch of rows and whether they came just now, and `onState` with
- * live, waiting or gone.
+ * Calls `onStart` with the listener, `onDeliveries` with each batch of rows and whether they are new, and `onState` with
+ * live or waiting.
  */
 export function follow({ onStart, onDeliveries, onState }) {
   let seen = 0;
@@ -23,7 +23,7 @@ export function follow({ onStart, onDeliveries, onState }) {
     source.addEventListener('error', () => {
       onState('waiting');
       if (source.readyState !== EventSource.CLOSED) return;
-      // It has given up, as after a refusal; a new one does not know where the old one was.
+      // The browser gave up, as after an error response; a new source doesn't know the last ID.
       setTimeout(open, AGAIN_MS);
     });
     window.addEventListener('pagehide', () => source.close(), { once: true });

@@ -1,7 +1,7 @@
-// What happened to a delivery, in order: at the service, here, and at the application it was passed on to.
+// The history of a delivery: at the service, here, and at the application it was forwarded to.
 import { el, lasting, shown, time } from './dom.js';
 
-/** The steps of an opened delivery as an ordered list. */
+/** Returns the steps as an ordered list. */
 export function timeline(delivery) {
   const steps = [happened(delivery), received(delivery), ...delivery.passings.map(passed)];
   return el('ol', { class: 'timeline' }, steps);
@@ -25,17 +25,17 @@ function received({ happenedAt, receivedAt, answer, answeredInMs, duplicate, ver
   const lag = happenedAt === null ? Number.NaN : Date.parse(receivedAt) - Date.parse(happenedAt);
   const notes = [
     lag >= 0 && `${lasting(lag)} later`,
-    lag < 0 && 'earlier than it happened: the clocks differ',
+    lag < 0 && 'before it happened: the clocks differ',
     duplicate && 'seen before',
-    `answered ${answer}${answeredInMs === null ? '' : ` in ${lasting(answeredInMs)}`}`,
+    `responded with ${answer}${answeredInMs === null ? '' : ` in ${lasting(answeredInMs)}`}`,
   ];
   const tone = verdict.state === 'verified' ? 'good' : verdict.state === 'refused' ? 'bad' : 'warn';
   return step({ at: receivedAt, title: 'Received', note: notes.filter(Boolean).join(', '), tone });
 }
 
 function passed({ url, attempt, status, ms, error, at, replay }) {
-  const what = replay ? 'Replayed to ' : attempt > 1 ? `Try ${attempt} to ` : 'Passed on to ';
-  const outcome = error === null ? `answered ${status}` : shown(error);
+  const what = replay ? 'Replayed to ' : attempt > 1 ? `Attempt ${attempt} to ` : 'Forwarded to ';
+  const outcome = error === null ? `responded with ${status}` : shown(error);
   return step({
     at,
     title: [what, el('code', {}, shown(url))],
