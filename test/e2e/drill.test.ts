@@ -37,7 +37,7 @@ describe('events drill', () => {
     const finding = 'accepted (200); treat a missing signature as invalid: respond with 401';
     expect(wrong).toMatchObject([{ check: 'missing-signature', status: 200, finding }]);
     const [report] = jsonLines(asJson.stderr);
-    const message = `${url} did wrong in 1 of 14 checks: missing-signature.`;
+    const message = `${url} failed 1 of 14 checks: missing-signature.`;
     expect([asJson.code, report]).toMatchObject([10, { error: { message } }]);
     expect([asText.code, asText.stdout]).toEqual([
       10,

@@ -117,7 +117,7 @@ describe('events replay to an application that does not take it', () => {
     expect(jsonLines(refused.stdout)).toMatchObject([
       { type: 'forward', id, status: 503, attempt: 1, error: 'responded with 503' },
     ]);
-    expect(refused.stderr).toMatch(/\/app did not accept it: answered 503\./);
+    expect(refused.stderr).toMatch(/\/app did not accept it: responded with 503\./);
   });
 
   it('sends the others when one is refused, and ends with 10', async () => {
@@ -128,7 +128,7 @@ describe('events replay to an application that does not take it', () => {
     expect(results.slice(2)).toEqual(results.slice(2).map(() => null));
     expect(results.length).toBeGreaterThan(2);
     expect(partly.code).toBe(10);
-    expect(partly.stderr).toContain(`1 of ${results.length} were not taken`);
+    expect(partly.stderr).toContain(`1 of ${results.length} were not accepted`);
   });
 
   it('tells that nothing listens there', async () => {
@@ -287,7 +287,7 @@ describe('events trigger and verify', () => {
       expect.stringContaining('serialized again') as unknown,
     ]);
     const upper = await verify(sign(Buffer.from(body), SECRET).toUpperCase());
-    expect(String(reportedError(upper).message)).toContain('upper case');
+    expect(String(reportedError(upper).message)).toContain('uppercase');
     const newline = await verify(sign(Buffer.from(body), `${SECRET}\n`));
     expect(String(reportedError(newline).message)).toContain('line break');
     const none = await home.run`events verify body.json --signature x --json`;

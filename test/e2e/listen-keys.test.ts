@@ -51,7 +51,7 @@ describe.skipIf(process.platform === 'win32')('keys of listen on a terminal', ()
     screen.type('r');
     await screen.shows('Retrying 1 forward.');
     await screen.shows('attempt 4');
-    expect(screen.text()).toMatch(/200 in \d+ ms, try 4/);
+    expect(screen.text()).toMatch(/200 in \d+ ms, attempt 4/);
     expect(screen.text()).not.toContain('next in 15 s');
     screen.type('\u0003');
     await screen.ended;
@@ -65,7 +65,7 @@ describe.skipIf(process.platform === 'win32')('keys of listen on a terminal', ()
     expect(await post(url, payload('env_before'))).toBe(200);
     screen.type('o');
     await screen.shows('Opened the inspector: http://127.0.0.1:');
-    const token = /opened: (http\S+)/.exec(screen.text())?.[1] ?? '';
+    const token = /inspector: (http\S+)/.exec(screen.text())?.[1] ?? '';
     let opened = '';
     while (opened === '') opened = await readFile(home.path('browser.opened'), 'utf8').catch(() => '');
     expect(opened).not.toContain(new URL(token).pathname);

@@ -183,7 +183,7 @@ describe('the health of a listener', () => {
     expect(await health.reasons()).toEqual([]);
     clock.time += 7 * SECOND;
     expect(await health.reasons()).toMatchObject([
-      { code: 'journal', message: 'The journal's disk has not responded for 7 seconds.' },
+      { code: 'journal', message: "The journal's disk has not responded for 7 seconds." },
     ]);
   });
 
@@ -198,7 +198,7 @@ describe('the health of a listener', () => {
     expect(await codes(one)).toEqual([]);
     one.held.ms = 41 * SECOND;
     const message =
-      'A forward to http://localhost:3000/hooks has been pending for 41 seconds (answered 500); 2 more of its envelope are queued.';
+      'A forward to http://localhost:3000/hooks has been pending for 41 seconds (responded with 500); 2 more of its envelope are queued.';
     expect(await one.health.reasons()).toEqual([{ code: 'forward', message }]);
   });
 
