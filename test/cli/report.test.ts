@@ -4,12 +4,12 @@ import { exitCodeOf } from '../../src/cli/exit-codes.ts';
 import { errorText, reportOf } from '../../src/cli/report.ts';
 import {
   BadResponseError,
-  UnexpectedStatusError,
   NetworkError,
   NoProfileError,
   PartialError,
   ServiceError,
   StorageError,
+  UnexpectedStatusError,
   UnknownOutcomeError,
   UsageError,
   WaitTimeoutError,

@@ -45,7 +45,9 @@ describe('a disk that is full for a while', needsInjection, () => {
       { type: 'delivery', envelopeId: 'env_1' },
       {
         type: 'warning',
-        message: expect.stringMatching(/^1 delivery was answered with 500, .*: the disk is full\.$/) as unknown,
+        message: expect.stringMatching(
+          /^1 delivery was answered with 500, .*: the disk is full\.$/,
+        ) as unknown,
       },
       { type: 'warning', message: 'Deliveries are stored again; 3 deliveries were answered with 500.' },
       { type: 'delivery', envelopeId: 'env_2', duplicate: false },
