@@ -160,7 +160,7 @@ describe('the webhook receiver', () => {
     const reply = await request(url, { method: 'POST', body, headers });
     expect([reply.statusCode, await reply.body.text()]).toEqual([
       403,
-      'requests from web pages are refused\n',
+      'web pages are refused\n',
     ]);
     expect(seen).toMatchObject([{ verified: false, reason: 'a web page sent it', answer: 403 }]);
     const signed = { ...headers, 'x-service-signature': sign(Buffer.from(body), secret) };
