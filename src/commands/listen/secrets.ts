@@ -14,7 +14,7 @@ const OTHERS_TRIED = 100;
 
 /**
  * Returns the secrets for a delivery: the given ones, and the stored one of the envelope in its payload.
- * @throws UsageError if there are none and it can't prompt.
+ * @throws UsageError without a secret and without a way to prompt for one.
  */
 export async function listenSecrets(
   files: readonly string[] | undefined,

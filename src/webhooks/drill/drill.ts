@@ -8,7 +8,7 @@ import { type Check, type DrillRequest, drillChecks } from './checks.ts';
 export interface CheckResult {
   check: string;
   ok: boolean;
-  /** The response's status; null if there was none. */
+  /** The response's status; null without one. */
   status: number | null;
   ms: number;
   /** What the receiver did wrong, and how to fix it. */

@@ -215,13 +215,13 @@ export class Forwarder {
     }
   }
 
-  /** The delay before the next attempt, in ms; null if there is none in this run. */
+  /** The delay before the next attempt, in ms; null without one in this run. */
   #next(attempt: number): number | null {
     const ms = pauseAfter(attempt);
     return this.#options.clock.now() + ms > this.#endsAt ? null : ms;
   }
 
-  /** Returns false if there is no further attempt in this run. */
+  /** Returns false without a further attempt in this run. */
   async #delay(ms: number): Promise<boolean> {
     const { clock } = this.#options;
     const until = clock.now() + ms;

@@ -24,7 +24,7 @@ export interface ForwardResult {
   ms: number;
   /** Null if it was accepted. */
   error: string | null;
-  /** The delay before the next attempt, in ms; null if there is none. */
+  /** The delay before the next attempt, in ms; null without one. */
   nextMs: number | null;
   /** Number of deliveries of the same envelope that are queued after it for this address. */
   waiting: number;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Content types that a page may post to any address without a preflight; so is none. */
+/** Content types that a page may post to any address without a preflight, as it may omit it. */
 const POSTED_UNASKED = /^(?:$|text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)/i;
 /** All browsers send this, and no page can change it without a preflight. */
 const BROWSER = /^Mozilla\//;
