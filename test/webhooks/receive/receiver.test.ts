@@ -158,10 +158,7 @@ describe('the webhook receiver', () => {
   ])('takes nothing unverified from a web page: %o', async (headers) => {
     const url = await start({ verify: false });
     const reply = await request(url, { method: 'POST', body, headers });
-    expect([reply.statusCode, await reply.body.text()]).toEqual([
-      403,
-      'web pages are refused\n',
-    ]);
+    expect([reply.statusCode, await reply.body.text()]).toEqual([403, 'web pages are refused\n']);
     expect(seen).toMatchObject([{ verified: false, reason: 'a web page sent it', answer: 403 }]);
     const signed = { ...headers, 'x-service-signature': sign(Buffer.from(body), secret) };
     const checked = await startReceiver({ ...options(), verify: true });
