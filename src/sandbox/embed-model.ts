@@ -231,8 +231,15 @@ export interface StartSandboxOptions {
   dataDir?: string | undefined;
   /** Port of the API; any free one without it. */
   port?: number | undefined;
-  /** The time at which the sandbox's clock starts, from where it goes on: a date, ISO 8601 or ms since the epoch. */
-  clock?: Date | string | number | undefined;
+  /** The time at which the sandbox's clock starts, from where it goes on: a date, ISO 8601 or ms since the epoch. With `frozen`, only `advance` moves it. */
+  clock?:
+    | Date
+    | string
+    | number
+    | { at?: Date | string | number | undefined; frozen?: boolean | undefined }
+    | undefined;
+  /** `'counted'`: IDs count up per kind (`env_1`, `signer_1`), as snapshot tests need. Random by default. */
+  ids?: 'random' | 'counted' | undefined;
   /** The API key, of 16 to 200 characters; a random one without it. Fixed keys suit settings in files. */
   apiKey?: string | undefined;
   /** Envelopes per calendar month; no limit without it. */

@@ -4,7 +4,7 @@ import { temporaryFolder } from '../kernel/files/temporary-folder.ts';
 import { checkNumber, checkOptionNames, type OptionNames } from '../kernel/options.ts';
 import { actionsOf } from './embed-actions.ts';
 import type { RunningSandbox, StartSandboxOptions } from './embed-model.ts';
-import { readSeed, startSandbox as startServers } from './index.ts';
+import { readSeed, readTime, startSandbox as startServers } from './index.ts';
 
 export { EsignError, UsageError, WaitTimeoutError } from '../kernel/errors.ts';
 export { SandboxError } from './embed-errors.ts';
@@ -31,6 +31,7 @@ const OPTION_NAMES = {
   clock: true,
   dataDir: true,
   faults: true,
+  ids: true,
   port: true,
   quota: true,
   rateLimit: true,
@@ -58,7 +59,8 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
   checkNumber('quota', options.quota, { min: 0 });
   const apiKey = keyOf(options.apiKey);
   const rateLimit = rateOf(options.rateLimit);
-  const startsAt = timeOf(options.clock);
+  const clock = clockOf(options.clock);
+  const ids = countsIds(options.ids);
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
   const { port = 0, quota, choices, faults } = options;
   const temporary = options.dataDir === undefined ? await temporaryFolder('esign-sandbox-') : undefined;
@@ -70,7 +72,8 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
       host: '127.0.0.1',
       port,
       rateLimit,
-      startsAt,
+      ...clock,
+      countsIds: ids,
       quota,
       seed,
       apiKey,
@@ -114,11 +117,17 @@ function rateOf(wanted: StartSandboxOptions['rateLimit']): { requests: number; s
   throw new UsageError(`The rate limit ${JSON.stringify(wanted)} lets nothing through.`);
 }
 
-function timeOf(clock: StartSandboxOptions['clock']): number | undefined {
-  if (clock === undefined) return undefined;
-  const at = new Date(clock).getTime();
-  if (!Number.isNaN(at)) return at;
-  throw new UsageError(`The clock can't start at ${JSON.stringify(clock)}.`, {
-    hint: "Give a date like '2026-03-01' or '2026-03-01T09:00:00Z'.",
-  });
+/** `clock` is a time, or an object with one. */
+function clockOf(clock: StartSandboxOptions['clock']): { startsAt?: number; isFrozen?: boolean } {
+  if (clock === undefined) return {};
+  if (typeof clock !== 'object' || clock instanceof Date) return { startsAt: readTime(clock) };
+  checkOptionNames('clock', clock, { at: true, frozen: true });
+  const { at, frozen } = clock;
+  return { ...(at === undefined ? {} : { startsAt: readTime(at) }), isFrozen: frozen === true };
+}
+
+function countsIds(ids: unknown): boolean {
+  if (ids === undefined || ids === 'random') return false;
+  if (ids === 'counted') return true;
+  throw new UsageError(`ids must be 'random' or 'counted', not ${JSON.stringify(ids)}.`);
 }

@@ -37,6 +37,10 @@ export interface SandboxOptions {
   hasBuiltInTemplates?: boolean | undefined;
   /** Where the sandbox's clock starts, in ms since the epoch; without it at the machine's time, or where it was left. */
   startsAt?: number | undefined;
+  /** The sandbox's clock stands still, except for `advance`. */
+  isFrozen?: boolean | undefined;
+  /** IDs count up per kind, such as `env_1`, instead of being random. */
+  countsIds?: boolean | undefined;
   /** The API key; a random one, or that of the folder, when omitted. */
   apiKey?: string | undefined;
   /** Envelopes per calendar month; none when absent. */
@@ -50,6 +54,7 @@ export interface SandboxOptions {
 }
 
 export { readSeed, type Seed } from './service/seed/seed-file.ts';
+export { readTime } from './start-time.ts';
 
 export interface Sandbox {
   /** Ends in /api/v1. */
@@ -97,6 +102,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       objects: bucket.objects(BUCKET),
       clock: systemClock,
       startsAt: options.startsAt,
+      isFrozen: options.isFrozen,
+      countsIds: options.countsIds,
       apiKey: options.apiKey,
       seed: options.seed,
       choices: options.choices ?? {},

@@ -32,6 +32,7 @@ import { Faults } from './faults/faults.ts';
 import { tamperedObjects } from './faults/tampered-objects.ts';
 import type { ReadSeed } from './seed/schema.ts';
 import { Seeder } from './seed/seeder.ts';
+import { CountedIds } from './store/counted-ids.ts';
 import { openDefaultKey, type RandomId } from './store/keys.ts';
 import { Snapshots } from './store/snapshots.ts';
 import { Store } from './store/store.ts';
@@ -53,6 +54,10 @@ export interface ServiceOptions {
   clock: Clock;
   /** Where the sandbox's clock starts, in ms since the epoch; without it where it was left. */
   startsAt?: number | undefined;
+  /** The sandbox's clock stands still, except for `advance`. */
+  isFrozen?: boolean | undefined;
+  /** IDs count up per kind instead of being random. */
+  countsIds?: boolean | undefined;
   /** What a new sandbox begins with, and what a reset goes back to. */
   seed?: ReadSeed | undefined;
   /** Random letters and digits for ids, tokens and keys; from the system's secure source when omitted. */
@@ -89,21 +94,23 @@ const CLOSE_PATIENCE_MS = 3000;
  * taken, with UsageError when a choice or fault is not valid, another sandbox has the folder or its journal is damaged.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const randomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
   const trouble = new Trouble(options.clock, options.tell ?? (() => undefined));
   const bucket = tamperedObjects(options.objects, faults, options.documents);
   const objects = new DelayedObjects(bucket, faults, options.clock);
   const store = await Store.open(options.dataDir);
-  const clock = new SandboxClock(options.clock);
+  const random: RandomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
+  const counted = options.countsIds ? new CountedIds(store.state, random) : undefined;
+  const randomId = counted?.next ?? random;
+  const clock = new SandboxClock(options.clock, options);
   // A request without a Host header gets the API's error shape, too, not the empty reply of node.
   const server = createServer({ requireHostHeader: false, ServerResponse: datedBy(clock) });
   const closing = new AbortController();
   let engine: Engine | undefined;
   let sender: WebhookSender | undefined;
   try {
-    clock.offsetMs = await startOfClock(store, options);
+    clock.offsetMs = await startOfClock(store, clock, options.startsAt);
     await seedTemplates(store, options.documents);
     const uploads = new Uploads(join(options.dataDir, 'templates'));
     await uploads.sweep(store.state.templates.keys());
@@ -141,7 +148,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const parts = { ...common, engine, rates, origin };
     const snapshots = new Snapshots(join(options.dataDir, 'snapshots'), { objects, uploads });
     await snapshots.sweep();
-    const control = new ControlPlane({ ...parts, apiKey, seeder, pendingDocuments, seed, snapshots });
+    const control = new ControlPlane({
+      ...parts,
+      counted,
+      apiKey,
+      seeder,
+      pendingDocuments,
+      seed,
+      snapshots,
+    });
     const { host } = options;
     const app = webApp({
       ...parts,
@@ -232,9 +247,9 @@ async function seedTemplates(store: Store, documents: DocumentMaker): Promise<vo
 }
 
 /** How far ahead of the machine's the sandbox's clock is from now on. */
-async function startOfClock(store: Store, { startsAt, clock }: ServiceOptions): Promise<number> {
+async function startOfClock(store: Store, clock: SandboxClock, startsAt?: number): Promise<number> {
   if (startsAt === undefined) return store.state.clockOffsetMs;
-  const value = startsAt - clock.now();
+  const value = clock.offsetFor(startsAt);
   await store.commit([{ kind: 'clock', value }]);
   return value;
 }

@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
+import { repeatableFlags } from '../repeatable.ts';
 import { runInSandbox } from './run.ts';
 
 export default class SandboxExec extends EsignCommand {
@@ -21,6 +22,7 @@ export default class SandboxExec extends EsignCommand {
     }),
   };
   static override flags = {
+    ...repeatableFlags,
     seed: Flags.string({
       description: 'YAML or JSON file with the initial data',
       helpValue: 'FILE',

@@ -10,6 +10,7 @@ import { childEnvironment } from '../../../kernel/process/child-environment.ts';
 import { endTree } from '../../../kernel/process/process-tree.ts';
 import { waitingSign } from '../../../output/waiting-sign.ts';
 import type { Sandbox } from '../../../sandbox/index.ts';
+import { type RepeatableFlags, repeatableOptions } from '../repeatable.ts';
 import { readSeedFile } from '../seed-file.ts';
 
 /** Settings of the caller that would lead the command to another service or bucket. */
@@ -20,11 +21,13 @@ const PASSED_ON: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** Runs a command with a sandbox of its own, ends with its exit code or signal, and leaves nothing behind. */
 export async function runInSandbox(
   command: readonly string[],
-  { seed }: { seed?: string | undefined },
+  flags: RepeatableFlags & { seed?: string | undefined },
   context: Context,
 ): Promise<void> {
   const { terminal, interrupt } = context;
   const { startSandbox } = await import('../../../sandbox/index.ts');
+  const { seed } = flags;
+  const repeatable = await repeatableOptions(flags);
   const read = seed === undefined ? undefined : await readSeedFile(seed, context.terminal);
   const { path: dataDir, remove } = await temporaryFolder('esign-sandbox-');
   let sandbox: Sandbox | undefined;
@@ -36,7 +39,7 @@ export async function runInSandbox(
     return '';
   });
   try {
-    const options = { dataDir, host: '127.0.0.1', port: 0, seed: read };
+    const options = { dataDir, host: '127.0.0.1', port: 0, seed: read, ...repeatable };
     sandbox = await terminal.waiting('Starting the sandbox', () => startSandbox(options));
     interrupt.signal.throwIfAborted();
     // From here on the terminal is the command's.

@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import { rateLimitFlag } from '../../../cli/flags.ts';
+import { repeatableFlags } from '../repeatable.ts';
 import { runSandbox } from './run.ts';
 
 export default class SandboxStart extends EsignCommand {
@@ -76,6 +77,7 @@ export default class SandboxStart extends EsignCommand {
       exclusive: ['seed'],
       helpValue: 'PROFILE',
     }),
+    ...repeatableFlags,
     'save-profile': Flags.boolean({
       description: 'add or update the profile `sandbox`',
       default: true,

@@ -15,10 +15,11 @@ import type { Profile } from '../../../profiles/profile.ts';
 import { updateProfiles } from '../../../profiles/update-store.ts';
 import type { Sandbox, Seed } from '../../../sandbox/index.ts';
 import { standInsOf } from '../like.ts';
+import { type RepeatableFlags, repeatableOptions } from '../repeatable.ts';
 import { readSeedFile } from '../seed-file.ts';
 import { renderSandbox } from '../views.ts';
 
-interface SandboxFlags {
+interface SandboxFlags extends RepeatableFlags {
   port: number;
   'bucket-port'?: number | undefined;
   host: string;
@@ -40,6 +41,7 @@ const PROFILE = 'sandbox';
 export async function runSandbox(flags: SandboxFlags, context: Context): Promise<void> {
   const { startSandbox } = await import('../../../sandbox/index.ts');
   const choices = { ...(await choicesIn(flags.choices)), ...readPairs(flags.choice, 'choice') };
+  const repeatable = await repeatableOptions(flags);
   const faults = flags.faults === undefined ? undefined : await readJsonObject(flags.faults, 'faults');
   const { like } = flags;
   const seed = await initialSeed(flags, context);
@@ -55,6 +57,7 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
       rateLimit: flags['rate-limit'],
       quota: flags.quota,
       choices,
+      ...repeatable,
       faults,
       seed,
       hasBuiltInTemplates: like === undefined,

@@ -144,7 +144,7 @@ function audited({ store, clock, randomId }: RouteOptions) {
     await next();
     const key = c.var.caller;
     const value: AuditRecord = {
-      id: `aud_${randomId(10)}`,
+      id: `aud_${randomId(10, 'aud')}`,
       at: isoTime(clock.now()),
       orgId: key?.orgId ?? null,
       keyId: key?.id ?? null,

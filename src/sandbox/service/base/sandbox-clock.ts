@@ -5,8 +5,13 @@ export class SandboxClock implements Clock {
   readonly #base: Clock;
   #offset = 0;
 
-  constructor(base: Clock) {
-    this.#base = base;
+  constructor(base: Clock, { isFrozen = false }: { isFrozen?: boolean | undefined } = {}) {
+    this.#base = isFrozen ? frozen(base.now()) : base;
+  }
+
+  /** The offset at which it shows this time now. */
+  offsetFor(time: number): number {
+    return time - this.#base.now();
   }
 
   get offsetMs(): number {
@@ -25,6 +30,19 @@ export class SandboxClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return this.#base.sleep(ms, signal);
   }
+}
+
+/** A clock that stands still: what is not due never will be, until the offset moves. */
+function frozen(time: number): Clock {
+  return {
+    now: () => time,
+    sleep: (ms, signal) =>
+      ms <= 0
+        ? Promise.resolve()
+        : new Promise((_resolve, reject) => {
+            signal?.addEventListener('abort', () => reject(new Error('the wait was ended')), { once: true });
+          }),
+  };
 }
 
 /** ISO 8601 UTC, as every timestamp of the API. */

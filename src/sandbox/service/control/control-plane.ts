@@ -15,6 +15,7 @@ import type { ResetLock } from '../engine/reset-lock.ts';
 import { checkFaults, type Faults } from '../faults/faults.ts';
 import type { ReadSeed } from '../seed/schema.ts';
 import type { Seeder } from '../seed/seeder.ts';
+import type { CountedIds } from '../store/counted-ids.ts';
 import { hashOf, type RandomId } from '../store/keys.ts';
 import { SNAPSHOT_NAME, type SnapshotInfo, type Snapshots } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
@@ -36,6 +37,8 @@ export interface ControlPlaneOptions {
   seeder: Seeder;
   snapshots: Snapshots;
   randomId: RandomId;
+  /** Undefined with random IDs. */
+  counted: CountedIds | undefined;
   pendingDocuments: PendingDocuments;
   /** What the sandbox was started with. */
   seed: ReadSeed | undefined;
@@ -120,9 +123,10 @@ export class ControlPlane {
 
   /** Back to the first day, with the seed, the choices and faults of the start. */
   async reset(): Promise<void> {
-    const { engine, apiKey, rates, choices, faults, pendingDocuments, seeder, seed } = this.#options;
+    const { engine, apiKey, rates, choices, faults, pendingDocuments, seeder, seed, counted } = this.#options;
     await engine.reset(hashOf(apiKey), async () => {
       pendingDocuments.forget();
+      counted?.restart();
       if (seed !== undefined) await seeder.put(seed);
     });
     rates.clear();
@@ -146,13 +150,14 @@ export class ControlPlane {
 
   /** Goes back to a kept state, its clock included; choices and faults stay. Without a name: to the latest. */
   async restoreSnapshot(name?: string): Promise<SnapshotInfo> {
-    const { snapshots, engine, rates, pendingDocuments } = this.#options;
+    const { snapshots, engine, rates, pendingDocuments, counted } = this.#options;
     const info = name === undefined ? (await snapshots.list()).at(-1) : await snapshots.info(name);
     if (info === undefined) throw notFound('Snapshot');
     await engine.replace(await snapshots.state(info.name), async () => {
       pendingDocuments.forget();
       await snapshots.restoreFiles(info.name);
     });
+    counted?.restart();
     rates.clear();
     return info;
   }

@@ -48,7 +48,7 @@ function audit(context: KeyContext, action: AuditRecord['action'], key: KeyRecor
   const { id: keyId, orgId } = key;
   const at = isoTime(context.clock.now());
   return {
-    id: `aud_${context.randomId(10)}`,
+    id: `aud_${context.randomId(10, 'aud')}`,
     at,
     orgId,
     keyId,

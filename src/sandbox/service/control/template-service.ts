@@ -86,7 +86,7 @@ export class TemplateService {
     pdf: Uint8Array,
   ): Promise<TemplateRecord> {
     const { store, clock, randomId, uploads, resets } = this.#options;
-    const id = `tmpl_${randomId(10)}`;
+    const id = `tmpl_${randomId(10, 'tmpl')}`;
     await resets.shared(() => uploads.put(id, pdf));
     const at = isoTime(clock.now());
     const template: TemplateRecord = {

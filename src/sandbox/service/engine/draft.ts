@@ -22,7 +22,7 @@ export function draftEnvelope(
   { randomId, rules }: { randomId: RandomId; rules: Rules },
 ): EnvelopeRecord {
   const roles = assignRoles(template, body.signers);
-  const id = `env_${randomId(10)}`;
+  const id = `env_${randomId(10, 'env')}`;
   const at = isoTime(now);
   return {
     id,
@@ -76,7 +76,7 @@ function pendingSigner(
   randomId: RandomId,
 ): SignerRecord {
   return {
-    id: `signer_${randomId(10)}`,
+    id: `signer_${randomId(10, 'signer')}`,
     email: signer.email,
     name: signer.name,
     role,
@@ -85,7 +85,7 @@ function pendingSigner(
     signedAt: null,
     declinedAt: null,
     declineReason: null,
-    token: randomId(24),
+    token: randomId(24, 'link'),
     notifiedAt: null,
     viewedAt: null,
     consentAt: null,

@@ -24,7 +24,7 @@ export function outcomeOf(step: Step, facts: { origin: string; randomId: RandomI
   const mailOf = (draft: MailDraft): MailRecord => {
     const signer = signerOf(envelope, draft.signerId);
     const link = `${origin}/sign/${signer.token}`;
-    return composeMail(envelope, signer, draft, { id: `mail_${randomId(10)}`, at, link });
+    return composeMail(envelope, signer, draft, { id: `mail_${randomId(10, 'mail')}`, at, link });
   };
   const changes: Change[] = [
     { kind: 'envelope', value: envelope },
@@ -36,7 +36,7 @@ export function outcomeOf(step: Step, facts: { origin: string; randomId: RandomI
 
 /** A delivery of the same bytes again, with a life of its own. */
 export function copyOf(earlier: DeliveryRecord, createdAt: string, randomId: RandomId): DeliveryRecord {
-  const id = `dlv_${randomId(10)}`;
+  const id = `dlv_${randomId(10, 'dlv')}`;
   return { ...earlier, id, createdAt, state: 'pending', nextAttemptAt: createdAt, attempts: [] };
 }
 
@@ -47,12 +47,12 @@ function newDelivery(
   { randomId, rules }: { randomId: RandomId; rules: Rules },
 ): DeliveryRecord {
   return {
-    id: `dlv_${randomId(10)}`,
+    id: `dlv_${randomId(10, 'dlv')}`,
     envelopeId,
     event: draft.event,
     url,
     createdAt: draft.at,
-    body: payloadText(draft, `evt_${randomId(10)}`, rules),
+    body: payloadText(draft, `evt_${randomId(10, 'evt')}`, rules),
     state: 'pending',
     nextAttemptAt: draft.at,
     attempts: [],

@@ -23,10 +23,10 @@ interface Parts {
 /** Back to templates of the sandbox's own and the key of that hash. */
 export async function resetState(
   keptKeyHash: string,
-  { store, sender, clock, documents, documentStore, realClock, startsAt }: Parts,
+  { store, sender, clock, documents, documentStore, startsAt }: Parts,
 ): Promise<void> {
   const key = store.state.keyByHash(keptKeyHash);
-  const offset = startsAt === undefined ? 0 : startsAt - realClock.now();
+  const offset = startsAt === undefined ? 0 : clock.offsetFor(startsAt);
   sender.clear();
   const saved = store.commit([
     { kind: 'reset', value: null },

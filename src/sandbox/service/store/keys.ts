@@ -9,8 +9,8 @@ import { isoTime } from '../base/sandbox-clock.ts';
 import type { State } from './state.ts';
 import type { Store } from './store.ts';
 
-/** Bytes from a random source as text of letters and digits. */
-export type RandomId = (bytes: number) => string;
+/** Bytes from a random source as text of letters and digits; with counted IDs, the next number of the kind. */
+export type RandomId = (bytes: number, kind?: string) => string;
 
 export interface KeyFacts {
   orgId: string;
@@ -28,7 +28,7 @@ export function makeKey(
   key = `esk_${randomId(20)}`,
 ): { key: string; record: KeyRecord } {
   const record: KeyRecord = {
-    id: `key_${randomId(10)}`,
+    id: `key_${randomId(10, 'key')}`,
     ...facts,
     prefix: key.slice(0, 8),
     hash: hashOf(key),
@@ -79,7 +79,7 @@ export async function openDefaultKey(
   const usable = wanted ?? kept.trim();
   const known = store.state.keyByHash(hashOf(usable));
   if (known && known.revokedAt === null) return usable;
-  const orgId = store.state.orgId === '' ? `org_${randomId(10)}` : store.state.orgId;
+  const orgId = store.state.orgId === '' ? `org_${randomId(10, 'org')}` : store.state.orgId;
   const facts: KeyFacts = {
     orgId,
     name: 'Sandbox',
