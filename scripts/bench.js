@@ -18,6 +18,7 @@ const PARTS = {
   watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2, many: 1_000 } },
   compat: { entry: 'benchCompat', quick: { rounds: 200 } },
   find: { entry: 'benchFind', quick: { envelopes: 500, many: 1_000 } },
+  'follow-up': { entry: 'benchFollowUp', quick: { envelopes: 500, many: 1_000 } },
   programs: { entry: 'benchPrograms', quick: { rounds: 3 } },
   sandbox: { entry: 'benchSandbox', quick: { envelopes: 1_000, seconds: 2, many: 5_000 } },
   growth: { entry: 'benchGrowth', quick: { rows: 1_000, envelopes: 1_000, seconds: 5 } },

@@ -62,8 +62,8 @@ async function keep(name, title, terminal) {
 }
 
 /** A command that ends, and the screen it leaves. */
-async function take(name, title, words) {
-  const { terminal, ended } = open(words);
+async function take(name, title, words, rows) {
+  const { terminal, ended } = open(words, rows);
   await ended;
   await keep(name, title, terminal);
 }
@@ -140,6 +140,21 @@ async function bulkPicture() {
   await ended;
 }
 
+/** Late signers, some of them reminded, and a report of two months. Moves the sandbox's clock. */
+async function followUpPictures() {
+  for (let week = 0; week < 8; week++) {
+    for (let at = 0; at < 4 + (week % 3); at++) {
+      const id = await create('tmpl_nda', 30, `Person ${week}${at} <person${week}${at}@example.com>`);
+      await esign('sandbox', 'advance', `${3 + 7 * at}h`);
+      if (at < 4) await esign('sandbox', 'sign', id);
+    }
+    await esign('sandbox', 'advance', '4d');
+  }
+  const rows = 34;
+  await take('late', 'esign late: late signers, and the command to run next for each', ['late', '--percentile', '95']);
+  await take('report', 'esign report: figures, a weekly trend, and how long envelopes took', ['report'], rows);
+}
+
 const sandbox = execFile(
   process.execPath,
   [bin, 'sandbox', 'start', '--ephemeral', '--port', '0', '--json'],
@@ -153,6 +168,7 @@ try {
   await take('list', 'esign envelopes list: a table with status, signers and times', ['envelopes', 'list']);
   await take('get', 'esign envelopes get: where one envelope stands', ['envelopes', 'get', staged.offer]);
   await watchPicture(staged);
+  await followUpPictures();
   await pagePictures({ bin, env, home, folder, esign, baseUrl });
   await bulkPicture();
 } finally {
