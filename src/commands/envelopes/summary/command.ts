@@ -3,9 +3,9 @@ import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag } from '../../../cli/flags.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
 import { select } from '../../../cli/selection/select.ts';
-import { namedIn, summarize } from '../../../envelopes/summary.ts';
 import { writeJson } from '../../../output/json.ts';
 import { writeIds } from '../../../output/list.ts';
+import { namedIn, summarize } from '../../../statistics/summary.ts';
 import { renderSummary } from './view.ts';
 
 export default class EnvelopesSummary extends EsignCommand {

@@ -1,11 +1,3 @@
-import {
-  DECLINED_WITHIN_MS,
-  FORGOTTEN_AFTER_MS,
-  type NeedsAttention,
-  type Standout,
-  type Summary,
-  UNOPENED_AFTER_MS,
-} from '../../../envelopes/summary.ts';
 import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { statusColour } from '../../../output/status.ts';
@@ -13,6 +5,14 @@ import { indented, renderPairs } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
+import {
+  DECLINED_WITHIN_MS,
+  FORGOTTEN_AFTER_MS,
+  type NeedsAttention,
+  type Standout,
+  type Summary,
+  UNOPENED_AFTER_MS,
+} from '../../../statistics/summary.ts';
 
 const BAR = 24;
 

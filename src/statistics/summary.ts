@@ -1,9 +1,9 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
+import { whoseTurn } from '../envelopes/named-signer.ts';
+import { replacedBy } from '../envelopes/replace/find.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
-import { whoseTurn } from './named-signer.ts';
-import { replacedBy } from './replace/find.ts';
 
 /** An envelope worth a look, and since or until when. */
 export interface Standout {

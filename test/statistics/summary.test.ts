@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { summarize } from '../../src/envelopes/summary.ts';
+import { summarize } from '../../src/statistics/summary.ts';
 import { clientFor } from '../support/client.ts';
 
 const NOW = Date.UTC(2026, 2, 1);
