@@ -151,8 +151,17 @@ async function followUpPictures() {
     await esign('sandbox', 'advance', '4d');
   }
   const rows = 34;
-  await take('late', 'esign late: late signers, and the command to run next for each', ['late', '--percentile', '95']);
-  await take('report', 'esign report: figures, a weekly trend, and how long envelopes took', ['report'], rows);
+  await take('late', 'esign late: late signers, and the command to run next for each', [
+    'late',
+    '--percentile',
+    '95',
+  ]);
+  await take(
+    'report',
+    'esign report: figures, a weekly trend, and how long envelopes took',
+    ['report'],
+    rows,
+  );
 }
 
 const sandbox = execFile(

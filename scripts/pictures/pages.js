@@ -34,7 +34,16 @@ export async function pagePictures(stage) {
 
 async function signingPicture(browser, { esign, baseUrl, folder }) {
   const signers = ['--signer', 'Łukasz Řehoř <signer@example.com>;role=Landlord'];
-  await esign('envelopes', 'create', '--template', 'tmpl_lease', ...signers, '--allow-missing-roles', '--send', '-q');
+  await esign(
+    'envelopes',
+    'create',
+    '--template',
+    'tmpl_lease',
+    ...signers,
+    '--allow-missing-roles',
+    '--send',
+    '-q',
+  );
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   await page.goto(new URL('/mailbox?to=signer@', baseUrl).href);
   await page

@@ -39,8 +39,16 @@ async function figures(envelopes) {
     const seen = await inTurn(ROUNDS, commands);
     const among = `of ${envelopes} envelopes`;
     return Object.keys(commands).flatMap((name) => [
-      rowOf(`${name} ${among}`, seen[name].map(({ ms }) => ms / 1_000), { unit: 's', digits: 1, asked: '<= 3' }),
-      rowOf(`memory: ${name} ${among}`, seen[name].map(({ peakMb }) => peakMb), { unit: 'MB', asked: '< 250' }),
+      rowOf(
+        `${name} ${among}`,
+        seen[name].map(({ ms }) => ms / 1_000),
+        { unit: 's', digits: 1, asked: '<= 3' },
+      ),
+      rowOf(
+        `memory: ${name} ${among}`,
+        seen[name].map(({ peakMb }) => peakMb),
+        { unit: 'MB', asked: '< 250' },
+      ),
       {
         name: `${name}: requests ${among}`,
         value: String(requests[name]),
