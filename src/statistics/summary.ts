@@ -75,7 +75,7 @@ export async function summarize(
   const { signal } = options;
   const tally = new Tally(options);
   for await (const item of envelopes) {
-    // Whose turn it is can only be told from the signers, which a list may lack.
+    // Whose turn it is depends on the signers, which a list may leave out.
     const lacksSigners =
       isInFlight(item.status) && item.signingOrder === 'SEQUENTIAL' && item.signers === undefined;
     tally.add(lacksSigners ? await client.envelopes.get(item.id, signal) : item);

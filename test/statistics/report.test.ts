@@ -8,7 +8,7 @@ const NOW = Date.UTC(2026, 1, 10);
 
 /*
  * Envelope, template, status, when it was sent, its order (sequential or parallel), and what each signer did: signed (+) or
- * declined (-) so many hours after the envelope was sent, or nothing (0). The expected figures were computed from this table
+ * declined (-) a number of hours after the envelope was sent, or nothing (0). The expected figures were computed from this table
  * by a program in another language, with its own percentiles and calendar.
  */
 const TABLE = `

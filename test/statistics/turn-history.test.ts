@@ -5,7 +5,7 @@ import { TurnHistory } from '../../src/statistics/turn-history.ts';
 const NOW = Date.UTC(2026, 5, 1);
 const DAY = 86_400_000;
 
-/** An envelope of a template that one signer ended after a number of days, so many days ago. */
+/** An envelope of a template that one signer ended after a number of days, a number of days ago. */
 function finished(templateId: string, role: string, days: number, endedAgo = 10, how = 'signed') {
   const ended = new Date(NOW - endedAgo * DAY).toISOString();
   return {
