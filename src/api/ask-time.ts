@@ -2,7 +2,7 @@ import { connectionsTo } from './dispatcher.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** What asks a service for its time: without a key, and whatever it then answers. Undefined when it does not tell. */
+/** Asks a service for its time, without a key. Any response will do; undefined if it has no Date header. */
 export function timeAsker(baseUrl: string): (signal: AbortSignal) => Promise<number | undefined> {
   const { origin, pathname: path } = new URL(baseUrl);
   const { dispatcher } = connectionsTo(new URL(baseUrl), TIMEOUT_MS);

@@ -14,37 +14,37 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   retries?: number | undefined;
   /** The longest wait for a rate window, in ms. */
   maxWaitMs?: number | undefined;
-  /** Where the processes of this machine share what they know of the rate window; without it nothing is held back. */
+  /** Folder in which the processes on this machine share the state of the rate window; without it, requests are not paced. */
   windowFolder?: string | undefined;
-  /** The part of the rate window, 0 to 1, that is left for others. */
+  /** The share of the rate window, 0 to 1, that is left for others. */
   reserve?: number | undefined;
   onWait?: RetryOptions['onWait'];
-  /** Asked when an id does not exist; without it errors tell the id alone. */
+  /** Suggests ids when one does not exist; without it, errors show only the id. */
   findMeant?: FindMeant | undefined;
 }
 
-/** The service, as its document describes it: eight routes, typed. */
+/** The service, as the API document describes it: eight typed routes. */
 export interface Client {
-  /** Names the account (base URL and key) in what is stored on this machine, without revealing the key. */
+  /** Identifies the account (base URL and key) in local files without revealing the key. */
   account: string;
   templates: TemplatesApi;
   envelopes: EnvelopesApi;
   /** Any request, with the retry policy. */
   send: SendRequest;
   clock: Clock;
-  /** The service's own time, by which its envelopes age. */
+  /** The service's time. */
   serviceClock: ServiceClock;
-  /** How long a write that was sent is seen to once its signal has aborted, in ms; none where it is 0. */
+  /** How long to wait for the response to a write after its signal has aborted, in ms. */
   graceMs: number;
-  /** The rate window, where it is kept. */
+  /** The rate window, if requests are paced. */
   window: RateWindow | undefined;
 }
 
-/** The longest wait for a rate window unless told otherwise, in ms. */
+/** The default for `maxWaitMs`. */
 const MAX_WAIT_MS = 60_000;
 const RETRIES = 5;
 
-/** A client for one key at one base URL. */
+/** Creates a client for one key at one base URL. */
 export function createClient(options: ClientOptions): Client {
   const window = windowFor(options);
   const serviceClock = options.serviceClock ?? new ServiceClock(options.clock);

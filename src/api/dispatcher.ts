@@ -5,13 +5,13 @@ import { authorization, type HttpProxy, proxyFor } from '../kernel/network/proxy
 import { connectTrusting, type Trust } from '../kernel/network/trust.ts';
 import { createAgent, createConnector, type HttpAgent } from './undici.ts';
 
-/** The connections of one run, and the proxy that stands between. */
+/** The connections of one run, and the proxy they use. */
 export interface Connections {
   dispatcher: HttpAgent;
   proxy: HttpProxy | undefined;
 }
 
-/** Connections to an address, as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say. @throws UsageError for a bad proxy. */
+/** Returns connections to an address, using HTTPS_PROXY, HTTP_PROXY, and NO_PROXY. @throws UsageError for an invalid proxy. */
 export function connectionsTo(target: URL, timeoutMs: number): Connections {
   const proxy = proxyFor(process.env, target);
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
@@ -22,7 +22,7 @@ export function connectionsTo(target: URL, timeoutMs: number): Connections {
   return { proxy, dispatcher: createAgent({ connect: tunnel(proxy, timeoutMs), ...limits }) };
 }
 
-/** To the host itself. */
+/** Connects directly to the host. */
 function directly(timeoutMs: number): buildConnector.connector {
   let trusted: Trust = {};
   const connectorFor = (trust: Trust) =>
@@ -31,7 +31,7 @@ function directly(timeoutMs: number): buildConnector.connector {
   return (target, callback) => {
     if (target.protocol !== 'https:') return connector(target, callback);
     connectTrusting((trust) => {
-      // A connector keeps TLS sessions, so it is used as long as it can be.
+      // A connector caches TLS sessions, so it is reused.
       if (trust.secureContext !== trusted.secureContext) {
         trusted = trust;
         connector = connectorFor(trust);
@@ -51,7 +51,7 @@ function failing(callback: buildConnector.Callback): (error: unknown) => void {
   return (error) => callback(error instanceof Error ? error : new Error(String(error)), null);
 }
 
-/** Plain http: the proxy takes the request, with the whole address as its path. */
+/** Plain http: the proxy gets the request, with the full URL as its path. */
 function askingProxy(proxy: HttpProxy): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     const { host } = new URL(String(options.origin));
@@ -61,7 +61,7 @@ function askingProxy(proxy: HttpProxy): Dispatcher.DispatcherComposeInterceptor 
   };
 }
 
-/** https: the proxy opens a way through which it sees nothing. */
+/** https: the proxy opens a tunnel and sees nothing of the request. */
 function tunnel(proxy: HttpProxy, timeoutMs: number): buildConnector.connector {
   return ({ hostname, port }, callback) => {
     const target = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), timeoutMs };

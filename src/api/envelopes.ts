@@ -4,7 +4,7 @@ import { walkRecent } from './recent-pages.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceReplySchema } from './schemas.ts';
 import { about, type FindMeant } from './subject.ts';
 
-/** Create envelope body (API document), as it is sent. */
+/** The body of Create envelope (API document). */
 export interface CreateEnvelopeBody {
   templateId: string;
   signers: { email: string; name: string; role?: string; order?: number }[];
@@ -25,30 +25,30 @@ export interface EnvelopePage {
 }
 
 export interface EnvelopesApi {
-  /** Envelopes, page by page; the service filters by one status at most. Items may lack signers and metadata. */
+  /** Lists envelopes page by page. The service filters by at most one status. Items may lack signers and metadata. */
   list(options?: {
     status?: string | undefined;
     pageSize?: number | undefined;
     signal?: AbortSignal | undefined;
     onTotal?: ((total: number) => void) | undefined;
-    /** Reads the page behind the last and page 1 once more before it ends (`PageRequest`). */
+    /** Reads the page after the last one and page 1 again before it ends (`PageRequest`). */
     isThorough?: boolean | undefined;
   }): AsyncGenerator<Envelope, void, undefined>;
-  /** One page of 100, and how many pages and envelopes there are where the service says so. */
+  /** Returns one page of 100, with the number of pages and envelopes if the service returns them. */
   page(
     page: number,
     options?: { status?: string | undefined; signal?: AbortSignal | undefined },
   ): Promise<EnvelopePage>;
   /**
-   * Those created at `since` (ms, by the service's clock) or later; where the list has an order, without reading the rest
-   * of it. It is asked for once a reply has told the service's time.
+   * Lists envelopes created at `since` (ms, service time) or later. A sorted list is not read beyond that. `since` is called
+   * after the first response has shown the service's time.
    */
   recent(since: () => number, signal?: AbortSignal): AsyncGenerator<Envelope, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<Envelope>;
   create(body: CreateEnvelopeBody, signal?: AbortSignal): Promise<Envelope>;
   /**
-   * send, cancel and remind. The body of their reply is not documented: where it is the envelope it is returned,
-   * for any other 2xx the result is undefined and the caller reads the state.
+   * Send, cancel, and remind. The body of their response is not documented: an envelope is returned; for any other 2xx body
+   * the result is undefined, and the caller reads the envelope.
    */
   send(id: string, signal?: AbortSignal): Promise<Envelope | undefined>;
   cancel(id: string, reason?: string, signal?: AbortSignal): Promise<Envelope | undefined>;

@@ -15,26 +15,26 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
 export interface HttpRequest {
   method: Method;
-  /** Relative to the base URL, starting with a slash; ids in it already encoded. */
+  /** Relative to the base URL, starting with a slash; ids in it are encoded. */
   path: string;
-  /** Added to what the path asks already. */
+  /** Added to the query of the path. */
   query?: Readonly<Record<string, string>>;
   body?: unknown;
-  /** JSON text sent byte for byte, instead of `body`. */
+  /** JSON text to send as is, instead of `body`. */
   bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Shown every reply, whatever it then means: a refusal has headers, too. */
+  /** Called for every response, including refusals. */
   onReply?: ((reply: RawReply) => void) | undefined;
 }
 
 export interface HttpReply {
   status: number;
-  /** The parsed JSON, or undefined for an empty body. */
+  /** Parsed JSON; undefined for an empty body. */
   body: unknown;
   rate: RateLimit;
 }
 
-/** One request and what came of it, for --debug. The sink redacts. */
+/** A request and its outcome, for --debug. The sink redacts it. */
 export interface TraceEntry {
   method: Method;
   url: string;
@@ -50,21 +50,21 @@ export interface HttpOptions {
   /** Normalized: see base-url.ts. */
   baseUrl: string;
   apiKey: string;
-  /** For connecting, for the first byte and for the whole reply, each in ms. */
+  /** Time limit for connecting, for the first byte, and for the whole response, each in ms. */
   timeoutMs: number;
   userAgent: string;
   clock: Clock;
   dispatcher?: HttpAgent | undefined;
-  /** Told of every reply's time. */
+  /** Reads the time of every response. */
   serviceClock?: ServiceClock | undefined;
   trace?: ((entry: TraceEntry) => void) | undefined;
-  /** Told of each request that goes out, and whether it only reads; what it returns is called when that is over. */
+  /** Called for each request, with whether it only reads. The returned function is called when the request is over. */
   onRequest?: ((reads: boolean) => () => void) | undefined;
-  /** How long the reply to a write is waited for once its signal has aborted, in ms; without it the write is torn off. */
+  /** How long to wait for the response to a write after its signal has aborted, in ms (default: not at all). */
   graceMs?: number | undefined;
   /** Refuses every request that is not a GET before it is sent. */
   readsOnly?: boolean | undefined;
-  /** Holds requests back that the service's rate window would refuse. */
+  /** Delays requests that the rate window would refuse. */
   window?: RateWindow | undefined;
   /** Called with each reply and its parsed JSON, whatever it means; undefined where it has none. */
   onReply?: ((request: HttpRequest, reply: RawReply, body: unknown) => void) | undefined;
@@ -72,14 +72,14 @@ export interface HttpOptions {
 
 export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
 
-/** What is nested deeper than this can be parsed, but neither looked through nor written again. */
+/** JSON nested deeper than this can be parsed, but not traversed or serialized recursively. */
 const MAX_DEPTH = 500;
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
 /**
- * The one place that talks HTTP to the service. A function that sends one request once: no retries here.
- * It rejects with ServiceError (the API's error shape), NetworkError (no whole reply),
- * or BadResponseError (a reply that is not the API's). Redirects are never followed: the key would go along.
+ * The only place that sends HTTP requests to the service. Returns a function that sends one request once, without retries. It
+ * rejects with ServiceError (the API's error shape), NetworkError (no complete response), or BadResponseError (a response that
+ * is not the API's). Redirects are never followed, because the key would be sent along.
  */
 export function createHttp(options: HttpOptions): SendRequest {
   const connections =
@@ -125,7 +125,7 @@ export function createHttp(options: HttpOptions): SendRequest {
   };
 }
 
-/** A reply as it came over the wire. */
+/** An unparsed response. */
 export interface RawReply {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -180,19 +180,19 @@ async function exchange(
   }
 }
 
-/** True for what changes nothing at the service. */
+/** Returns true for methods that change nothing. */
 export function isRead(method: Method): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Reads the whole reply as text. @throws BadResponseError when it is too large or comes in too many small pieces. */
+/** Reads the whole response as text. @throws BadResponseError if it is too large or arrives in too many small pieces. */
 async function readText(body: AsyncIterable<Uint8Array>, status: number): Promise<string> {
   try {
     return new TextDecoder().decode(await readBounded(body, MAX_REPLY_BYTES));
   } catch (error) {
     if (!(error instanceof BodyLimitError)) throw error;
-    const why = error.limit === 'bytes' ? 'is larger than 64 MiB' : 'came in too many small pieces';
-    throw new BadResponseError(`The reply ${why} and was not read to its end.`, {
+    const why = error.limit === 'bytes' ? 'is larger than 64 MiB' : 'arrived in too many small pieces';
+    throw new BadResponseError(`The response ${why} and was not read to its end.`, {
       status,
       hint: 'Check that the base URL is the API of the e-sign service: `esign profiles show`.',
     });
@@ -210,10 +210,10 @@ function interpret(raw: RawReply, body: unknown, rate: RateLimit, url: string): 
   if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
   if (isDeeperThan(MAX_DEPTH, body))
     throw new BadResponseError(
-      `${new URL(url).origin} answered ${status} with JSON nested deeper than ${MAX_DEPTH} levels.`,
+      `${new URL(url).origin} returned ${status} with JSON nested deeper than ${MAX_DEPTH} levels.`,
       {
         status,
-        hint: 'No reply of the API is like this. Check the base URL: `esign profiles show`.',
+        hint: 'This is not a response of the API. Check the base URL: `esign profiles show`.',
       },
     );
   if (isRecord(body) && 'error' in body && matches(errorReplySchema, body)) {
@@ -235,10 +235,10 @@ function redirected(raw: RawReply, url: string): BadResponseError {
       ? new URL(location, url).origin
       : 'another address';
   return new BadResponseError(
-    `${new URL(url).origin} answered with a redirect (${raw.status}) to ${target}; it was not followed.`,
+    `${new URL(url).origin} returned a redirect (${raw.status}) to ${target}, which was not followed.`,
     {
       status: raw.status,
-      hint: 'Check the base URL: `esign profiles show`. A redirect is never followed, since the key would go along.',
+      hint: 'Check the base URL: `esign profiles show`. Redirects are never followed, because the API key would be sent along.',
     },
   );
 }
@@ -248,12 +248,12 @@ function notTheApi(raw: RawReply, url: string): BadResponseError {
   const type = raw.headers['content-type'];
   const kind = typeof type === 'string' ? type.split(';')[0] : 'no content type';
   return new BadResponseError(
-    `${new URL(url).origin} answered ${status} with something that is not the API's JSON (${kind}, ${raw.text.length} characters).`,
+    `${new URL(url).origin} returned ${status} with a body that is not the API's JSON (${kind}, ${raw.text.length} characters).`,
     {
       status,
       hint:
         status === 407
-          ? 'The proxy wants a user and a password: HTTP_PROXY=http://user:password@host:port.'
+          ? 'The proxy requires a user and password: HTTP_PROXY=http://user:password@host:port.'
           : 'A login page, a proxy or a wrong base URL answers like this. Check it with `esign profiles show`.',
     },
   );
@@ -267,7 +267,7 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** details: field name to list of messages; single strings and nested values are tolerated. */
+/** Reads `details`: field names with lists of messages. Single strings and nested values are accepted. */
 function readDetails(value: unknown): Record<string, string[]> | undefined {
   if (!isRecord(value)) return undefined;
   const details: Record<string, string[]> = {};

@@ -9,10 +9,10 @@ const AFTER_SENDING: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ECONNRESET: 'the connection was reset',
     EPIPE: 'the connection was closed',
-    UND_ERR_SOCKET: 'the connection was closed before the reply was complete',
-    UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the reply was cut short',
-    ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
-    ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS',
+    UND_ERR_SOCKET: 'the connection was closed before the response was complete',
+    UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the response was cut short',
+    ERR_SSL_WRONG_VERSION_NUMBER: 'it does not support TLS',
+    ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not support TLS',
   }),
 );
 
@@ -26,29 +26,29 @@ interface Facts {
   proxy?: HttpProxy | undefined;
 }
 
-/** Anything undici rejects with, as a NetworkError that says whether the service may have seen the request. */
+/** Turns an error of undici into a NetworkError, with whether the service may have received the request. */
 export function networkError(error: unknown, facts: Facts): NetworkError {
   const { origin } = new URL(facts.url);
   const code = causeCode(error);
   const neverSent = NEVER_SENT.get(code) ?? CERTIFICATE.get(code) ?? ofTunnel(error, code);
   if (neverSent !== undefined) return unreachable(error, code, neverSent, facts);
   if (facts.stopped)
-    return new NetworkError('NETWORK', `${origin} had not answered when the work was stopped.`, {
+    return new NetworkError('NETWORK', `${origin} had not responded when the command was stopped.`, {
       cause: error,
       maybeReceived: true,
     });
   if (facts.timedOut || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return new NetworkError(
       'TIMEOUT',
-      `${origin} did not answer within ${counted(facts.timeoutMs / 1_000, 'second')}.`,
+      `${origin} did not respond within ${counted(facts.timeoutMs / 1_000, 'second')}.`,
       {
         cause: error,
         maybeReceived: true,
-        hint: 'Give it longer with --timeout 60s or ESIGN_TIMEOUT.',
+        hint: 'Increase the limit with --timeout 60s or ESIGN_TIMEOUT.',
       },
     );
   }
-  return new NetworkError('NETWORK', `The reply from ${origin} was lost: ${lossOf(error, code)}.`, {
+  return new NetworkError('NETWORK', `The response from ${origin} was lost: ${lossOf(error, code)}.`, {
     cause: error,
     maybeReceived: true,
     hint: isNotHttp(error) || code.startsWith('ERR_SSL_') ? CHECK_BASE_URL : undefined,
@@ -72,15 +72,15 @@ function ofTunnel(error: unknown, code: string): string | undefined {
 }
 
 function lossOf(error: unknown, code: string): string {
-  return isNotHttp(error) ? 'its reply is not HTTP' : (AFTER_SENDING.get(code) ?? messageOf(error));
+  return isNotHttp(error) ? 'its response is not HTTP' : (AFTER_SENDING.get(code) ?? messageOf(error));
 }
 
-/** undici tells its parser's errors by their name alone. */
+/** undici's parser errors are recognized by their names. */
 function isNotHttp(error: unknown): boolean {
   return error instanceof Error && error.name === 'HTTPParserError';
 }
 
-/** The code that tells most: some errors are wrapped in others. */
+/** Returns the most specific code: some errors are wrapped in others. */
 function causeCode(error: unknown): string {
   const own = codeOf(error) ?? '';
   if (NEVER_SENT.has(own) || CERTIFICATE.has(own) || AFTER_SENDING.has(own)) return own;
@@ -88,8 +88,8 @@ function causeCode(error: unknown): string {
 }
 
 function hintFor(code: string, proxy: HttpProxy | undefined): string {
-  if (proxy !== undefined) return `Check ${proxy.variable} and its password, or name the host in NO_PROXY.`;
+  if (proxy !== undefined) return `Check ${proxy.variable} and its password, or add the host to NO_PROXY.`;
   if (code === 'ECONNREFUSED')
-    return 'Is it running? For the sandbox: `esign sandbox start`. Else check `esign profiles show`.';
+    return 'Is it running? Start the sandbox with `esign sandbox start`, or check `esign profiles show`.';
   return 'Check the network, and the base URL with `esign profiles show`.';
 }

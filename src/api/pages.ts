@@ -4,27 +4,27 @@ import type { RawReply, SendRequest } from './http.ts';
 import { listReplySchema, readAs } from './schemas.ts';
 
 export interface PageRequest {
-  /** May hold a query of its own. */
+  /** May contain a query. */
   path: string;
   query?: Readonly<Record<string, string>>;
   /** 1 to 100 (API document, Pagination parameters). */
   pageSize?: number | string | undefined;
   signal?: AbortSignal | undefined;
   onReply?: ((reply: RawReply) => void) | undefined;
-  /** Told by the first page how many items there are in all, where the service says so. */
+  /** Called with the total number of items if the first page has it. */
   onTotal?: ((total: number) => void) | undefined;
   /**
-   * Ends only when the page behind the last and page 1, read once more, show nothing new: an item that moves to another
-   * page during the walk, or a page count that is too low, must not hide what is searched for.
+   * Ends only when the page after the last one and page 1, read again, have no new items: an item that moves to another page
+   * in the meantime, or a page count that is too low, must not hide an item.
    */
   isThorough?: boolean | undefined;
 }
 
-/** One page: its items as the service sent them, and how many pages there are, where the service says so. */
+/** One page: its items as sent by the service, and the number of pages if the service returns it. */
 export interface Page {
   items: unknown[];
   status: number;
-  /** The whole reply, byte for byte. */
+  /** The whole response as text. */
   text: string;
   totalPages: number | undefined;
   total: number | undefined;
@@ -52,16 +52,16 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
   };
 }
 
-/** A page of a walk, and which of its items did not come before. */
+/** A page, and the indexes of items that were not on earlier pages. */
 export interface WalkedPage {
   page: Page;
   fresh: number[];
 }
 
 /**
- * Every page of a list from `from` on. When something is added during the walk, pages shift and an item can come twice:
- * one with an id is fresh once. Ends on the last page by the service's count, on an empty page, or where nothing new comes.
- * `first`: the first page, where it was read already.
+ * Yields every page of a list, starting with `from`. If items are added in the meantime, pages shift and an item can appear
+ * twice; it is fresh only once. Ends with the last page by the service's count, an empty page, or a page without new items.
+ * `first`: the first page, if it was already read.
  *
  * ```ts
  * for await (const { page, fresh } of eachPage(send, { path: '/esign/envelopes' }))
@@ -84,7 +84,7 @@ export async function* eachPage(
   for (let number = from; ; page = await readPage(send, request, ++number)) {
     const fresh = freshOf(page);
     yield { page, fresh };
-    // A service that ignores `page` would send the same page for ever.
+    // A service that ignores `page` would send the same page indefinitely.
     const isCounted = page.totalPages !== undefined && !(request.isThorough && fresh.length > 0);
     const isLast = isCounted ? number >= (page.totalPages ?? 0) : fresh.length === 0;
     if (isLast || page.items.length === 0) break;
@@ -105,7 +105,7 @@ function isNew(item: unknown, seen: Set<string>, isAgain: boolean): boolean {
   return true;
 }
 
-/** The items of every page (`eachPage`), each id once. */
+/** Yields the items of every page (`eachPage`), each id once. */
 export async function* walkPages<T extends { id: string }>(
   send: SendRequest,
   request: PageRequest,

@@ -3,30 +3,30 @@ import { itemTexts } from '../kernel/text/json-text.ts';
 import type { Method, RawReply, SendRequest } from './http.ts';
 import { eachPage, type Page } from './pages.ts';
 
-/** Any call, also one this client has no word for. */
+/** Any call, including undocumented ones. */
 export interface RawCall {
   method: Method;
   /** From `callPath`. */
   path: string;
   query: readonly [string, string][];
-  /** JSON text, sent byte for byte. */
+  /** JSON text to send as is. */
   bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
   onReply?: ((reply: RawReply) => void) | undefined;
 }
 
-// No HEAD: its refusals have no body to tell them from a stranger's.
+// No HEAD: without a body, the API's refusals can't be told from those of a proxy.
 export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const EXAMPLE = 'It is relative to the base URL, like /esign/envelopes.';
+const EXAMPLE = 'A path is relative to the base URL, like /esign/envelopes.';
 
-/** The method a word means, in any case. */
+/** Returns the method, which may be in any case. */
 export function callMethod(word: string): Method {
   const method = METHODS.find((known) => known === word.toUpperCase());
   if (method !== undefined) return method;
-  throw new UsageError(`There is no method "${word}".`, { hint: `There are ${METHODS.join(', ')}.` });
+  throw new UsageError(`Unknown method "${word}".`, { hint: `Methods: ${METHODS.join(', ')}.` });
 }
 
-/** True for calls that may change something. */
+/** Returns true for calls that may change something. */
 export function isWrite(method: Method): boolean {
   return method !== 'GET';
 }

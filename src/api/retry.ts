@@ -5,27 +5,27 @@ import { isPlausibleReset } from './rate/rate-limit.ts';
 
 export interface RetryOptions {
   clock: Clock;
-  /** 0 to 1, for jitter. */
+  /** Returns a number from 0 to 1, for jitter. */
   random: () => number;
-  /** Tries after the first one. */
+  /** Attempts after the first one. */
   retries: number;
-  /** The longest wait for a rate window, in ms; a longer one is reported as RATE_LIMITED instead. */
+  /** The longest wait for a rate window, in ms; a longer one fails with RATE_LIMITED. */
   maxWaitMs: number;
-  /** Told before each wait. */
+  /** Called before each wait. */
   onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
 }
 
 const BASE_MS = 250;
 const CAP_MS = 8_000;
-/** A reset time is another machine's: come a little later rather than a little early. */
+/** The reset is a time of another machine: a little late is better than a little early. */
 const RESET_MARGIN_MS = 250;
-/** Retries a run may make at once, and how many more each success earns: an outage is not hammered at. */
+/** A run's budget of retries, and what each success adds to it, so that an outage is not made worse. */
 const BUDGET = 100;
 const EARNED = 1;
 
 /**
- * The one retry policy. Reads are tried again after anything that may pass. Writes only where the service surely
- * did nothing: the request never left, or was refused with 429. What else may have happened is for settle.ts.
+ * The retry policy. Reads are retried after any temporary failure; writes only if the service certainly did nothing, because
+ * the request was never sent or was refused with 429. settle.ts handles the other cases.
  */
 export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
   let budget = BUDGET;
@@ -46,7 +46,7 @@ export function withRetries(send: SendRequest, options: RetryOptions): SendReque
   };
 }
 
-/** How long to wait before the next try, or undefined when there must be none. */
+/** Returns how long to wait before the next attempt, in ms; undefined if there must be none. */
 function waitBeforeRetry(
   request: HttpRequest,
   error: unknown,
@@ -59,7 +59,7 @@ function waitBeforeRetry(
   return mayPass(error, isRead(request.method)) ? backOff : undefined;
 }
 
-/** Each time-out has taken long already, and what refuses connections seldom accepts them seconds later. */
+/** A timeout has already taken long, and a refused connection is seldom accepted seconds later. */
 function patienceWith(error: unknown): number {
   if (!(error instanceof NetworkError)) return Number.POSITIVE_INFINITY;
   if (error.code === 'TIMEOUT') return 2;

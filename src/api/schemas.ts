@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { BadResponseError } from '../kernel/errors.ts';
 
 /*
- * What the service sends, read tolerantly: unknown fields are kept, anything but an id may be missing or null,
- * and no list of words (status, field type, code) is closed. Source: Resources and their fields.
+ * The service's resources, read tolerantly: unknown fields are kept, anything but an id may be missing or null, and no
+ * enumeration (status, field type, code) is closed. API document: Resources and their fields.
  */
 const text = z.optional(z.nullable(z.string()));
 const count = z.optional(z.nullable(z.number()));
@@ -81,21 +81,21 @@ export const errorReplySchema = z.looseObject({
   error: z.looseObject({ code: id, message: text, details: z.optional(z.unknown()) }),
 });
 
-/** True when the value has the schema's shape. Only for schemas that check and never change what they read. */
+/** Returns true if the value matches the schema. Only for schemas that never change what they read. */
 export function matches<T>(schema: z.ZodMiniType<T, T>, value: unknown): value is T {
   return schema.safeParse(value).success;
 }
 
 /**
- * The value itself, unchanged (order of fields, unknown fields), once it is known to have the schema's shape.
- * @throws BadResponseError naming the first field that does not fit.
+ * Returns the value unchanged (order of fields, unknown fields) if it matches the schema.
+ * @throws BadResponseError naming the first field that does not match.
  */
 export function readAs<T>(schema: z.ZodMiniType<T, T>, value: unknown, what: string, status: number): T {
   if (matches(schema, value)) return value;
   const issue = schema.safeParse(value).error?.issues[0];
   const where = issue?.path.join('.') || 'the reply';
   throw new BadResponseError(
-    `The service's reply is not ${what}: ${where} is missing or not as documented.`,
+    `The service's response is not ${what}: ${where} is missing or not as documented.`,
     {
       status,
       hint: 'Check that the base URL is the API of the e-sign service: `esign profiles show`.',

@@ -2,12 +2,12 @@ import type { Clock } from '../kernel/clock.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The Date header counts whole seconds and took a while to get here: only more than this is another clock. */
+/** The Date header has whole seconds and is delayed: only a larger difference means another clock. */
 const SKEW_MS = 3_000;
-/** Clocks differ: an envelope "created" up to this long (ms) before a request may still be what that request made. */
+/** Clocks differ: an envelope created up to this long (ms) before a request may still be the one it created. */
 export const CLOCK_SLACK_MS = 10 * 60_000;
 
-/** How far this machine's clock is ahead of the service's, in ms; 0 when they agree, undefined when the reply tells no time. */
+/** Returns how far the local clock is ahead of the service's, in ms; 0 if they agree, undefined without a Date header. */
 export function skewOf(headers: Headers, now: number): number | undefined {
   const theirs = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
   if (Number.isNaN(theirs)) return undefined;
@@ -15,21 +15,21 @@ export function skewOf(headers: Headers, now: number): number | undefined {
 }
 
 /**
- * The service's time, by which its envelopes are as old as they are: what its last reply said, and what has passed since.
- * Until one has told it, and where the clocks agree, it is the machine's.
+ * The service's time: that of its last response plus the time since. Before the first response, and if the clocks agree, it is
+ * local time.
  */
 export class ServiceClock {
   readonly #machine: Clock;
   readonly #elapsed: () => number;
   #heard: { time: number; at: number } | undefined;
 
-  /** `elapsed`: ms from any point on, that no setting of the clock moves. */
+  /** `elapsed` returns monotonic ms. */
   constructor(machine: Clock, elapsed: () => number = () => performance.now()) {
     this.#machine = machine;
     this.#elapsed = elapsed;
   }
 
-  /** A reply has just begun to arrive. */
+  /** Reads the time of a response that has just begun to arrive. */
   hear(headers: Headers): void {
     const now = this.#machine.now();
     const skew = skewOf(headers, now);
@@ -43,12 +43,12 @@ export class ServiceClock {
     return this.#heard.time + Math.round(this.#elapsed() - this.#heard.at);
   }
 
-  /** What the service's clock showed when the machine's showed `time` (ms), as far as replies until now tell it. */
+  /** Converts local `time` (ms) to the service's clock. */
   at(time: number): number {
     return this.now() - (this.#machine.now() - time);
   }
 
-  /** The earliest that what was asked for when the machine's clock showed `time` (ms) may say it was created. */
+  /** Returns the earliest creation time (service clock) of an envelope requested at local `time` (ms). */
   earliest(time: number): number {
     return this.at(time) - CLOCK_SLACK_MS;
   }

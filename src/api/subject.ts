@@ -1,9 +1,9 @@
 import { isNotFound, ServiceError, type Subject } from '../kernel/errors.ts';
 
-/** Finds the ids that may have been meant by one that does not exist. */
+/** Returns existing ids that are similar to one that does not exist. */
 export type FindMeant = (missing: Subject) => Promise<string[]>;
 
-/** Does what is asked of an envelope or template; an error tells which one, and, where there is none, which may be meant. */
+/** Calls the service for an envelope or template. An error names it and, if it does not exist, suggests similar ids. */
 export async function about<T>(
   subject: Subject,
   findMeant: FindMeant | undefined,

@@ -4,7 +4,7 @@ import { readAs, resourceReplySchema, type Template, templateSchema } from './sc
 import { about, type FindMeant } from './subject.ts';
 
 export interface TemplatesApi {
-  /** Active templates, page by page. */
+  /** Lists active templates, page by page. */
   list(options?: {
     pageSize?: number | undefined;
     signal?: AbortSignal | undefined;

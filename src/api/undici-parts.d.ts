@@ -1,4 +1,4 @@
-/* Files of undici that it publishes without types. */
+/* Files of undici that are published without types. */
 declare module 'undici/lib/dispatcher/agent.js' {
   import { Agent } from 'undici';
   export default Agent;

@@ -5,12 +5,12 @@ import Agent from 'undici/lib/dispatcher/agent.js';
 import Base from 'undici/lib/dispatcher/dispatcher.js';
 
 /*
- * undici without fetch, WebSocket, caches and mocks, which would make up most of the time that a command takes to start.
- * Its own index puts together what stands here and much more; the exact version is pinned.
+ * undici without fetch, WebSocket, caches, and mocks, which would take most of a command's start-up time. The version is pinned
+ * exactly, because these are internal files.
  */
 Base.prototype.request = request;
 
-/** What an agent made here can do. */
+/** The methods we use of an agent. */
 export type HttpAgent = Pick<Dispatcher, 'request' | 'dispatch' | 'compose' | 'close' | 'destroy'>;
 
 /** Connections to any number of hosts, kept open between requests. */

@@ -5,28 +5,28 @@ import { safeLine } from '../output/text.ts';
 import type { Context } from './context.ts';
 import { errorText, reportOf } from './report.ts';
 
-/** What came of one item. */
+/** The result of one item. */
 export interface Outcome {
   /** Its JSON line. */
   json: unknown;
-  /** Its row on stdout, where it has one. */
+  /** Its row on stdout, if it has one. */
   text?: string | undefined;
   /** Why it failed: in words, or as an error with the item's name before it. */
   failure?: string | { error: unknown; label?: string } | undefined;
 }
 
 export interface BatchOptions {
-  /** Takes a line of progress off the screen meanwhile. */
+  /** Hides the progress line while the row is written. */
   aside?: (write: () => Promise<void> | void) => Promise<void> | void;
-  /** The results are secrets that were asked for, such as links. */
+  /** The results are secrets the user asked for, such as links. */
   secret?: boolean;
-  /** Where all fail, the first one's error is what the command ends with, and is said there only. */
+  /** If all items fail, the command fails with the first error, which is then reported only once. */
   ownError?: boolean;
 }
 
 /**
- * The only reporter of results that come one by one: a row or a JSON line each, as they come, failures in words on
- * stderr, no secret in any. The same failure twice in a row is said once.
+ * Reports results one by one: a row or a JSON line for each, and failures on stderr, all without secrets. A failure that
+ * repeats is reported once.
  */
 export class Batch {
   failed = 0;
@@ -80,13 +80,13 @@ export class Batch {
     return `${name}${errorText(error, { json: false, redactor, style: terminal.styleErr })}`;
   }
 
-  /** Not all have failed, so that what was held back is said here. */
+  /** Reports the first failure, which was held back in case all fail. */
   #release(): void {
     if (this.#held !== undefined) this.#context.terminal.err(this.#held);
     this.#held = undefined;
   }
 
-  /** @throws PartialError when some failed; with `ownError`, and when all did, the first one's error. */
+  /** @throws PartialError if some failed; the first item's error if all did and `ownError` is set. */
   end(of: number, what?: string): void {
     if (this.failed === 0) return;
     if (this.#options.ownError && this.failed === of && this.#first !== undefined) throw this.#first.error;

@@ -8,8 +8,8 @@ import { invocationOf } from './invocation.ts';
 type Values = Record<string, unknown>;
 
 /**
- * Texts that may say nothing, and settings of a profile that an empty value takes out. Anything else that is empty is
- * a variable that is not set, and would filter nothing or mean everybody.
+ * Flags that may be empty: texts, and settings of a profile that an empty value removes. Any other empty value comes from a
+ * variable that is not set, and would filter nothing or mean everyone.
  */
 const MAY_BE_EMPTY = [
   ...['subject', 'message', 'reason'],
@@ -17,8 +17,8 @@ const MAY_BE_EMPTY = [
 ];
 
 /**
- * Every command: the common flags, and its context. `--json` is ours, not oclif's, which would
- * change exit codes and write errors to stdout; `catch` hands every error to the one reporter.
+ * The base of every command: the common flags and the context. oclif's own `--json` would change exit codes and write errors
+ * to stdout, so `--json` is ours. `catch` passes every error to the reporter in main.ts.
  */
 export abstract class EsignCommand extends Command {
   static override baseFlags = commonFlags;
@@ -27,7 +27,7 @@ export abstract class EsignCommand extends Command {
     return createContext(flags, this.config.version, invocationOf(this.config));
   }
 
-  /** @throws UsageError also when a flag or the one argument of a name is empty. */
+  /** @throws UsageError also if a flag or an argument is empty. */
   protected override async parse<F extends Values, B extends Values, A extends Values>(
     options?: Input<F, B, A>,
     argv?: string[],
@@ -37,7 +37,7 @@ export abstract class EsignCommand extends Command {
       if (token.type !== 'flag' || MAY_BE_EMPTY.includes(token.flag)) continue;
       if (token.input.trim() === '') throw emptyValue(`--${token.flag}`);
     }
-    // Commands that take several arguments look at them themselves.
+    // Commands with several arguments check them themselves.
     const args = this.ctor.strict ? Object.entries<unknown>(parsed.args) : [];
     for (const [name, value] of args) if (value === '') throw emptyValue(`The argument ${name}`);
     return parsed;
@@ -50,6 +50,6 @@ export abstract class EsignCommand extends Command {
 
 function emptyValue(what: string): UsageError {
   return new UsageError(`${what} is empty.`, {
-    hint: 'Where a variable stands there, it may not be set. Nothing was done.',
+    hint: 'If it comes from a variable, the variable may not be set. Nothing was done.',
   });
 }

@@ -1,7 +1,7 @@
 import { safeLine } from '../output/text.ts';
 import type { CommandTerminal } from './terminal.ts';
 
-/** Prints the ids that would be acted on. `details` returns what is known about one, for people. */
+/** Prints the ids the command would act on. On a terminal, `details` describes each. */
 export async function writeDryRun(
   ids: readonly string[],
   action: string,

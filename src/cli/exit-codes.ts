@@ -1,7 +1,7 @@
 import { BadResponseError, EsignError, ServiceError, StoppedError } from '../kernel/errors.ts';
 import { entryOf } from '../kernel/json.ts';
 
-/** The contract's exit codes; what a signal ended gets its code from the signal itself, raised again at the end. */
+/** The exit codes. A process ended by a signal raises the signal again instead. */
 export const EXIT = {
   ok: 0,
   unexpected: 1,
@@ -16,11 +16,11 @@ export const EXIT = {
   partial: 10,
   endedOtherwise: 11,
   waitTimeout: 124,
-  /** By Ctrl-C; of another signal it is that signal's. */
+  /** Ctrl-C; other signals have their own codes. */
   interrupted: 130,
 } as const;
 
-/** What each tells a program. */
+/** The meaning of each code. */
 export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.ok]: 'done',
   [EXIT.unexpected]: 'unexpected error',
@@ -66,7 +66,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   WAIT_TIMEOUT: EXIT.waitTimeout,
 };
 
-/** Only for a code we do not know: 400 is left out, since it says too little. */
+/** For unknown error codes. 400 is left out because it is ambiguous. */
 const BY_STATUS: Readonly<Record<number, number>> = {
   401: EXIT.auth,
   403: EXIT.auth,
@@ -74,7 +74,7 @@ const BY_STATUS: Readonly<Record<number, number>> = {
   429: EXIT.limited,
 };
 
-/** The exit code of an error: by its code first, by the HTTP status second. */
+/** Returns the exit code of an error: by its code, then by its HTTP status. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof EsignError)) return EXIT.unexpected;
   if (error instanceof StoppedError && error.cause !== undefined) return exitCodeOf(error.cause);

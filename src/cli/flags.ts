@@ -6,7 +6,7 @@ import { UsageError } from '../kernel/errors.ts';
 import { nearest } from '../kernel/text/nearest.ts';
 import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from '../kernel/vocabulary.ts';
 
-/** On every command. */
+/** Flags of every command. */
 export const commonFlags = {
   json: Flags.boolean({
     description: 'print JSON; errors become one JSON line on stderr',
@@ -43,7 +43,7 @@ export const commonFlags = {
   }),
 };
 
-/** How a list is printed. */
+/** Formats of a list. */
 export const formatFlags = {
   csv: Flags.boolean({
     description: 'print CSV with a header',
@@ -68,7 +68,7 @@ export const formatFlags = {
   }),
 };
 
-/** On every list that may be long. */
+/** Flags of lists that may be long. */
 export const listFlags = {
   ...formatFlags,
   limit: Flags.integer({
@@ -106,17 +106,17 @@ export const missingRolesFlag = Flags.boolean({
   default: false,
 });
 
-/** A length of time: 90s, 15m, 2h, 7d. In ms. */
+/** A duration such as 90s, 15m, 2h, or 7d, in ms. */
 export const durationFlag = Flags.custom<number, { least?: number }>({
   parse: (text, _context, { name, least }) => Promise.resolve(readDuration(text, `--${name}`, least)),
 });
 
-/** A point in time in the past: 7d (ago), 2026-11-01, 2026-11-01T10:00:00Z. */
+/** A time in the past: 7d (ago), 2026-11-01, or 2026-11-01T10:00:00Z. */
 export const sinceFlag = Flags.custom<Moment>({
   parse: (text, _context, { name }) => Promise.resolve(momentOf(text, `--${name}`)),
 });
 
-/** The same where a value comes from elsewhere: `name` says which it is. */
+/** The same for a value that is not a flag; `name` appears in the error. */
 export function momentOf(text: string, name: string): Moment {
   const ago = /^\d+$/.test(text) ? undefined : parseDuration(text);
   if (ago !== undefined) return (now) => now - ago;
@@ -124,12 +124,12 @@ export function momentOf(text: string, name: string): Moment {
   if (days >= 0) return (now) => midnightBefore(now, days);
   const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(at)) return () => at;
-  throw new UsageError(`${name} "${text}" is neither a length of time nor a date.`, {
+  throw new UsageError(`${name} "${text}" is neither a duration nor a date.`, {
     hint: 'Write it like 7d, yesterday, 2026-11-01, or 2026-11-01T10:00:00Z.',
   });
 }
 
-/** Returns the start of a day of this machine's calendar. */
+/** Returns the start of a day in local time. */
 function midnightBefore(now: number, days: number): number {
   const day = new Date(now);
   day.setHours(0, 0, 0, 0);
@@ -159,7 +159,7 @@ function readStatuses(text: string): readonly string[] {
   if (ENVELOPE_STATUSES.some((known) => known === status)) return [status];
   const meant = nearest(status, ENVELOPE_STATUSES);
   const all = `The statuses are ${ENVELOPE_STATUSES.join(', ')}; "open" is ${IN_FLIGHT.join(' and ')}.`;
-  throw new UsageError(`There is no status "${text.trim()}".`, {
+  throw new UsageError(`Unknown status "${text.trim()}".`, {
     hint: meant === undefined ? all : `Did you mean ${meant}? ${all}`,
   });
 }
@@ -172,12 +172,12 @@ export const kindsFlag = Flags.custom<DocumentKind[]>({
 function readKind(text: string): DocumentKind {
   const kind = DOCUMENT_KINDS.find((known) => known === text.trim().toLowerCase());
   if (kind !== undefined) return kind;
-  throw new UsageError(`There is no file "${text.trim()}" of an envelope.`, {
-    hint: `There are ${DOCUMENT_KINDS.join(', ')}.`,
+  throw new UsageError(`Unknown kind of file "${text.trim()}".`, {
+    hint: `An envelope has ${DOCUMENT_KINDS.join(', ')}.`,
   });
 }
 
-/** A part of the whole: 10%, or 0.1. From 0 to 0.9. */
+/** A share such as 10% or 0.1, from 0 to 0.9. */
 export const shareFlag = Flags.custom<number>({
   parse: (text, _context, options) => {
     const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
@@ -189,7 +189,7 @@ export const shareFlag = Flags.custom<number>({
   },
 });
 
-/** Requests per window: 10000/15m, 40/3s. */
+/** Requests per window, such as 10000/15m or 40/3s. */
 export const rateLimitFlag = Flags.custom<{ requests: number; seconds: number }>({
   parse: (text) => Promise.resolve(readRate(text)),
 });

@@ -2,16 +2,16 @@ import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
 import { exampleLines } from './boot/example-lines.ts';
 
-/** Flag groups in the order of the help text. Flags that every command has come last. */
+/** Flag groups in the order of the help text; common flags come last. */
 const GROUPS = [
   ...['SIGNER', 'EMAIL', 'WEBHOOK'],
   ...['ADDRESS', 'SIGNATURE', 'FORWARD', 'PACE'],
   ...['FILTER', 'OUTPUT', 'KEY', 'STORAGE', 'GLOBAL'],
 ];
 
-/** The help of one command: summary, usage, description, examples, arguments, and grouped flags. */
+/** The help of a command: summary, usage, description, examples, arguments, and flags in groups. */
 class EsignCommandHelp extends CommandHelp {
-  /** Leaves out the flags, which are listed below: repeating them would hide the arguments. */
+  /** Leaves out the flags, which are listed below and would hide the arguments. */
   protected override defaultUsage(): string {
     const args = Object.values(this.command.args).filter((arg) => !arg.hidden);
     const many = this.command.strict === false ? '...' : '';
@@ -61,10 +61,10 @@ Use your account:   esign profiles add NAME --base-url URL
 Send a contract:    esign envelopes create --template ID --signer a@b.c --send
 Fix your setup:     esign doctor`;
 
-/** Columns of the widest line, with its indent. */
+/** Width of the widest line, with its indent, in columns. */
 const START_WIDTH = 80;
 
-/** The help of the program: the list of commands, and where to start. */
+/** The help of the program: its commands, and where to start. */
 export default class EsignHelp extends Help {
   protected override CommandHelpClass = EsignCommandHelp;
 

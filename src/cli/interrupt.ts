@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { waitingSign } from '../output/waiting-sign.ts';
 
-/** Why work stops: a signal, or another reason that is reported elsewhere. Not an error: nothing is printed for it. */
+/** Why work stops: a signal, or a reason that is reported elsewhere. It is not printed as an error. */
 class Interrupted extends Error {
   override readonly name = 'Interrupted';
   readonly signal: NodeJS.Signals | undefined;
@@ -12,55 +12,55 @@ class Interrupted extends Error {
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** One Ctrl-C can arrive twice: npm passes it on. */
+/** One Ctrl-C can arrive twice, because npm forwards it. */
 const SAME_PRESS_MS = 500;
-/** How long a clean stop may take before the signal wins. */
+/** How long a clean stop may take before the process is ended by the signal. */
 const GRACE_MS = 15_000;
 
-/** How a run is stopped: by Ctrl-C, another signal, or a reason of its own. */
+/** How a run is stopped: by Ctrl-C, another signal, or a reason in the program. */
 export interface Interrupt {
   signal: AbortSignal;
   /**
-   * Told by whoever has something under way that must not end without a word: `say` writes it when the process must end
-   * before it is settled. Called back, what is returned forgets it.
+   * Registers text to print if the process must end while a request is in progress. Call the returned function once its
+   * outcome is known.
    */
-  lastWords(say: (exitCode: number) => string): () => void;
-  /** The exit code of a process that ends by the signal that came; undefined when none did. */
+  ifInterrupted(say: (exitCode: number) => string): () => void;
+  /** Returns the exit code for the signal that was received; undefined without one. */
   exitCode(): number | undefined;
-  /** As if the signal had come: a prompt in raw mode gets Ctrl-C as a key. */
+  /** Acts as if the signal had been received: a prompt in raw mode gets Ctrl-C as a key. */
   interrupt(by: NodeJS.Signals): void;
-  /** Stops the work as a signal does, for another reason; the process then ends by itself. */
+  /** Stops the work for another reason. The process then ends by itself. */
   stop(reason: Error): void;
-  /** Ends the process by the signal that came, if one did. */
+  /** Ends the process by the signal that was received, if any. */
   finish(): void;
 }
 
-/** What a shell says of a process that a signal ended. */
+/** Returns the exit code that a shell reports for a process ended by a signal. */
 function exitCodeBy(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }
 
-/** How a process ends itself; a test can stand in for Windows. */
+/** How a process ends itself. Tests pass their own, for Windows. */
 interface Ending {
   platform: NodeJS.Platform;
   raise(signal: NodeJS.Signals): void;
   exit(code: number): void;
 }
-/** Windows knows no signals: raised there, one ends the process at once and with 1. */
+/** Windows has no signals: raising one ends the process immediately with 1. */
 const OWN: Ending = {
   platform: process.platform,
   raise: (signal) => process.kill(process.pid, signal),
   exit: (code) => process.exit(code),
 };
 
-/** What was written before is out when `done` is called. */
+/** Calls `done` when everything that was written has been flushed. */
 function flush(done: () => void): void {
   process.stdout.write('', () => process.stderr.write('', done));
 }
 
 /**
- * Turns the first signal into an abort, so that work ends cleanly; a second one ends the process at once.
- * `finish` raises the signal again after the clean stop: a shell script that called us stops, too.
+ * Turns the first signal into an abort, so that work ends cleanly. A second one ends the process immediately. `finish` raises
+ * the signal again after the clean stop, so that a calling shell script stops as well.
  */
 export function watchSignals(ending: Ending = OWN): Interrupt {
   const controller = new AbortController();
@@ -68,33 +68,33 @@ export function watchSignals(ending: Ending = OWN): Interrupt {
   let firstAt = 0;
   const onSignal = (signal: NodeJS.Signals) => {
     if (controller.signal.aborted) {
-      if (Date.now() - firstAt > SAME_PRESS_MS) dieAtOnce(signal);
+      if (Date.now() - firstAt > SAME_PRESS_MS) endNow(signal);
       return;
     }
     firstAt = Date.now();
     controller.abort(new Interrupted(signal));
-    setTimeout(() => dieAtOnce(signal), GRACE_MS).unref();
+    setTimeout(() => endNow(signal), GRACE_MS).unref();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  const dieBy = (signal: NodeJS.Signals) => {
+  const endBy = (signal: NodeJS.Signals) => {
     waitingSign.gone();
-    // Others listen, too (a spinner's cursor guard); with none left the signal ends the process at once.
+    // Without any listener, such as a spinner's, the signal ends the process immediately.
     for (const one of SIGNALS) process.removeAllListeners(one);
     if (ending.platform !== 'win32') ending.raise(signal);
     else flush(() => ending.exit(exitCodeBy(signal)));
   };
-  const dieAtOnce = (signal: NodeJS.Signals) => {
+  const endNow = (signal: NodeJS.Signals) => {
     const text = [...words].map((say) => say(exitCodeBy(signal))).join('');
     words.clear();
-    if (text === '') dieBy(signal);
+    if (text === '') endBy(signal);
     else {
       waitingSign.gone(text);
-      process.stderr.write(text, () => dieBy(signal));
+      process.stderr.write(text, () => endBy(signal));
     }
   };
   return {
     signal: controller.signal,
-    lastWords(say) {
+    ifInterrupted(say) {
       words.add(say);
       return () => words.delete(say);
     },
@@ -106,24 +106,24 @@ export function watchSignals(ending: Ending = OWN): Interrupt {
     stop: (reason) => controller.abort(new Interrupted(undefined, reason)),
     finish() {
       const reason: unknown = controller.signal.reason;
-      if (reason instanceof Interrupted && reason.signal) dieBy(reason.signal);
+      if (reason instanceof Interrupted && reason.signal) endBy(reason.signal);
     },
   };
 }
 
-/** The signal that a run was asked to stop by; undefined while it was not. */
+/** Returns the signal that stopped the run; undefined if none did. */
 export function stoppedBy({ reason }: AbortSignal): NodeJS.Signals | undefined {
   return reason instanceof Interrupted ? reason.signal : undefined;
 }
 
 /**
- * Resolves when the signal aborts; with ESIGN_STOP_WITH_STDIN also when stdin ends, so that a server
- * started by another program never outlives it.
+ * Resolves when the signal aborts; with ESIGN_STOP_WITH_STDIN, also when stdin ends, so that a server never outlives the
+ * program that started it.
  */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    // A pending promise keeps no process alive; this timer does.
+    // A pending promise doesn't keep the process alive; this timer does.
     const alive = setInterval(() => undefined, 60_000);
     const stop = () => {
       clearInterval(alive);

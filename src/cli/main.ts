@@ -3,7 +3,7 @@ import { EsignError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { safeBlock } from '../output/text.ts';
 import { waitingSign } from '../output/waiting-sign.ts';
-import { inOurWords } from './boot/familiar.ts';
+import { resolveAliases } from './boot/aliases.ts';
 import { type Installation, versionOf } from './boot/installation.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
 import { beforeDashes, quickStart, wantsHelp } from './boot/quick-start.ts';
@@ -13,26 +13,26 @@ import { exitCodeOf } from './exit-codes.ts';
 import { createInvocation, type Invocation } from './invocation.ts';
 import { errorText } from './report.ts';
 
-// The V8 of Node 20 would go on optimizing undici's parser at the end of every short run (docs/decisions/0008).
+// The V8 of Node 20 would otherwise spend the end of every short run optimizing undici's parser (docs/decisions/0008).
 if (process.versions.v8.startsWith('11.'))
   process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
 
 /**
- * Runs one command line. Our own runner instead of oclif's: one reporter, one exit code, and never
- * process.exit with output pending; the process ends by itself when everything is written.
+ * Runs one command line. Unlike oclif's runner, it has a single error reporter and sets the exit code, and never calls
+ * process.exit with output pending: the process ends by itself when everything is written.
  */
 export async function main(words: string[], installed: Installation): Promise<void> {
-  const argv = inOurWords(words, installed);
+  const argv = resolveAliases(words, installed);
   const invocation = createInvocation(argv);
   const { output, seen, interrupt } = invocation;
   output.watch();
   process.once('exit', () => waitingSign.gone());
-  // oclif would read this variable as a request for JSON of its own kind.
+  // oclif would take this variable as a request for its own JSON.
   delete process.env.ESIGN_CONTENT_TYPE;
-  // NO_COLOR wins over it; of the two together Node would warn.
+  // NO_COLOR has priority; Node warns if both are set.
   if (process.env.NO_COLOR) delete process.env.FORCE_COLOR;
   const reportUnfinished = () =>
-    void report(new Error('a step of the command never ended'), invocation, installed);
+    void report(new Error('a step of the command never finished'), invocation, installed);
   process.once('beforeExit', reportUnfinished);
   const error = await failureOf(() => runCommand(invocation, installed));
   await output.taken();
@@ -44,7 +44,7 @@ export async function main(words: string[], installed: Installation): Promise<vo
   interrupt.finish();
 }
 
-/** What the work rejects with; undefined when it succeeds. */
+/** Returns the error of the work; undefined if it succeeds. */
 async function failureOf(work: () => Promise<void>): Promise<unknown> {
   try {
     await work();
@@ -60,7 +60,7 @@ async function runCommand(invocation: Invocation, installed: Installation): Prom
   else if (!(await quickStart(argv, installed, invocation))) await runWithOclif(invocation, installed);
 }
 
-/** Only for a person at a terminal: pipes, scripts and CI load none of it. */
+/** Shows a newer version, on terminals only. Pipes, scripts, and CI don't load it. */
 async function offerUpdate({ words, interrupt }: Invocation, installed: Installation): Promise<void> {
   const { env, stdout, stderr } = process;
   if (!stdout.isTTY || !stderr.isTTY || env.CI || env.ESIGN_NO_UPDATE_NOTICE) return;
@@ -71,17 +71,17 @@ async function offerUpdate({ words, interrupt }: Invocation, installed: Installa
     const terminal = processTerminal({});
     if (notice !== undefined) terminal.err(`${terminal.styleErr('dim', notice)}\n`);
   } catch {
-    // A state folder that can't be written: no notice.
+    // The state folder can't be written: no notice.
   }
 }
 
-/** Help for programs. */
+/** Prints the help as JSON. */
 async function describe(argv: readonly string[], installed: Installation): Promise<void> {
   const { printDescription } = await import('./describe/print.ts');
   await printDescription(beforeDashes(argv), installed);
 }
 
-/** Help, and words that name no command. */
+/** Prints help, and reports unknown commands. */
 async function runWithOclif({ words, output }: Invocation, installed: Installation): Promise<void> {
   const { run } = await import('./boot/oclif.ts');
   const config = await loadConfig(installed);
@@ -102,20 +102,20 @@ async function report(
 ): Promise<void> {
   if (isAbortedPrompt(error)) interrupt.interrupt('SIGINT');
   if (interrupt.signal.aborted && isInterruption(error)) return;
-  // Only what oclif reports needs its list of commands for a hint.
+  // Only errors of oclif need its list of commands for a hint.
   const config = error instanceof EsignError ? undefined : await loadConfig(installed).catch(() => undefined);
   const known = translate(error, config, argv);
   const terminal = processTerminal({});
   const json = wantsJson(argv);
   const exitCode = interrupt.exitCode();
   terminal.err(errorText(known, { json, redactor, style: terminal.styleErr, exitCode }));
-  // The stack repeats what strangers wrote; beside the one line of --json it has no place.
+  // The stack may contain untrusted text. With --json, stderr is a single line.
   if (process.env.DEBUG && !json && known instanceof Error)
     terminal.err(`${safeBlock(redactor.redact(known.stack ?? ''))}\n`);
   process.exitCode = exitCode ?? exitCodeOf(known);
 }
 
-/** What an interrupted run rejects with is no error; what fails while it stops is. */
+/** Returns true for the rejection of an interrupted run. A failure while it stops is still an error. */
 function isInterruption(error: unknown): boolean {
   return isAbortedPrompt(error) || (error instanceof Error && /^(Interrupted|\w*Abort\w*)$/.test(error.name));
 }

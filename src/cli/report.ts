@@ -14,7 +14,7 @@ import { errColumns } from '../output/terminal.ts';
 import { paragraph, safeBlock, safeLine } from '../output/text.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
-/** The error as `--json` prints it, on one line of stderr. */
+/** The error as `--json` prints it, as one line on stderr. */
 export interface ErrorReport {
   code: string;
   message: string;
@@ -24,7 +24,7 @@ export interface ErrorReport {
   exitCode: number;
 }
 
-/** The facts of an error; one place decides what is said of it and with which code the process ends. */
+/** Returns what is reported about an error, and its exit code. */
 export function reportOf(error: unknown, exitCode = exitCodeOf(error)): ErrorReport {
   const known = error instanceof EsignError;
   const service = error instanceof ServiceError;
@@ -34,35 +34,37 @@ export function reportOf(error: unknown, exitCode = exitCodeOf(error)): ErrorRep
       ? messageOfService(error)
       : known
         ? error.message
-        : `Something went wrong inside esign: ${messageOf(error)}`,
+        : `Internal error: ${messageOf(error)}`,
     status: service || error instanceof BadResponseError ? error.status : null,
     details: service ? (error.details ?? null) : null,
     hint:
-      (known ? (error.hint ?? hintFor(error)) : 'Run it again with --debug, and report what it says.') ??
-      null,
+      (known
+        ? (error.hint ?? hintFor(error))
+        : 'Run the command again with --debug, and report the output.') ?? null,
     exitCode,
   };
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  UNAUTHORIZED: 'The key is wrong, revoked or expired. See which one is used: `esign profiles show`.',
+  UNAUTHORIZED: 'The key is wrong, revoked, or expired. See which one is used: `esign profiles show`.',
   FORBIDDEN:
-    'The key may lack the scope (esign:write to create, send, cancel, remind), or the organisation its bucket or plan.',
-  QUOTA_EXCEEDED: "The organisation's monthly envelope limit is reached; it resets with the month.",
-  NETWORK: 'See what stands in the way: `esign doctor`.',
-  VALIDATION_ERROR: 'Mend what it names, and run the same again; --debug shows the request.',
+    'The key may lack a scope (esign:write to create, send, cancel, and remind), or the organization a bucket or plan.',
+  QUOTA_EXCEEDED:
+    "The organization's monthly envelope limit is reached. It resets at the start of the month.",
+  NETWORK: 'Find the cause: `esign doctor`.',
+  VALIDATION_ERROR: 'Fix the named values and run the command again. --debug shows the request.',
   RATE_LIMITED: 'Wait for the rate window to reset, or send fewer requests.',
 };
 
 function hintFor(error: EsignError): string | undefined {
   if (isNotFound(error)) return notFoundHint(error.subject);
   if (error instanceof ServiceError && error.code === 'INVALID_STATE' && error.subject)
-    return `See where it stands: \`${command('envelopes', 'get', error.subject.id)}\`.`;
+    return `Check its status: \`${command('envelopes', 'get', error.subject.id)}\`.`;
   const known = entryOf(HINTS, error.code);
   if (known !== undefined || !(error instanceof ServiceError)) return known;
   return error.status >= 500
-    ? 'The service is in trouble. Try again later; `esign doctor` tells whether it answers.'
-    : 'Run it again with --debug, which shows the request and the reply.';
+    ? 'The service has a problem. Try again later; `esign doctor` checks whether it responds.'
+    : 'Run the command again with --debug to see the request and the response.';
 }
 
 function notFoundHint(subject: Subject | undefined): string {
@@ -73,13 +75,13 @@ function notFoundHint(subject: Subject | undefined): string {
   return `${guess} \`${command(`${kind}s`, 'list')}\` shows ${kind === 'envelope' ? 'the latest' : 'them'}. ${others}`;
 }
 
-/** What the service said, with the id where that is what is wrong. */
+/** Returns the service's message, with the ID if the ID is the problem. */
 function messageOfService({ code, message, subject }: ServiceError): string {
   const isWrong = subject && ['NOT_FOUND', 'INVALID_STATE'].includes(code) && !message.includes(subject.id);
   return isWrong ? `${subject.id}: ${message}` : message;
 }
 
-/** The error for people: what failed, why, each detail by field, what to do next. */
+/** Formats the error for people: what failed, why, details by field, and what to do next. */
 function renderError(error: unknown, style: (format: 'red' | 'dim', text: string) => string): string {
   const report = reportOf(error);
   const code = error instanceof ServiceError ? ` (${safeLine(report.code)})` : '';
@@ -91,20 +93,20 @@ function renderError(error: unknown, style: (format: 'red' | 'dim', text: string
   return `${lines.join('\n')}\n`;
 }
 
-/** The whole report as text for stderr, with every secret removed. */
+/** Returns the report for stderr, without secrets. */
 export function errorText(
   error: unknown,
   options: {
     json: boolean;
     redactor: Redactor;
     style: (format: 'red' | 'dim', text: string) => string;
-    /** That of the signal which ends the process, where one does. */
+    /** The exit code of the signal that ends the process, if any. */
     exitCode?: number | undefined;
   },
 ): string {
   const { json, exitCode } = options;
   const { redactor, style } = options;
   if (json) return redactor.redact(`${jsonText({ error: reportOf(error, exitCode) })}\n`);
-  // Redacted before it is broken into lines: a secret over two lines would not be known.
+  // Redacted before it is broken into lines, which would split a secret.
   return paragraph(redactor.redact(renderError(error, style)), errColumns());
 }

@@ -3,7 +3,7 @@ import { stateDir } from '../kernel/files/paths.ts';
 import type { Session } from './session.ts';
 import type { CommandTerminal } from './terminal.ts';
 
-/** The request IDs of the account in use, stored in the state folder. */
+/** Returns the request IDs of the current account, stored in the state folder. */
 export async function requestIdsOf(session: Session): Promise<RequestIds> {
   const { account, serviceClock } = await session.client();
   return requestIdsIn(stateDir(), account, {
@@ -12,7 +12,7 @@ export async function requestIdsOf(session: Session): Promise<RequestIds> {
   });
 }
 
-/** Shows on a terminal that an envelope is searched for, which takes up to a minute. */
+/** Shows on a terminal that the envelope is being searched for. */
 export function showSearch(terminal: CommandTerminal): () => () => void {
   return () =>
     terminal.showWaiting('Searching for the envelope, which takes up to a minute', { atOnce: true });

@@ -2,26 +2,26 @@ import { EsignError, UnknownOutcomeError } from '../kernel/errors.ts';
 import type { Context } from './context.ts';
 import { errorText } from './report.ts';
 
-/** What is said of a write that must not end without a word. */
+/** What to report about a write whose outcome is unknown. */
 export interface OpenWrite {
-  /** What is not known should the process have to end at once: asked for then. */
+  /** Returns what is unknown if the process must end now. */
   unknown: () => string;
-  /** What to run then, safely. */
+  /** Returns the command that is safe to run then. */
   hint: () => string;
 }
 
-/** A stop that is through by then needs no word. */
+/** A stop that takes less time is not announced. */
 const SAID_AFTER_MS = 300;
 
 /**
- * Does a write. A stop tears nothing off: a reply that is under way is waited for a moment, then it is looked what became
- * of the write (envelopes/settle.ts). Where the process has to end before that, it says what is not known and how to go on.
+ * Runs a write. After Ctrl-C, it waits briefly for the response and then checks whether the write went through
+ * (envelopes/settle.ts). If the process must end before that, it prints what is unknown and how to continue.
  */
 export async function settling<T>(write: OpenWrite, context: Context, work: () => Promise<T>): Promise<T> {
   const { terminal, interrupt } = context;
   const { json, redactor, styleErr: style } = terminal;
   const { signal } = interrupt;
-  const forget = interrupt.lastWords((exitCode) => {
+  const forget = interrupt.ifInterrupted((exitCode) => {
     const error = new UnknownOutcomeError(write.unknown(), { hint: write.hint() });
     return errorText(error, { json, redactor, style, exitCode });
   });
@@ -29,11 +29,13 @@ export async function settling<T>(write: OpenWrite, context: Context, work: () =
   const onStop = () => {
     saying = setTimeout(
       () =>
-        context.terminal.notice('Stopping: looking what became of what was sent. Once more ends at once.'),
+        context.terminal.notice(
+          'Stopping. Checking whether the request went through… Press Ctrl-C again to quit.',
+        ),
       SAID_AFTER_MS,
     ).unref();
   };
-  // With --json stderr is for the error alone.
+  // With --json, stderr has only the error.
   if (!json) signal.addEventListener('abort', onStop, { once: true });
   try {
     return await work();
@@ -49,7 +51,7 @@ export async function settling<T>(write: OpenWrite, context: Context, work: () =
   }
 }
 
-/** The error with the command that goes on, which only the command line knows. */
+/** Adds the command to continue with, which only the command line knows. */
 export function withHint(error: UnknownOutcomeError, hint: string): UnknownOutcomeError {
   return new UnknownOutcomeError(error.message, { cause: error.cause, hint });
 }

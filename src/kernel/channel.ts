@@ -1,4 +1,4 @@
-/** What is pushed on one side is iterated on the other, once and in order. Pushing never waits. */
+/** A queue: values that are pushed can be iterated once, in order. Pushing never waits. */
 export class Channel<T> implements AsyncIterable<T> {
   #held: T[] = [];
   #end: { error?: unknown } | undefined;
@@ -10,7 +10,7 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#wake?.();
   }
 
-  /** Nothing more comes; with an error the iteration ends with it. */
+  /** Ends the iteration, with an error if given. */
   close(end: { error?: unknown } = {}): void {
     this.#end ??= end;
     this.#wake?.();

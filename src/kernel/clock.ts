@@ -1,18 +1,18 @@
-/** Time as a value that is handed in, so that a test can wait thirty days in a millisecond. */
+/** Time as a value that is passed in, so that a test can wait thirty days in a millisecond. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A point in time once it is known what time it is, such as `three days ago`. In ms since the epoch. */
+/** A time relative to now, such as `three days ago`. In ms since the epoch. */
 export type Moment = (now: number) => number;
 
-/** The longest a timer can wait; with more it ends immediately. */
+/** The longest wait of a timer; with more it ends immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's own clock. */
+/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
@@ -40,7 +40,7 @@ function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** The reason of an aborted signal as an Error. */
+/** Returns the reason of an aborted signal as an Error. */
 export function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('aborted');
 }
@@ -54,8 +54,8 @@ export function aborted(signal: AbortSignal): Promise<void> {
 const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}T[\d:.]+$/;
 
 /**
- * A timestamp of the service in ms since the epoch; NaN when there is none or it can't be read. Timestamps are UTC (API
- * document, conventions), also where one lacks its `Z`: JavaScript would read that in this machine's time zone.
+ * Parses a timestamp of the service (ms since the epoch); NaN if it is missing or invalid. Timestamps are UTC (API document,
+ * conventions), even without `Z`, which JavaScript would read as local time.
  */
 export function timeOf(timestamp: string | null | undefined): number {
   const text = timestamp ?? '';

@@ -1,12 +1,12 @@
 import { crc32 } from 'node:zlib';
 
-/** A checksum that grows with the bytes; its digest is big-endian, as S3 writes it. */
+/** An incremental checksum. Its digest is big-endian, as in S3. */
 export interface Crc {
   update(bytes: Uint8Array): void;
   digest(): Buffer;
 }
 
-/** CRC-32 as in zip, by the runtime's own code. */
+/** CRC-32 as in zip, computed by Node. */
 export function createCrc32(): Crc {
   let value = 0;
   return {
@@ -37,7 +37,7 @@ export function createCrc32c(): Crc {
   };
 }
 
-/** CRC-64/NVME, reflected, in two halves: numbers of 64 bits are many times slower. */
+/** CRC-64/NVME, reflected, in two halves: 64-bit integers are many times slower. */
 const NVME_HIGH = 0x9a6c9329;
 const NVME_LOW = 0xac4bc9b5;
 let nvme: { high: Uint32Array; low: Uint32Array } | undefined;
@@ -62,7 +62,7 @@ function nvmeTable(): { high: Uint32Array; low: Uint32Array } {
   return table;
 }
 
-/** CRC-64/NVME, what AWS computes where the uploader gave nothing. */
+/** CRC-64/NVME, which AWS computes if the uploader sends no checksum. */
 export function createCrc64Nvme(): Crc {
   nvme ??= nvmeTable();
   const table = nvme;

@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events';
 
 export interface Deadline {
   signal: AbortSignal;
-  /** After the work: forgets timers and listeners. */
+  /** Removes timers and listeners after the work. */
   end(): void;
 }
 
 /**
- * Aborts after so many ms, or `graceMs` after the caller's signal does. AbortSignal.timeout and .any would live on until
- * the time is up: of a hundred thousand requests each is then in memory for half a minute.
+ * Aborts after `ms`, or `graceMs` after the caller's signal does. AbortSignal.timeout and .any would stay in memory until the
+ * time is up: half a minute for each of a hundred thousand requests.
  */
 export function startDeadline(
   outer: AbortSignal | undefined,
@@ -23,7 +23,7 @@ export function startDeadline(
     else abort();
   };
   if (outer?.aborted) onStop();
-  // As many listen as requests are under way.
+  // There are as many listeners as requests in progress.
   if (outer) setMaxListeners(0, outer);
   outer?.addEventListener('abort', onStop, { once: true });
   return {

@@ -7,7 +7,7 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** `90s`, `15m`, `2h`, `7d`, `1h30m` as milliseconds; a bare number counts seconds. Undefined when it is none of these. */
+/** Parses `90s`, `15m`, `2h`, `7d`, or `1h30m` to ms; a bare number is in seconds. Undefined if it is invalid. */
 export function parseDuration(text: string): number | undefined {
   const trimmed = text
     .trim()
@@ -25,7 +25,7 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(total);
 }
 
-/** `10000/15m`, `40/3s` as requests per window; undefined when it is none. */
+/** Parses requests per window such as `10000/15m` or `40/3s`; undefined if it is invalid. */
 export function parseRate(text: string): { requests: number; seconds: number } | undefined {
   const [count = '', window = ''] = text.split('/');
   const ms = parseDuration(window);
@@ -34,7 +34,7 @@ export function parseRate(text: string): { requests: number; seconds: number } |
   return { requests, seconds: ms / 1_000 };
 }
 
-/** From the largest: how long a unit is, and from how long on it is used. In ms. */
+/** Units from the largest: its length, and the duration from which it is used, in ms. */
 const WORDS: readonly (readonly [string, number, number])[] = [
   ['year', 365.25 * 86_400_000, 700 * 86_400_000],
   ['month', 30.44 * 86_400_000, 60 * 86_400_000],
@@ -43,7 +43,7 @@ const WORDS: readonly (readonly [string, number, number])[] = [
   ['minute', 60_000, 60_000],
 ];
 
-/** A length of time in words: `3 months`, `2 days`, `30 hours`, `5 minutes`. One unit, rounded. */
+/** Formats a duration as one rounded unit: `3 months`, `2 days`, `30 hours`, `5 minutes`. */
 export function durationInWords(ms: number): string {
   for (const [unit, length, from] of WORDS) {
     if (ms >= from) return counted(Math.round(ms / length), unit);
@@ -56,15 +56,16 @@ export function counted(amount: number, noun: string): string {
   return `${grouped(amount)} ${noun}${amount === 1 ? '' : 's'}`;
 }
 
-/** A whole number with commas between thousands. Intl would cost milliseconds at its first use. */
+/** Formats a whole number with commas between thousands. Intl would take milliseconds at its first use. */
 export function grouped(amount: number): string {
   return String(amount).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** `a`, `a and b`, `a, b and c`. */
+/** Formats a list: `a`, `a and b`, `a, b, and c`. */
 export function listed(words: readonly string[]): string {
   const last = words.at(-1) ?? '';
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
+  if (words.length < 3) return words.join(' and ');
+  return `${words.slice(0, -1).join(', ')}, and ${last}`;
 }
 
 /** `14s`, `2:05 min`, `1:02 h`. */

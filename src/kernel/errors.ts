@@ -1,18 +1,17 @@
 /**
- * Everything that can go wrong, as values of one small family. Each carries a stable code for scripts,
- * a sentence for people, and where possible a hint: the next thing to try.
- * Only `cli/` turns them into words on a terminal and exit codes.
+ * The errors of the program. Each has a stable code for scripts, a sentence for people, and if possible a hint: what to do
+ * next. Only `cli/` turns them into text and exit codes.
  */
 export interface ErrorFacts {
   hint?: string | undefined;
   cause?: unknown;
 }
 
-/** Marks these errors: `esign-cli/client` and `esign-cli/sandbox` each have their own copy of the classes. */
+/** Marks these errors: `esign-cli/client` and `esign-cli/sandbox` each have a copy of the classes. */
 const MARK = Symbol.for('esign-cli.error');
 
 export abstract class EsignError extends Error {
-  /** Set by hand, because the bundler shortens class names and stack traces show them. */
+  /** Set explicitly, because the bundler shortens class names and stack traces show them. */
   static override readonly name: string = 'EsignError';
   abstract override readonly name: string;
   readonly code: string;
@@ -27,14 +26,14 @@ export abstract class EsignError extends Error {
 Object.defineProperty(EsignError.prototype, MARK, { value: true });
 Object.defineProperty(EsignError, Symbol.hasInstance, { value: isInstance });
 
-/** `instanceof` for these classes: also true for an instance of another copy of the class. */
+/** Makes `instanceof` true for an instance of another copy of the class. */
 function isInstance(this: typeof EsignError, value: unknown): boolean {
   if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
   if (typeof value !== 'object' || value === null || !(MARK in value)) return false;
   return this.name === 'EsignError' || ('name' in value && value.name === this.name);
 }
 
-/** Flags, arguments, files or configuration are wrong; nothing was sent. */
+/** Flags, arguments, files, or configuration are wrong. Nothing was sent. */
 export class UsageError extends EsignError {
   static override readonly name = 'UsageError';
   override readonly name = 'UsageError';
@@ -43,7 +42,7 @@ export class UsageError extends EsignError {
   }
 }
 
-/** A request ID was used before, for another template or other signers; nothing was sent. */
+/** A request ID was used before for another template or other signers. Nothing was sent. */
 export class RequestIdUsedError extends EsignError {
   override readonly name = 'RequestIdUsedError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -51,7 +50,7 @@ export class RequestIdUsedError extends EsignError {
   }
 }
 
-/** There is no key to call the service with. */
+/** No API key is configured. */
 export class NoProfileError extends EsignError {
   static override readonly name = 'NoProfileError';
   override readonly name = 'NoProfileError';
@@ -60,28 +59,28 @@ export class NoProfileError extends EsignError {
   }
 }
 
-/** Field name to messages, as in the API's VALIDATION_ERROR. */
+/** Messages by field name, as in the API's VALIDATION_ERROR. */
 export type ErrorDetails = Record<string, string[]>;
 
-/** What a request was about. */
+/** The subject of a request. */
 export interface Subject {
   kind: 'envelope' | 'template';
   id: string;
-  /** Where there is no such one: the ids that may have been meant. */
+  /** Similar ids, if it does not exist. */
   meant?: string[];
 }
 
-/** The service answered with an error in the API's shape. `code` is the service's own, known or not. */
+/** The service returned an error in the API's shape. `code` is the service's, known or not. */
 export class ServiceError extends EsignError {
   static override readonly name = 'ServiceError';
   override readonly name = 'ServiceError';
   readonly status: number;
   readonly details: ErrorDetails | undefined;
-  /** When the rate window resets, in ms since the epoch, where the service said so. */
+  /** When the rate window resets, in ms since the epoch, if the service returned it. */
   readonly resetAt: number | undefined;
   /** From Retry-After, in ms. */
   readonly retryAfterMs: number | undefined;
-  /** Which envelope or template it was about, where the request named one. */
+  /** The envelope or template of the request, if it had one. */
   subject: Subject | undefined;
 
   constructor(
@@ -102,18 +101,18 @@ export class ServiceError extends EsignError {
   }
 }
 
-/** True when the service answered that it has no such envelope or template (API document: NOT_FOUND, 404). */
+/** Returns true if the envelope or template does not exist (API document: NOT_FOUND, 404). */
 export function isNotFound(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'NOT_FOUND';
 }
 
-/** No reply: DNS, TLS, connection, time-out. */
+/** No response: DNS, TLS, connection, timeout. */
 export class NetworkError extends EsignError {
   static override readonly name = 'NetworkError';
   override readonly name = 'NetworkError';
-  /** False only when it is certain that the service never saw the request. */
+  /** False only if the service certainly never received the request. */
   readonly maybeReceived: boolean;
-  /** True where trying again at once is of no use. */
+  /** True if an immediate retry would fail as well. */
   readonly isLasting: boolean;
 
   constructor(
@@ -127,7 +126,7 @@ export class NetworkError extends EsignError {
   }
 }
 
-/** A reply came, but it is not the API's: not JSON, cut short, a login page, an envelope without an id. */
+/** A response that is not the API's: not JSON, cut short, a login page, an envelope without an id. */
 export class BadResponseError extends EsignError {
   static override readonly name = 'BadResponseError';
   override readonly name = 'BadResponseError';
@@ -138,7 +137,7 @@ export class BadResponseError extends EsignError {
   }
 }
 
-/** The outcome of a write is not known: the reply was lost and looking did not settle it. */
+/** The outcome of a write is unknown: the response was lost, and searching did not find out. */
 export class UnknownOutcomeError extends EsignError {
   static override readonly name = 'UnknownOutcomeError';
   override readonly name = 'UnknownOutcomeError';
@@ -157,7 +156,7 @@ export type StorageErrorCode =
   | 'STORAGE_CORRUPT'
   | 'STORAGE_LOCAL';
 
-/** The customer's bucket, its credentials, or the file that should have come from it. */
+/** A problem with the customer's bucket, its credentials, or a downloaded file. */
 export class StorageError extends EsignError {
   static override readonly name = 'StorageError';
   override readonly name = 'StorageError';
@@ -166,7 +165,7 @@ export class StorageError extends EsignError {
   }
 }
 
-/** stdout can't be written: a full disk behind it (OUTPUT), or a reader that has closed it (OUTPUT_CLOSED). */
+/** stdout can't be written: the disk is full (OUTPUT), or its reader closed it (OUTPUT_CLOSED). */
 export class OutputError extends EsignError {
   static override readonly name = 'OutputError';
   override readonly name = 'OutputError';
@@ -176,7 +175,7 @@ export class OutputError extends EsignError {
   }
 }
 
-/** A journal can't be written any more; what was acknowledged before is safe. */
+/** A journal can't be written any more. Earlier entries are safe. */
 export class JournalError extends EsignError {
   static override readonly name = 'JournalError';
   override readonly name = 'JournalError';
@@ -185,7 +184,7 @@ export class JournalError extends EsignError {
   }
 }
 
-/** Everybody who could be reminded was, within the gap asked for. */
+/** Everyone was reminded within the requested gap. */
 export class RemindedRecentlyError extends EsignError {
   static override readonly name = 'RemindedRecentlyError';
   override readonly name = 'RemindedRecentlyError';
@@ -194,13 +193,13 @@ export class RemindedRecentlyError extends EsignError {
   }
 }
 
-/** A bulk run ended before its rows did; `cause` says why. It can be resumed. */
+/** A bulk run stopped early; `cause` has the reason. It can be resumed. */
 export class StoppedError extends EsignError {
   static override readonly name = 'StoppedError';
   override readonly name = 'StoppedError';
 }
 
-/** A signature that was to be checked is not good. */
+/** A signature is invalid. */
 export class VerificationError extends EsignError {
   static override readonly name = 'VerificationError';
   override readonly name = 'VerificationError';
@@ -209,7 +208,7 @@ export class VerificationError extends EsignError {
   }
 }
 
-/** Some of several failed; each has been reported already. */
+/** Some of several items failed. Each was reported. */
 export class PartialError extends EsignError {
   static override readonly name = 'PartialError';
   override readonly name = 'PartialError';
@@ -218,16 +217,23 @@ export class PartialError extends EsignError {
   }
 }
 
-/** A watched envelope ended in another status than the awaited one. */
+<<<<<<< HEAD
+/** A watched envelope ended in another status than the expected one. */
 export class UnexpectedStatusError extends EsignError {
   static override readonly name = 'UnexpectedStatusError';
   override readonly name = 'UnexpectedStatusError';
+=======
+/** A watched envelope ended in another status than the expected one. */
+export class EndedOtherwiseError extends EsignError {
+  static override readonly name = 'EndedOtherwiseError';
+  override readonly name = 'EndedOtherwiseError';
+>>>>>>> fd8efc6 (Write the frame, the API client, the kernel, and the output in plain English)
   constructor(message: string, facts: ErrorFacts = {}) {
     super('ENDED_OTHERWISE', message, facts);
   }
 }
 
-/** The user's `--timeout` of a wait ran out. */
+/** A wait reached the user's `--timeout`. */
 export class WaitTimeoutError extends EsignError {
   static override readonly name = 'WaitTimeoutError';
   override readonly name = 'WaitTimeoutError';
@@ -236,40 +242,40 @@ export class WaitTimeoutError extends EsignError {
   }
 }
 
-/** What a write may end with whose outcome is unknown. */
+/** Errors after which the outcome of a write is unknown. */
 type Ambiguous = NetworkError | BadResponseError | ServiceError | UnknownOutcomeError;
 
-/** True when the service may have done what a write asked for although no readable reply said so. */
+/** Returns true if the service may have processed a write although no readable response confirmed it. */
 export function isAmbiguous(error: unknown): error is Ambiguous {
   if (error instanceof NetworkError) return error.maybeReceived;
   if (error instanceof BadResponseError || error instanceof UnknownOutcomeError) return true;
   return error instanceof ServiceError && (error.status >= 500 || GAVE_UP_STATUSES.has(error.status));
 }
 
-/** A proxy or the service stopped waiting (408, 499) or put the request off (425): it may have been processed all the same. */
+/** A proxy or the service stopped waiting (408, 499) or deferred the request (425): it may have been processed. */
 const GAVE_UP_STATUSES: ReadonlySet<number> = new Set([408, 425, 499]);
 
-/** True when the service could not be asked or could not answer: worth waiting out, by whoever has the time. */
+/** Returns true if the service was unavailable, so that waiting may help. */
 export function isOutage(error: unknown): error is Ambiguous {
   return error instanceof NetworkError || isAmbiguous(error);
 }
 
-/** True when the key has made too many requests for now. */
+/** Returns true if the key has reached its rate limit. */
 export function isRateLimited(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.status === 429;
 }
 
-/** The message as a whole sentence, so that another can follow it. */
+/** Returns the message as a sentence that another one can follow. */
 export function sentenceOf(error: Error): string {
   return /[.!?\u2026]$/.test(error.message) ? error.message : `${error.message}.`;
 }
 
-/** The message of anything thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The `code` property of a system or library error, where it has one. */
+/** Returns the `code` of a system or library error, if it has one. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;

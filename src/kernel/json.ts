@@ -1,14 +1,14 @@
-/** A plain object out of JSON: not null, not an array. */
+/** Returns true for a JSON object: not null, not an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A list out of JSON. */
+/** Returns true for a JSON array. */
 export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
-/** The value at a path such as `signers.0.email`; undefined where it ends early. */
+/** Returns the value at a path such as `signers.0.email`; undefined if there is none. */
 export function valueAt(value: unknown, path: string): unknown {
   let current = value;
   for (const part of path.split('.')) {
@@ -19,18 +19,18 @@ export function valueAt(value: unknown, path: string): unknown {
   return current;
 }
 
-/** What a table says of a word from outside. Each object knows `constructor` and its like, and none of them is in a table. */
+/** Looks up an untrusted key in a table, without inherited properties such as `constructor`. */
 export function entryOf<T>(table: Readonly<Record<string, T>>, word: string): T | undefined {
   return Object.hasOwn(table, word) ? table[word] : undefined;
 }
 
-/** True when something in it lies below more than so many lists and objects. */
+/** Returns true if the value is nested in more than this number of arrays and objects. */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
 }
 
-/** JSON.parse whose result nobody can mistake for checked data. Throws SyntaxError. */
+/** JSON.parse that returns `unknown`. @throws SyntaxError */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return value;

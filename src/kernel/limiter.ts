@@ -1,4 +1,4 @@
-/** Lets so much work run at once; the rest waits in the order in which it came. */
+/** Limits how much work runs at the same time. The rest waits in order. */
 export class Limiter {
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class Limiter {
     try {
       return await work();
     } finally {
-      // The place goes to the next that waits, or is free again.
+      // The slot goes to the next in line, or becomes free.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running -= 1;

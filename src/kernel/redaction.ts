@@ -1,13 +1,13 @@
 import { isList, isRecord } from './json.ts';
 
 /**
- * The one redactor. Every sink that is not the user's own result (debug traces, errors, journals) passes
- * its text through it. It knows the secrets of this run by value, and the usual shapes of secrets by name.
+ * Removes secrets from text. Everything but the user's own results (debug traces, errors, journals) passes through it. It finds
+ * the secrets of this run by value, and others by the usual shapes and names.
  */
 export interface Redactor {
-  /** Remembers a secret, so that it is removed wherever it turns up. Values under 6 characters are ignored. */
+  /** Adds a secret, which is then removed everywhere. Values shorter than 6 characters are ignored. */
   add(secret: string | undefined): void;
-  /** The text with each secret replaced by `[redacted]`. */
+  /** Replaces each secret with `[redacted]`. */
   redact(text: string): string;
 }
 
@@ -19,7 +19,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
     /("(?:webhook_?secret|api_?key|secret_?access_?key|session_?token|password)"\s*:\s*)"(?:[^"\\]|\\.)*"/gi,
     '$1"[redacted]"',
   ],
-  // In a link, also in one that stands inside another or was escaped for JSON.
+  // In a URL, including one inside another URL or escaped for JSON.
   [
     /((?:[?&]|%3f|%26|\\u0026)(?:X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)|Signature|sig|token)(?:=|%3d|\\u003d))[^&\s"'\\]+/gi,
     '$1[redacted]',
@@ -27,11 +27,11 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/(https?:\/\/[^\s/:@]*:)[^\s/?#"]+@/gi, '$1[redacted]@'],
 ];
 
-/** Fields that hold a secret, whatever it looks like. */
+/** Fields that contain a secret, whatever it looks like. */
 const SECRET_FIELD =
   /^(?:webhook_?secret|api_?key|secret_?access_?key|session_?token|password|(?:proxy-)?authorization)$/i;
 
-/** The same for a value out of JSON: its texts, and fields that are named like secrets. All else stays as it is. */
+/** Redacts a JSON value: its strings, and fields named like secrets. */
 export function redactValue(value: unknown, redactor: Redactor): unknown {
   if (typeof value === 'string') return redactor.redact(value);
   if (isList(value)) return value.map((one) => redactValue(one, redactor));
@@ -43,15 +43,15 @@ export function redactValue(value: unknown, redactor: Redactor): unknown {
   return Object.fromEntries(fields);
 }
 
-/** Secrets that begin alike, such as all those that are made here: thousands cost no more than one. */
+/** Secrets with a common prefix, such as generated ones: thousands cost no more than one. */
 interface Alike {
   forms: Set<string>;
-  /** The longest first. */
+  /** Longest first. */
   lengths: number[];
 }
 const BEGINNING = 6;
 
-/** A secret as it stands, in JSON, in a path and in a query. */
+/** Returns a secret as is, and as it appears in JSON, a path, and a query. */
 function formsOf(secret: string): string[] {
   const whole = Buffer.from(secret).toString();
   return [
@@ -63,7 +63,7 @@ function formsOf(secret: string): string[] {
 }
 
 /**
- * A redactor that starts out knowing the given secrets.
+ * Creates a redactor with the given secrets.
  *
  * ```ts
  * const redactor = createRedactor(['s3cr3t']);
@@ -107,14 +107,14 @@ function withoutKnown(text: string, known: ReadonlyMap<string, Alike>): string {
   let result = '';
   let end = 0;
   for (const span of found.sort((a, b) => a.start - b.start)) {
-    // One that lies over another leaves nothing of either behind.
+    // Overlapping secrets are removed together.
     if (span.start >= end) result += `${text.slice(end, span.start)}${REDACTED}`;
     end = Math.max(end, span.end);
   }
   return result + text.slice(end);
 }
 
-/** How a key is shown: its first 8 characters and an ellipsis (API document, Authentication 7). */
+/** Masks a key: its first 8 characters and an ellipsis (API document, Authentication 7). */
 export function maskKey(key: string): string {
   return key.length > 12 ? `${key.slice(0, 8)}…` : '…';
 }

@@ -1,6 +1,6 @@
 /**
- * Runs `work` over the items with at most `limit` at once and yields the results in the order of the items,
- * each as soon as it and all before it are there.
+ * Runs `work` on the items, at most `limit` at the same time, and yields the results in the order of the items, each as soon as
+ * it and all before it are available.
  */
 export async function* mapInOrder<T, R>(
   items: readonly T[],
@@ -14,7 +14,7 @@ export async function* mapInOrder<T, R>(
       const item = items[next++];
       if (item === undefined) continue;
       const promise = work(item);
-      // A later failure must not count as unhandled while an earlier result is still being waited for.
+      // A later failure must not count as unhandled while an earlier result is pending.
       promise.catch(() => undefined);
       running.push(promise);
     }
@@ -24,11 +24,11 @@ export async function* mapInOrder<T, R>(
 }
 
 /**
- * As mapInOrder, but a slow item holds up no work, only the results behind it, which are kept meanwhile. When it ends
- * early, it starts nothing more and waits for what is running.
+ * Like mapInOrder, but a slow item delays only the results after it, which are buffered, and no work. If the iteration ends
+ * early, nothing more is started, and running work is awaited.
  *
  * ```ts
- * // Eight objects under way at once, told in the order of the keys.
+ * // Eight objects at the same time, reported in the order of the keys.
  * for await (const bytes of mapAhead(keys, 8, fetchObject)) console.log(bytes);
  * ```
  */
@@ -69,7 +69,7 @@ export async function* mapAhead<T, R>(
   }
 }
 
-/** The first `limit` items; `onMore` is told when there would have been others. */
+/** Yields the first `limit` items. `onMore` is called if there are more. */
 export async function* takeFirst<T>(
   items: AsyncIterable<T>,
   limit: number,
@@ -86,7 +86,7 @@ export async function* takeFirst<T>(
   }
 }
 
-/** Each item as something else. */
+/** Yields each item converted. */
 export async function* mapEach<T, R>(
   items: AsyncIterable<T>,
   change: (item: T) => R,
@@ -94,21 +94,21 @@ export async function* mapEach<T, R>(
   for await (const item of items) yield change(item);
 }
 
-/** A body's pieces may be this small on average only while there are few of them: each costs far more memory than its bytes. */
+/** The average size of a body's pieces, once there are many: each takes far more memory than its bytes. */
 const MIN_AVERAGE_PIECE_BYTES = 64;
 const MAX_SMALL_PIECES = 4_096;
 
-/** A body that is larger than allowed, or comes in a flood of tiny pieces. */
+/** A body that is too large or arrives in too many tiny pieces. */
 export class BodyLimitError extends Error {
   readonly limit: 'bytes' | 'pieces';
 
   constructor(limit: 'bytes' | 'pieces') {
-    super(limit === 'bytes' ? 'The body is too large.' : 'The body came in too many small pieces.');
+    super(limit === 'bytes' ? 'The body is too large.' : 'The body arrived in too many small pieces.');
     this.limit = limit;
   }
 }
 
-/** Collects a body in one growing buffer, so that its memory is bounded by its bytes, however it is cut into pieces. */
+/** Collects a body in one growing buffer, so that its memory is bounded by its bytes, whatever the size of its pieces. */
 export class BoundedBody {
   readonly #maxBytes: number;
   #buffer: Uint8Array = new Uint8Array();
@@ -119,7 +119,7 @@ export class BoundedBody {
     this.#maxBytes = maxBytes;
   }
 
-  /** @throws BodyLimitError for the first piece that is too much. What was collected until then is dropped. */
+  /** @throws BodyLimitError for the first piece over the limit. Collected bytes are dropped. */
   add(piece: Uint8Array): void {
     const size = this.#size + piece.byteLength;
     this.#pieces++;
@@ -129,7 +129,7 @@ export class BoundedBody {
       this.#size = 0;
       throw new BodyLimitError(size > this.#maxBytes ? 'bytes' : 'pieces');
     }
-    // Most bodies are one piece, which is kept as it is.
+    // Most bodies are one piece, which is not copied.
     if (this.#size === 0) this.#buffer = piece;
     else this.#append(piece, size);
     this.#size = size;
@@ -144,13 +144,13 @@ export class BoundedBody {
     this.#buffer.set(piece, this.#size);
   }
 
-  /** What was collected. */
+  /** Returns the collected bytes. */
   bytes(): Buffer {
     return Buffer.from(this.#buffer.buffer, this.#buffer.byteOffset, this.#size);
   }
 }
 
-/** Reads a whole body. @throws BodyLimitError when it has more than `maxBytes` bytes or comes in too many small pieces. */
+/** Reads a whole body. @throws BodyLimitError if it has more than `maxBytes` bytes or arrives in too many small pieces. */
 export async function readBounded(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const body = new BoundedBody(maxBytes);
   for await (const piece of pieces) body.add(piece);

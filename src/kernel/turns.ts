@@ -1,12 +1,12 @@
 import { abortReason } from './clock.ts';
 
-/** Work on one key happens in the order it was asked for, one at a time; different keys do not wait. */
+/** Runs work for the same key in order, one at a time. Different keys don't wait for each other. */
 export class Turns {
   readonly #tails = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs `work` after everything asked for `key` before it; a failure of one does not stop the next. When the signal aborts
-   * before its turn has come, `work` is not run; once it runs, the signal is its own business.
+   * Runs `work` after all earlier work for `key`, even if that failed. If the signal aborts before its turn, `work` is not run;
+   * running work must handle the signal itself.
    */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (signal?.aborted) return Promise.reject(abortReason(signal));

@@ -1,4 +1,4 @@
-/** The API's words, once. Source: the service's API document, sections named beside each list. */
+/** The terms of the API document. Each list names its section. */
 
 /** States and transitions. */
 export const ENVELOPE_STATUSES = [
@@ -12,7 +12,7 @@ export const ENVELOPE_STATUSES = [
 ] as const;
 export type EnvelopeStatus = (typeof ENVELOPE_STATUSES)[number];
 
-/** Statuses an envelope never leaves by a signer's or the clock's doing. An unknown status is not terminal. */
+/** Statuses that neither a signer nor time can change. An unknown status is not terminal. */
 const TERMINAL: ReadonlySet<string> = new Set<EnvelopeStatus>([
   'COMPLETED',
   'CANCELLED',
@@ -20,15 +20,15 @@ const TERMINAL: ReadonlySet<string> = new Set<EnvelopeStatus>([
   'DECLINED',
 ]);
 
-/** True when nothing further will happen to an envelope in this status. */
+/** Returns true if nothing more happens to an envelope in this status. */
 export function isTerminal(status: string): boolean {
   return TERMINAL.has(status);
 }
 
-/** Statuses in which somebody is asked to sign. */
+/** Statuses in which signers are asked to sign. */
 export const IN_FLIGHT = ['SENT', 'IN_PROGRESS'] as const satisfies readonly EnvelopeStatus[];
 
-/** True for an envelope that was cancelled before anybody was mailed: it stands for nothing. */
+/** Returns true for an envelope that was canceled before anyone was emailed. */
 export function isVoid({
   status,
   sentAt,
@@ -39,7 +39,7 @@ export function isVoid({
   return status === 'CANCELLED' && !sentAt;
 }
 
-/** True when somebody is asked to sign, and the time runs. */
+/** Returns true for an envelope that waits for signers and can expire. */
 export function isInFlight(status: string | null | undefined): boolean {
   return IN_FLIGHT.some((one) => one === status);
 }
@@ -85,28 +85,28 @@ export const LIMITS = {
   expiresInDays: 30,
 } as const;
 
-/** The three files of an envelope: the last part of each storage key is `<paper>.pdf`. */
+/** The three documents of an envelope: the last part of a storage key is `<kind>.pdf`. */
 export const DOCUMENT_KINDS = ['signed', 'certificate', 'document'] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
-/** The metadata key under which each create carries its request ID, by which it is found after a lost reply. */
+/** The metadata key of the request ID, by which an envelope is found after a lost response. */
 export const REQUEST_ID_KEY = 'esignRequestId';
-/** Metadata by which a bulk run finds its envelopes again. */
+/** Metadata by which a bulk run finds its envelopes. */
 export const RUN_KEY = 'esignRun';
 export const ROW_KEY = 'esignRow';
-/** Metadata of an envelope that was made in place of another: that one's id. */
+/** Metadata of a replacement: the id of the envelope it replaces. */
 export const REPLACES_KEY = 'replaces';
 
 /** Events: header that carries the lowercase hex HMAC-SHA256 of the raw payload. */
 export const SIGNATURE_HEADER = 'X-Service-Signature';
 
 /**
- * What a command does to the world, the gravest it can do: reads from the service or the bucket, writes to somebody
- * else's system, mails people, deletes, or stays on this machine.
+ * The most serious effect a command can have: it reads from the service or the bucket, writes to another system, emails people,
+ * deletes, or stays on this machine.
  */
 export type Effect = 'reads' | 'writes' | 'mails' | 'deletes' | 'local';
 
-/** The effect of each command, by its id. */
+/** The effect of each command, by id. */
 export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   api: 'mails',
   autocomplete: 'local',

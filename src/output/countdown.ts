@@ -6,11 +6,11 @@ import { waitingSign } from './waiting-sign.ts';
 const TICK_MS = 1_000;
 
 /**
- * Says that something waits and for how much longer: a line that counts down on a terminal, one notice elsewhere.
- * Returns what takes the line off the screen.
+ * Shows why and how much longer the command waits: a countdown on a terminal, one notice elsewhere. Call the returned function
+ * to remove the line.
  */
 export function startCountdown(why: string, ms: number, terminal: Terminal): () => void {
-  const line = (left: number) => `${safeLine(why)} Going on in ${durationInWords(left)}.`;
+  const line = (left: number) => `${safeLine(why)} Continuing in ${durationInWords(left)}.`;
   if (!terminal.errIsTty || terminal.still || !process.stderr.columns) {
     terminal.err(`${line(ms)}\n`);
     return () => undefined;

@@ -3,7 +3,7 @@ import { safeLine } from './text.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How a person is told who is not looking: through the terminal, or a command that shows a notification. */
+/** How to notify a person who is not looking: through the terminal, or with a command. */
 export type Desktop =
   | { kind: 'escape'; text: string }
   | { kind: 'command'; file: string; args: string[] }
@@ -18,10 +18,10 @@ const SHOW_ON_MAC = [
   'end run',
 ];
 
-/** The way to the desktop that this environment has. */
+/** Returns how to show a desktop notification in this environment. */
 export function desktopFor(text: string, env: Environment, platform: NodeJS.Platform): Desktop {
   const body = safeLine(text);
-  // A multiplexer would swallow the sequence.
+  // A terminal multiplexer would drop the sequence.
   const isDirect = !env.TMUX && !env.STY;
   if (isDirect && (OSC_9.test(env.TERM_PROGRAM ?? '') || env.KITTY_WINDOW_ID))
     return { kind: 'escape', text: `\u001b]9;${TITLE}: ${body}\u0007` };
@@ -38,7 +38,7 @@ export function desktopFor(text: string, env: Environment, platform: NodeJS.Plat
   return { kind: 'none' };
 }
 
-/** Rings the terminal that somebody sits at, if there is one. */
+/** Rings the bell of the terminal, if there is one. */
 export function ring(terminal: Terminal, more = ''): void {
   if (terminal.errIsTty) terminal.err(`\u0007${more}`);
 }

@@ -2,7 +2,7 @@ import { UsageError } from '../kernel/errors.ts';
 import { isRecord, valueAt } from '../kernel/json.ts';
 import type { Column } from './table.ts';
 
-/** `id,status,signers.0.email` as columns: each a path into the resource as the service sent it. */
+/** Parses `id,status,signers.0.email` into columns, each a path into the resource as sent by the service. */
 export function fieldColumns<T>(list: string): Column<T>[] {
   const paths = list.split(',').map((path) => path.trim());
   if (paths.some((path) => path === '')) {
@@ -17,10 +17,10 @@ export function fieldColumns<T>(list: string): Column<T>[] {
   }));
 }
 
-/** Enough items to know their fields from. */
+/** Number of items that are enough to learn their fields. */
 const LOOKED_AT = 100;
 
-/** Looks at items as they pass, for fields that none of them has: most likely misspelt, since the service may name new ones. */
+/** Finds requested fields that no item has, which are most likely misspelled. */
 export class FieldCheck {
   readonly #missing: Set<string>;
   readonly #known = new Set<string>();
@@ -35,17 +35,17 @@ export class FieldCheck {
     if (isRecord(item) && this.#seen++ < LOOKED_AT) for (const key of Object.keys(item)) this.#known.add(key);
   }
 
-  /** What to say of them; undefined when there is nothing to say. */
+  /** Returns a notice about such fields; undefined if there are none. */
   notice(): string | undefined {
     if (this.#seen === 0 || this.#missing.size === 0) return undefined;
     const names = [...this.#missing].map((path) => `"${path}"`).join(', ');
-    return `Nothing in this list has ${names}; there are ${[...this.#known].join(', ')}.`;
+    return `No item has ${names}. Fields: ${[...this.#known].join(', ')}.`;
   }
 }
 
 /**
- * True when the path ends at an object that lacks its next part, or names a part of a list other than by its position; a
- * short list or a missing object proves nothing.
+ * Returns true if the path ends at an object without its next part, or has a name where a list needs an index. A short list or
+ * a missing object proves nothing.
  */
 function isMisspelt(item: unknown, path: string): boolean {
   let current = item;
@@ -57,7 +57,7 @@ function isMisspelt(item: unknown, path: string): boolean {
   return false;
 }
 
-/** The value picked by --fields as an object, for --json. */
+/** Returns the selected fields as an object, for --json. */
 export function pick(value: unknown, columns: readonly Column<unknown>[]): Record<string, unknown> {
   return Object.fromEntries(columns.map(({ key }) => [key, valueAt(value, key) ?? null]));
 }

@@ -8,7 +8,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text of strangers for a page or an attribute of it: no markup, and nothing that hides or turns what is read. */
+/** Escapes untrusted text for a page or an attribute: no markup, and no characters that hide or reorder text. */
 export function htmlText(text: string): string {
   return safeLine(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -15,16 +15,16 @@ export interface ListFormat {
 
 export interface ListView<T> {
   columns: readonly Column<T>[];
-  /** Columns of the table on a terminal, the most telling first; the same when absent. */
+  /** Columns of the table on a terminal, most important first (default: `columns`). */
   shown?: readonly Column<T>[];
   id(item: T): string;
-  /** Said on a terminal's stderr when there is nothing, and where to go from there; nothing when absent. */
+  /** Shown on stderr of a terminal if the list is empty, with what to do next. */
   empty?: string | undefined;
 }
 
 /**
- * Writes a list in the wanted form: ids, JSON (one bare array, or a line for each), CSV, a table on a terminal, or
- * tab-separated lines in a pipe. All but the table are written as the items arrive.
+ * Writes a list as ids, JSON (one array, or a line for each item), CSV, a table on a terminal, or tab-separated lines in a pipe.
+ * All but the table are written as the items arrive.
  */
 export async function writeList<T>(
   items: AsyncIterable<T> | Iterable<T>,
@@ -70,7 +70,7 @@ async function writeItems<T>(
   );
 }
 
-/** Ids alone, one a line. */
+/** Writes ids, one per line. */
 export function writeIds(ids: readonly string[], terminal: Terminal): Promise<void> {
   return writeLines(ids, (id) => id, terminal);
 }
@@ -83,7 +83,7 @@ async function writeLines<T>(
   for await (const item of items) await terminal.out(`${safeLineExceptTab(line(item))}\n`);
 }
 
-/** A pipe may end on a terminal, too (`| less`); only the tabs between columns are ours. */
+/** A pipe may end on a terminal (`| less`), so cells are cleaned as well. */
 function safeLineExceptTab(line: string): string {
   return line.split('\t').map(safeLine).join('\t');
 }
@@ -113,7 +113,7 @@ function indent(text: string): string {
   return `  ${text.replaceAll('\n', '\n  ')}`;
 }
 
-/** Line breaks and tabs are ordinary in a cell; whatever else could act on a terminal is made visible in a pipe, too. */
+/** Cells keep line breaks and tabs; other characters that could act on a terminal are made visible, also in a pipe. */
 function csvCell(text: string): string {
   return text
     .split(/\r\n|\n/)

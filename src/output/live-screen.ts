@@ -2,13 +2,13 @@ import { truncate, widthOf } from './text.ts';
 import { TypedKeys } from './typed-keys.ts';
 import { waitingSign } from './waiting-sign.ts';
 
-/** A screen of its own on a terminal, on which only what differs is written. The shell's screen comes back on any end. */
+/** An alternate screen that writes only what changed. The shell's screen is restored however the process ends. */
 export interface LiveScreen {
   readonly columns: number;
   readonly rows: number;
-  /** Shows these lines, and of a line only what fits. */
+  /** Shows these lines, cut to the width of the screen. */
   draw(lines: readonly string[]): void;
-  /** Gives the shell its screen and cursor back. May be called again. */
+  /** Restores the shell's screen and cursor. Can be called again. */
   close(): void;
 }
 
@@ -17,8 +17,8 @@ const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
 const FALLBACK = { columns: 80, rows: 24 };
 
 /**
- * Takes the terminal over: another screen, no cursor, no line wrap.
- * @param redraw asked for when the size has changed or the process comes back from Ctrl-Z
+ * Switches to an alternate screen without cursor and line wrap.
+ * @param redraw called when the size has changed or the process continues after Ctrl-Z
  */
 export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): LiveScreen {
   let shown: readonly string[] = [];
@@ -77,7 +77,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
   };
 }
 
-/** What turns one screen into another. */
+/** Returns the output that turns one screen into another. */
 function difference(before: readonly string[], after: readonly string[]): string {
   const changed = after.map((line, index) =>
     line === before[index] ? '' : `\u001b[${index + 1};1H\u001b[2K${line}\u001b[0m`,
@@ -88,14 +88,14 @@ function difference(before: readonly string[], after: readonly string[]): string
 
 const STYLE = /(\u001b\[[0-9;]*m)/;
 
-/** The line cut to the width; its colours take no room and are kept. */
+/** Cuts the line to the width; escape codes for colors are kept. */
 function clip(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
   let room = width;
   const parts = line.split(STYLE).map((part) => {
     if (STYLE.test(part)) return part;
     const shown = room > 0 ? truncate(part, room) : '';
-    // Nothing follows a part that was cut.
+    // Nothing follows a cut part.
     room = shown === part ? room - widthOf(shown) : 0;
     return shown;
   });

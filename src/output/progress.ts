@@ -3,15 +3,15 @@ import { bytesInWords } from './bytes.ts';
 import { type Spinner, startSpinner } from './spinner.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How far several files are. Times in ms. */
+/** The progress of several files. Times in ms. */
 export interface Progress {
   files: number;
   done: number;
   failed: number;
-  /** Files whose length is known by now, and their lengths together. */
+  /** Files whose length is known, and their total length. */
   begun: number;
   expected: number;
-  /** Bytes that came. */
+  /** Bytes received. */
   bytes: number;
   startedAt: number;
 }
@@ -33,7 +33,7 @@ function progressText(progress: Progress, now: number): string {
   return words.join('  ');
 }
 
-/** What is still to come, where files not begun are as long as those that are. */
+/** Returns the remaining bytes, assuming that files not started have the average length. */
 function bytesLeft({ files, done, begun, expected, bytes }: Progress): number {
   const notBegun = Math.max(0, files - Math.max(begun, done));
   const usual = begun === 0 ? 0 : expected / begun;
@@ -42,7 +42,7 @@ function bytesLeft({ files, done, begun, expected, bytes }: Progress): number {
 
 const REDRAW_MS = 200;
 
-/** A progress line on a terminal's stderr, redrawn while it stands; nothing elsewhere. */
+/** A progress line on stderr of a terminal; nothing elsewhere. */
 export async function startProgress(
   progress: Progress,
   terminal: Terminal,

@@ -2,10 +2,10 @@ import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
 import { waitingSign } from './waiting-sign.ts';
 
-/** A sign of life on stderr while something takes its time: what moves on a terminal, elsewhere a line now and then. */
+/** Shows on stderr that work is in progress: a spinner on a terminal, occasional lines elsewhere. */
 export interface Spinner {
   text(text: string): void;
-  /** Takes the spinner off the screen while something else is written. */
+  /** Hides the spinner while something else is written. */
   aside(write: () => Promise<void> | void): Promise<void>;
   stop(): void;
 }
@@ -20,19 +20,19 @@ const silent: Spinner = {
 
 const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 
-/** Starts a spinner where stderr is a terminal on which things may move; ora is loaded only then. */
+/** Starts a spinner if stderr is a terminal with live updates; loads ora only then. */
 export async function startSpinner(text: string, terminal: Terminal, quiet = false): Promise<Spinner> {
-  // A terminal without columns (some CI systems have one) would make ora clear lines for ever.
+  // With a terminal without columns, as in some CI systems, ora would clear lines indefinitely.
   if (quiet) return silent;
   if (!terminal.errIsTty || terminal.still || !process.stderr.columns) return plainLines(text, terminal);
   const { default: ora } = await import('ora');
-  // ora would take stdin to itself, and Ctrl-C with it.
+  // Otherwise, ora reads stdin and intercepts Ctrl-C.
   const release = waitingSign.hold();
   const spinner = ora({
     text: safeLine(text),
     stream: process.stderr,
     discardStdin: false,
-    // Its own idea of colour knows no NO_COLOR.
+    // ora doesn't support NO_COLOR.
     color: terminal.styleErr('cyan', text) === text ? false : 'cyan',
     spinner: { interval: 80, frames: FRAMES },
   }).start();
@@ -52,10 +52,10 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
   };
 }
 
-/** How often progress is said: to a person who listens, and to a log. In ms. */
+/** How often progress is printed: on a terminal without live updates, and in a log. In ms. */
 const SAID_EVERY = { terminal: 10_000, elsewhere: 30_000 };
 
-/** Progress as lines: at once on a terminal, and again when it has changed after a while. */
+/** Prints progress as lines: immediately on a terminal, and again after a while if it has changed. */
 export function plainLines(first: string, terminal: Terminal): Spinner {
   let text = first;
   let said: string | undefined;

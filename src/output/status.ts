@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.ts';
 
 type Colour = Parameters<Terminal['style']>[0];
 
-/** Told apart without red and green: blue moves, green is done, yellow ended otherwise, dim rests. */
+/** Colors that don't rely on telling red from green: blue is active, green is complete, yellow ended early, dim is a draft. */
 const COLOURS: Readonly<Record<string, Colour>> = {
   DRAFT: 'dim',
   SENT: 'cyan',
@@ -14,12 +14,12 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   DECLINED: 'magenta',
 };
 
-/** The colour of an envelope status; none for one we do not know. */
+/** Returns the color of an envelope status; undefined for an unknown one. */
 export function statusColour(status: string | null | undefined): Colour | undefined {
   return entryOf(COLOURS, status ?? '');
 }
 
-/** What a signer did, in a word or two. */
+/** Returns what a signer did, in a word or two. */
 export function signerMark(status: string | null | undefined): string {
   const marks: Record<string, string> = { SIGNED: '✓', DECLINED: '✗', VIEWED: '◐', SENT: '○', PENDING: '·' };
   return entryOf(marks, status ?? '') ?? '?';

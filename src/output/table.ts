@@ -2,33 +2,33 @@ import Table from 'cli-table3';
 import type { Terminal } from './terminal.ts';
 import { safeLine, truncate, widthOf, wrapped } from './text.ts';
 
-/** A column of a list: exact values for programs, and what a person sees where that differs. */
+/** A column of a list: exact values for programs, and what people see if that differs. */
 export interface Column<T> {
   /** Stable name, as in --fields and CSV headers. */
   key: string;
   header: string;
-  /** Exact text; empty when there is none. */
+  /** Exact text; empty if there is none. */
   value(item: T): string;
-  /** For the terminal; the exact value when absent. */
+  /** Text on a terminal (default: the exact value). */
   show?(item: T): string;
-  /** Colour of the cell on a terminal. */
+  /** Color of the cell on a terminal. */
   colour?(item: T): Parameters<Terminal['style']>[0] | undefined;
-  /** Never cut: ids and states must stay whole. */
+  /** Never cut, for ids and statuses. */
   fixed?: boolean;
-  /** Cut down to this width at most. */
+  /** The narrowest width it may be cut to. */
   least?: number;
-  /** Where cutting the end would make different texts look alike, the words they begin with in common are cut instead. */
+  /** Cuts common words at the beginning if cutting the end would make different texts look alike. */
   cutsCommonStart?: boolean;
-  /** Shown only where nothing is cut for it. */
+  /** Shown only if nothing has to be cut for it. */
   extra?: boolean;
-  /** Not for the terminal, where another column tells it, too. */
+  /** Not shown on a terminal, where another column contains it. */
   exactOnly?: boolean;
 }
 
 const GAP = 2;
 const LEAST = 12;
 
-/** Rows as an aligned table that fits the terminal; long free text is cut, never ids. */
+/** Formats rows as an aligned table that fits the terminal. Long text is cut, but never ids. */
 export function renderTable<T>(items: readonly T[], all: readonly Column<T>[], terminal: Terminal): string {
   const columns = all.filter(({ exactOnly }) => exactOnly !== true);
   const whole = items.map((item) => columns.map((column) => safeLine((column.show ?? column.value)(item))));
@@ -48,7 +48,7 @@ export function renderTable<T>(items: readonly T[], all: readonly Column<T>[], t
   return `${trimLines(table.toString())}\n`;
 }
 
-/** Two columns, label and text, as in the view of one thing; long text goes on in the next line, nothing is cut. */
+/** Formats labels and texts in two columns. Long text wraps; nothing is cut. */
 export function renderPairs(
   pairs: readonly (readonly [string, string])[],
   terminal: Terminal,
@@ -63,12 +63,12 @@ export function renderPairs(
   return `${lines.map((line) => `${indent}${line}`).join('\n')}\n`;
 }
 
-/** Text that stands `indent` columns in: lines after the first begin there, too. */
+/** Wraps text so that all lines but the first are indented by `indent` columns. */
 export function indented(text: string, indent: number, terminal: Terminal): string {
   return fitted(text, Math.max(20, terminal.columns - indent)).replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
-/** A text behind a head, or below it where both do not fit on a line. */
+/** Puts text after its label, or below it if both do not fit on a line. */
 export function behind(head: string, text: string, terminal: Terminal): string {
   const line = `${head} ${text}`;
   return widthOf(line) <= terminal.columns
@@ -101,7 +101,7 @@ function trimLines(text: string): string {
   return text.replace(/[ \t]+$/gm, '');
 }
 
-/** The cells without the words that a column's texts begin with in common, where cutting the ends would make them look alike. */
+/** Removes common words at the beginning of a column's cells if cutting the ends would make them look alike. */
 function withoutCommon<T>(cells: readonly string[][], fitted: readonly Fitted<T>[]): readonly string[][] {
   const lengths = new Map<number, number>();
   for (const { column, index, width } of fitted) {
@@ -116,7 +116,7 @@ function withoutCommon<T>(cells: readonly string[][], fitted: readonly Fitted<T>
   return cells.map((row) => row.map((text, index) => shorter(text, lengths.get(index) ?? 0)));
 }
 
-/** The words that all texts begin with, to the last blank between them. */
+/** Returns the common beginning of all texts, up to a space. */
 function commonWords([first = '', ...others]: readonly string[]): string {
   let length = others.length === 0 ? 0 : first.length;
   for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
@@ -130,8 +130,8 @@ interface Fitted<T> {
 }
 
 /**
- * The columns that fit, with their widths. First those give way that say the same in every row, and extra ones; then the
- * widest text is cut, and at last columns go from the right.
+ * Returns the columns that fit, with their widths. Columns with the same text in every row and extra ones are dropped first,
+ * then the widest text is cut, and finally columns are dropped from the right.
  */
 function fitColumns<T>(columns: readonly Column<T>[], cells: readonly string[][], room: number): Fitted<T>[] {
   const all = columns.map((column, index) => ({ column, index, width: naturalWidth(column, cells, index) }));
@@ -145,7 +145,7 @@ function fitColumns<T>(columns: readonly Column<T>[], cells: readonly string[][]
   return all.slice(0, 1);
 }
 
-/** Of the columns that say the same in every row, the widest go, until the rest fits. */
+/** Drops columns with the same text in every row, widest first, until the rest fits. */
 function withoutSame<T>(all: readonly Fitted<T>[], cells: readonly string[][], room: number): Fitted<T>[] {
   let left = [...all];
   const same = all.filter(
@@ -170,7 +170,7 @@ function excessOf(columns: readonly { width: number }[], room: number): number {
   return columns.reduce((sum, one) => sum + one.width, 0) + GAP * (columns.length - 1) - room;
 }
 
-/** Undefined when even the narrowest columns are too wide together. */
+/** Returns undefined if even the narrowest widths don't fit. */
 function fitWidths<T>(columns: readonly Fitted<T>[], room: number): Fitted<T>[] | undefined {
   const fitted = columns.map((one) => ({ ...one }));
   const leastOf = ({ column }: Fitted<T>) => column.least ?? LEAST;
@@ -179,7 +179,7 @@ function fitWidths<T>(columns: readonly Fitted<T>[], room: number): Fitted<T>[] 
       .filter((one) => !one.column.fixed && one.width > leastOf(one))
       .sort((a, b) => b.width - a.width);
     if (widest === undefined) return undefined;
-    // Down to the next widest at most, so that all long texts give way alike.
+    // At most down to the next widest, so that all long texts are cut evenly.
     const step = Math.max(1, widest.width - (next?.width ?? 0));
     widest.width = Math.max(leastOf(widest), widest.width - Math.min(step, excess));
   }

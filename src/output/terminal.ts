@@ -7,30 +7,30 @@ import { waitingSign } from './waiting-sign.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
-/** The user's end: what may be written where, and how. Handed to commands so that tests can stand in for it. */
+/** The user's terminal or pipe: what may be written where, and how. Tests pass their own. */
 export interface Terminal {
-  /** stdout is a terminal: tables, colour, relative times. */
+  /** stdout is a terminal: tables, color, relative times. */
   outIsTty: boolean;
   /** stderr is a terminal: spinners and progress. */
   errIsTty: boolean;
-  /** Nothing on the screen may move: progress is said in lines. */
+  /** No live updates: progress is printed as lines. */
   still: boolean;
-  /** Questions may be asked, and stdin gives the answers. */
+  /** Questions can be asked on stdin. */
   canAsk: boolean;
-  /** Questions may be asked on the controlling terminal, where stdin was used for something else. */
+  /** Questions can be asked on the controlling terminal if stdin was read for something else. */
   canAskPastStdin: boolean;
   /** Columns of the terminal; unbounded in a pipe. */
   columns: number;
-  /** Data. Resolves when there is room for more; rejects with an OutputError when there will be none. */
+  /** Writes data. Resolves when there is room for more; rejects with an OutputError if stdout can't be written. */
   out(text: string | Uint8Array): Promise<void>;
-  /** Notices and errors. */
+  /** Writes notices and errors. */
   err(text: string): void;
-  /** Colour for stdout and for stderr; each is the plain text where colour is off. */
+  /** Colors text for stdout and for stderr; returns plain text if color is off. */
   style(format: Format, text: string): string;
   styleErr(format: Format, text: string): string;
 }
 
-/** Columns of the terminal that stderr is; unbounded where it is none. */
+/** Returns the columns of stderr; unbounded if it is not a terminal. */
 export function errColumns(): number {
   const { stderr } = process;
   return stderr.isTTY ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
@@ -41,11 +41,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface TerminalOptions {
   noInput?: boolean | undefined;
   noSpinner?: boolean | undefined;
-  /** Receives the results that stdout does not take; undefined where `out` rejects then. */
+  /** Receives results that stdout does not take. Without it, `out` rejects. */
   undelivered?: ((text: string) => void) | undefined;
 }
 
-/** The process's own streams. `--no-input` and CI switch questions off; `--no-spinner` and a dumb terminal, what moves. */
+/** The process's streams. `--no-input` and CI disable questions; `--no-spinner` and TERM=dumb disable live updates. */
 export function processTerminal(options: TerminalOptions, env: Environment = process.env): Terminal {
   const { stdout, stderr } = process;
   const outColour = wantsColour(stdout.isTTY, env);
@@ -80,24 +80,24 @@ function paint(format: Format, text: string): string {
   return styleText(format, text, { validateStream: false });
 }
 
-/** NO_COLOR and FORCE_COLOR count when they are not empty; TERM=dumb has no colour. */
+/** NO_COLOR and FORCE_COLOR count if they are not empty; TERM=dumb has no color. */
 function wantsColour(isTty: boolean, env: Environment): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
   return isTty && env.TERM !== 'dumb';
 }
 
-/** True when the reader of a pipe is gone. Programs written in Node give their children sockets, which may be reset. */
+/** Returns true if the reader of a pipe is gone. Node programs give their children sockets, which may be reset. */
 export function isClosedPipe(error: unknown): boolean {
   return ['EPIPE', 'ECONNRESET', 'EOF'].includes(codeOf(error) ?? '');
 }
 
-/** Why stdout did not take a result. */
+/** Returns the error for a result that stdout did not take. */
 export function cannotWrite(error: unknown): OutputError {
   const reason = isClosedPipe(error) ? 'stdout was closed' : diskReason(error);
   return new OutputError('OUTPUT', `Can't write the output: ${reason}.`, {
     cause: error,
-    hint: 'Make room, or send the output elsewhere. What the command did before is done.',
+    hint: 'Free up space, or redirect the output. What the command did before is not undone.',
   });
 }
 

@@ -2,20 +2,20 @@ import stringWidth from 'string-width';
 
 export { safeBlock, safeJson, safeLine } from '../kernel/text/safe-text.ts';
 
-/** Marks stand on the letter before them. Those that make an emoji of a sign stay. */
+/** Combining marks, without those that turn a character into an emoji. */
 const marks = () => /(?![\ufe0f\u20e3])[\p{Mn}\p{Me}]/gu;
 
-/** Columns the text takes on a terminal. */
+/** Returns the width of the text on a terminal, in columns. */
 export function widthOf(text: string): number {
   return stringWidth(text.replace(marks(), ''));
 }
 
-/** The text with blanks up to `width` columns. */
+/** Pads the text with spaces to `width` columns. */
 export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }
 
-/** Rows of cells as lines, each column as wide as its widest cell; a column without any text is left out. */
+/** Aligns rows of cells as lines. Empty columns are left out. */
 export function inColumns(rows: readonly (readonly string[])[]): string[] {
   const columns = largest(rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, at) =>
@@ -27,21 +27,21 @@ export function inColumns(rows: readonly (readonly string[])[]): string[] {
   });
 }
 
-/** The largest of any number of them: a call takes only some ten thousand arguments. */
+/** Returns the largest number. Math.max takes only some ten thousand arguments. */
 function largest(numbers: readonly number[]): number {
   return numbers.reduce((most, one) => Math.max(most, one), 0);
 }
 
-/** Made when first needed: it costs more than all else at start-up. */
+/** Created on first use: it is the most expensive part of start-up. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a reader sees as one character each. */
+/** Splits text into what readers see as characters. */
 function segmentsOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
 }
 
-/** The text cut to at most `width` columns, with an ellipsis where something is missing. */
+/** Cuts the text to at most `width` columns, with an ellipsis. */
 export function truncate(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let result = '';
@@ -55,10 +55,10 @@ export function truncate(text: string, width: number): string {
   return `${result}…`;
 }
 
-/** Words as they are kept together in a sentence: a command in backquotes is copied whole. */
+/** Words that are kept together: a command in backquotes is copied as a whole. */
 const PIECES = /`[^`\n]*`\S*|\S+/g;
 
-/** Sentences in lines of at most `width` columns; what is longer by itself stays whole. Line breaks are kept. */
+/** Wraps sentences at `width` columns. Longer words stay whole, and line breaks are kept. */
 export function paragraph(text: string, width: number): string {
   return text
     .split('\n')
@@ -78,7 +78,7 @@ function refilled(line: string, width: number): string {
   return lines.join('\n');
 }
 
-/** The text in lines of at most `width` columns, broken between words where that goes. */
+/** Wraps the text at `width` columns, between words if possible. */
 export function wrapped(text: string, width: number): string[] {
   const lines = [''];
   for (const word of text.split(/(?<= )/)) {

@@ -1,7 +1,7 @@
 import { timeOf } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
 
-/** A time as people say it: `3 days ago`, `in 27 days`, `just now`. An unreadable one is shown as it is. */
+/** Formats a relative time: `3 days ago`, `in 27 days`, `just now`. An invalid one is returned unchanged. */
 export function relativeTime(iso: string | null | undefined, now: number): string {
   if (!iso) return '';
   const at = timeOf(iso);
@@ -11,7 +11,7 @@ export function relativeTime(iso: string | null | undefined, now: number): strin
   return distance < 0 ? `${durationInWords(-distance)} ago` : `in ${durationInWords(distance)}`;
 }
 
-/** An exact time for people: `2026-11-21 09:05:12 UTC`. */
+/** Formats an exact time: `2026-11-21 09:05:12 UTC`. */
 export function exactTime(iso: string): string {
   const at = timeOf(iso);
   if (Number.isNaN(at)) return iso;

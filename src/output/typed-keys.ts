@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 
-/** Keys by which a terminal sends a signal, as long as nobody takes its keys. */
+/** Keys for which a terminal sends a signal unless it is in raw mode. */
 const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = {
   '\u0003': 'SIGINT',
   '\u001a': 'SIGTSTP',
@@ -8,20 +8,20 @@ const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = {
 };
 
 /**
- * Does what the terminal would have done for a key. Windows knows no signals: sent there, one ends the process at once or fails,
- * so those who listen are told; a key for another one is nothing special there.
+ * Does what the terminal would have done for a key. Windows has no signals: sending one ends the process or fails, so its
+ * listeners are called directly.
  */
 export function signalTyped(signal: NodeJS.Signals, platform = process.platform): void {
   if (platform !== 'win32') process.kill(process.pid, signal);
   else if (signal === 'SIGINT') process.emit(signal, signal);
 }
 
-/** Takes what is typed, so that the terminal does not write it into what is drawn there. What stops or suspends still does. */
+/** Reads keys, so that the terminal does not echo them into the screen. Keys that stop or suspend still work. */
 export class TypedKeys {
   readonly #onKey: (key: string) => void;
   #taken = false;
 
-  /** @param onKey is told of each other key */
+  /** @param onKey called for each other key */
   constructor(onKey: (key: string) => void = () => undefined) {
     this.#onKey = onKey;
   }
@@ -31,7 +31,7 @@ export class TypedKeys {
     this.#taken = true;
     process.stdin.setRawMode(true);
     process.stdin.on('data', this.#heed).resume();
-    // Waiting for keys is nothing to stay for.
+    // Waiting for keys must not keep the process alive.
     process.stdin.unref();
   }
 

@@ -3,34 +3,34 @@ import { truncate } from './text.ts';
 /** How a wait is shown. */
 export interface Sign {
   text: string;
-  /** A line that moves and goes; else one that is said once and stays. */
+  /** An animated line that is removed; otherwise a line that is printed once. */
   moves: boolean;
-  /** Drawn without delay: what is waited for leaves no time to draw later. */
+  /** Drawn immediately, because the work blocks later drawing. */
   atOnce?: boolean | undefined;
   paint: (text: string) => string;
 }
 
-/** Sooner than this an answer needs no sign, in ms. */
+/** Shorter waits are not shown, in ms. */
 const PATIENCE_MS = 400;
-/** From here on it says for how long, in ms. */
+/** Longer waits show their duration, in ms. */
 const COUNTED_MS = 3_000;
 const TICK_MS = 100;
-/** Requests that follow one another so closely are one wait, in ms. */
+/** Requests closer together than this are one wait, in ms. */
 const GAP_MS = 300;
 const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 
 type Stream = Pick<NodeJS.WriteStream, 'write' | 'columns'>;
 
 /**
- * The sign that something is waited for, on the last line of stderr. It comes when nothing else is shown and nothing was
- * written for a moment, and is gone before anything is written: all who write to the screen tell it.
+ * Shows on the last line of stderr what the command waits for. It appears when nothing else is shown and nothing was written
+ * for a moment. Everything that writes to the screen removes it first.
  */
 class WaitingSign {
   readonly #stream: () => Stream;
-  /** What is waited for now, the latest last. */
+  /** Current waits, the latest last. */
   readonly #waits = new Set<Sign>();
   readonly #said = new Set<string>();
-  /** How many others show something of their own. */
+  /** How many others show something else. */
   #held = 0;
   #since = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -40,12 +40,12 @@ class WaitingSign {
   #isAtLineStart = true;
   #frame = 0;
 
-  /** The stream is asked for only when something is drawn. */
+  /** `stream` is called only when something is drawn. */
   constructor(stream: () => Stream) {
     this.#stream = stream;
   }
 
-  /** Something is waited for, until what is returned is called. */
+  /** Begins a wait. Call the returned function to end it. */
   begin(sign: Sign): () => void {
     clearTimeout(this.#end);
     this.#waits.add(sign);
@@ -62,7 +62,7 @@ class WaitingSign {
     };
   }
 
-  /** Something else is about to be written; the text, where it goes to the screen. */
+  /** Removes the line before something else is written; `text` is that text if it goes to the screen. */
   gone(text?: string | Uint8Array): void {
     this.#erase();
     this.#restart();
@@ -70,7 +70,7 @@ class WaitingSign {
       this.#isAtLineStart = typeof text === 'string' ? text.endsWith('\n') : text.at(-1) === 10;
   }
 
-  /** Something else is shown, until what is returned is called. */
+  /** Hides the line until the returned function is called. */
   hold(): () => void {
     this.gone();
     this.#held++;
@@ -82,7 +82,7 @@ class WaitingSign {
     };
   }
 
-  /** Where nothing is waited for, no time is asked for either: Node would load it. */
+  /** Without a wait, the time is not read: Node would load a module for it. */
   #restart(): void {
     if (this.#timer !== undefined) this.#since = performance.now();
   }
@@ -90,7 +90,7 @@ class WaitingSign {
   #tick(from = PATIENCE_MS): void {
     const sign = this.#last;
     const ms = performance.now() - this.#since;
-    // A line that is not at its end would be erased with the sign.
+    // An unfinished line would be erased with it.
     if (sign === undefined || ms < from || this.#held > 0 || !this.#isAtLineStart) return;
     if (sign.moves) this.#draw(sign, ms);
     else this.#say(sign.text);
@@ -122,5 +122,5 @@ class WaitingSign {
   }
 }
 
-/** There is one screen, and so one sign. */
+/** One per process, because there is one screen. */
 export const waitingSign = new WaitingSign(() => process.stderr);

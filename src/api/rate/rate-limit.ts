@@ -1,6 +1,6 @@
 import { skewOf } from '../service-clock.ts';
 
-/** What the service says of the rate window (API document, Limits: rate-limit response headers). */
+/** The rate-limit headers of a response (API document, Limits). */
 export interface RateLimit {
   limit: number | undefined;
   remaining: number | undefined;
@@ -10,10 +10,10 @@ export interface RateLimit {
   retryAfterMs: number | undefined;
 }
 
-/** The document's window is 15 minutes; a reset further away than this means nothing. */
+/** The documented window is 15 minutes; a reset further away than this is ignored. */
 const LONGEST_WINDOW_MS = 86_400_000;
 
-/** True for a reset that may be that of a window: neither past nor in another year. */
+/** Returns true for a plausible reset: neither in the past nor too far away. */
 export function isPlausibleReset(resetAt: number, now: number): boolean {
   return resetAt > now && resetAt < now + LONGEST_WINDOW_MS;
 }
@@ -21,8 +21,8 @@ export function isPlausibleReset(resetAt: number, now: number): boolean {
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Reads the rate-limit headers; every one of them may be missing. Reset is taken in seconds or milliseconds. Times are
- * moved to this machine's clock where the service's is another.
+ * Reads the rate-limit headers, each of which may be missing. The reset may be in seconds or milliseconds. Times are converted
+ * to the local clock if the service's differs.
  */
 export function readRateLimit(headers: Headers, now: number): RateLimit {
   const skew = skewOf(headers, now) ?? 0;
@@ -37,11 +37,11 @@ export function readRateLimit(headers: Headers, now: number): RateLimit {
 function readReset(value: string | string[] | undefined, skew: number): number | undefined {
   const reset = numberOf(value) ?? Number.NaN;
   const at = (reset > 1e11 ? reset : reset * 1_000) + skew;
-  // No number, or beyond what a date can hold.
+  // Not a number, or out of range for a date.
   return Number.isNaN(new Date(at).valueOf()) ? undefined : at;
 }
 
-/** `theirNow`: what the service's clock shows, since a date is meant by it. */
+/** `theirNow`: the time of the service's clock, to which a date refers. */
 function readRetryAfter(value: string | string[] | undefined, theirNow: number): number | undefined {
   const seconds = numberOf(value);
   if (seconds !== undefined) return seconds * 1_000;

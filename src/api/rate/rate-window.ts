@@ -2,26 +2,26 @@ import type { Clock } from '../../kernel/clock.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { isPlausibleReset, type RateLimit } from './rate-limit.ts';
 
-/** Which window requests are counted in: the one a probe found, the one with this reset, or the one after it. */
+/** The window requests are counted in: the one a probe found, the one with this reset, or the one after it. */
 export type Window =
   | { kind: 'probe'; sentAt: number }
   | { kind: 'until'; resetAt: number }
   | { kind: 'after'; resetAt: number };
 
-/** The window's name, the same in every process. */
+/** Returns the window's name, which is the same in every process. */
 export function nameOf(window: Window): string {
   return `${window.kind}-${window.kind === 'probe' ? window.sentAt : window.resetAt}`;
 }
 
-/** A rate window as this machine knows it. Times in ms since the epoch. */
+/** The known state of a rate window. Times in ms since the epoch. */
 export interface Standing {
   window: Window;
   limit: number;
-  /** Undefined from the reset of the window before until the first reply in this one. */
+  /** Undefined between the reset of the previous window and the first response in this one. */
   resetAt: number | undefined;
-  /** Requests in this window that others than this machine's esign made, as far as replies show. */
+  /** Requests in this window by others than esign on this machine, as far as responses show. */
   foreign: number;
-  /** When this became known. */
+  /** When this was written. */
   writtenAt: number;
 }
 
@@ -29,56 +29,56 @@ export interface Standing {
 export interface CountedRequest {
   window: Window;
   sentAt: number;
-  /** It checks a window that seemed to be used up: its reply is trusted over what was known before. */
+  /** It checks a window that seemed to be used up: its response overrides the known state. */
   isCheck: boolean;
 }
 
-/** What the processes of this machine that use the same key know together. Never throws. */
+/** The state that processes with the same key share on this machine. Never throws. */
 export interface WindowCounter {
   read(): Standing | undefined;
   write(standing: Standing): void;
-  /** How many requests were counted in the window. */
+  /** Returns the number of requests counted in the window. */
   count(window: string): number;
-  /** At least so many were, as this process saw it last; it asks the disk only the first time. */
+  /** Returns the number this process saw last, a lower bound. Reads the disk only the first time. */
   countedBefore(window: string): number;
-  /** Counts one more and returns how many there are now. */
+  /** Counts one more and returns the new number. */
   add(window: string): number;
 }
 
 export interface RateWindowOptions {
   clock: Clock;
   counter: WindowCounter;
-  /** The part of the window, 0 to 1, that is left for others. */
+  /** The share of the window, 0 to 1, that is left for others. */
   reserve: number;
-  /** The longest wait for a new window, in ms; a longer one is RATE_LIMITED instead. */
+  /** The longest wait for a new window, in ms; a longer one fails with RATE_LIMITED. */
   maxWaitMs: number;
   onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
 }
 
-/** What is known of the window, for estimates. */
+/** The state of the window, for estimates. */
 export interface RateReading {
   limit: number;
-  /** Requests that may still be made in this window, the reserve left out. */
+  /** Requests that may still be sent in this window, without the reserve. */
   free: number;
   resetAt: number | undefined;
 }
 
-/** A reset time is another machine's: come a little later rather than a little early. */
+/** The reset is a time of another machine: a little late is better than a little early. */
 const MARGIN_MS = 100;
-/** The margin once the service turned out to reset later than it said. */
+/** The margin after the service has reset later than announced. */
 const LATE_MARGIN_MS = 1_000;
-/** Resets closer together than this are the same one. */
+/** Resets closer together than this are the same. */
 const SAME_RESET_MS = 1_000;
-/** The document's window is 15 minutes: a longer wait is checked with one request first. */
+/** The documented window is 15 minutes: a longer wait is checked with one request first. */
 const USUAL_WINDOW_MS = 15 * 60_000;
-/** How long requests without any reply may hold a new window up. */
+/** How long requests without a response may delay a new window. */
 const SILENT_MS = 2_000;
 const POLL_MS = 25;
 
 /**
- * Lets requests through as the service's rate window allows (API document, Limits), for all processes of this machine
- * together: each counts before it sends, and nobody sends what the window no longer holds. The first request goes alone,
- * since only its reply tells the limit. A service without rate-limit headers is never held up.
+ * Delays requests so that they stay within the service's rate window (API document, Limits), for all processes on this machine
+ * together: each request is counted before it is sent, and not sent if the window is used up. The first request is sent alone,
+ * because only its response shows the limit. Without rate-limit headers, requests are never delayed.
  */
 export class RateWindow {
   readonly #options: RateWindowOptions;
@@ -86,7 +86,7 @@ export class RateWindow {
   #unlimited = false;
   #probe: Promise<void> | undefined;
   #probed: (() => void) | undefined;
-  /** The reset that a reply to this process has shown. */
+  /** The reset in the last response to this process. */
   #confirmedReset = Number.NEGATIVE_INFINITY;
   #pause: Promise<void> | undefined;
   #margin = MARGIN_MS;
@@ -97,8 +97,7 @@ export class RateWindow {
   }
 
   /**
-   * While this work goes on, at least so much of the window is left for others, and a new window is waited for so long
-   * unless nothing is to be waited for.
+   * Runs `work` with at least this reserve and this longest wait. A longest wait of 0 (--no-wait) stays 0.
    */
   async sparing<T>(pace: { reserve: number; maxWaitMs: number }, work: () => Promise<T>): Promise<T> {
     const before = this.#pace;
@@ -113,7 +112,7 @@ export class RateWindow {
     }
   }
 
-  /** What is known of the present window; undefined before the first reply and without rate-limit headers. */
+  /** Returns the state of the current window; undefined before the first response and without rate-limit headers. */
   reading(): RateReading | undefined {
     const standing = this.#standing();
     if (standing === undefined) return undefined;
@@ -126,8 +125,8 @@ export class RateWindow {
   }
 
   /**
-   * Resolves when one request may be sent; it is counted. Returns the window it was counted in, for `observe`.
-   * @throws ServiceError RATE_LIMITED when that would take longer than the longest wait.
+   * Counts one request and resolves when it may be sent. Returns the window it was counted in, for `observe`.
+   * @throws ServiceError RATE_LIMITED if that would take longer than the longest wait.
    */
   async acquire(signal?: AbortSignal): Promise<CountedRequest | undefined> {
     const { clock } = this.#options;
@@ -152,16 +151,16 @@ export class RateWindow {
     return undefined;
   }
 
-  /** Counts one request, if the window has room for it. */
+  /** Counts one request if the window has room for it. */
   #take(standing: Standing): boolean {
     const { counter } = this.#options;
     const name = nameOf(standing.window);
     const spendable = this.#spendable(standing) - standing.foreign;
-    // Where another process has used the window up since, one is counted that is not sent.
+    // If another process has used up the window since, one request is counted that is not sent.
     return counter.countedBefore(name) < spendable && counter.add(name) <= spendable;
   }
 
-  /** Takes note of the reply to a counted request; `rate` is undefined when there was none. */
+  /** Records the response to a counted request; `rate` is undefined if there was none. */
   observe(counted: CountedRequest | undefined, rate: RateLimit | undefined, refused = false): void {
     this.#endProbe();
     if (rate === undefined) return;
@@ -180,14 +179,14 @@ export class RateWindow {
     }
     const place = placeOf(resetAt, standing, counted);
     if (place === 'earlier') {
-      // A refusal by the window before shows that it had not ended yet.
+      // A refusal by the previous window shows that it had not ended yet.
       if (refused) this.#margin = LATE_MARGIN_MS;
       return;
     }
     const window: Window =
       place === 'same' && standing !== undefined ? standing.window : { kind: 'until', resetAt };
     const name = nameOf(window);
-    // Sent in one window and arrived in the next: it counts there.
+    // Sent in one window and received in the next, where it counts.
     if (counted === undefined || nameOf(counted.window) !== name) this.#options.counter.add(name);
     const isKnown = standing !== undefined && nameOf(standing.window) === name;
     this.#note(
@@ -203,14 +202,14 @@ export class RateWindow {
     const { window } = standing;
     const name = nameOf(window);
     const used = limit - remaining;
-    // The count only grows: most replies show nothing new without asking the disk.
+    // The count only grows, so most responses need no disk access.
     const isMore = used - counter.countedBefore(name) > standing.foreign;
     const foreign = isMore ? Math.max(standing.foreign, used - counter.count(name)) : standing.foreign;
     if (standing.resetAt === resetAt && standing.limit === limit && standing.foreign === foreign) return;
     counter.write({ window, limit, resetAt, foreign, writtenAt: clock.now() });
   }
 
-  /** Before a long wait or a refusal, unless a reply to this process has shown this reset. */
+  /** Returns true before a long wait or a refusal, unless a response to this process has shown this reset. */
   #needsProbe({ window, limit, resetAt, foreign }: Standing): boolean {
     if (resetAt === undefined || Math.abs(resetAt - this.#confirmedReset) < SAME_RESET_MS) return false;
     const ms = resetAt - this.#options.clock.now();
@@ -223,7 +222,7 @@ export class RateWindow {
     return resetAt !== undefined && isPlausibleReset(resetAt, this.#options.clock.now() - SAME_RESET_MS);
   }
 
-  /** What is known; nothing where it was written in the future, since the clock was set back after that. */
+  /** Returns the known state; undefined if it was written in the future, because the clock was set back. */
   #standing(): Standing | undefined {
     const last = this.#options.counter.read();
     const now = this.#options.clock.now();
@@ -268,14 +267,14 @@ export class RateWindow {
         this.#pause = undefined;
       });
     }
-    // When another gave up whose signal ends the pause, this one looks again.
+    // If the signal of another request ended the pause, this one checks again.
     await this.#pause.catch(() => signal?.throwIfAborted());
   }
 }
 
 /**
- * Whether a reply with this reset belongs to the known window, to the one before, or to a new one. A request that was sent
- * after the window became known can't belong to the one before: what was known is wrong then.
+ * Returns whether a response with this reset belongs to the known window, the previous one, or a new one. A request sent after
+ * the window was recorded can't belong to the previous one: then the record was wrong.
  */
 function placeOf(
   resetAt: number,
@@ -292,7 +291,7 @@ function placeOf(
 }
 
 function usedUp(resetAt: number): ServiceError {
-  return new ServiceError('RATE_LIMITED', 'The rate window of this key is used up.', {
+  return new ServiceError('RATE_LIMITED', 'The rate limit of this key is reached.', {
     status: 429,
     resetAt,
   });

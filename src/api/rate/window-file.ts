@@ -19,19 +19,19 @@ const standingSchema = z.object({
   writtenAt: z.number(),
 });
 
-/** The file of a window's count, and its size when this process last looked. */
+/** The file that counts a window's requests, and its last known size. */
 interface OpenCount {
   window: string;
   file: number;
   size?: number;
 }
 
-/** For how long a standing read from the file counts as fresh, in ms. */
+/** How long the state read from the file is reused, in ms. */
 const FRESH_MS = 20;
 
 /**
- * A counter in files that all processes share: one byte appended per request, so that its size is the count without any
- * lock, and a small file with what is known of the window. Where the folder can't be used, each process counts alone.
+ * A counter in files shared by all processes: one byte is appended per request, so that the size is the count and no lock is
+ * needed, and a small file has the state of the window. If the folder can't be used, each process counts alone.
  */
 export class WindowFile implements WindowCounter {
   readonly #folder: string;
@@ -41,14 +41,14 @@ export class WindowFile implements WindowCounter {
   #standing: Standing | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  /** `folder`: of this user's state. The key is only used as a name, by a checksum that does not give it away. */
+  /** `folder`: in the user's state folder. File names contain a digest of the key. */
   constructor(folder: string, baseUrl: string, apiKey: string) {
     this.#folder = folder;
     this.#name = accountOf(baseUrl, apiKey);
   }
 
   read(): Standing | undefined {
-    // Never goes backwards, and unlike `performance` it is there already.
+    // Monotonic, and unlike `performance` loaded already.
     const now = process.uptime() * 1_000;
     if (now - this.#readAt < FRESH_MS) return this.#standing;
     this.#readAt = now;
@@ -56,7 +56,7 @@ export class WindowFile implements WindowCounter {
       const file = standingSchema.parse(parseJson(readFileSync(this.#path('json'), 'utf8')));
       this.#standing = { ...file, resetAt: file.resetAt };
     } catch {
-      // No file yet, or one of another version: what this process knows is all there is.
+      // No file yet, or one of another version.
     }
     return this.#standing;
   }
@@ -69,7 +69,7 @@ export class WindowFile implements WindowCounter {
       replaceFile(this.#path('json'), JSON.stringify(standing));
       if (isNew) this.#removeOthers(name);
     } catch {
-      // Counting alone then.
+      // This process counts alone.
     }
   }
 
@@ -89,7 +89,7 @@ export class WindowFile implements WindowCounter {
         writeSync(open.file, '.');
         return sizeOf(open);
       } catch {
-        // A full disk: go on alone from there.
+        // The disk is full: this process counts alone from here.
         this.#alone.set(window, sizeOf(open));
       }
     }

@@ -1,9 +1,9 @@
-/** A word of a shell: bare, or with quoted parts in it. */
+/** A shell word, possibly with quoted parts. */
 const WORD = /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"])+/g;
 const INDENT = '    ';
 const GOES_ON = ' \\';
 
-/** An example as lines that fit: broken between words, each line but the last ending in a backslash. */
+/** Breaks an example into lines that fit. Each line but the last ends in a backslash. */
 export function exampleLines(command: string, width: number): string {
   if (command.length <= width) return command;
   const lines: string[] = [];
@@ -19,7 +19,7 @@ export function exampleLines(command: string, width: number): string {
   return [...lines, line].join(`${GOES_ON}\n`);
 }
 
-/** What is better not torn apart: a flag and its value. */
+/** Keeps a flag and its value on one line. */
 function piecesOf(command: string): string[] {
   const pieces: string[] = [];
   for (const word of command.match(WORD) ?? []) {

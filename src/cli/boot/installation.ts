@@ -6,11 +6,11 @@ import { isRecord, parseJson } from '../../kernel/json.ts';
 export interface Installation {
   /** The folder with package.json and the manifest. */
   root: string;
-  /** What makes each command, by its words. */
+  /** Loads each command, by its words. */
   commands: Readonly<Record<string, () => unknown>>;
 }
 
-/** The version that the package has. */
+/** Returns the version of the package. */
 export function versionOf({ root }: Installation): string {
   const file = parseJson(readFileSync(join(root, 'package.json'), 'utf8'));
   return isRecord(file) && typeof file.version === 'string' ? file.version : '';

@@ -3,7 +3,7 @@ import type { Config } from '@oclif/core/config';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import { commandMeant } from './familiar.ts';
+import { commandMeant } from './aliases.ts';
 
 /** oclif's wrapper around the message of an error that a flag's own parser throws. */
 const OF_A_FLAG = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
@@ -45,7 +45,7 @@ export function unknownCommand(id: string, ids: readonly string[]): UsageError {
     .split(' ')
     .slice(0, isTopic ? 2 : 1)
     .join(' ');
-  return new UsageError(`There is no command "${name}".`, {
+  return new UsageError(`Unknown command "${name}".`, {
     hint:
       meant === undefined ? 'See `esign --help`.' : `Did you mean \`esign ${meant}\`? See \`esign --help\`.`,
   });
@@ -61,7 +61,7 @@ function unknownFlag(
   const command = config?.findCommand(id.replaceAll(' ', ':'));
   const known = Object.keys(command?.flags ?? {}).map((name) => `--${name}`);
   const meant = flag.startsWith('--') ? nearest(flag, known) : undefined;
-  return new UsageError(`There is no flag ${flags.join(', ')}.`, {
+  return new UsageError(`Unknown flag ${flags.join(', ')}.`, {
     hint: meant === undefined ? help : `Did you mean ${meant}? ${help}`,
   });
 }
@@ -86,7 +86,7 @@ function commandId(config: Config | undefined, argv: readonly string[]): string 
   return '';
 }
 
-/** oclif's messages and ours. The value is not repeated where it may be a secret. */
+/** oclif's messages and ours. Values that may be secret are not repeated. */
 const OCLIF_SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^Missing 1 required arg:\n(\S+)\s+(.*)$/s, 'Missing argument $1: $2'],
   [/^Missing \d+ required args:\n/, 'Missing arguments:\n'],

@@ -1,3 +1,3 @@
-/** oclif's own runner, for help; loaded as one module, since the bundle hides names of a CommonJS one. */
+/** oclif's runner, which prints the help. One module, because the bundle hides the exports of a CommonJS module. */
 export { Config } from '@oclif/core/config';
 export { run } from '@oclif/core/run';

@@ -6,7 +6,7 @@ const BODY_LIMIT = 2_000;
 /** A request to the service or to the bucket. */
 export type Traced = Omit<TraceEntry, 'method'> & { method: string };
 
-/** One request and its reply for --debug. Secrets are removed before anything is cut: half of one would not be known. */
+/** Formats one request and its response for --debug. Secrets are removed before text is cut, which would hide half of one. */
 export function traceText(entry: Traced, redact: (text: string) => string): string {
   const cut = (text: string) => shortened(redact(text));
   const outcome = entry.status === undefined ? (entry.error ?? 'no reply') : String(entry.status);

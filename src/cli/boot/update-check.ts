@@ -3,8 +3,8 @@ import { readRecord, recordPath, writeRecord } from '../../update/record.ts';
 import { configuredRegistry, latestVersion } from '../../update/registry.ts';
 
 /**
- * `esign __update`, a process of its own that nobody waits for: asks npm's registry for the latest version and keeps the
- * answer for the next run. Whatever goes wrong, it says nothing; in a day there is another try.
+ * `esign __update`, a background process: asks npm's registry for the latest version and stores it for the next run. It
+ * reports no errors; the next attempt is a day later.
  */
 export async function main(): Promise<void> {
   try {
@@ -14,6 +14,6 @@ export async function main(): Promise<void> {
     const path = recordPath(stateDir());
     writeRecord(path, { ...readRecord(path), latest });
   } catch {
-    // No network, no registry, no disk: it is only a notice.
+    // Without a network, registry, or disk, there is no notice.
   }
 }

@@ -9,8 +9,8 @@ import { isExecutable } from '../../kernel/process/is-executable.ts';
 import { isDayAgo, isNewer, readRecord, recordPath, writeRecord } from '../../update/record.ts';
 
 /**
- * After a command on a terminal, once a day: says that there is a newer version, and has the registry asked by a process
- * of its own whose answer the next run finds. Returns the line to show, if there is one.
+ * Returns a line about a newer version, if there is one. Called after a command on a terminal; once a day, it starts a
+ * background process that asks the registry, for the next run.
  */
 export function updateNotice(version: string, now: number): string | undefined {
   if (isOffBySetting()) return undefined;
@@ -20,7 +20,7 @@ export function updateNotice(version: string, now: number): string | undefined {
   const tell = latest !== undefined && isNewer(latest, version) && isDayAgo(record.toldAt, now);
   const ask = isDayAgo(record.askedAt, now);
   if (!tell && !ask) return undefined;
-  // Noted before it is done: what fails is not tried at every run.
+  // Recorded first, so that a failing check is not repeated at every run.
   writeRecord(path, { latest, askedAt: ask ? now : record.askedAt, toldAt: tell ? now : record.toldAt });
   if (ask) askInBackground();
   return tell ? noticeOf(latest, version) : undefined;
@@ -28,7 +28,7 @@ export function updateNotice(version: string, now: number): string | undefined {
 
 function noticeOf(latest: string, version: string): string {
   const how = isExecutable()
-    ? 'Get it where this one is from.'
+    ? 'Get it where you got this one.'
     : 'Get it with `npm install --global esign-cli`.';
   return `esign ${latest} is out; this is ${version}. ${how} (ESIGN_NO_UPDATE_NOTICE=1 turns this off.)`;
 }

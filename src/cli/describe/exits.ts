@@ -1,12 +1,12 @@
 import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import { EXIT, EXIT_MEANINGS } from '../exit-codes.ts';
 
-/** Every command may end so. */
+/** Any command may exit with these. */
 const ANY = [EXIT.ok, EXIT.unexpected, EXIT.usage, EXIT.interrupted, 143];
-/** Whatever asks the service, or the sandbox. */
+/** Commands that call the service or the sandbox. */
 const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EXIT.limited, EXIT.unreachable];
 
-/** They work on this machine's files alone. */
+/** Commands that only use local files. */
 const OFFLINE = new Set([
   ...['autocomplete', 'compat', 'schema'],
   ...['bulk:export', 'bulk:list', 'bulk:show'],
@@ -14,7 +14,7 @@ const OFFLINE = new Set([
   ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use', 'sandbox:exec'],
 ]);
 
-/** The codes that only some commands have. */
+/** Exit codes of particular commands. */
 const OWN: Readonly<Record<number, readonly string[]>> = {
   [EXIT.storage]: [
     ...['documents:download', 'documents:head', 'documents:link', 'documents:verify', 'doctor', 'demo'],
@@ -29,10 +29,10 @@ const OWN: Readonly<Record<number, readonly string[]>> = {
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
 };
 
-/** The exit codes that a command may end with, and what each means. */
+/** Returns the exit codes of a command, with their meanings. */
 export function exitsOf(id: string): Record<string, string> {
   const own = Object.entries(OWN).flatMap(([code, ids]) => (ids.includes(id) ? [Number(code)] : []));
-  // Where stdout is closed early (boot/output.ts); a listener then ends with 1.
+  // If stdout is closed early (boot/standard-output.ts); `listen` exits with 1.
   const cut = ['writes', 'mails', 'deletes'].includes(COMMAND_EFFECTS[id] ?? '') ? [EXIT.partial] : [];
   const codes = new Set([...ANY, ...(OFFLINE.has(id) ? [] : ASKING), ...own, ...cut]);
   const meanings = Object.fromEntries([...codes].map((code) => [code, EXIT_MEANINGS[code] ?? '']));

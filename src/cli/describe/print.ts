@@ -21,7 +21,7 @@ export async function printSchema(
   terminal: CommandTerminal,
 ): Promise<void> {
   const ids = Object.keys(readCommandTree(root).commands);
-  // `envelopes get` may come as one word, too.
+  // `envelopes get` may also be passed as one word.
   const id = words
     .join(' ')
     .trim()

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 
-/** The JSON Schema of what a command prints with --json, in one piece: what several commands share stands in `$defs`. */
+/** Returns the JSON Schema of what a command prints with --json. Shared parts are in `$defs`. */
 export function outputSchemaOf(root: string, id: string): Record<string, unknown> {
   const defs: Record<string, unknown> = {};
   const { $id: _, ...schema } = inOnePiece(read(root, `${id.replaceAll(':', '-')}.json`), root, defs);
   return Object.keys(defs).length === 0 ? schema : { ...schema, $defs: defs };
 }
 
-/** The schema with each pointer to another file (`envelope.json`) made one into `defs`, where that file's schema is put. */
+/** Replaces references to other files (`envelope.json`) with references into `defs`, and adds those schemas to it. */
 function inOnePiece(
   schema: Record<string, unknown>,
   root: string,
@@ -31,7 +31,7 @@ function partOf(value: unknown, root: string, defs: Record<string, unknown>): un
 function pointerTo(file: string, root: string, defs: Record<string, unknown>): string {
   const name = file.replace(/\.json$/, '');
   if (!(name in defs)) {
-    // Before it is read: a schema may point to itself.
+    // Set before it is read: a schema may refer to itself.
     defs[name] = {};
     const { $schema: _draft, $id: _id, title: _title, ...rest } = read(root, file);
     defs[name] = inOnePiece(rest, root, defs);
@@ -41,6 +41,6 @@ function pointerTo(file: string, root: string, defs: Record<string, unknown>): s
 
 function read(root: string, file: string): Record<string, unknown> {
   const value = parseJson(readFileSync(join(root, 'contract/output', file), 'utf8'));
-  if (!isRecord(value)) throw new Error(`contract/output/${file} is no schema`);
+  if (!isRecord(value)) throw new Error(`contract/output/${file} is not a schema`);
   return value;
 }

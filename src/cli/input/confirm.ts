@@ -3,22 +3,22 @@ import type { Terminal } from '../../output/terminal.ts';
 import type { Context } from '../context.ts';
 
 export interface Confirmation {
-  /** Given as `--yes`: nobody is asked. */
+  /** `--yes`: skip the question. */
   yes: boolean | undefined;
-  /** What did not happen when the answer is no, such as `nothing was sent`. */
+  /** What did not happen if the answer is no, such as `nothing was sent`. */
   otherwise: string;
   /** Whether stdin was read for something else, such as ids. */
   fromStdin?: boolean;
 }
 
-/** Returns whether there is somebody to ask: on stdin, or past it once it was read for something else. */
+/** Returns whether someone can be asked: on stdin, or on the controlling terminal if stdin was read for something else. */
 export function canAsk(terminal: Terminal, fromStdin = false): boolean {
   return fromStdin ? terminal.canAskPastStdin : terminal.canAsk;
 }
 
 /**
- * Asks before something that cannot be taken back.
- * @throws UsageError when the answer is no, or when there is nobody to ask and --yes is not given.
+ * Asks before something that can't be undone.
+ * @throws UsageError if the answer is no, or if no one can be asked and --yes is not given.
  */
 export async function confirmed(
   question: string,

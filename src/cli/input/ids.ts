@@ -29,7 +29,7 @@ export function readKeys(words: readonly string[], stdin?: NodeJS.ReadableStream
 }
 
 interface Reading {
-  /** An id as an argument gives it, and as a line does; an empty one is none. */
+  /** Returns the id in an argument or a line; undefined if it is empty. */
   word: (word: string) => string;
   line: (line: string) => string;
   stdin: NodeJS.ReadableStream | undefined;
@@ -43,18 +43,18 @@ async function read(words: readonly string[], what: string, reading: Reading): P
       if (!isStdinRead) await readLines(ids, what, reading);
       isStdinRead = true;
     } else if (word.startsWith('-'))
-      throw new UsageError(`There is no flag ${word}.`, { hint: 'See the flags with --help.' });
+      throw new UsageError(`Unknown flag ${word}.`, { hint: 'See the flags with --help.' });
     else if (word.trim() !== '') ids.push(reading.word(word));
   }
   const fromStdin = words.includes('-');
   if (words.length === 0) {
-    throw new UsageError(`Give at least one ${what}, or - to read them from stdin.`, {
-      hint: 'Ids are what the list commands print with -q.',
+    throw new UsageError(`Specify at least one ${what}, or - to read them from stdin.`, {
+      hint: 'List commands print ids with -q.',
     });
   }
   if (ids.length === 0 && !fromStdin)
     throw new UsageError(`The ${what} is empty.`, {
-      hint: 'Name one, or give - to read several from stdin.',
+      hint: 'Specify one, or - to read several from stdin.',
     });
   return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin };
 }
@@ -71,7 +71,7 @@ async function readLines(
   }
 }
 
-/** Of a tab-separated line the first column is the id, so that a list without -q can be piped, too. */
+/** The id is the first column of a tab-separated line, so that a list without -q can be piped as well. */
 function firstColumn(line: string): string {
   return line.split('\t')[0]?.trim() ?? '';
 }

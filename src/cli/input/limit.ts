@@ -11,10 +11,10 @@ interface LimitFlags {
 
 const DEFAULT_LIMIT = 20;
 
-/** What --limit and --all mean for a list. */
+/** The meaning of --limit and --all. */
 export const limited = {
   /**
-   * The first items; all of them with --all. When there are more, a notice says so on stderr: not to whoever chose the
+   * Returns the first items, or all with --all. If there are more, a notice on stderr says so, unless the user chose the
    * number, and not to programs that read ids or JSON. `total`: how many there are, where that is known by then.
    */
   take<T>(
@@ -27,22 +27,22 @@ export const limited = {
     return most === undefined ? items : takeFirst(items, most, () => limited.notice(flags, context, total()));
   },
 
-  /** So many at most; undefined for all of them. */
+  /** The maximum number of items; undefined for all. */
   most(flags: LimitFlags): number | undefined {
     return flags.all ? undefined : (flags.limit ?? DEFAULT_LIMIT);
   },
 
-  /** Says that there are more than are shown. */
+  /** Shows that there are more items than shown. */
   notice(flags: LimitFlags, context: Context, total: number | undefined): void {
     if (flags.limit !== undefined || flags.quiet || context.terminal.json) return;
     const shown =
       total === undefined
         ? `the first ${DEFAULT_LIMIT}; there are more`
         : `${DEFAULT_LIMIT} of ${grouped(total)}`;
-    context.terminal.notice(`Showing ${shown}. Use --all, or -L for another number.`);
+    context.terminal.notice(`Showing ${shown}. Use --all to see all, or -L to set the number.`);
   },
 
-  /** A page just large enough to see whether there is more; whole pages when items are filtered here. */
+  /** Returns the page size: just enough to see whether there are more items; a full page if items are filtered locally. */
   pageSize(flags: LimitFlags, unfiltered: boolean): number {
     if (flags.all || !unfiltered) return LIMITS.pageSize;
     return Math.min(LIMITS.pageSize, (flags.limit ?? DEFAULT_LIMIT) + 1);

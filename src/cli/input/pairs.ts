@@ -1,9 +1,9 @@
 import { UsageError } from '../../kernel/errors.ts';
 
-// A key like __proto__ is a key like any other.
+// Without a prototype, so that __proto__ is an ordinary key.
 const PLAIN = { enumerable: true, writable: true, configurable: true };
 
-/** `key=value` texts as an object; the value may be empty and hold further equals signs. */
+/** Parses `key=value` texts into an object. The value may be empty or contain equals signs. */
 export function readPairs(pairs: readonly string[] | undefined, what: string): Record<string, string> {
   const result: Record<string, string> = {};
   for (const [name, value] of readPairList(pairs, what))
@@ -11,7 +11,7 @@ export function readPairs(pairs: readonly string[] | undefined, what: string): R
   return result;
 }
 
-/** The same as a list, in the order given; a name may come more than once. */
+/** The same as a list in the given order; a name may occur more than once. */
 export function readPairList(pairs: readonly string[] | undefined, what: string): [string, string][] {
   return (pairs ?? []).map((pair) => {
     const equals = pair.indexOf('=');

@@ -4,19 +4,19 @@ import { diskReason } from '../../kernel/files/disk-reason.ts';
 import type { CommandTerminal } from '../terminal.ts';
 import { takeStdin } from './stdin.ts';
 
-/** Where a secret may come from; never the value of a flag, which every process list shows. */
+/** Where a secret may come from. Never the value of a flag, which process lists show. */
 export interface SecretSources {
-  /** How it is called in questions and errors. */
+  /** Its name in questions and errors. */
   what: string;
   fromStdin?: boolean | undefined;
   file?: string | undefined;
-  /** What to write in a hint when there is nobody to ask. */
+  /** The hint if no one can be asked. */
   hint: string;
 }
 
 /**
- * A secret from stdin, a file or a hidden prompt; made known to the redactor before anyone uses it.
- * @throws UsageError when there is none, or it is not one word.
+ * Reads a secret from stdin, a file, or a hidden prompt, and adds it to the redactor.
+ * @throws UsageError if there is no secret, or if it is not a single word.
  */
 export async function readSecret(sources: SecretSources, terminal: CommandTerminal): Promise<string> {
   const secret = (await find(sources, terminal)).trim();
@@ -34,17 +34,19 @@ async function find(sources: SecretSources, terminal: CommandTerminal): Promise<
     const { ask } = await import('../prompts/prompts.ts');
     return ask((conversation) => conversation.secret(`${sources.what}:`));
   }
-  throw new UsageError(`There is no ${sources.what}, and nobody to ask for it.`, { hint: sources.hint });
+  throw new UsageError(`Missing ${sources.what}: no terminal is available to ask for it.`, {
+    hint: sources.hint,
+  });
 }
 
-/** The text of a secret file without the line break at its end. */
+/** Returns the text of a secret file without the line break at its end. */
 export async function readSecretFile(path: string, what: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
   } catch (error) {
     throw new UsageError(`Can't read the ${what} from ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Check the path and who may read it.',
+      hint: 'Check the path and the file permissions.',
     });
   }
 }
@@ -55,7 +57,7 @@ async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
   return text;
 }
 
-/** The secret for deliveries: from its file, else from ESIGN_WEBHOOK_SECRET when there is a webhook URL. */
+/** Returns the webhook secret: from its file, or from ESIGN_WEBHOOK_SECRET if there is a webhook URL. */
 export async function readWebhookSecret(
   file: string | undefined,
   webhookUrl: string | undefined,
@@ -66,8 +68,8 @@ export async function readWebhookSecret(
   const secret =
     file === undefined ? fromEnvironment || undefined : await readSecretFile(file, 'webhook secret');
   if (secret === undefined && required)
-    throw new UsageError('There is no webhook secret.', {
-      hint: 'Give --secret-file FILE, or ESIGN_WEBHOOK_SECRET.',
+    throw new UsageError('No webhook secret is set.', {
+      hint: 'Use --secret-file FILE or ESIGN_WEBHOOK_SECRET.',
     });
   terminal.redactor.add(secret);
   return secret;

@@ -3,8 +3,8 @@ import { UsageError } from '../../kernel/errors.ts';
 let reader: string | undefined;
 
 /**
- * stdin, for the one input that reads it; `what` names that input.
- * @throws UsageError when another input has read it: the second would get nothing.
+ * Returns stdin for one input, which `what` names.
+ * @throws UsageError if another input has read it already.
  */
 export function takeStdin(what: string): NodeJS.ReadStream {
   if (reader !== undefined) {

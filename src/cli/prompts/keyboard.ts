@@ -16,7 +16,7 @@ const TURNS = 12;
 /** How long text that was typed or pasted before now takes to arrive. */
 const ARRIVAL_MS = 30;
 
-/** What stands for a line break in pasted text: a space, a visible sign, or nothing where pasted text is ignored. */
+/** What replaces a line break in pasted text: a space or a visible sign. With `ignore`, pasted text is dropped. */
 export type PastedLineBreak = ' ' | '⏎' | 'ignore';
 
 /**

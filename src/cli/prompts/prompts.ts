@@ -73,7 +73,7 @@ export class Conversation {
   }
 }
 
-/** Asks one question in a conversation of its own. */
+/** Asks a single question. */
 export async function ask<T>(question: (conversation: Conversation) => Promise<T>): Promise<T> {
   const conversation = new Conversation();
   try {

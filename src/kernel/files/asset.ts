@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** A file that a web page is made of. */
+/** A file of a web page. */
 export interface Asset {
   body: Uint8Array<ArrayBuffer>;
   /** Its content type. */
@@ -19,8 +19,8 @@ export interface Asset {
 }
 
 /**
- * Reads one of the files of a page from the first folder that has it; undefined for a name that is not among `names`, so
- * that what a request names never becomes a path.
+ * Reads a file of a page from the first folder that has it; undefined for a name not among `names`, so that text in a request
+ * never becomes a path.
  */
 export async function readAsset(
   name: string,

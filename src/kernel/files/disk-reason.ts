@@ -1,28 +1,28 @@
 import { codeOf, messageOf } from '../errors.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: 'the file does not exist',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the disk is read-only',
   EIO: 'the disk reports an error',
-  EEXIST: 'it is there already',
-  ENOTDIR: 'a part of the path is not a folder',
+  EEXIST: 'it already exists',
+  ENOTDIR: 'part of the path is not a folder',
   EISDIR: 'it is a folder',
-  ELOOP: 'a link stands in its place',
-  ENOTFILE: 'what has this name is no ordinary file',
+  ELOOP: 'it is a symbolic link',
+  ENOTFILE: 'it is not a regular file',
   ENAMETOOLONG: 'the name is too long for this disk',
   EMFILE: 'too many files are open',
 };
 
-/** Why the file system refused, in words that fit behind a colon. */
+/** Returns why a file operation failed, to be put after a colon. */
 export function diskReason(error: unknown): string {
   return REASONS[codeOf(error) ?? ''] ?? messageOf(error);
 }
 
-/** True for what the file system refused, as opposed to what went wrong otherwise. */
+/** Returns true for errors of the file system. */
 export function isDiskError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error && (codeOf(error) ?? '') in REASONS;
 }

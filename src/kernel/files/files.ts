@@ -5,21 +5,21 @@ import { type Clock, systemClock } from '../clock.ts';
 import { codeOf } from '../errors.ts';
 import { makeFolder } from './folder.ts';
 
-/** The system that files are replaced on; a test can stand in for Windows. */
+/** The operating system's part in replacing files. Tests pass their own, for Windows. */
 export interface System {
   platform: NodeJS.Platform;
   clock: Clock;
   rename: (from: string, to: string) => Promise<void>;
 }
 const SYSTEM: System = { platform: process.platform, clock: systemClock, rename };
-/** What Windows says of a file that an editor or a virus scanner has open for a moment. */
+/** Error codes on Windows for a file that an editor or a virus scanner has open for a moment. */
 const IN_USE = ['EPERM', 'EACCES', 'EBUSY'];
 const PATIENCE_MS = 5_000;
 const LONGEST_PAUSE_MS = 200;
 
 /**
- * Replaces a file so that a reader sees the old text or the new one, never a part:
- * a temporary file beside it, fsync, rename, fsync of the folder.
+ * Replaces a file so that a reader sees the old text or the new one, never a part: writes a temporary file next to it, then
+ * fsync, rename, and fsync of the folder.
  */
 export async function writeFileAtomic(
   path: string,
@@ -38,7 +38,7 @@ export async function writeFileAtomic(
   await replaceAtomic(path, write, system);
 }
 
-/** The same for a file that something else writes: `write` is handed the path of the temporary one. */
+/** The same for a file that `write` writes; it receives the path of the temporary file. */
 export async function replaceAtomic(
   path: string,
   write: (draft: string) => Promise<void> | void,
@@ -56,7 +56,7 @@ export async function replaceAtomic(
   await syncFolder(dirname(path));
 }
 
-/** Tries again for some seconds what another program stands in the way of, on Windows. */
+/** On Windows, retries for some seconds while another program has the file open. */
 export async function untilFree<T>(work: () => Promise<T>, system: System = SYSTEM): Promise<T> {
   let waited = 0;
   for (let pause = 10; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
@@ -80,7 +80,7 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Makes a rename inside the folder durable; a no-op where folders cannot be opened (Windows). */
+/** Makes a rename in the folder durable. Does nothing on Windows, where folders can't be opened. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
@@ -91,7 +91,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** A folder that only its owner can enter, made with its parents when missing. */
+/** Creates a folder, with its parents, that only its owner can enter. */
 export async function privateFolder(path: string): Promise<void> {
   const isNew = makeFolder(path, 0o700);
   if (isNew && process.platform !== 'win32') await chmod(path, 0o700);

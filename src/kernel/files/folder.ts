@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { codeOf } from '../errors.ts';
 
 /**
- * Makes a folder with its parents; false when it was there. Node's own way turns in circles for ever where nothing can be
- * made although the parent is there, as below /proc.
+ * Creates a folder with its parents; false if it existed. Node's recursive mkdir loops indefinitely if a folder can't be created
+ * although its parent exists, as below /proc.
  */
 export function makeFolder(path: string, mode?: number): boolean {
   try {
@@ -23,6 +23,6 @@ function makeOne(path: string, mode: number | undefined): boolean {
   } catch (error) {
     const there = statSync(path, { throwIfNoEntry: false });
     if (there?.isDirectory()) return false;
-    throw there ? Object.assign(new Error(`${path} is no folder`), { code: 'ENOTDIR' }) : error;
+    throw there ? Object.assign(new Error(`${path} is not a folder`), { code: 'ENOTDIR' }) : error;
   }
 }

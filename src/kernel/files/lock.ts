@@ -9,32 +9,32 @@ import { announce, isPresent, processOf, type StatReader } from './presence.ts';
 import { readRegular } from './regular-file.ts';
 
 export interface LockOptions {
-  /** How long another's lock is waited for, in ms; not at all by default. */
+  /** How long to wait for another process's lock, in ms (default 0). */
   waitMs?: number;
-  /** Ends the wait; it then rejects with the signal's reason. */
+  /** Ends the wait, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   clock?: Clock;
-  /** For tests: what the system tells of processes. */
+  /** For tests: how the system identifies processes. */
   read?: StatReader;
 }
 
 const POLL_MS = 20;
-/** How long a lock may say nothing of its owner, who is just writing it. */
+/** How long a lock may be empty while its owner is writing it. */
 const UNFINISHED_MS = 1_000;
-/** How long another process may take to clear what a killed one has left. */
+/** How long another process may take to remove the lock of a killed one. */
 const CLEARED_MS = 10_000;
-/** What disks without links say. */
+/** Error codes of disks without links. */
 const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
 
 /**
- * Takes the lock file at `file`, whose folder must exist. It names its owner: unlike a lock with a time-out, that of a
- * killed process is free at once, and no clock has a say in it. Returns the release.
+ * Acquires the lock file at `file`, whose folder must exist. It names its owner: unlike a lock with a timeout, the lock of a
+ * killed process is free immediately and depends on no clock. Returns a function that releases it.
  *
  * ```ts
  * const release = await lockFile('state/run.lock', (pid) => new Error(`Process ${pid} has it.`));
  * await release();
  * ```
- * @throws what `taken` makes of the process id of a living owner.
+ * @throws the error that `taken` returns for the process id of a living owner.
  */
 export async function lockFile(
   file: string,
@@ -67,13 +67,13 @@ export async function lockFile(
   };
 }
 
-/** True when a living process holds the lock file. */
+/** Returns true if a living process holds the lock file. */
 export async function isLocked(file: string): Promise<boolean> {
   const owner = await ownerOf(file).catch(() => undefined);
   return owner !== undefined && isPresent(owner);
 }
 
-/** False when there is a lock already. */
+/** Returns false if the lock exists. */
 async function placed(claim: string, path: string): Promise<boolean> {
   try {
     await link(claim, path).catch((error: unknown) => {
@@ -87,20 +87,20 @@ async function placed(claim: string, path: string): Promise<boolean> {
   }
 }
 
-/** What the lock says; undefined when it is gone. A pipe of its name is no lock and would be waited for, for ever. */
+/** Reads the lock; undefined if it is gone. A named pipe is not a lock, and reading it would block. */
 function ownerOf(path: string): Promise<string | undefined> {
   return readRegular(path);
 }
 
 /**
- * Takes away the lock that a process left when it was killed; false when its owner lives. Only who has the lock for that
- * may do it: between a look and the removal another's new lock would be hit.
+ * Removes the lock of a killed process; false if its owner lives. It needs a lock of its own: between the check and the removal,
+ * another process could create a new lock.
  */
 async function clearIfLeft(path: string, owner: string, options: LockOptions): Promise<boolean> {
   if (processOf(owner) === undefined) await (options.clock ?? systemClock).sleep(UNFINISHED_MS);
   else if (await isPresent(owner, options.read)) return false;
   const clearing = { ...options, waitMs: CLEARED_MS };
-  const stuck = (pid: string) => new Error(`process ${pid} does not get on with clearing ${path}`);
+  const stuck = (pid: string) => new Error(`process ${pid} takes too long to clear ${path}`);
   const release = await lockFile(`${path}.${shortDigest(owner)}`, stuck, clearing);
   try {
     if ((await ownerOf(path)) === owner) await unlink(path);

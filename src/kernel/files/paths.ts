@@ -3,7 +3,7 @@ import { join, posix, win32 } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** By kind: the variable and the folder at home for Windows, then those for all others. */
+/** By kind: the variable and the folder in the home folder, for Windows and for other systems. */
 const FOLDERS = {
   config: [
     ['APPDATA', 'AppData', 'Roaming'],
@@ -19,33 +19,33 @@ const FOLDERS = {
   ],
 } as const;
 
-/** Where profiles live: ESIGN_CONFIG_DIR, else the platform's folder for settings. */
+/** Returns the folder of profiles: ESIGN_CONFIG_DIR, or the system's folder for settings. */
 export function configDir(env: Environment = process.env): string {
   return env.ESIGN_CONFIG_DIR || platformFolder('config', env);
 }
 
-/** Where journals and the sandbox's data live: ESIGN_STATE_DIR, else the platform's folder for state. */
+/** Returns the folder of journals and the sandbox's data: ESIGN_STATE_DIR, or the system's folder for state. */
 export function stateDir(env: Environment = process.env): string {
   return env.ESIGN_STATE_DIR || platformFolder('state', env);
 }
 
-/** Where lies what can be made again at any time. */
+/** Returns the folder of files that can be recreated at any time. */
 export function cacheDir(env: Environment = process.env): string {
   const folder = platformFolder('cache', env);
   return process.platform === 'win32' ? join(folder, 'cache') : folder;
 }
 
-/** Where listeners of this machine keep what they received. */
+/** Returns the folder of webhooks received by `listen`. */
 export function eventsDir(): string {
   return join(stateDir(), 'events');
 }
 
-/** Where bulk runs of this machine are recorded. */
+/** Returns the folder of bulk runs. */
 export function runsDir(): string {
   return join(stateDir(), 'bulk');
 }
 
-/** A variable that is empty counts as unset, and a relative one is ignored: what is secret never lands in the current folder. */
+/** Empty variables count as unset, and relative paths are ignored, so that secrets never end up in the current folder. */
 export function platformFolder(
   kind: keyof typeof FOLDERS,
   env: Environment,

@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
 
-/** A sign of life that other processes can check, for as long as this one has it. */
+/** Shows other processes that this one is alive. */
 export interface Presence {
-  /** One line that names the process and this very presence: no two are alike. */
+  /** One line that identifies the process and this presence uniquely. */
   mark: string;
   end(): Promise<void>;
 }
 
-/** What Linux tells of a process; undefined where there is no such process, or no /proc. */
+/** Reads a process's /proc entry; undefined without such a process or without /proc. */
 export type StatReader = (pid: number) => string | undefined;
 
 const readStat: StatReader = (pid) => {
@@ -26,8 +26,8 @@ const readStat: StatReader = (pid) => {
 };
 
 /**
- * Announces this process. The number of a process is used again, so something else belongs to it: the time it was started,
- * or, where the system does not tell that, a socket that only it answers at and that is gone with it.
+ * Announces this process. Process ids are reused, so the mark also has the start time, or, on systems without /proc, a socket
+ * that disappears with the process.
  */
 export async function announce(read: StatReader = readStat): Promise<Presence> {
   const id = randomUUID();
@@ -42,13 +42,13 @@ export async function announce(read: StatReader = readStat): Promise<Presence> {
   };
 }
 
-/** The process that a mark names; undefined when it is no whole mark. */
+/** Returns the process id in a mark; undefined if the mark is incomplete. */
 export function processOf(mark: string): number | undefined {
   const pid = Number(/^(\d+) /.exec(mark)?.[1]);
   return pid > 0 ? pid : undefined;
 }
 
-/** True when the process that left the mark still lives. Where that can't be told it is taken to live. */
+/** Returns true if the process of the mark is alive, also if that can't be determined. */
 export async function isPresent(mark: string, read: StatReader = readStat): Promise<boolean> {
   const pid = processOf(mark);
   const [, proof = ''] = mark.split(' ');
@@ -71,14 +71,14 @@ function isStart(proof: string, pid: number, read: StatReader): boolean {
   return start === undefined || start === proof;
 }
 
-/** When the process was started, in the system's own count; empty for one that has ended and waits to be reaped. */
+/** Returns the start time of the process, in the system's unit; empty for a zombie. */
 function startOf(pid: number, read: StatReader): string | undefined {
   const stat = read(pid);
   const [state = '', ...rest] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return /[ZX]/.test(state) ? '' : rest[18];
 }
 
-/** Undefined where none can be had: the number of the process is then all there is. */
+/** Undefined if no socket can be created: then the mark has only the process id. */
 async function openSocket(id: string): Promise<{ path: string; server: Server } | undefined> {
   const { createServer } = await import('node:net');
   const path = process.platform === 'win32' ? `\\\\.\\pipe\\esign-${id}` : join(tmpdir(), `esign-${id}`);
@@ -91,7 +91,7 @@ async function openSocket(id: string): Promise<{ path: string; server: Server } 
   }
 }
 
-/** Whether somebody listens at the socket; what a killed process has left of it is removed. */
+/** Returns whether a process listens at the socket. Removes the socket of a killed process. */
 async function answers(path: string): Promise<boolean> {
   const { connect } = await import('node:net');
   const socket = connect(path);

@@ -5,8 +5,8 @@ import { codeOf } from '../errors.ts';
 const { O_RDONLY, O_NONBLOCK = 0 } = constants;
 
 /**
- * Opens a file, and nothing else that may have its name: a named pipe would be waited for, for ever.
- * The descriptor is the caller's to close; undefined where there is nothing.
+ * Opens a regular file, and nothing else: opening a named pipe would block. The caller closes the descriptor; undefined if the
+ * file does not exist.
  * @throws an error with the code EISDIR for a folder, ENOTFILE for a pipe, a socket or a device.
  */
 export function openRegular(path: PathLike, flags: number = O_RDONLY): number | undefined {
@@ -25,12 +25,12 @@ export function openRegular(path: PathLike, flags: number = O_RDONLY): number | 
   });
 }
 
-/** The text of a file; undefined where there is none. */
+/** Returns the text of a file; undefined if it does not exist. */
 export async function readRegular(path: string, flags?: number): Promise<string | undefined> {
   return (await readRegularBytes(path, { flags }))?.toString('utf8');
 }
 
-/** The bytes of a file, no more than `most`; undefined where there is none. */
+/** Returns at most `most` bytes of a file; undefined if it does not exist. */
 export async function readRegularBytes(
   path: PathLike,
   { flags, most }: { flags?: number | undefined; most?: number } = {},
@@ -49,7 +49,7 @@ export async function readRegularBytes(
 const BLOCK = 256 * 1024;
 const readAt = promisify(read);
 
-/** The bytes of an open file from `start` to `end`, or all, in blocks; a block is only valid until the next one. */
+/** Yields the bytes of an open file from `start` to `end` in blocks. A block is only valid until the next one. */
 export async function* blocksOf(
   file: number,
   end = Number.POSITIVE_INFINITY,

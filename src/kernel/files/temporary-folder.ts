@@ -5,16 +5,16 @@ import { shortDigest } from '../digest.ts';
 import { isLocked, lockFile } from './lock.ts';
 import { readRegular } from './regular-file.ts';
 
-/** A folder in the system's folder for temporary files, and all in it, until it is removed. */
+/** A folder in the system's temporary folder. */
 export interface TemporaryFolder {
   path: string;
   remove(): Promise<void>;
 }
 
-/** Names the process that a folder belongs to. One of another machine or container can't be told to live or not. */
+/** Identifies the process that owns a folder, and its machine: processes of other machines or containers can't be checked. */
 const ownerIn = (folder: string) => join(folder, `.owner-${shortDigest(hostname())}.lock`);
 
-/** Makes a folder whose name begins so. Those that killed processes have left are removed. */
+/** Creates a folder with this prefix, and removes those of killed processes. */
 export async function temporaryFolder(prefix: string, parent = tmpdir()): Promise<TemporaryFolder> {
   await removeLeft(prefix, parent);
   const path = await mkdtemp(join(parent, prefix));
@@ -34,7 +34,7 @@ export async function temporaryFolder(prefix: string, parent = tmpdir()): Promis
   }
 }
 
-/** Only what names its owner is looked at: anybody may call a folder so. */
+/** Only folders that name their owner are checked: anyone can create one with this prefix. */
 async function removeLeft(prefix: string, parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
   for (const name of names.filter((one) => one.startsWith(prefix))) {
@@ -44,7 +44,7 @@ async function removeLeft(prefix: string, parent: string): Promise<void> {
   }
 }
 
-/** In a folder of somebody else a link could lead the removal elsewhere. */
+/** In a folder of another user, a link could redirect the removal. */
 async function isOurs(path: string): Promise<boolean> {
   try {
     const stat = await lstat(path);

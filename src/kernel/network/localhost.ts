@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** True for `localhost` and the names below it, which mean this machine whatever a name server says (RFC 6761, 6.3). */
+/** Returns true for `localhost` and its subdomains, which always mean this machine (RFC 6761, 6.3). */
 export function isLocalhostName(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(hostname);
 }
@@ -11,7 +11,7 @@ const LOOPBACK = [
   { address: '::1', family: 6 },
 ];
 
-/** Looks a name up, except that localhost names are this machine without asking anyone. */
+/** Resolves a name; localhost names resolve to loopback without a lookup. */
 export const lookupHost: LookupFunction = (hostname, options, callback) => {
   if (!isLocalhostName(hostname)) return lookup(hostname, options, callback);
   const { family } = options;

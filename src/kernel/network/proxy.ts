@@ -3,8 +3,8 @@ import { UsageError } from '../errors.ts';
 import { isLocalhostName } from './localhost.ts';
 
 /*
- * Which way a request goes: one rule for the service, the bucket and the doctor, and that of curl. HTTPS_PROXY counts for
- * https, HTTP_PROXY for http, neither for the other; the lower-case name wins over the upper-case one.
+ * Chooses the proxy of a request, for the service, the bucket, and the doctor alike, by curl's rules: HTTPS_PROXY applies to
+ * https and HTTP_PROXY to http, and the lower-case name has priority.
  */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,16 +12,16 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface HttpProxy {
   url: URL;
   port: number;
-  /** The variable that names it. */
+  /** The variable that sets it. */
   variable: string;
 }
 
-/** The proxy on the way to an address; undefined where a request goes there directly. @throws UsageError */
+/** Returns the proxy for an address; undefined for a direct connection. @throws UsageError */
 export function proxyFor(env: Environment, target: URL): HttpProxy | undefined {
   return isExempt(env, target) ? undefined : proxyOf(env, target.protocol);
 }
 
-/** The proxy for a scheme (`https:`), NO_PROXY aside. @throws UsageError when it is no HTTP proxy's address. */
+/** Returns the proxy for a scheme (`https:`), ignoring NO_PROXY. @throws UsageError if it is not the URL of an HTTP proxy. */
 export function proxyOf(env: Environment, protocol: string): HttpProxy | undefined {
   const lower = `${protocol.slice(0, -1)}_proxy`;
   const variable = [lower, lower.toUpperCase()].find((name) => env[name]);
@@ -36,25 +36,25 @@ export function proxyOf(env: Environment, protocol: string): HttpProxy | undefin
   return { url, variable, port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) };
 }
 
-/** The URL of a host, which may be a bare IPv6 address. */
+/** Returns the URL of a host, which may be a bare IPv6 address. */
 export function urlOf(protocol: string, hostname: string, port?: number): URL {
   const host = hostname.includes(':') && !hostname.startsWith('[') ? `[${hostname}]` : hostname;
   return new URL(`${protocol}//${host}${port === undefined ? '' : `:${port}`}`);
 }
 
-/** How a proxy is shown: without its user and password. */
+/** Returns the proxy for display, without user and password. */
 export function nameOf({ url, variable }: HttpProxy): string {
   return `${url.origin} (${variable})`;
 }
 
-/** What tells a proxy who asks. */
+/** Returns the Proxy-Authorization header. */
 export function authorization({ url }: HttpProxy): Readonly<Record<string, string>> {
   if (url.username === '' && url.password === '') return {};
   const user = `${decoded(url.username)}:${decoded(url.password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` };
 }
 
-/** What of the proxies in the environment must not be shown. */
+/** Returns the secrets in the proxy variables. */
 export function proxySecrets(env: Environment): string[] {
   return ['http:', 'https:'].flatMap((protocol) => {
     try {
@@ -63,19 +63,20 @@ export function proxySecrets(env: Environment): string[] {
       const basic = authorization(proxy)['proxy-authorization']?.replace('Basic ', '') ?? '';
       return [proxy.url.password, decoded(proxy.url.password), basic];
     } catch {
-      // Reported where it is used.
+      // Reported when it is used.
       return [];
     }
   });
 }
 
 /**
- * Localhost names, and NO_PROXY: hosts separated by commas or blanks, each with all hosts below it; `host:port` for one port, `10.0.0.0/8` for
+ * Returns true for localhost names and hosts in NO_PROXY: hosts separated by commas or spaces, each including its subdomains;
+ * `host:port` for one port, `10.0.0.0/8` for
  * a network, `*` for all.
  */
 export function isExempt(env: Environment, target: URL): boolean {
   const host = bare(target.hostname);
-  // A proxy would look such a name up where it runs: a key for this machine would leave it in plain text.
+  // A proxy would resolve such a name on its own machine, and the key would leave this one in plain text.
   if (isLocalhostName(host)) return true;
   const port = target.port || (target.protocol === 'https:' ? '443' : '80');
   return (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).some((entry) => {
@@ -97,19 +98,19 @@ function isInNetwork(host: string, entry: string): boolean {
     list.addSubnet(bare(network), Number.parseInt(bits, 10), family);
     return isIP(host) !== 0 && list.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
   } catch {
-    // No network: it exempts nobody.
+    // Not a network: it exempts no host.
     return false;
   }
 }
 
-/** An IPv6 address is all colons: it has a port only behind brackets. */
+/** An IPv6 address consists of colons: it has a port only after brackets. */
 function nameAndPort(entry: string): [name: string, port: string | undefined] {
   if (!entry.startsWith('[') && entry.split(':').length > 2) return [canonical(entry), undefined];
   const [, name = entry, port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
   return [canonical(name), port];
 }
 
-/** IPv6 addresses have many spellings; a URL has one of them. */
+/** Normalizes the spelling of an IPv6 address as URLs do. */
 function canonical(name: string): string {
   const address = bare(name);
   return isIP(address) === 6 ? new URL(`http://[${address}]`).hostname : name;

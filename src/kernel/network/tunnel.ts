@@ -6,7 +6,7 @@ import { codeOf } from '../errors.ts';
 import { authorization, type HttpProxy } from './proxy.ts';
 import { connectTrusting, type Trust } from './trust.ts';
 
-/** The codes of what goes wrong at the proxy; the host behind it never saw a request. */
+/** Error codes for failures at the proxy. The host never received a request. */
 export type TunnelErrorCode = 'PROXY_REFUSED' | 'PROXY_TIMEOUT';
 
 class TunnelError extends Error {
@@ -22,12 +22,12 @@ export interface TunnelTarget {
   /** Without brackets, for an IPv6 address. */
   hostname: string;
   port: number;
-  /** For reaching the proxy, its answer and TLS together, in ms. */
+  /** Time limit for connecting to the proxy, its response, and TLS together, in ms. */
   timeoutMs: number;
   tls?: ConnectionOptions | undefined;
 }
 
-/** A TLS connection to a host through an HTTP proxy. */
+/** Opens a TLS connection to a host through an HTTP proxy. */
 export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Promise<TLSSocket> {
   const { hostname, timeoutMs } = target;
   let under: { destroy(): unknown } | undefined;
@@ -35,7 +35,7 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       under?.destroy();
-      reject(new TunnelError('it did not open the way in time', 'PROXY_TIMEOUT'));
+      reject(new TunnelError('it did not open a tunnel in time', 'PROXY_TIMEOUT'));
     }, timeoutMs);
   });
   const open = async (trust: Trust) => {
@@ -52,7 +52,7 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
   };
   try {
     const opened = connectTrusting(open);
-    // What fails once it is late is nobody's business.
+    // Later failures don't matter.
     opened.catch(() => undefined);
     return await Promise.race([opened, late]);
   } finally {
@@ -77,11 +77,11 @@ function askForWay(proxy: HttpProxy, { hostname, port }: TunnelTarget, trust: Tr
     request.once('connect', ({ statusCode = 0 }, socket: Socket) => {
       if (statusCode >= 200 && statusCode < 300) return resolve(socket);
       socket.destroy();
-      refuse(`it refused the way to ${path} (${statusCode})`);
+      refuse(`it refused a tunnel to ${path} (${statusCode})`);
     });
     request.once('error', (error) => {
       if (/^(ECONNRESET|EPIPE|HPE_.*)$/.test(codeOf(error) ?? ''))
-        refuse('its answer is not that of a proxy');
+        refuse('its response is not that of a proxy');
       else reject(error);
     });
     request.end();

@@ -1,11 +1,11 @@
-/** Failures that happen before a byte of a request is sent: whoever was meant surely never saw it. */
+/** Failures before any byte of a request is sent: the host certainly never received it. */
 export const NEVER_SENT: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    ECONNREFUSED: 'nothing listens there (connection refused)',
-    ENOTFOUND: 'its name could not be found (DNS)',
-    EAI_AGAIN: 'the name server did not answer (DNS)',
-    EHOSTUNREACH: 'there is no route to it',
-    ENETUNREACH: 'there is no network',
+    ECONNREFUSED: 'connection refused',
+    ENOTFOUND: 'the host was not found (DNS)',
+    EAI_AGAIN: 'the name server did not respond (DNS)',
+    EHOSTUNREACH: 'no route to the host',
+    ENETUNREACH: 'the network is unreachable',
     UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
   }),
 );
@@ -23,7 +23,7 @@ export const UNKNOWN_ISSUER: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** What is wrong with a certificate; it will still be so in a moment. */
+/** Problems of a certificate, which a retry doesn't fix. */
 export const CERTIFICATE: ReadonlyMap<string, string> = new Map([
   ...UNKNOWN_ISSUER,
   ...Object.entries({

@@ -3,7 +3,7 @@ import { childEnvironment } from './child-environment.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The command that opens an address in the person's browser; undefined where there is no screen to open it on. */
+/** Returns the command that opens a URL in the user's browser; undefined without a graphical session. */
 export function browserCommand(
   url: string,
   env: Environment,
@@ -11,12 +11,12 @@ export function browserCommand(
 ): readonly [file: string, ...args: string[]] | undefined {
   if (env.BROWSER) return [env.BROWSER, url];
   if (platform === 'darwin') return ['open', url];
-  // An empty title first: start takes the first thing in quotes for one.
+  // `start` takes the first quoted argument as a title, so an empty one comes first.
   if (platform === 'win32') return ['cmd', '/c', 'start', '""', url];
   return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open', url] : undefined;
 }
 
-/** Opens it, and resolves when that is begun; false where it can't be. */
+/** Opens the URL; returns false if that fails. */
 export function openInBrowser(url: string): Promise<boolean> {
   const command = browserCommand(url, process.env, process.platform);
   if (command === undefined) return Promise.resolve(false);

@@ -1,6 +1,6 @@
 import { type Environment, proxySecrets } from '../network/proxy.ts';
 
-/** The variables that hold a secret of ours. */
+/** Variables that contain our secrets. */
 const SECRETS = [
   'ESIGN_API_KEY',
   'ESIGN_WEBHOOK_SECRET',
@@ -10,16 +10,15 @@ const SECRETS = [
 ] as const;
 export type SecretVariable = (typeof SECRETS)[number];
 
-/** The secrets that the environment holds, for the redactor. */
+/** Returns the secrets in the environment, for the redactor. */
 export function secretsOf(env: Environment): string[] {
   return [...SECRETS.flatMap((name) => env[name] ?? []), ...proxySecrets(env)];
 }
 
 /**
- * The environment of a program that we start: ours without our secrets, since no program is trusted with what it has no
- * use for.
- * @param more what it gets besides
- * @param keep the secrets that it needs for what it is there for
+ * Returns the environment for a program we start: ours without our secrets, which no program gets unless it needs them.
+ * @param more additional variables
+ * @param keep secrets that the program needs
  */
 export function childEnvironment(
   more: Environment = {},
@@ -27,7 +26,7 @@ export function childEnvironment(
   env: Environment = process.env,
 ): Record<string, string | undefined> {
   const isOurs = (name: string) => SECRETS.some((secret) => secret === name && !keep.includes(secret));
-  // Windows knows no capitals in names of variables.
+  // Windows ignores case in names of variables.
   const own = Object.entries(env).filter(([name]) => !isOurs(name.toUpperCase()));
   return { ...Object.fromEntries(own), ...more };
 }

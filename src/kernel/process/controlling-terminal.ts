@@ -8,7 +8,7 @@ export function openControllingTerminal(): number {
   return openSync(PATH, process.platform === 'win32' ? 'r+' : 'r');
 }
 
-/** Returns false in a job without a terminal, such as one of cron or a CI system. */
+/** Returns false in a job without a terminal, such as in cron or CI. */
 export function hasControllingTerminal(): boolean {
   try {
     closeSync(openControllingTerminal());

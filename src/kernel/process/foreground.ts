@@ -3,20 +3,20 @@ import { readFileSync } from 'node:fs';
 import { childEnvironment } from './child-environment.ts';
 
 /**
- * False for a job in the background (`esign … &`): it may write to its terminal, but is stopped when it asks for keys.
- * True where that can't be told.
+ * Returns false for a background job (`esign … &`), which may write to its terminal but is stopped when it reads from it. True
+ * if that can't be determined.
  */
 export function isForeground(): boolean {
   const [group, owner] = process.platform === 'linux' ? fromProc() : fromPs();
   return group === undefined || owner === undefined || group === owner;
 }
 
-/** Our process group, and the one that has the terminal. */
+/** Reads our process group, and the terminal's foreground group. */
 type Groups = readonly [group: string | undefined, owner: string | undefined];
 
 function fromProc(): Groups {
   try {
-    // Behind the name, which may hold blanks: state, parent, group, session, terminal, the group that has the terminal.
+    // After the name, which may contain spaces: state, parent, group, session, terminal, foreground group.
     const fields = readFileSync('/proc/self/stat', 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** True when a shell would find a program of this name. */
+/** Returns true if a shell would find a program with this name. */
 export function isOnPath(
   name: string,
   env: Readonly<Record<string, string | undefined>> = process.env,

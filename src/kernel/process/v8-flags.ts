@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * For work that goes on for long with little at a time: garbage is collected before the heap has grown to several times
- * of what is in use. V8 reads this flag at each collection.
+ * For long work with little data at a time: makes V8 collect garbage before the heap has grown to several times the memory in
+ * use. V8 reads this flag at each collection.
  */
 export function preferLowMemory(): void {
   setFlagsFromString('--optimize-for-size');

@@ -1,6 +1,6 @@
 /**
- * The one check of email addresses, at least as strict as the service's: what passes here is not refused after other
- * envelopes of a list have been sent. It wants one @, a domain with a dot, and no spaces, brackets, or invisible characters.
+ * Checks email addresses, at least as strictly as the service, which must not refuse one after other envelopes of a list have
+ * been sent. It requires one @, a domain with a dot, and no spaces, brackets, or invisible characters.
  */
 const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
 const LABEL = `(?!-)${ATOM}(?<!-)`;
@@ -8,12 +8,12 @@ const ADDRESS = new RegExp(`^(?=[^@]{1,64}@)${ATOM}(\\.${ATOM})*@${LABEL}(\\.${L
 const LONGEST = 254;
 const INVISIBLE = /[\p{Cc}\p{Cf}\u00a0]/u;
 
-/** True when the text can be an email address. */
+/** Returns true if the text can be an email address. */
 export function isEmailAddress(text: string): boolean {
   return text.length <= LONGEST && ADDRESS.test(text);
 }
 
-/** Why the text is not an email address, to follow it in a sentence; undefined when it is one. */
+/** Returns why the text is not an email address, to follow it in a sentence; undefined if it is one. */
 export function addressProblem(text: string): string | undefined {
   if (isEmailAddress(text)) return undefined;
   const invisible = INVISIBLE.exec(text)?.[0].codePointAt(0);

@@ -1,15 +1,15 @@
 /*
- * JSON text taken apart without parsing it, so that digits, the order of members and doubled members
- * stay as they were sent. All of it expects text that is known to be valid JSON.
+ * Splits JSON text without parsing it, so that digits, the order of members, and duplicate members stay as they were sent. The
+ * text must be valid JSON.
  */
 
 interface Token {
   text: string;
-  /** Where it begins in the whole. */
+  /** Its offset in the text. */
   at: number;
 }
 
-/** Brackets, commas, colons, strings, and other words; what stands between them is dropped. */
+/** Yields brackets, commas, colons, strings, and other words, without white space. */
 function* jsonTokens(text: string): Generator<Token, void, undefined> {
   const plain = /[^\s"{}[\],:]+|[{}[\],:]/y;
   for (let i = 0; i < text.length; ) {
@@ -29,8 +29,8 @@ function endOfString(text: string, start: number): number {
 }
 
 /**
- * How deep JSON is nested, and how many levels of indentation it takes to write each member on a line of its own: what
- * strangers send may be small and grow without bounds when it is written so.
+ * Returns the depth of JSON, and the total indentation of all its lines: small untrusted text can grow without bounds when it is
+ * indented.
  */
 export function jsonExtent(text: string): { depth: number; indents: number } {
   const extent = { depth: 0, indents: 0 };
@@ -59,7 +59,7 @@ export function jsonExtent(text: string): { depth: number; indents: number } {
   return extent;
 }
 
-/** The first whole number in it that would become another one when it is read; undefined when there is none. */
+/** Returns the first integer that a JavaScript number can't represent; undefined if there is none. */
 export function inexactNumber(text: string): string | undefined {
   if (!/\d{16}/.test(text)) return undefined;
   for (const { text: token } of jsonTokens(text)) {
@@ -68,7 +68,7 @@ export function inexactNumber(text: string): string | undefined {
   return undefined;
 }
 
-/** The items of the list that is the outermost object's member of that name, each as its own text. */
+/** Returns the texts of the items in the array that is this member of the outermost object. */
 export function itemTexts(text: string, member: string): string[] {
   const name = JSON.stringify(member);
   const found = partsOf(text).findLast((part) => part.startsWith(name));
@@ -94,12 +94,12 @@ const INDENT = '  ';
 /** Levels of indentation in all: 4 MiB of blanks. */
 const MOST_INDENTS = 2 * 1024 * 1024;
 
-/** False for JSON that would grow out of bounds when it is indented, as what is nested deep does. */
+/** Returns false for JSON that would grow too much when indented, because it is deeply nested. */
 export function canIndent(text: string): boolean {
   return jsonExtent(text).indents <= MOST_INDENTS;
 }
 
-/** Valid JSON text with line breaks and indentation, every token kept as it is. */
+/** Indents valid JSON text and keeps every token unchanged. */
 export function indentJson(text: string): string {
   const out: string[] = [];
   let depth = 0;
@@ -108,7 +108,7 @@ export function indentJson(text: string): string {
   for (const { text: token } of jsonTokens(text)) {
     const closes = token === '}' || token === ']';
     if (closes) depth--;
-    // An empty object or list stays on its line.
+    // An empty object or array stays on its line.
     if (opened !== closes) breakLine();
     opened = token === '{' || token === '[';
     if (opened) depth++;

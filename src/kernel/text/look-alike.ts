@@ -1,4 +1,4 @@
-/** Mail providers whose names are often mistyped, and those that only look like a slip of another one. */
+/** Email providers whose names are often mistyped, and those that only look like a typo of another one. */
 const PROVIDERS = [
   'gmail.com',
   'googlemail.com',
@@ -46,14 +46,14 @@ const REAL = new Set([
 /** Shorter names are one letter away from too many others. */
 const SHORTEST = 8;
 
-/** The well-known domain that the address's domain is one slip away from, such as gmail.com for `gmial.com`. */
+/** Returns the well-known domain that is one typo away from the address's domain, such as gmail.com for `gmial.com`. */
 export function lookAlike(email: string): string | undefined {
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
   if (REAL.has(domain)) return undefined;
   return PROVIDERS.find((known) => known.length >= SHORTEST && isOneSlipAway(domain, known));
 }
 
-/** One letter too many, too few or another, or two neighbours swapped. */
+/** One letter added, missing, or changed, or two neighboring letters swapped. */
 function isOneSlipAway(text: string, known: string): boolean {
   if (Math.abs(text.length - known.length) > 1) return false;
   let at = 0;

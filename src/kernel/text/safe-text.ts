@@ -1,21 +1,21 @@
 /*
- * Text that came from the service or a webhook was written by strangers. On a terminal, a control character,
- * an escape sequence or a direction override could hide or forge what an operator reads; so each is made visible.
- * Classes of Unicode take their time to be read: each pattern is made when it is first used.
+ * Text from the service or a webhook is untrusted. On a terminal, a control character, an escape sequence, or a direction
+ * override could hide or forge what an operator reads, so each is made visible. Unicode classes are slow to compile: each pattern
+ * is created on first use.
  */
 const unsafe = () =>
   // Controls, format characters (direction, zero width, tags), line separators, lone surrogates, invisible letters;
-  // the two variation selectors of emoji are ordinary writing.
+  // the two variation selectors of emoji are allowed.
   /(?![\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
 const NAMES: Readonly<Record<string, string>> = { '\n': '⏎', '\r': '␍', '\t': '␉', '\u001b': '␛' };
-/** Zero-width joiner between emoji and in scripts that need it is ordinary writing. */
+/** Zero-width joiners are allowed between emoji and in scripts that need them. */
 const JOINER = '\u200d';
 const NON_JOINER = '\u200c';
 const joining = () =>
   /\p{Extended_Pictographic}|\p{Script=Arabic}|\p{Script=Devanagari}|\p{Script=Bengali}|\p{Script=Sinhala}|\p{Script=Malayalam}|\ufe0f|\p{Emoji_Modifier}/u;
 
-/** One line of text in which everything that could act on a terminal is shown as a visible sign. */
+/** Returns the text on one line, with visible signs in place of characters that could act on a terminal. */
 export function safeLine(text: string): string {
   return text.replace(unsafe(), (character, index: number) => {
     if ((character === JOINER || character === NON_JOINER) && joins(text, index)) return character;
@@ -35,7 +35,7 @@ function visible(character: string): string {
   return `<${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
 
-/** Several lines: as safeLine, with line breaks kept. */
+/** Like safeLine, but keeps line breaks. */
 export function safeBlock(text: string): string {
   return text
     .split(/\r\n|\n/)
@@ -43,7 +43,7 @@ export function safeBlock(text: string): string {
     .join('\n');
 }
 
-/** JSON text in which everything that could act on a terminal is escaped: the same JSON, line breaks between tokens kept. */
+/** Escapes characters in JSON text that could act on a terminal. Its value and the line breaks between tokens stay the same. */
 export function safeJson(text: string): string {
   return text.replace(unsafe(), (character, index: number) => {
     if (character === '\n') return character;

@@ -6,24 +6,24 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 const FLAG = /^(--?[\w-]+)(?:=(.*))?$/s;
 
 /**
- * A command of esign for copying, each word quoted where a shell needs it: ids come from the service and could hold anything.
+ * Returns an esign command to copy. Words are quoted for a shell if needed: ids from the service could contain anything.
  * For example, `command('envelopes', 'get', envelope.id)`.
  */
 export function command(...words: readonly string[]): string {
   return ['esign', ...words.map(flagOrWord)].join(' ');
 }
 
-/** shellWord quotes whatever begins with a dash; a flag stays as it is. */
+/** Leaves flags unquoted; shellWord quotes anything that begins with a dash. */
 function flagOrWord(word: string): string {
   const [, flag, value] = FLAG.exec(word) ?? [];
   if (flag === undefined) return shellWord(word);
   return value === undefined ? flag : `${flag}=${shellWord(value)}`;
 }
 
-/** What a line ends with when the command goes on in the next one. */
+/** The end of a line whose command continues in the next one. */
 export const LINE_GOES_ON = process.platform === 'win32' ? '`' : '\\';
 
-/** One word, quoted for PowerShell on Windows and for a POSIX shell elsewhere. Shows as it is: nothing in it acts on a terminal. */
+/** Quotes a word for PowerShell on Windows and for a POSIX shell elsewhere. The result is safe to show on a terminal. */
 export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (PLAIN.test(word) && !word.startsWith('-')) return word;
   const isShown = safeLine(word) === word;
@@ -37,7 +37,7 @@ function powerShellWord(word: string, isShown: boolean): string {
     : `"${escaped(word, '"`$“”„', powerShellEscape)}"`;
 }
 
-/** Each character that means something between the quotes, or that could not be seen, as its escape. */
+/** Escapes characters that have a meaning between the quotes or are invisible. */
 function escaped(
   word: string,
   special: string,
@@ -59,7 +59,7 @@ function posixEscape(character: string, isSpecial: boolean): string {
 function powerShellEscape(character: string, isSpecial: boolean): string {
   if (isSpecial) return `\`${character}`;
   if (character === '\n') return '`n';
-  // `u{…} is not known to Windows PowerShell 5.1.
+  // Windows PowerShell 5.1 doesn't support `u{…}.
   const code = character.codePointAt(0) ?? 0;
   return code > 0xffff ? `$([char]::ConvertFromUtf32(0x${hex(code, 1)}))` : `$([char]0x${hex(code, 4)})`;
 }

@@ -33,7 +33,7 @@ export async function runInSandbox(
   let sandbox: Sandbox | undefined;
   let child: ChildProcess | undefined;
   // Where the process has to end before this one could clear away.
-  const forget = interrupt.lastWords(() => {
+  const forget = interrupt.ifInterrupted(() => {
     endAll(child);
     rmSync(dataDir, { recursive: true, force: true });
     return '';

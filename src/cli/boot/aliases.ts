@@ -4,16 +4,19 @@ import { nearest } from '../../kernel/text/nearest.ts';
 import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import type { Installation } from './installation.ts';
 
-/** Verbs of other tools that mean one of ours, where ours is not a command already. */
+/** Verbs of other tools, and ours with the same meaning. */
 const VERBS: Readonly<Record<string, string>> = { ls: 'list', show: 'get' };
 
-/** The command line in our words: `help WORDS`, `envelopes ls`, `templates show`. */
-export function inOurWords(argv: readonly string[], { commands }: Pick<Installation, 'commands'>): string[] {
+/** Replaces aliases such as `help WORDS`, `envelopes ls`, and `templates show` with our commands. */
+export function resolveAliases(
+  argv: readonly string[],
+  { commands }: Pick<Installation, 'commands'>,
+): string[] {
   const [first = '', second = '', ...rest] = argv;
   if (first === 'sandbox' && second === 'exec') return [first, second, ...separated(rest)];
   if (first === 'help') return [...argv.slice(1), '--help'];
   if (asksForJsonOf(argv, Object.keys(commands))) return [...argv, '--help'];
-  // Topics are plural; their singular is accepted, too.
+  // Topics are plural; their singular is accepted as well.
   const topic = isTopic(`${first}s`, commands) && !isTopic(first, commands) ? `${first}s` : first;
   const ours = entryOf(VERBS, second);
   const isOurs = (verb: string) => Object.hasOwn(commands, `${topic} ${verb}`);
@@ -25,7 +28,7 @@ function isTopic(word: string, commands: Installation['commands']): boolean {
   return Object.keys(commands).some((name) => name === word || name.startsWith(`${word} `));
 }
 
-/** `--json` with no command: for a program the help is JSON, too. */
+/** Without a command, `--json` asks for the help as JSON. */
 function asksForJsonOf(argv: readonly string[], names: readonly string[]): boolean {
   const words = argv.filter((word) => word !== '--json');
   const [topic] = words;
@@ -35,10 +38,10 @@ function asksForJsonOf(argv: readonly string[], names: readonly string[]): boole
   );
 }
 
-/** Flags of `sandbox exec` that take a word of their own. */
+/** Flags of `sandbox exec` that take a value. */
 const EXEC_VALUES = new Set(['--seed', '--profile', '-p', '--base-url', '--timeout']);
 
-/** With `--` before the command that is to be run: what follows it is its own, also a `--json` or `--help`. */
+/** Adds `--` before the command to run, so that a `--json` or `--help` after it belongs to that command. */
 function separated(words: readonly string[]): string[] {
   let at = 0;
   while (at < words.length && words[at] !== '--' && words[at]?.startsWith('-'))
@@ -65,7 +68,7 @@ const TOPICS: Readonly<Record<string, string>> = {
   },
 };
 
-/** What people try, and the command that does it. A word that reads never leads to a command that emails. */
+/** What people try, and the command that does it. A verb for reading never leads to a command that emails. */
 const ALIASES: Readonly<Record<string, string>> = {
   ...{ list: 'envelopes list', ls: 'envelopes list', all: 'envelopes list' },
   ...{ find: 'find TEXT', search: 'find TEXT' },
@@ -116,7 +119,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   ...{ completion: 'autocomplete', completions: 'autocomplete' },
 };
 
-/** The same for the words after a topic other than `envelopes`, where its own commands don't match. */
+/** The same after a topic other than `envelopes`, if no command of the topic matches. */
 const TOPIC_ALIASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   auth: {
     login: 'profiles add NAME --base-url URL',
@@ -163,7 +166,7 @@ const TOPIC_ALIASES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
 };
 
-/** The command that was most likely meant by words that are no command; undefined rather than a wrong guess. */
+/** Returns the command that unknown words most likely mean, or undefined rather than a wrong guess. */
 export function commandMeant(words: string, names: readonly string[]): string | undefined {
   const [first = '', ...rest] = words.split(' ');
   const parts = [entryOf(TOPICS, first) ?? first, ...rest];
@@ -193,11 +196,11 @@ function aliasFor(topic: string, verb: string | undefined): string | undefined {
   return (verb === undefined ? undefined : ofTopic && entryOf(ofTopic, verb)) ?? entryOf(ALIASES, topic);
 }
 
-/** The command that differs by a slip or two of the fingers; one that emails or deletes only for a single slip. */
+/** Returns the command that is one or two typos away; for one that emails or deletes, a single typo. */
 function mistyped(typed: string, names: readonly string[]): string | undefined {
   const isNear = (name: string) =>
     isHarmless(name) ? distance(typed, name) <= MOST_SLIPS : isSlip(typed, name);
-  // In a short word, two other letters make another word.
+  // In a short word, two different letters make another word.
   const candidates = names.filter(
     (name) => isNear(name) && (isSlip(typed, name) || shortestPart(name) > 2 * MOST_SLIPS),
   );
@@ -215,7 +218,7 @@ function isHarmless(name: string): boolean {
   return effect === 'reads' || effect === 'local';
 }
 
-/** One key wrong, or two in the wrong order. */
+/** One wrong letter, or two letters swapped. */
 function isSlip(typed: string, name: string): boolean {
   const letters = (text: string) => [...text].sort().join('');
   return distance(typed, name) <= 1 || letters(typed) === letters(name);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { commandMeant, inOurWords } from '../../src/cli/boot/familiar.ts';
+import { commandMeant, resolveAliases } from '../../src/cli/boot/aliases.ts';
 import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
 
 const names = Object.keys(COMMAND_EFFECTS).map((id) => id.replaceAll(':', ' '));
 const commands = Object.fromEntries(names.map((name) => [name, () => ({})]));
-const ours = (line: string) => inOurWords(line === '' ? [] : line.split(' '), { commands }).join(' ');
+const ours = (line: string) => resolveAliases(line === '' ? [] : line.split(' '), { commands }).join(' ');
 
 describe('words of other tools', () => {
   it.each([
