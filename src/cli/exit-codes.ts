@@ -14,7 +14,7 @@ export const EXIT = {
   unreachable: 8,
   storage: 9,
   partial: 10,
-  endedOtherwise: 11,
+  unexpectedStatus: 11,
   waitTimeout: 124,
   /** Ctrl-C; other signals have their own codes. */
   interrupted: 130,
@@ -33,7 +33,7 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.unreachable]: 'service unreachable; a write may have happened',
   [EXIT.storage]: 'storage error, or a checksum, seal, or signature is invalid',
   [EXIT.partial]: 'some items failed or were not started',
-  [EXIT.endedOtherwise]: 'an envelope ended in another status',
+  [EXIT.unexpectedStatus]: 'an envelope ended in another status',
   [EXIT.waitTimeout]: 'timed out while waiting',
   [EXIT.interrupted]: 'interrupted',
   143: 'terminated',
@@ -62,7 +62,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   OUTPUT_CLOSED: EXIT.partial,
   STOP_IF: EXIT.partial,
   STOP_ON_ERROR: EXIT.partial,
-  ENDED_OTHERWISE: EXIT.endedOtherwise,
+  UNEXPECTED_STATUS: EXIT.unexpectedStatus,
   WAIT_TIMEOUT: EXIT.waitTimeout,
 };
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isLoopback, normalizeBaseUrl } from '../../src/api/base-url.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 
-const hint = 'It looks like https://api.example.com/api/v1.';
+const hint = 'A base URL looks like https://api.example.com/api/v1.';
 
 function refusal(text: string): unknown {
   try {
@@ -64,9 +64,9 @@ describe('a base URL', () => {
     ['https://', 'The base URL is not a URL: https://'],
     ['ftp://api.example.com', 'The base URL must start with https://, not ftp://'],
     ['file:///etc/passwd', 'The base URL must start with https://, not file://'],
-    ['https://ada@api.example.com', 'The base URL must not carry a user name or password.'],
-    ['https://:secret@api.example.com', 'The base URL must not carry a user name or password.'],
-    ['https://ada:secret@api.example.com', 'The base URL must not carry a user name or password.'],
+    ['https://ada@api.example.com', 'The base URL must not contain a user name or password.'],
+    ['https://:secret@api.example.com', 'The base URL must not contain a user name or password.'],
+    ['https://ada:secret@api.example.com', 'The base URL must not contain a user name or password.'],
   ])('%j is refused with an example of a good one', (given, message) => {
     const error = refusal(given);
     expect(error).toBeInstanceOf(UsageError);
@@ -79,7 +79,7 @@ describe('a base URL', () => {
     expect(error).toBeInstanceOf(UsageError);
     expect(error).toMatchObject({
       message:
-        'The base URL http://api.example.com:8080 is plain http: the API key would travel unencrypted.',
+        'The base URL http://api.example.com:8080 uses plain http, which would send the API key unencrypted.',
       hint: expect.stringContaining('--insecure-http') as unknown,
     });
     expect(() => normalizeBaseUrl(given, { insecureHttp: false })).toThrow('plain http');

@@ -44,7 +44,7 @@ describe('what became of a request without a reply', () => {
       maybeReceived: false,
       // On this machine nobody starts to listen because we ask again.
       isLasting: true,
-      message: `Can't reach ${server.origin}: nothing listens there (connection refused).`,
+      message: `Can't reach ${server.origin}: connection refused.`,
       hint: expect.stringContaining('`esign sandbox start`') as unknown,
       cause: { code: 'ECONNREFUSED' },
     });
@@ -55,7 +55,7 @@ describe('what became of a request without a reply', () => {
     expect(await failureAt(`http://${address}`)).toMatchObject({
       code: 'NETWORK',
       maybeReceived: true,
-      message: `The reply from http://${address} was lost: the connection was reset.`,
+      message: `The response from http://${address} was lost: the connection was reset.`,
       hint: undefined,
     });
   });
@@ -64,7 +64,7 @@ describe('what became of a request without a reply', () => {
     const address = await rawServer((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le'));
     expect(await failureAt(`http://${address}`)).toMatchObject({
       maybeReceived: true,
-      message: `The reply from http://${address} was lost: the connection was closed before the reply was complete.`,
+      message: `The response from http://${address} was lost: the connection was closed before the response was complete.`,
     });
   });
 
@@ -72,7 +72,7 @@ describe('what became of a request without a reply', () => {
     const address = await rawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'));
     expect(await failureAt(`http://${address}`)).toMatchObject({
       maybeReceived: true,
-      message: `The reply from http://${address} was lost: its reply is not HTTP.`,
+      message: `The response from http://${address} was lost: its response is not HTTP.`,
       hint: BASE_URL_HINT,
     });
   });
@@ -83,7 +83,7 @@ describe('what became of a request without a reply', () => {
     const origin = server.origin.replace('http:', 'https:');
     expect(await failureAt(origin)).toMatchObject({
       maybeReceived: true,
-      message: `The reply from ${origin} was lost: it does not speak TLS.`,
+      message: `The response from ${origin} was lost: it does not support TLS.`,
       hint: BASE_URL_HINT,
     });
   });
@@ -94,7 +94,7 @@ describe('what became of a request without a reply', () => {
     expect(await failureAt(server.origin, 300)).toMatchObject({
       code: 'TIMEOUT',
       maybeReceived: true,
-      message: `${server.origin} did not answer within 0.3 seconds.`,
+      message: `${server.origin} did not respond within 0.3 seconds.`,
       hint: expect.stringContaining('--timeout 60s') as unknown,
     });
   });
@@ -130,10 +130,10 @@ describe('an error of the HTTP layer', () => {
     Object.assign(new Error('words of a library'), { code }, more);
 
   it.each([
-    ['ENOTFOUND', 'its name could not be found (DNS)', 'Check the network'],
-    ['EAI_AGAIN', 'the name server did not answer (DNS)', 'Check the network'],
-    ['EHOSTUNREACH', 'there is no route to it', 'Check the network'],
-    ['ENETUNREACH', 'there is no network', 'Check the network'],
+    ['ENOTFOUND', 'the host was not found (DNS)', 'Check the network'],
+    ['EAI_AGAIN', 'the name server did not respond (DNS)', 'Check the network'],
+    ['EHOSTUNREACH', 'no route to the host', 'Check the network'],
+    ['ENETUNREACH', 'the network is unreachable', 'Check the network'],
     ['UND_ERR_CONNECT_TIMEOUT', 'it did not accept the connection in time', 'Check the network'],
     ['CERT_HAS_EXPIRED', 'its TLS certificate has expired', 'the base URL'],
     [
@@ -161,14 +161,14 @@ describe('an error of the HTTP layer', () => {
 
   it.each([
     ['EPIPE', 'the connection was closed'],
-    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the reply was cut short'],
+    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the response was cut short'],
     ['SOMETHING_NEW', 'words of a library'],
     ['constructor', 'words of a library'],
   ])('%s: perhaps received', (code, why) => {
     expect(networkError(failure(code), facts)).toMatchObject({
       code: 'NETWORK',
       maybeReceived: true,
-      message: `The reply from https://api.example.com was lost: ${why}.`,
+      message: `The response from https://api.example.com was lost: ${why}.`,
     });
   });
 
@@ -176,7 +176,7 @@ describe('an error of the HTTP layer', () => {
     expect(networkError(failure(code), facts)).toMatchObject({
       code: 'TIMEOUT',
       maybeReceived: true,
-      message: 'https://api.example.com did not answer within 30 seconds.',
+      message: 'https://api.example.com did not respond within 30 seconds.',
     });
   });
 
@@ -190,7 +190,7 @@ describe('an error of the HTTP layer', () => {
 
   it('may be anything that can be thrown', () => {
     expect(networkError('just words', facts).message).toBe(
-      'The reply from https://api.example.com was lost: just words.',
+      'The response from https://api.example.com was lost: just words.',
     );
     expect(networkError(undefined, facts).maybeReceived).toBe(true);
   });

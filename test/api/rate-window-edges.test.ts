@@ -155,7 +155,7 @@ describe('the end of a window', () => {
       code: 'RATE_LIMITED',
       status: 429,
       resetAt: late.resetAt,
-      message: 'The rate window of this key is used up.',
+      message: 'The rate limit of this key is reached.',
     });
     expect(late.clock.slept).toEqual([]);
   });

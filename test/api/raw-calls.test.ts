@@ -25,8 +25,8 @@ describe('a direct call that is refused', () => {
 
   it('names the methods there are', () => {
     expect(refusal(() => callMethod('HEAD'))).toMatchObject({
-      message: 'There is no method "HEAD".',
-      hint: 'There are GET, POST, PUT, PATCH, DELETE.',
+      message: 'Unknown method "HEAD".',
+      hint: 'An envelope has GET, POST, PUT, PATCH, DELETE.',
     });
   });
 
@@ -288,6 +288,6 @@ describe('all pages of a direct call', () => {
 
   it('are none of a reply that is no list', async () => {
     server = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
-    await expect(pagesOf(sendTo(server.origin))).rejects.toThrow("The service's reply is not a list: data");
+    await expect(pagesOf(sendTo(server.origin))).rejects.toThrow("The service's response is not a list: data");
   });
 });

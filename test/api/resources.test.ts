@@ -176,7 +176,7 @@ describe('a reply that is not what was asked for', () => {
     expect(error).toBeInstanceOf(BadResponseError);
     expect(error).toMatchObject({
       status: 200,
-      message: `The service's reply is not ${what} is missing or not as documented.`,
+      message: `The service's response is not ${what} is missing or not as documented.`,
       hint: expect.stringContaining('`esign profiles show`') as unknown,
     });
   });

@@ -49,6 +49,6 @@ group('help --json', () => {
   });
 
   it.each(['nonsense', 'envelopes nonsense'])('%s is no command', (words) => {
-    expect(() => of(words)).toThrow(/There is no command/);
+    expect(() => of(words)).toThrow(/Unknown command/);
   });
 });

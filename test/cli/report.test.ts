@@ -62,10 +62,10 @@ describe('the report of an error', () => {
     const state = service('INVALID_STATE', 400);
     state.subject = { kind: 'envelope', id: 'env_1' };
     expect(errorText(state, plain)).toBe(
-      'Error: env_1: m (INVALID_STATE)\nSee where it stands: `esign envelopes get env_1`.\n',
+      'Error: env_1: m (INVALID_STATE)\nCheck its status: `esign envelopes get env_1`.\n',
     );
     expect(errorText(invalid, plain)).toBe(
-      'Error: Invalid body (VALIDATION_ERROR)\n  signers.0.role: no such role\n  signers.0.role: pick one\nMend what it names, and run the same again; --debug shows the request.\n',
+      'Error: Invalid body (VALIDATION_ERROR)\n  signers.0.role: no such role\n  signers.0.role: pick one\nFix the named values and run the command again. --debug shows the request.\n',
     );
   });
 
@@ -78,7 +78,7 @@ describe('the report of an error', () => {
         message: 'Invalid body',
         status: 400,
         details: invalid.details,
-        hint: 'Mend what it names, and run the same again; --debug shows the request.',
+        hint: 'Fix the named values and run the command again. --debug shows the request.',
         exitCode: 6,
       },
     });

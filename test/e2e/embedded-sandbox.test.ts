@@ -198,7 +198,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     );
     expect(seen).toEqual([
       `UsageError: The clock can't start at "soon".`,
-      'UsageError: The rate limit "much" is not of the form N/TIME.',
+      'UsageError: The rate limit "much" does not have the form N/TIME.',
       expect.stringMatching(/^UsageError: Port \d+ is taken/),
       'UsageError: The rate limit {"requests":0,"seconds":1} lets nothing through.',
       'UsageError: quota must be a whole number of at least 0, not -1.',

@@ -303,11 +303,11 @@ describe('a flag', () => {
     ['bulk create rows.csv --reserve=-1', '--reserve "-1" is not a share from 0% to 90%.'],
     ['bulk create rows.csv --concurrency many', '--concurrency takes an integer, not many.'],
     ['envelopes list -L 0', '--limit takes an integer greater than or equal to 1, not 0.'],
-    ['envelopes list --status complted', 'There is no status "complted".'],
-    ['envelopes list --since soon', '--since "soon" is neither a length of time nor a date.'],
-    ['envelopes watch env_1 --interval 5parsecs', '--interval "5parsecs" is not a length of time.'],
-    ['envelopes download env_1 --what foo', 'There is no file "foo" of an envelope.'],
-    ['sandbox start --rate-limit x', 'The rate limit "x" is not of the form N/TIME.'],
+    ['envelopes list --status complted', 'Unknown status "complted".'],
+    ['envelopes list --since soon', '--since "soon" is neither a duration nor a date.'],
+    ['envelopes watch env_1 --interval 5parsecs', '--interval "5parsecs" is not a duration.'],
+    ['envelopes download env_1 --what foo', 'Unknown kind of file "foo".'],
+    ['sandbox start --rate-limit x', 'The rate limit "x" does not have the form N/TIME.'],
   ])('with a wrong value is told in one sentence and a hint: %s', async (line, sentence) => {
     const words = line.split(' ');
     const [plain, lines] = await Promise.all([home.run(words), home.run`${words} --json`]);

@@ -21,7 +21,7 @@ describe('a state folder that cannot be written', () => {
     const error = reportedError(run);
     expect([run.code, error.code]).toEqual([2, 'USAGE']);
     expect(error.message).toMatch(
-      /^Can't (write the journal|read) .*: (permission denied|a part of the path is not a folder)/,
+      /^Can't (write the journal|read) .*: (permission denied|part of the path is not a folder)/,
     );
   });
 });

@@ -45,7 +45,7 @@ describe('listen --envelope', () => {
   });
 
   it.each([
-    ['env_cancelled', 11, 'ENDED_OTHERWISE'],
+    ['env_cancelled', 11, 'UNEXPECTED_STATUS'],
     ['env_missing', 4, 'NOT_FOUND'],
   ])('ends as watch does: %s', async (id, code, error) => {
     const { server, env } = await fakeService((request, response) => {

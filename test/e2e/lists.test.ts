@@ -128,13 +128,13 @@ describe('a list', () => {
       20, 20, 7, 45, 20,
     ]);
     expect(parseJson(array.stdout)).toHaveLength(20);
-    expect(more.stderr).toBe('Showing 20 of 45. Use --all, or -L for another number.\n');
+    expect(more.stderr).toBe('Showing 20 of 45. Use --all to see all, or -L to set the number.\n');
     expect([exact, few, all, ids, array].map((one) => one.stderr).join('')).toBe('');
   });
 
   it('does not count what it filters itself', async () => {
     const { stderr } = await list('many', '--since', '2026-01-02');
-    expect(stderr).toBe('Showing the first 20; there are more. Use --all, or -L for another number.\n');
+    expect(stderr).toBe('Showing the first 20; there are more. Use --all to see all, or -L to set the number.\n');
   });
 
   it('is a JSON object a line with --jsonl, and an error is JSON then, too', async () => {

@@ -97,11 +97,11 @@ describe('a bucket whose folder is gone', () => {
     const { status, error } = await one('POST', '', draft);
     expect([status, error?.message]).toEqual([
       500,
-      'The sandbox could not complete the request: a part of the path is not a folder',
+      'The sandbox could not complete the request: part of the path is not a folder',
     ]);
     expect(await countOf('DRAFT')).toBe(1);
     await running.says(
-      /POST \/api\/v1\/esign\/envelopes failed: a part of the path is not a folder \(.*bucket/,
+      /POST \/api\/v1\/esign\/envelopes failed: part of the path is not a folder \(.*bucket/,
     );
     await rm(bucket);
     await mkdir(join(bucket, 'esign-sandbox'), { recursive: true });

@@ -79,7 +79,7 @@ describe('envelopes watch', () => {
       { to: 'DECLINED', envelope: { signers: [{ declineReason: 'the rent is wrong' }] } },
       { to: 'CANCELLED' },
     ]);
-    expect(jsonLines(lines.stderr)).toMatchObject([{ error: { code: 'ENDED_OTHERWISE', exitCode: 11 } }]);
+    expect(jsonLines(lines.stderr)).toMatchObject([{ error: { code: 'UNEXPECTED_STATUS', exitCode: 11 } }]);
   });
 
   it('ends with 124 when its time is up, and with the signal that stops it', async () => {

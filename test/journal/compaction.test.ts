@@ -211,7 +211,7 @@ describe('a journal that another one takes the place of', () => {
     const numbers = new Numbers(at, 1e9);
     await numbers.set('own', 1);
     await expect((await numbers.journal).replace(join(folder, 'nowhere'))).rejects.toThrow(
-      /there is no such file/,
+      /the file does not exist/,
     );
     await numbers.set('own', 2);
     await numbers.close();

@@ -25,7 +25,7 @@ const OWN: Readonly<Record<number, readonly string[]>> = {
     ...['envelopes:watch', 'documents:download', 'documents:head', 'documents:link'],
     ...['bulk:create', 'bulk:resume', 'compat', 'events:drill', 'events:gaps', 'events:replay', 'listen'],
   ],
-  [EXIT.endedOtherwise]: ['envelopes:watch', 'listen'],
+  [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
 };
 

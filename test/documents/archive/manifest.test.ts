@@ -157,7 +157,7 @@ describe('verifying', () => {
       execFileSync('mkfifo', [join(dir, 'pipe.pdf')]);
       await writeFile(join(dir, 'SHA256SUMS'), `${sha256('')}  pipe.pdf\n`);
       expect((await verify()).map((file) => file.error?.message)).toEqual([
-        "pipe.pdf can't be read (what has this name is no ordinary file).",
+        "pipe.pdf can't be read (it is not a regular file).",
       ]);
       await rm(join(dir, 'SHA256SUMS'));
       execFileSync('mkfifo', [join(dir, 'SHA256SUMS')]);

@@ -43,7 +43,7 @@ async function download(force = false) {
   }
 }
 
-const ORDINARY = 'what has this name is no ordinary file';
+const ORDINARY = 'it is not a regular file';
 
 describe('what stands where a file goes', () => {
   it.runIf(hasLinks).each<[string, string[]]>([

@@ -256,7 +256,7 @@ test.each([
   ],
   [
     'templates: [{id: t, name: T, pdf: /dev/zero}]',
-    /Can't read \/dev\/zero \(what has this name is no ordinary file\)/,
+    /Can't read \/dev\/zero \(it is not a regular file\)/,
   ],
 ])('A file that is no seed: %j', async (text, message) => {
   await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(message);

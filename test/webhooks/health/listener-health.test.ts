@@ -118,7 +118,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
       expect(await deliver(url)).toBe(200);
       await rename(join(folder, 'events'), join(folder, 'away'));
       await writeFile(join(folder, 'events'), '');
-      await red(health, 'journal', 'a part of the path is not a folder');
+      await red(health, 'journal', 'part of the path is not a folder');
       await rm(join(folder, 'events'));
       await rename(join(folder, 'away'), join(folder, 'events'));
       await green(health);

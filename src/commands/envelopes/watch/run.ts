@@ -186,7 +186,7 @@ class Watching {
     const { failed, runs } = this.#commands;
     const [first] = this.#otherwise;
     if (first !== undefined)
-      throw endedOtherwise(this.#otherwise, this.#until, (await this.#successors()) ?? seeWhy(first.id));
+      throw unexpectedStatus(this.#otherwise, this.#until, (await this.#successors()) ?? seeWhy(first.id));
     const [gone] = this.#gone;
     if (gone !== undefined && this.#gone.length === count) throw gone;
     if (gone !== undefined)
@@ -202,7 +202,7 @@ function seeWhy(id: string): string {
   return `See why: \`${command('envelopes', 'get', id)}\`.`;
 }
 
-function endedOtherwise(
+function unexpectedStatus(
   ended: readonly { id: string; status: string }[],
   until: readonly string[],
   hint: string,
