@@ -42,11 +42,11 @@ export interface Pacing {
   readsOnly?: boolean;
   /** Called for each request, instead of showing it on the terminal; the returned function is called at its end. */
   onRequest?: (reads: boolean) => () => void;
-  /** Called for each wait, instead of showing it on the terminal. */
+  /** Called for each wait, which is then not shown on the terminal. */
   onWait?: (wait: { ms: number; error: Error }) => void;
 }
 
-/** How long the reply to a write is waited for once the command is to stop, in ms. */
+/** How long to wait for the response to a write after Ctrl-C, in ms. */
 const REPLY_GRACE_MS = 2_000;
 
 /** Shorter waits need no countdown, in ms. */
@@ -78,12 +78,12 @@ export class Session {
     this.words = invocation.words;
   }
 
-  /** The service's time, by which its envelopes age; the machine's until a reply has told it. */
+  /** Returns the service's time (ms), or local time until a response has shown it. */
   now(): number {
     return this.#serviceClock.now();
   }
 
-  /** Where this run works: flag before environment before profile before default. */
+  /** Returns the settings of this run: flags, then environment, then profile, then defaults. */
   settings(options: { fallbackProfile?: string } = {}): Promise<Settings> {
     this.#resolved ??= this.#resolve(options.fallbackProfile);
     return this.#resolved;
@@ -106,7 +106,7 @@ export class Session {
     return settings;
   }
 
-  /** Returns the client of the service. A caller with a pacing gets a client of its own. */
+  /** Returns the client of the service. With a pacing, it is a separate client. */
   client(pacing?: Pacing): Promise<Client> {
     if (pacing !== undefined) return this.#connect(pacing);
     this.#connected ??= this.#connect({});
@@ -154,7 +154,7 @@ export class Session {
     return new EnvelopeIndex(stateDir(), scope, { feed, client });
   }
 
-  /** The profile's bucket; whoever opens it closes it. */
+  /** Opens the profile's bucket. The caller closes it. */
   async bucket(): Promise<Bucket> {
     const { storage, timeoutMs } = await this.settings();
     const { openBucket } = await import('../documents/bucket/bucket.ts');
@@ -163,7 +163,7 @@ export class Session {
     return openBucket(storage, { timeoutMs: timeoutMs.value, trace: this.#flags.debug ? trace : undefined });
   }
 
-  /** A client for a profile that is not the one in use, such as one about to be stored. */
+  /** Returns a client for another profile, such as one about to be stored. */
   clientOf(profile: Profile, pacing: Pacing = {}): Promise<Client> {
     const settings = resolveSettings({
       flags: { timeout: this.#flags.timeout, profile: 'given' },
@@ -179,7 +179,7 @@ export class Session {
     return this.clientOf(profileNamed(readProfiles(configDir()), name), { readsOnly: true });
   }
 
-  /** The control plane of a running sandbox: its own profile, unless another one is named. */
+  /** Returns the control plane of a running sandbox, by default the one of the profile `sandbox`. */
   async sandbox(): Promise<SandboxControl> {
     const settings = await this.settings({ fallbackProfile: 'sandbox' });
     const { baseUrl, apiKey } = requireConnection(settings);
@@ -238,5 +238,5 @@ export class Session {
 }
 
 function waitingText(reads: boolean, host: string): string {
-  return reads ? `Waiting for ${host}` : `Sent; waiting for the answer of ${host}`;
+  return reads ? `Waiting for ${host}` : `Sent; waiting for a response from ${host}`;
 }

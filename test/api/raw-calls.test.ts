@@ -26,7 +26,7 @@ describe('a direct call that is refused', () => {
   it('names the methods there are', () => {
     expect(refusal(() => callMethod('HEAD'))).toMatchObject({
       message: 'Unknown method "HEAD".',
-      hint: 'An envelope has GET, POST, PUT, PATCH, DELETE.',
+      hint: 'Methods: GET, POST, PUT, PATCH, DELETE.',
     });
   });
 

@@ -9,7 +9,7 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import type { Settings } from '../../profiles/resolve.ts';
 import type { ShapeNotes } from './shape-notes.ts';
 
-/** Whose ids these are; undefined where there is no service to have any. */
+/** Returns the account that the ids belong to; undefined without a base URL or key. */
 export function scopeOf({ baseUrl, profileName, apiKey }: Settings): Scope | undefined {
   if (baseUrl === undefined || apiKey === undefined) return undefined;
   return { baseUrl: baseUrl.value, profile: profileName?.value, apiKey: apiKey.value };
@@ -19,13 +19,13 @@ export function scopeOf({ baseUrl, profileName, apiKey }: Settings): Scope | und
 export interface Seen {
   recents: Recents;
   scope: Scope | undefined;
-  /** Takes what is read of envelopes into the index; undefined where none is kept. */
+  /** Adds envelopes that were read to the index; undefined if the index is turned off. */
   feed: Feed | undefined;
   /** Takes note of the shapes of replies; undefined where that is turned off. */
   shapes: ShapeNotes | undefined;
 }
 
-/** Whose index of envelopes a run keeps; undefined where none is wanted. */
+/** Returns the account whose index is kept; undefined if the index is turned off. */
 export function indexScopeOf(settings: Settings, env = process.env): IndexScope | undefined {
   if (settings.profile?.index === false || env.ESIGN_NO_INDEX) return undefined;
   return scopeOf(settings);
@@ -36,7 +36,7 @@ export function recordScopeOf({ baseUrl, profileName }: Settings): RecordScope |
   return baseUrl && { profile: profileName?.value, baseUrl: baseUrl.value };
 }
 
-/** What is asked when an id does not exist; what it needs is loaded only then. */
+/** Suggests ids when one does not exist. Loads what it needs only then. */
 export function meantIn(client: () => Promise<Client>, { scope }: Seen): FindMeant {
   let asking: Promise<FindMeant> | undefined;
   const load = async () => {
@@ -57,13 +57,13 @@ export function meantIn(client: () => Promise<Client>, { scope }: Seen): FindMea
 export async function keepSeen({ recents, scope, feed, shapes }: Seen): Promise<void> {
   await feed?.settle().catch(() => undefined);
   await shapes?.write().catch(() => undefined);
-  // Where no index is kept, no subjects for completion are either.
+  // Without an index, no subjects are kept for completion either.
   if (feed === undefined) recents.envelopes.clear();
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
   try {
     const { cacheFile, keepRecents } = await import('../../completion/cache.ts');
     keepRecents(cacheFile(stateDir(), scope), recents, Date.now());
   } catch {
-    // A full or read-only disk: completion will know less.
+    // The disk is full or read-only: completion will suggest less.
   }
 }
