@@ -89,7 +89,9 @@ export function createHttp(options: HttpOptions): SendRequest {
   return async (wanted) => {
     const url = addressOf(options.baseUrl, wanted);
     if (options.readsOnly && wanted.method !== 'GET')
-      throw new UsageError(`This command only reads, so ${wanted.method} ${wanted.path} was not sent.`);
+      throw new UsageError(`This command only reads, so ${wanted.method} ${wanted.path} was not sent.`, {
+        hint: 'This is a bug: report it with the output of --debug.',
+      });
     const counted = await options.window?.acquire(wanted.signal);
     const requestBody = wanted.body === undefined ? wanted.bodyText : JSON.stringify(wanted.body);
     const started = options.clock.now();

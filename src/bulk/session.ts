@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
-import type { RequestIds } from '../envelopes/request-ids.ts';
+import type { RequestIds } from '../envelopes/request-ids/request-ids.ts';
 import { counted } from '../kernel/duration.ts';
 import {
   EsignError,

@@ -1,9 +1,9 @@
 import type { Envelope } from '../api/schemas.ts';
 import { markedEnvelopes, readIfThere } from '../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../envelopes/markers.ts';
-import { contentOf, isOtherContent, type KnownRequest } from '../envelopes/request-ids.ts';
-import { msUntilListed, searchUntilListed } from '../envelopes/request-search.ts';
-import { isMadeFrom } from '../envelopes/same-content.ts';
+import { contentOf, isOtherContent, type KnownRequest } from '../envelopes/request-ids/request-ids.ts';
+import { isMadeFrom } from '../envelopes/request-ids/same-content.ts';
+import { msUntilListed, searchUntilListed } from '../envelopes/request-ids/search.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
 import { endedMessage } from './lookup/known-rows.ts';

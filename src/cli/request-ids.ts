@@ -1,4 +1,4 @@
-import { type RequestIds, requestIdsIn } from '../envelopes/request-ids.ts';
+import { type RequestIds, requestIdsIn } from '../envelopes/request-ids/request-ids.ts';
 import { stateDir } from '../kernel/files/paths.ts';
 import type { Session } from './session.ts';
 import type { CommandTerminal } from './terminal.ts';

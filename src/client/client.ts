@@ -2,7 +2,7 @@ import { normalizeBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient as createApiClient } from '../api/client.ts';
 import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../envelopes/actions.ts';
 import { createEnvelope, newRequestId } from '../envelopes/create.ts';
-import { type RequestIds, requestIdsIn, requestIdsInMemory } from '../envelopes/request-ids.ts';
+import { type RequestIds, requestIdsIn, requestIdsInMemory } from '../envelopes/request-ids/request-ids.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
 import { checkNumber, checkOptionNames, type OptionNames } from '../kernel/options.ts';

@@ -21,9 +21,9 @@ import {
   isOtherContent,
   type OpenRequest,
   type RequestIds,
-} from './request-ids.ts';
-import { msUntilListed, type Searching, searchUntilListed } from './request-search.ts';
-import { isMadeFrom } from './same-content.ts';
+} from './request-ids/request-ids.ts';
+import { isMadeFrom } from './request-ids/same-content.ts';
+import { msUntilListed, type Searching, searchUntilListed } from './request-ids/search.ts';
 import { readQuietly, settleCreate } from './settle.ts';
 import type { NewSigner } from './signer-mailbox.ts';
 

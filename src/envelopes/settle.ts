@@ -4,7 +4,7 @@ import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, ServiceError } from '../kernel/errors.ts';
-import { type Searching, searchUntilListed } from './request-search.ts';
+import { type Searching, searchUntilListed } from './request-ids/search.ts';
 
 /** What became of a write: we know, or the reply was lost and looking did not settle it. */
 export type Outcome<T> =

@@ -67,7 +67,10 @@ async function decode(
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
   } catch {
     const what = encoding === 'utf-8' ? 'UTF-8' : encoding;
-    if (chunk === undefined) throw new UsageError(`${name}:${line} ends within a ${what} character.`);
+    if (chunk === undefined)
+      throw new UsageError(`${name}:${line} ends within a ${what} character.`, {
+        hint: 'The file may be incomplete. Save or download it again.',
+      });
     const readable = withPlainBreaks(new TextDecoder().decode(chunk));
     const at =
       encoding === 'utf-8'

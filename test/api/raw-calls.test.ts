@@ -288,6 +288,8 @@ describe('all pages of a direct call', () => {
 
   it('are none of a reply that is no list', async () => {
     server = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
-    await expect(pagesOf(sendTo(server.origin))).rejects.toThrow("The service's response is not a list: data");
+    await expect(pagesOf(sendTo(server.origin))).rejects.toThrow(
+      "The service's response is not a list: data",
+    );
   });
 });

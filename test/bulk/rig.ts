@@ -11,7 +11,7 @@ import { type RowResult, resultsOf } from '../../src/bulk/results.ts';
 import { type Ending, workOnRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/bulk/runs.ts';
 import type { RunOptions } from '../../src/bulk/session.ts';
-import { type RequestIds, requestIdsIn } from '../../src/envelopes/request-ids.ts';
+import { type RequestIds, requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { clientFor } from '../support/client.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';

@@ -69,7 +69,6 @@ describe('a command that does not exist', () => {
     ['bulk send x.csv', 'bulk create FILE --send'],
     ['bulk import', 'bulk create FILE'],
     ['bulk retry', 'bulk resume RUN'],
-    ['bulk status', 'bulk show RUN'],
     ['sandbox stop', undefined],
     ['sandbox status', 'doctor'],
     ['envelopes frobnicate', undefined],

@@ -33,7 +33,7 @@ export async function examples(
   //#endregion
 
   //#region mapAhead
-  // Eight objects under way at once, told in the order of the keys.
+  // Eight objects at the same time, reported in the order of the keys.
   for await (const bytes of mapAhead(keys, 8, fetchObject)) console.log(bytes);
   //#endregion
 

@@ -134,7 +134,9 @@ describe('a list', () => {
 
   it('does not count what it filters itself', async () => {
     const { stderr } = await list('many', '--since', '2026-01-02');
-    expect(stderr).toBe('Showing the first 20; there are more. Use --all to see all, or -L to set the number.\n');
+    expect(stderr).toBe(
+      'Showing the first 20; there are more. Use --all to see all, or -L to set the number.\n',
+    );
   });
 
   it('is a JSON object a line with --jsonl, and an error is JSON then, too', async () => {

@@ -36,7 +36,7 @@ describe('what is said of the signers of a new envelope', () => {
       'a role three times',
       [ada, who('c@d.e', 'Tenant'), who('f@g.h', 'Tenant')],
       NONE,
-      ['odd: ada@example.com, c@d.e and f@g.h all sign as Tenant.'],
+      ['odd: ada@example.com, c@d.e, and f@g.h all sign as Tenant.'],
     ],
     [
       'an address twice, in any case',

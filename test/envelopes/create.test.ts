@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBody, createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
-import { requestIdsInMemory } from '../../src/envelopes/request-ids.ts';
+import { requestIdsInMemory } from '../../src/envelopes/request-ids/request-ids.ts';
 import { UnknownOutcomeError, UsageError } from '../../src/kernel/errors.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Created, createBody, createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
-import { contentOf, requestIdsIn } from '../../src/envelopes/request-ids.ts';
+import { contentOf, requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { EsignError } from '../../src/kernel/errors.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';

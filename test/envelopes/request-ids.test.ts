@@ -12,7 +12,7 @@ import {
   type RequestIds,
   requestIdsIn,
   requestIdsInMemory,
-} from '../../src/envelopes/request-ids.ts';
+} from '../../src/envelopes/request-ids/request-ids.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 

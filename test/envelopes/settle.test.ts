@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { findByRequestId } from '../../src/envelopes/request-search.ts';
+import { findByRequestId } from '../../src/envelopes/request-ids/search.ts';
 import { readQuietly, settleAction, settleCreate } from '../../src/envelopes/settle.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
 import { clientFor } from '../support/client.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import { createEnvelope } from '../../src/envelopes/create.ts';
-import { requestIdsIn } from '../../src/envelopes/request-ids.ts';
+import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';

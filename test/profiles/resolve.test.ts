@@ -123,8 +123,6 @@ describe('settings', () => {
     expect(() => resolveSettings({ flags: { profile: 'nope' }, env: {}, store })).toThrow(
       'no profile named nope',
     );
-    expect(() => resolveSettings({ flags: { timeout: 'soon' }, env: {}, store })).toThrow(
-      'not a length of time',
-    );
+    expect(() => resolveSettings({ flags: { timeout: 'soon' }, env: {}, store })).toThrow('not a duration');
   });
 });

@@ -11,7 +11,7 @@ import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { type Ending, workOnRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/bulk/runs.ts';
 import { wavesEntry } from '../../src/bulk/waves.ts';
-import { type RequestIds, requestIdsIn } from '../../src/envelopes/request-ids.ts';
+import { type RequestIds, requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
 import { BulkService, type Fate } from './bulk-service.ts';

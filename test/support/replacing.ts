@@ -13,7 +13,7 @@ import {
   type Replaced,
   type ReplaceRequest,
 } from '../../src/envelopes/replace/replace.ts';
-import { requestIdsIn } from '../../src/envelopes/request-ids.ts';
+import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';

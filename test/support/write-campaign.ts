@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
 import { replacedBy } from '../../src/envelopes/replace/find.ts';
-import { requestIdsIn } from '../../src/envelopes/request-ids.ts';
+import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { fakeClock } from './clock.ts';
 import { seeded } from './faulty-proxy.ts';

@@ -7,8 +7,8 @@ import {
   isOtherContent,
   type KnownRequest,
   type RequestIds,
-} from '../../envelopes/request-ids.ts';
-import { isMadeFrom } from '../../envelopes/same-content.ts';
+} from '../../envelopes/request-ids/request-ids.ts';
+import { isMadeFrom } from '../../envelopes/request-ids/same-content.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { Limiter } from '../../kernel/limiter.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';

@@ -1,7 +1,7 @@
 import { LISTED_AFTER_MS } from '../../api/recent-pages.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { msUntilListed } from '../../envelopes/request-search.ts';
-import { isMadeFrom } from '../../envelopes/same-content.ts';
+import { isMadeFrom } from '../../envelopes/request-ids/same-content.ts';
+import { msUntilListed } from '../../envelopes/request-ids/search.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
 import { readPlan } from '../plan.ts';

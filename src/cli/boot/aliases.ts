@@ -136,7 +136,6 @@ const TOPIC_ALIASES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     ...{
       retry: 'bulk resume RUN',
       continue: 'bulk resume RUN',
-      status: 'bulk show RUN',
       get: 'bulk show RUN',
     },
     ...{ ls: 'bulk list', download: 'bulk export RUN', results: 'bulk export RUN' },

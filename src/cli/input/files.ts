@@ -32,7 +32,10 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
     let bytes = 0;
     for await (const piece of chunksOf(path === '-' ? takeStdin(what) : createReadStream(path))) {
       bytes += piece.byteLength;
-      if (bytes > MAX_BYTES) throw new UsageError(`The ${what} ${path} is larger than 64 MiB.`);
+      if (bytes > MAX_BYTES)
+        throw new UsageError(`The ${what} ${path} is larger than 64 MiB.`, {
+          hint: 'Check the path. Nothing was sent.',
+        });
       pieces.push(piece);
     }
     return Buffer.concat(pieces);

@@ -1,4 +1,4 @@
-import { counted, grouped } from '../../kernel/duration.ts';
+import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { columnLetters } from '../column-letters.ts';
@@ -155,7 +155,7 @@ class SheetCheck {
 }
 
 function tooLong(name: string): UsageError {
-  return new UsageError(`${name} has more than ${grouped(SHEET_LIMITS.rows)} rows.`, {
+  return new UsageError(`${name} has more than ${counted(SHEET_LIMITS.rows, 'row')}.`, {
     hint: 'Split it into several files. Nothing was sent.',
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../../src/api/schemas.ts';
 import { type Changes, isChanged, wantedInsteadOf } from '../../../src/envelopes/replace/wanted.ts';
-import { isWhatIsWanted } from '../../../src/envelopes/same-content.ts';
+import { isWhatIsWanted } from '../../../src/envelopes/request-ids/same-content.ts';
 
 const old: Envelope = {
   id: 'env_1',

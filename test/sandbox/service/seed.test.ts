@@ -254,10 +254,7 @@ test.each([
     'templates: [{id: t, name: T, pdf: package.json}]',
     /line 1, templates\.0\.pdf: .*package\.json is not a PDF/,
   ],
-  [
-    'templates: [{id: t, name: T, pdf: /dev/zero}]',
-    /Can't read \/dev\/zero \(it is not a regular file\)/,
-  ],
+  ['templates: [{id: t, name: T, pdf: /dev/zero}]', /Can't read \/dev\/zero \(it is not a regular file\)/],
 ])('A file that is no seed: %j', async (text, message) => {
   await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(message);
 });

@@ -166,9 +166,8 @@ function warningAbout({ result, problem }: JudgedFile): string | undefined {
 /** Prints one notice about files that were verified by their size only. */
 export function noticeProofs(bySize: number, terminal: CommandTerminal): void {
   if (bySize === 0) return;
-  const verified = bySize === 1 ? '1 file was' : `${bySize} files were`;
   terminal.notice(
-    `${verified} verified by size only: the bucket has no checksum that Node can compute in FIPS mode.`,
+    `Verified by size only: ${counted(bySize, 'file')}. The bucket has no checksum that Node can compute in FIPS mode.`,
   );
 }
 

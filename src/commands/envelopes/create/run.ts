@@ -7,7 +7,7 @@ import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
 import { settling } from '../../../cli/write.ts';
 import { remarksOn } from '../../../envelopes/completeness.ts';
 import { createBody, createEnvelope, type NewEnvelope, newRequestId } from '../../../envelopes/create.ts';
-import { checkRequestId } from '../../../envelopes/request-ids.ts';
+import { checkRequestId } from '../../../envelopes/request-ids/request-ids.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { writeJson } from '../../../output/json.ts';
 import { passRemarks, TemplateRoles } from './completeness.ts';

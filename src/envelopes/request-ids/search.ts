@@ -1,8 +1,8 @@
-import type { Client } from '../api/client.ts';
-import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
-import type { Envelope } from '../api/schemas.ts';
-import { type MarkedWalk, markedEnvelopes } from './marked-envelopes.ts';
-import { requestIdOf } from './markers.ts';
+import type { Client } from '../../api/client.ts';
+import { LISTED_AFTER_MS } from '../../api/recent-pages.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { type MarkedWalk, markedEnvelopes } from '../marked-envelopes.ts';
+import { requestIdOf } from '../markers.ts';
 
 /** Called when a search begins that may take a minute; what it returns is called when the search ends. */
 export type Searching = () => () => void;

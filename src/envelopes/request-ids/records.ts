@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { readLine, writeLine } from '../journal/line.ts';
-import type { Clock } from '../kernel/clock.ts';
-import { UsageError } from '../kernel/errors.ts';
-import { diskReason } from '../kernel/files/disk-reason.ts';
-import { privateFolder, syncFolder, writeFileAtomic } from '../kernel/files/files.ts';
-import { isLocked, lockFile } from '../kernel/files/lock.ts';
-import { readRegularBytes } from '../kernel/files/regular-file.ts';
+import { readLine, writeLine } from '../../journal/line.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { privateFolder, syncFolder, writeFileAtomic } from '../../kernel/files/files.ts';
+import { isLocked, lockFile } from '../../kernel/files/lock.ts';
+import { readRegularBytes } from '../../kernel/files/regular-file.ts';
 
 const facts = {
   /** When it was recorded: ms since the epoch by this machine's clock, and by the service's. */

@@ -1,6 +1,6 @@
-import type { Envelope } from '../api/schemas.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import type { NewSigner } from '../signer-mailbox.ts';
 import type { RequestContent } from './request-ids.ts';
-import type { NewSigner } from './signer-mailbox.ts';
 
 /** True when an envelope has the wanted template and signers, as far as the service shows them; orders may be renumbered. */
 export function isMadeFrom(made: Envelope, wanted: RequestContent): boolean {

@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../kernel/clock.ts';
-import { UsageError } from '../kernel/errors.ts';
-import { Turns } from '../kernel/turns.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { Turns } from '../../kernel/turns.ts';
+import type { NewSigner } from '../signer-mailbox.ts';
 import {
   type KnownRequest,
   memoryRecords,
   type RequestRecord,
   type RequestRecords,
   recordsIn,
-} from './request-records.ts';
-import type { NewSigner } from './signer-mailbox.ts';
+} from './records.ts';
 
 /*
  * The API has no idempotency key. A create carries a request ID in its metadata, and this module remembers each ID on this
  * machine: what it was used for, whether the service was asked, and the envelope it returned.
  */
 
-export type { KnownRequest } from './request-records.ts';
+export type { KnownRequest } from './records.ts';
 
 /** A request ID while no other process and no other call in this process uses it. */
 export interface OpenRequest {
