@@ -217,19 +217,12 @@ export class PartialError extends EsignError {
   }
 }
 
-<<<<<<< HEAD
 /** A watched envelope ended in another status than the expected one. */
 export class UnexpectedStatusError extends EsignError {
   static override readonly name = 'UnexpectedStatusError';
   override readonly name = 'UnexpectedStatusError';
-=======
-/** A watched envelope ended in another status than the expected one. */
-export class EndedOtherwiseError extends EsignError {
-  static override readonly name = 'EndedOtherwiseError';
-  override readonly name = 'EndedOtherwiseError';
->>>>>>> fd8efc6 (Write the frame, the API client, the kernel, and the output in plain English)
   constructor(message: string, facts: ErrorFacts = {}) {
-    super('ENDED_OTHERWISE', message, facts);
+    super('UNEXPECTED_STATUS', message, facts);
   }
 }
 
