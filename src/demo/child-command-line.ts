@@ -6,12 +6,12 @@ import { parseJson } from '../kernel/json.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
 import type { CommandLine, Running } from './command-line.ts';
 
-/** How long a child may take to stop by itself. */
+/** How long to wait for a child to stop. */
 const STOP_WITHIN_MS = 10_000;
 
 /**
- * The very binary that is running, as child processes, with settings and state of their own:
- * the demo can do nothing that the user's own profiles would notice.
+ * Runs this program as child processes with separate settings and state, so that the demo doesn't touch the user's
+ * profiles.
  */
 export function childCommandLine(
   program: readonly string[],
@@ -125,6 +125,6 @@ function exitOf(child: ChildProcess): Promise<number> {
 function failed(args: readonly string[], stderr: string): EsignError {
   return new UsageError(
     `\`esign ${args.slice(0, 2).join(' ')}\` failed: ${stderr.trim().replace(/^Error: /, '')}`,
-    { hint: 'Run that command by itself with --debug to see why.' },
+    { hint: 'Run that command with --debug to see why.' },
   );
 }

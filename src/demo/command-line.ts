@@ -1,21 +1,21 @@
-/** The command line as the demo uses it: it types commands and reads their JSON, like any script. */
+/** The command line as a script uses it: runs commands and reads their JSON. */
 export interface CommandLine {
-  /** Runs a command to its end; its JSON. Rejects with what it said when it failed. */
+  /** Runs a command and returns its JSON. Rejects with its output if it fails. */
   run(args: readonly string[]): Promise<unknown>;
   /** The same for JSON Lines. */
   lines(args: readonly string[]): Promise<unknown[]>;
-  /** Starts a command that goes on. */
+  /** Starts a command that keeps running. */
   start(args: readonly string[]): Running;
 }
 
 export interface Running {
   /**
-   * The next JSON line of its stdout; undefined when there is none within the time. Without a time it waits as long as the
-   * command lives, since nobody knows how slow a machine is; rejects when the command has ended.
+   * Returns the next JSON line of its stdout; undefined after the timeout. Without a timeout, it waits as long as the
+   * command runs, because machines can be slow. Rejects if the command has exited.
    */
   line(timeoutMs?: number): Promise<unknown>;
-  /** Its exit code, once it has ended by itself. */
+  /** Its exit code, once it has exited by itself. */
   ended(): Promise<number>;
-  /** Asks it to stop and waits until it has. */
+  /** Stops it and waits until it has exited. */
   stop(): Promise<void>;
 }

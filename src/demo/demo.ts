@@ -6,16 +6,16 @@ import { counted } from '../kernel/duration.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import type { CommandLine, Running } from './command-line.ts';
 
-/** One step as it happens: what is done and why, the command that does it, and what came of it. */
+/** A step of the demo: its title, the command, and the result. */
 export interface DemoStep {
   title: string;
   /** As the user would type it. */
   command: string;
-  /** What came of it, in words; one line each. */
+  /** The result, one line each. */
   outcome: string[];
 }
 
-/** What the demo leaves behind. */
+/** The result of the demo. */
 export interface DemoSummary {
   folder: string;
   envelopeId: string;
@@ -30,7 +30,7 @@ interface DemoSigner {
   mailbox: string;
   name: string;
   email: string;
-  /** What is entered into the fields of the lease; the rest is made up. */
+  /** Values for fields of the lease; the others are made up. */
   values: Readonly<Record<string, string>>;
 }
 
@@ -79,9 +79,9 @@ const EXPECTED_EVENTS = 6;
 const WEBHOOK_PATIENCE_MS = 5_000;
 
 /**
- * The main job from end to end, each step by the command a user would type. The papers land in `folder`;
- * what is needed on the way lies in `own`.
- * Yields the steps as they are done and returns the summary. Whatever was started is stopped, however it ends.
+ * The main workflow from end to end, each step with the command a user would type. The documents are saved in `folder`,
+ * temporary files in `own`.
+ * Yields the steps as they are done and returns the summary. Everything it started is stopped in any case.
  */
 export async function* runDemo(
   cli: CommandLine,
@@ -138,9 +138,9 @@ async function* startSandbox(cli: CommandLine, running: Running[]) {
   running.push(process);
   const sandbox = sandboxSchema.parse(await process.line());
   yield {
-    title: 'The whole service, on this machine',
+    title: 'Start the whole service on this machine',
     command: 'esign sandbox start --ephemeral',
-    outcome: [`The API answers at ${sandbox.baseUrl}; a bucket for the papers stands beside it.`],
+    outcome: [`The API is at ${sandbox.baseUrl}, with a bucket for the documents.`],
   };
   return sandbox;
 }
@@ -152,9 +152,9 @@ async function* startListener(cli: CommandLine, own: string, running: Running[])
   running.push(process);
   const { url } = readySchema.parse(await process.line());
   yield {
-    title: 'A receiver for webhooks that believes nothing unsigned',
+    title: 'Start a webhook receiver that accepts only valid signatures',
     command: 'esign listen --secret-file webhook.secret',
-    outcome: [`It waits at ${url}.`],
+    outcome: [`It listens at ${url}.`],
   };
   return { process, url };
 }
@@ -162,7 +162,7 @@ async function* startListener(cli: CommandLine, own: string, running: Running[])
 async function* showTemplates(cli: CommandLine) {
   const templates = templateSchema.parse(await cli.run(['templates', 'list', '--json']));
   yield {
-    title: 'What envelopes can be made from',
+    title: 'List the templates',
     command: 'esign templates list',
     outcome: templates.map((one) => `${one.id.padEnd(16)} ${one.name}, ${counted(one.pageCount, 'page')}`),
   };
@@ -188,7 +188,7 @@ async function* createDraft(cli: CommandLine, own: string, url: string) {
   for (const signer of SIGNERS) args.push('--signer', signer.mailbox);
   const envelope = envelopeSchema.parse(await cli.run([...args, '--json']));
   yield {
-    title: 'An envelope for two signers, as a draft: nobody is mailed yet',
+    title: 'Create a draft for two signers. No emails are sent yet',
     command: command(
       ...['envelopes', 'create', '--template', TEMPLATE],
       ...SIGNERS.flatMap((one) => ['--signer', one.mailbox]),
@@ -202,7 +202,7 @@ async function* createDraft(cli: CommandLine, own: string, url: string) {
 async function* send(cli: CommandLine, id: string) {
   const envelope = envelopeSchema.parse(await cli.run(['envelopes', 'send', id, '--json']));
   yield {
-    title: 'Sent: now both get a mail with a link',
+    title: 'Send it: both get an email with a link',
     command: command('envelopes', 'send', id),
     outcome: [`${envelope.id} is ${envelope.status}.`],
   };
@@ -224,9 +224,9 @@ async function* awaitCompletion(watching: Running, id: string) {
   const code = await watching.ended();
   if (code !== 0) throw new Error(`watching ended with exit code ${code}`);
   yield {
-    title: 'Somebody was watching all the time',
+    title: 'A watch was running all the time',
     command: command('envelopes', 'watch', id),
-    outcome: ['It saw the envelope COMPLETED and ended with exit code 0.'],
+    outcome: ['It saw the envelope COMPLETED and exited with 0.'],
   };
 }
 
@@ -243,10 +243,10 @@ async function* collectWebhooks(listener: Running) {
   const verified = deliveries.filter((one) => one.verified).length;
   const events = deliveries.map((one) => one.event);
   yield {
-    title: 'What the receiver got',
+    title: 'The webhooks that were received',
     command: '',
     outcome: [
-      `${counted(deliveries.length, 'webhook')}, ${verified} with a good signature:`,
+      `${counted(deliveries.length, 'webhook')}, ${verified} with a valid signature:`,
       events.join(', '),
     ],
   };
@@ -268,7 +268,7 @@ async function* download(cli: CommandLine, id: string, folder: string) {
     .map((line) => fileSchema.parse(line))
     .map(({ what, path, bytes, sha256 }) => ({ what, path, bytes, sha256 }));
   yield {
-    title: 'The papers, out of the bucket and checked',
+    title: 'Download the documents from the bucket and verify them',
     command: command('envelopes', 'download', id, '--what', 'signed,certificate,document'),
     outcome: files.map((file) => `${file.what.padEnd(11)} ${file.path}`),
   };

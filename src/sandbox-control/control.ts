@@ -20,7 +20,7 @@ const faultsSchema = z.looseObject({ data: z.record(z.string(), z.unknown()) });
 const snapshotSchema = z.looseObject({ name: z.string(), createdAt: z.string(), envelopes: z.number() });
 const snapshotReplySchema = z.looseObject({ data: snapshotSchema });
 const snapshotsSchema = z.looseObject({ data: z.array(snapshotSchema) });
-/** A kept state of the sandbox. */
+/** A saved state of the sandbox. */
 export type SandboxSnapshot = z.infer<typeof snapshotSchema>;
 
 const mailSchema = z.looseObject({
@@ -33,7 +33,7 @@ const mailSchema = z.looseObject({
   link: z.nullable(z.string()),
 });
 const mailsSchema = z.looseObject({ data: z.array(mailSchema) });
-/** A mail that the service would have sent; `link` is its signing page. */
+/** An email that the service would have sent; `link` is its signing page. */
 export type SandboxMail = z.infer<typeof mailSchema>;
 
 const seededSchema = z.object({
@@ -51,12 +51,12 @@ const seededSchema = z.object({
   ),
 });
 const seedReplySchema = z.looseObject({ data: seededSchema });
-/** How many of what a seed put in, and its keys. */
+/** The number of items loaded from a seed, and its keys. */
 export type SeedResult = z.infer<typeof seededSchema>;
 
-/** What one can do at a running sandbox that the API does not offer: sign, decline, let time pass. */
+/** Actions of a running sandbox that are not part of the API: sign, decline, move the clock. */
 export interface SandboxControl {
-  /** The next signer whose turn it is signs, or the one named by address or id; all in order with `all`. */
+  /** Signs as the next signer, or as the one with this address or ID; with `all`, as all in order. */
   sign(
     id: string,
     wanted: { signer?: string | undefined; all?: boolean; values?: Record<string, string> },
@@ -68,33 +68,33 @@ export interface SandboxControl {
     wanted: { signer?: string | undefined; reason: string },
     signal?: AbortSignal,
   ): Promise<Envelope>;
-  /** Moves the sandbox's clock on; its new time, ISO 8601. */
+  /** Moves the sandbox's clock ahead. Returns its new time, ISO 8601. */
   advance(ms: number, signal?: AbortSignal): Promise<string>;
   deliveries(envelopeId: string | undefined, signal?: AbortSignal): Promise<Record<string, unknown>[]>;
-  /** The mails sent so far; where there is none, one is waited for as long as the sandbox takes it (60 s). */
+  /** Returns the emails sent so far. If there are none yet, waits for one, for at most 60 s. */
   mails(
     filter: { to?: string | undefined; envelopeId?: string | undefined; waitMs?: number | undefined },
     signal?: AbortSignal,
   ): Promise<SandboxMail[]>;
-  /** Puts a seed in, its PDFs in base64. */
+  /** Loads a seed, with its PDFs in base64. */
   seed(seed: Record<string, unknown>, signal?: AbortSignal): Promise<SeedResult>;
-  /** Keeps the present state under a name. */
+  /** Saves the current state under a name. */
   saveSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot>;
-  /** Goes back to a kept state. */
+  /** Restores a saved state. */
   restoreSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot>;
   snapshots(signal?: AbortSignal): Promise<SandboxSnapshot[]>;
   removeSnapshot(name: string, signal?: AbortSignal): Promise<void>;
   reset(signal?: AbortSignal): Promise<void>;
-  /** How the sandbox reads the points the API document leaves open; changed by what `wanted` names. */
+  /** Returns the choices for ambiguities of the API document, after changing those in `wanted`. */
   choices(wanted: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<SandboxChoice[]>;
-  /** What goes wrong on demand. `set` replaces it whole: an empty object ends all faults. */
+  /** Returns the active faults. `set` replaces all of them: an empty object removes them. */
   faults(set: Record<string, unknown> | undefined, signal?: AbortSignal): Promise<Record<string, unknown>>;
 }
 
-/** One point the API document leaves open. */
+/** An ambiguity of the API document, and how the sandbox handles it. */
 export type SandboxChoice = z.infer<typeof choiceSchema>;
 
-/** The path of the control plane beside the API: `http://127.0.0.1:4010/api/v1` gives `…:4010/__sandbox`. */
+/** Returns the URL of the control plane for that of the API: `http://127.0.0.1:4010/api/v1` gives `…:4010/__sandbox`. */
 export function controlUrl(baseUrl: string): string {
   return `${new URL(baseUrl).origin}/__sandbox`;
 }
@@ -142,7 +142,7 @@ export function sandboxControl(send: SendRequest): SandboxControl {
         ...(waitMs === undefined ? {} : { waitMs: String(waitMs) }),
       };
       const reply = await ask(send, { method: 'GET', path: '/mails', query, signal });
-      return readAs(mailsSchema, reply, 'a list of mails', 200).data;
+      return readAs(mailsSchema, reply, 'a list of emails', 200).data;
     },
     async seed(seed, signal) {
       return readAs(seedReplySchema, await post('/seed', seed, signal), 'the result of a seed', 200).data;
@@ -186,14 +186,14 @@ async function ask(send: SendRequest, request: HttpRequest): Promise<unknown> {
   try {
     return (await send(request)).body;
   } catch (error) {
-    // Only a sandbox has this address; the real service answers 404 in one shape or another.
+    // Only a sandbox has this address; the real service responds with some kind of 404.
     const absent =
       error instanceof BadResponseError ||
       (error instanceof ServiceError && /\broute\b/i.test(error.message));
     if (!absent) throw error;
-    throw new UsageError('What answers there is not a sandbox.', {
+    throw new UsageError('The server at this address is not a sandbox.', {
       cause: error,
-      hint: 'Start one with `esign sandbox start`, or name its profile with --profile.',
+      hint: 'Start one with `esign sandbox start`, or select its profile with --profile.',
     });
   }
 }

@@ -12,7 +12,7 @@ type Actions = Omit<
   'baseUrl' | 'apiKey' | 'dashboardUrl' | 'bucket' | 'keys' | 'close' | typeof Symbol.asyncDispose
 >;
 
-/** Whoever signs from inside a process has no browser. */
+/** Signatures from inside a process have no browser. */
 const NO_BROWSER = { ip: null, userAgent: null };
 
 /** What a test can do with a sandbox until `closing` aborts. After that, everything rejects with CLOSED. */

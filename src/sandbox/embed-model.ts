@@ -39,7 +39,7 @@ export interface SandboxEnvelope {
   certificateStorageKey: string | null;
 }
 
-/** A mail that the service would have sent. */
+/** An email that the service would have sent. */
 export interface SandboxMail {
   id: string;
   at: string;
@@ -49,11 +49,11 @@ export interface SandboxMail {
   to: string;
   subject: string;
   text: string;
-  /** The signing page; null where the mail asks for nothing. */
+  /** The signing page; null if the email doesn't ask for a signature. */
   link: string | null;
 }
 
-/** A webhook, and what became of it. */
+/** A webhook and its attempts. */
 export interface SandboxDelivery {
   id: string;
   envelopeId: string;
@@ -67,13 +67,13 @@ export interface SandboxDelivery {
   body: string;
 }
 
-/** A length of time: `'90s'`, `'2h'`, `'31d'`, or milliseconds. */
+/** A duration: `'90s'`, `'2h'`, `'31d'`, or milliseconds. */
 export type SandboxDuration = string | number;
 
 type Status = SandboxEnvelope['status'];
 type SignerStatus = 'PENDING' | 'SENT' | 'VIEWED' | 'SIGNED' | 'DECLINED';
 
-/** What a sandbox begins with. All but ids and names is optional and made up where it is left out. */
+/** The initial data of a sandbox. Everything except IDs and names is optional and made up by default. */
 export interface SandboxSeed {
   templates?:
     | {
@@ -150,7 +150,7 @@ export interface SeededKey {
   expiresAt: string | null;
 }
 
-/** How many of what a seed put into a sandbox, and its keys. */
+/** The number of items that a seed added, and its keys. */
 export interface SeedResult {
   templates: number;
   organisations: number;
@@ -192,7 +192,7 @@ export type SandboxEvent =
   | 'envelope.expired'
   | 'envelope.cancelled';
 
-/** What goes wrong. Only requests of the API are affected, never the methods of the sandbox. */
+/** Faults to inject. They affect only requests of the API, never the methods of the sandbox. */
 export interface SandboxFaults {
   /** Start of the random numbers: the same seed and requests give the same faults. Default: 1. */
   seed?: number | undefined;
@@ -225,13 +225,13 @@ export interface SandboxFaults {
 
 /** How a sandbox is started; nothing is required. */
 export interface StartSandboxOptions {
-  /** What it begins with, and what `reset` goes back to: a YAML or JSON file, or the same as an object. */
+  /** The initial data, restored by `reset`: a YAML or JSON file, or an object. */
   seed?: SandboxSeed | string | undefined;
-  /** Folder that keeps the state. Without it everything is forgotten at the end. */
+  /** Folder for the state. Without it, everything is deleted at the end. */
   dataDir?: string | undefined;
   /** Port of the API; any free one without it. */
   port?: number | undefined;
-  /** The time at which the sandbox's clock starts, from where it goes on: a date, ISO 8601 or ms since the epoch. With `frozen`, only `advance` moves it. */
+  /** The time at which the sandbox's clock starts, and from where it continues: a date, ISO 8601 or ms since the epoch. With `frozen`, only `advance` moves it. */
   clock?:
     | Date
     | string
@@ -282,7 +282,7 @@ export interface RunningSandbox {
       all?: boolean | undefined;
     },
   ): Promise<SandboxEnvelope>;
-  /** Somebody opens it and does not sign yet. */
+  /** Opens it as a signer, without signing. */
   view(envelopeId: string, request?: { signer?: string | undefined }): Promise<SandboxEnvelope>;
   decline(
     envelopeId: string,
@@ -292,7 +292,7 @@ export interface RunningSandbox {
   advance(time: SandboxDuration): Promise<string>;
   /**
    * The mails sent so far, oldest first. With `wait` the first one is waited for so long.
-   * @throws WaitTimeoutError when there is none by then.
+   * @throws WaitTimeoutError if none is sent by then.
    */
   mails(filter?: {
     to?: string | undefined;
@@ -316,15 +316,15 @@ export interface RunningSandbox {
   faults(settings?: SandboxFaults): Promise<{ settings: object; hits: Record<string, number> }>;
   /** Changes the named choices. Returns all of them, by name. */
   choices(changes?: Record<string, string>): Promise<Record<string, string>>;
-  /** Puts more into it; what has the same id is replaced. A `reset` goes back to the seed of the start. */
+  /** Adds data; anything with the same ID is replaced. `reset` restores the initial seed only. */
   seed(seed: SandboxSeed | string): Promise<SeedResult>;
-  /** Keeps the present state, documents and clock included; its name. One of the same name is replaced. */
+  /** Saves the state, including documents and clock. Returns its name. A snapshot of the same name is replaced. */
   snapshot(name?: string): Promise<string>;
-  /** Goes back to a kept state: that of the name, or the latest. */
+  /** Restores a snapshot by name, or the latest. */
   restore(name?: string): Promise<void>;
-  /** As it was at the start. */
+  /** Restores the initial state. */
   reset(): Promise<void>;
-  /** Stops it. What was kept in a temporary folder is gone then. */
+  /** Stops it, and deletes a temporary folder. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -42,8 +42,8 @@ const OPTION_NAMES = {
 const API_KEY = /^[\x21-\x7e]{16,200}$/;
 
 /**
- * Starts the whole service in this process, on ports of its own. It takes no signals and reads neither profiles nor
- * environment; until `close` it listens, and then nothing of it is left.
+ * Starts the whole service in this process, on its own ports. It handles no signals and reads neither profiles nor
+ * environment. After `close`, nothing of it is left.
  *
  * ```ts
  * const sandbox = await startSandbox();
@@ -114,7 +114,7 @@ function rateOf(wanted: StartSandboxOptions['rateLimit']): { requests: number; s
   if (wanted === undefined) return undefined;
   if (typeof wanted === 'string') return readRate(wanted);
   if (Number.isInteger(wanted.requests) && wanted.requests > 0 && wanted.seconds > 0) return wanted;
-  throw new UsageError(`The rate limit ${JSON.stringify(wanted)} lets nothing through.`);
+  throw new UsageError(`Invalid rate limit ${JSON.stringify(wanted)}: it must allow at least one request.`);
 }
 
 /** `clock` is a time, or an object with one. */

@@ -16,12 +16,12 @@ import type { Seed } from './service/seed/seed-file.ts';
 import { startService } from './service/server.ts';
 
 /*
- * The one door of the sandbox: nothing outside imports deeper. Here its three houses meet: the service
- * of the API document, the bucket its files lie in, and the documents it draws.
+ * The entry point of the sandbox: other code imports only this file. It connects the service of the API document, the
+ * bucket with its files, and the documents it draws.
  */
 
 export interface SandboxOptions {
-  /** Folder of the state: created when missing, reused when it holds a sandbox. */
+  /** Folder of the state: created if it is missing, reused if it contains a sandbox. */
   dataDir: string;
   /** Address to bind; loopback unless the user asked otherwise. */
   host: string;
@@ -31,7 +31,7 @@ export interface SandboxOptions {
   bucketPort?: number | undefined;
   /** Requests per window and key; default 10,000 per 15 minutes (API document, Limits). */
   rateLimit?: { requests: number; seconds: number } | undefined;
-  /** What a new sandbox begins with, and what a reset goes back to; what is in the folder already stays as it is. */
+  /** The initial data of a new sandbox, restored by a reset. Existing data in the folder is kept. */
   seed?: Seed | undefined;
   /** False for a new sandbox that begins with the templates of its seed only. */
   hasBuiltInTemplates?: boolean | undefined;
@@ -47,9 +47,9 @@ export interface SandboxOptions {
   quota?: number | undefined;
   /** How to read points the API document leaves open: name to value. */
   choices?: Record<string, string> | undefined;
-  /** What goes wrong on demand; a JSON object as `sandbox faults` takes it. */
+  /** Faults to inject; a JSON object as for `sandbox faults`. */
   faults?: Record<string, unknown> | undefined;
-  /** Takes a line for each request or duty that failed inside, with its cause. */
+  /** Called with a line for each internal failure, with its cause. */
   tell?: ((line: string) => void) | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface Sandbox {
   dataDir: string;
   /** Those of the seed. */
   keys: SeededKey[];
-  /** What signers and the passing of time do. */
+  /** The control plane. */
   control: ControlPlane;
   /** Stops listening, finishes what is written; resolves when the state is on disk. */
   close(): Promise<void>;
@@ -157,9 +157,9 @@ async function openBucket(options: SandboxOptions, keys: BucketKeys): Promise<Bu
 
 function taken(error: unknown, port: number, flag: string): unknown {
   if (codeOf(error) !== 'EADDRINUSE') return error;
-  return new UsageError(`Port ${port} is taken; perhaps another sandbox runs there.`, {
+  return new UsageError(`Port ${port} is taken, maybe by another sandbox.`, {
     cause: error,
-    hint: `Give another one with ${flag}; 0 takes any free one.`,
+    hint: `Use another port with ${flag}; 0 for any free one.`,
   });
 }
 
@@ -188,7 +188,7 @@ async function dataFolder(path: string): Promise<void> {
   } catch (error) {
     throw new UsageError(`The sandbox can't keep its data in ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Give another folder with --data or ESIGN_STATE_DIR, or keep nothing: --ephemeral.',
+      hint: 'Use another folder with --data or ESIGN_STATE_DIR, or store nothing with --ephemeral.',
     });
   }
 }

@@ -62,7 +62,7 @@ export interface TemplateRecord {
 export const DRAWING = { range: 1_000, strokes: 120, points: 3_000 } as const;
 
 /**
- * What was drawn by hand: strokes of whole numbers x, y, x, y … from the pad's top left corner. The pad is as wide as the
+ * A drawing: strokes of whole numbers x, y, x, y … from the pad's top left corner. The pad is as wide as the
  * range; y is in the same unit.
  */
 export type Drawing = readonly (readonly number[])[];
@@ -201,7 +201,7 @@ export interface ObjectWriter {
   save(folder: string): Promise<void>;
   restore(folder: string): Promise<void>;
   /**
-   * Tells of each read by others that finds nothing at a key, and waits before that is answered: true says that there is
+   * Calls `listener` for each read by others that finds nothing at a key, before it is answered; true means that there is
    * something now.
    */
   onMiss(listener: (key: string) => Promise<boolean>): void;
@@ -223,8 +223,8 @@ export interface CertificateInput {
   signedSha256: string;
 }
 
-/** The drawing of documents, handed to the service so that it knows no PDF library. */
-/** What somebody may have done to a sealed document; docs/sandbox.md describes each. */
+/** Draws documents. Passed to the service so that it doesn't depend on a PDF library. */
+/** Ways to tamper with a sealed document; docs/sandbox.md describes each. */
 export const TAMPERINGS = [
   ...[
     'changedText',
@@ -255,7 +255,7 @@ export interface DocumentMaker {
   document(template: TemplateRecord, upload?: Uint8Array): Promise<Uint8Array>;
   signed(input: SignedInput): Promise<Uint8Array>;
   certificate(input: CertificateInput): Promise<Uint8Array>;
-  /** A sealed document after somebody was at it; one without a seal stays as it is. */
+  /** Returns a sealed document after tampering; one without a seal is returned unchanged. */
   tampered(pdf: Uint8Array, how: Tampering): Promise<Uint8Array>;
   /** The templates every new sandbox starts with. */
   templates(): TemplateRecord[];

@@ -20,14 +20,14 @@ function madeFolder(path: string): string {
     makeFolder(path);
     return path;
   } catch (error) {
-    throw new UsageError(`Can't make the folder ${path} (${diskReason(error)}).`, {
+    throw new UsageError(`Can't create the folder ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Give another one with --dir.',
+      hint: 'Use another folder with --dir.',
     });
   }
 }
 
-/** Runs the demo and tells what it does as it does it; with --json only the summary. */
+/** Runs the demo and shows each step; with --json, only the summary. */
 export async function showDemo(dir: string | undefined, context: Context): Promise<void> {
   const folder = dir === undefined ? await mkdtemp(join(tmpdir(), 'esign-demo-')) : madeFolder(resolve(dir));
   const own = await mkdtemp(join(tmpdir(), 'esign-demo-own-'));
@@ -55,7 +55,7 @@ function ownProgram(): string[] {
   return isExecutable() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
 }
 
-/** How a person calls this program where they stand: by its name only where a shell finds it. */
+/** Returns how to call this program from here: by its name only if it is on PATH. */
 function howToCall(): string {
   if (isOnPath('esign')) return 'esign';
   const [script = process.execPath] = ownProgram().slice(-1);

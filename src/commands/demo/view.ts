@@ -4,7 +4,7 @@ import { isOnPath } from '../../kernel/process/on-path.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 
-/** A step of the demo: what and why, the command to type, what came of it. */
+/** Shows a step of the demo: its title, the command, and the result. */
 export function renderDemoStep(step: DemoStep, number: number, terminal: Terminal): string {
   const lines = [`${terminal.style('bold', `${String(number).padStart(2)}  ${safeLine(step.title)}`)}`];
   if (step.command) lines.push(`    ${terminal.style('cyan', `$ ${safeLine(step.command)}`)}`);
@@ -12,14 +12,14 @@ export function renderDemoStep(step: DemoStep, number: number, terminal: Termina
   return `${lines.join('\n')}\n\n`;
 }
 
-/** Where the papers are, and where to go from here; `program` is how this one is called. */
+/** Shows where the documents are, and the next steps; `program` is how to call this one. */
 export function renderDemoEnd(summary: DemoSummary, program: string, terminal: Terminal): string {
   const opener = { darwin: 'open', win32: 'start' }[String(process.platform)] ?? 'xdg-open';
   const open = process.platform === 'win32' || isOnPath(opener) ? `${opener} ` : '';
   const signed = summary.files.find((file) => file.what === 'signed')?.path ?? summary.folder;
   return [
-    `${terminal.style('green', '✓')} From template to signed paper in ${counted(summary.seconds, 'second')}.\n\n`,
-    `Look at it:           ${open}${safeLine(signed)}\n`,
+    `${terminal.style('green', '✓')} From template to signed document in ${counted(summary.seconds, 'second')}.\n\n`,
+    `Open the document:    ${open}${safeLine(signed)}\n`,
     `Try it yourself:      ${safeLine(program)} sandbox start\n`,
     `Use the real service: ${safeLine(program)} profiles add NAME --base-url URL\n`,
   ].join('');

@@ -5,8 +5,8 @@ import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 
 /**
- * Does something in the sandbox in the name of a signer.
- * @throws ServiceError that names the signers, when it is none of them.
+ * Acts in the sandbox as a signer.
+ * @throws ServiceError that lists the signers, if it isn't one of them.
  */
 export async function asSigner(
   id: string,
@@ -23,7 +23,7 @@ export async function asSigner(
         hint: `See its status: \`${command('envelopes', 'get', id)}\`.`,
       });
     if (!isNotFound(error)) throw error;
-    // Where there is no such envelope either, this says so.
+    // Fails with the right error if the envelope doesn't exist either.
     const envelope = await (await context.session.client()).envelopes.get(id, context.interrupt.signal);
     if (signer === undefined) throw error;
     const { code, status } = error;

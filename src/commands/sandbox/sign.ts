@@ -23,7 +23,7 @@ export default class SandboxSign extends EsignCommand {
       helpValue: 'EMAIL|ID',
       exclusive: ['all'],
     }),
-    quiet: Flags.boolean({ char: 'q', description: 'print the id only', exclusive: ['json'] }),
+    quiet: Flags.boolean({ char: 'q', description: 'print the ID only', exclusive: ['json'] }),
     all: Flags.boolean({ description: 'everyone who has not signed yet, in order' }),
     value: Flags.string({
       description: 'value for a field; can be repeated (default: made-up values)',

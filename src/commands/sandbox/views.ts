@@ -17,7 +17,7 @@ interface RunningSandbox {
   dataDir: string;
 }
 
-/** What a person needs to know of a sandbox that has just started, and what to try. */
+/** Shows the facts of a sandbox that has just started, and what to try. */
 export function renderSandbox(
   sandbox: RunningSandbox,
   current: string | undefined,
@@ -42,7 +42,7 @@ export function renderSandbox(
   ].join('');
 }
 
-/** Who signs next, and the command for it: on a terminal, while somebody is left. */
+/** Shows the next signer and the command to sign: on a terminal, if anyone is left. */
 export function renderNextSigner(envelope: Envelope, terminal: Terminal): string {
   const left = (envelope.signers ?? []).filter(({ status }) => status !== 'SIGNED');
   const [next] = left.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
@@ -51,10 +51,10 @@ export function renderNextSigner(envelope: Envelope, terminal: Terminal): string
   return terminal.style('dim', `${who} is next:  ${command('sandbox', 'sign', envelope.id)}\n`);
 }
 
-/** The points the API document leaves open, and how this sandbox reads them. */
+/** The ambiguities of the API document, and how this sandbox handles them. */
 export const choiceList: ListView<SandboxChoice> = {
   id: (one) => one.name,
-  empty: 'This sandbox leaves nothing to choose.',
+  empty: 'This sandbox has no choices.',
   columns: [
     { key: 'name', header: 'NAME', value: (one) => one.name, fixed: true },
     {

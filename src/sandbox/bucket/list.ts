@@ -87,7 +87,7 @@ function pageOf(
   return page;
 }
 
-/** The objects after a key that begin with the prefix; all of those stand together. */
+/** Returns the objects after a key that begin with the prefix; they are adjacent. */
 function* matching(objects: KeyIndex, prefix: string, after: string): Generator<ObjectFacts> {
   for (const object of objects.from(compareKeys(after, prefix) > 0 ? after : prefix)) {
     if (!object.key.startsWith(prefix)) return;
@@ -95,7 +95,7 @@ function* matching(objects: KeyIndex, prefix: string, after: string): Generator<
   }
 }
 
-/** A prefix stands for all its keys: it is listed once, also when the page before ended inside it. */
+/** A common prefix is listed once, even if the previous page ended inside it. */
 function isListed(common: string | undefined, page: Page, after: string): boolean {
   return common !== undefined && (common === page.prefixes.at(-1) || after.startsWith(common));
 }
@@ -108,7 +108,7 @@ function afterKey(query: Query): string {
   return Buffer.from(token, 'base64url').toString('utf8');
 }
 
-/** What stands for all keys that go on alike up to the next delimiter; undefined for a key by itself. */
+/** Returns the common prefix up to the next delimiter; undefined for a key without one. */
 function commonPrefix(key: string, prefix: string, delimiter: string): string | undefined {
   if (delimiter === '') return undefined;
   const end = key.indexOf(delimiter, prefix.length);

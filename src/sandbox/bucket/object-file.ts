@@ -48,7 +48,7 @@ const SCRATCH = Buffer.alloc(TAIL_BYTES);
 export const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 
 /**
- * Writes a file and makes it appear under its name only when it is whole and on disk. `describe` is told
+ * Writes a file and makes it appear under its name only when it is whole and on disk. `describe` gets
  * size and ETag and may throw to refuse; `publish` may throw as late as in the tick of the rename.
  */
 export async function writeObjectFile(

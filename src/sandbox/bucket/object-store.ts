@@ -120,7 +120,7 @@ export class ObjectStore {
     );
   }
 
-  /** The object, open for reading; undefined when there is none. @throws S3Error NoSuchBucket. */
+  /** Opens an object for reading; undefined if it doesn't exist. @throws S3Error NoSuchBucket */
   async open(bucket: string, key: string): Promise<StoredObject | undefined> {
     this.index(bucket);
     try {

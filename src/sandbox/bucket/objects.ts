@@ -33,7 +33,7 @@ export async function getObject(call: Call): Promise<void> {
   await withObject(call, call.bucket, call.key, (object) => sendObject(call, object));
 }
 
-/** DeleteObject: also well when there is none. */
+/** DeleteObject: succeeds even if the object doesn't exist. */
 export async function deleteObject(call: Call): Promise<void> {
   await call.store.remove(call.bucket, call.key, guardOf(call));
   call.response.writeHead(204).end();
@@ -146,7 +146,7 @@ function replyHeaders(call: Call, facts: ObjectFacts) {
   };
 }
 
-/** The response-content-type and the like of the query. */
+/** The response headers set by the query, such as response-content-type. */
 function overrides({ query }: Call): Record<string, string> {
   const wanted: Record<string, string> = {};
   for (const name of ['content-type', ...KEPT_HEADERS]) {

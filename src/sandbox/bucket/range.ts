@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * A Range header against an object's size: the part that is meant, `whole` when there is no header or one that
- * S3 ignores (several ranges, other units, nonsense), `unsatisfiable` when nothing of the range exists (416).
+ * Resolves a Range header for an object's size: a part; `whole` without a header or with one that
+ * S3 ignores (several ranges, other units, invalid); or `unsatisfiable` if nothing of the range exists (416).
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const parts = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');

@@ -78,7 +78,7 @@ export function readBody(call: Call): Body {
 function promisesOf(call: Call, streamed: boolean): Promises {
   const { payload } = call.verification;
   if (!streamed && payload !== UNSIGNED && !/^[0-9a-f]{64}$/.test(payload))
-    throw new S3Error('InvalidArgument', 'x-amz-content-sha256 is neither a SHA-256 nor a word known here.');
+    throw new S3Error('InvalidArgument', 'x-amz-content-sha256 is neither a SHA-256 nor a supported value.');
   const md5 = header(call, 'content-md5');
   if (md5 !== undefined && !isBase64Of(md5, 16))
     throw new S3Error('InvalidDigest', 'The Content-MD5 you specified was invalid.');
@@ -148,7 +148,7 @@ function compareSum(
 
 async function* received({ request, response }: Call): AsyncGenerator<Buffer> {
   if (expectsContinue(request)) response.writeContinue();
-  // Stopping early must not destroy the request: the client is still to be told why.
+  // Stopping early must not destroy the request: the client must still get the error.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     if (Buffer.isBuffer(chunk)) yield chunk;
   }

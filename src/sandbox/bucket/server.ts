@@ -200,7 +200,7 @@ function canBeDrained(request: IncomingMessage): boolean {
   return left <= MAX_DRAINED_BYTES && !expectsContinue(request);
 }
 
-/** What is not HTTP gets a reply of its own, since there is no request to answer. */
+/** Responds to invalid HTTP, for which Node has no request. */
 function refuseUnreadable(error: Error, socket: Duplex): void {
   if (!socket.writable || codeOf(error) === 'ECONNRESET') {
     socket.destroy();

@@ -97,7 +97,7 @@ export function isEqualInConstantTime(given: string, expected: string): boolean 
 function claimOf(request: SignedRequest, query: Query): Claim {
   const presigned = query.has('X-Amz-Signature') || query.has('X-Amz-Algorithm');
   if (presigned && request.headers.authorization !== undefined)
-    throw new S3Error('InvalidArgument', 'Only one way of signing is allowed at once.');
+    throw new S3Error('InvalidArgument', 'Only one auth mechanism allowed.');
   if (query.has('X-Amz-Security-Token') || request.headers['x-amz-security-token'] !== undefined)
     throw new S3Error('InvalidToken', 'The accounts here have no session tokens.');
   return presigned ? presignedClaim(request, query) : headerClaim(request);

@@ -14,7 +14,7 @@ const TITLE = 'Certificate of completion';
 
 /**
  * certificate.pdf: what was signed, by whom and when, with the digests of the two other documents. The same
- * facts stand in the file's keywords: envelope id, both digests, last hash of the history.
+ * facts are in the file's keywords: envelope id, both digests, last hash of the history.
  */
 export async function drawCertificate(input: CertificateInput): Promise<Uint8Array> {
   const { envelope, documentSha256, signedSha256 } = input;
@@ -44,7 +44,7 @@ function drawEnvelope(flow: Flow, { envelope, template }: CertificateInput): voi
   const order =
     envelope.signingOrder === 'SEQUENTIAL'
       ? 'Sequential: each signer was asked after the one before had signed'
-      : 'Parallel: all signers were asked at once';
+      : 'Parallel: all signers were asked at the same time';
   flow.heading('Envelope', 60);
   flow.fact('Envelope ID', [quoted(envelope.id)], { mono: true });
   flow.fact('Subject', [quoted(envelope.subject)]);

@@ -4,7 +4,7 @@ import { BUILT_IN } from './templates/all.ts';
 
 /**
  * The maker of an envelope's three documents. PDF code and fonts are loaded with the first document,
- * so that a sandbox starts at once and `templates()` costs nothing. With a folder for its key, signed.pdf and
+ * so that a sandbox starts immediately and `templates()` costs nothing. With a folder for its key, signed.pdf and
  * certificate.pdf are sealed.
  */
 export function createDocumentMaker(

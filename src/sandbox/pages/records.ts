@@ -75,7 +75,7 @@ function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions, 
   });
 }
 
-/** A document of an envelope, for the browser to show; 404 where there is none. */
+/** Sends a document of an envelope for the browser to show, or a 404. */
 export async function sendDocument(
   c: ServiceContext,
   objects: PagesOptions['objects'],

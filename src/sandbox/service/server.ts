@@ -14,9 +14,9 @@ import { RateWindow } from './api/rate-window.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';
 import { Choices } from './base/choices.ts';
 import { datedBy } from './base/dated-response.ts';
+import { ErrorLog } from './base/error-log.ts';
 import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
 import { SandboxClock } from './base/sandbox-clock.ts';
-import { Trouble } from './base/trouble.ts';
 import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
 import { type ControlOptions, controlRoutes } from './control/control.ts';
 import { ControlPlane } from './control/control-plane.ts';
@@ -58,7 +58,7 @@ export interface ServiceOptions {
   isFrozen?: boolean | undefined;
   /** IDs count up per kind instead of being random. */
   countsIds?: boolean | undefined;
-  /** What a new sandbox begins with, and what a reset goes back to. */
+  /** The initial data of a new sandbox, restored by a reset. */
   seed?: ReadSeed | undefined;
   /** Random letters and digits for ids, tokens and keys; from the system's secure source when omitted. */
   randomId?: RandomId;
@@ -66,9 +66,9 @@ export interface ServiceOptions {
   apiKey?: string | undefined;
   /** Name to value, for points the API document leaves open; see CHOICES. */
   choices?: Record<string, string>;
-  /** What goes wrong from the start, as JSON; checked here. */
+  /** Faults from the start, as JSON; validated here. */
   faults?: unknown;
-  /** Takes a line for each request or duty that failed inside, with its cause. */
+  /** Called with a line for each internal failure, with its cause. */
   tell?: (line: string) => void;
 }
 
@@ -80,9 +80,9 @@ export interface Service {
   apiKey: string;
   /** Those of the seed. */
   keys: SeededKey[];
-  /** What signers and the passing of time do, without HTTP. */
+  /** The control plane, without HTTP. */
   control: ControlPlane;
-  /** Finishes requests under way, breaks off webhooks, writes everything down. */
+  /** Finishes pending requests, aborts webhooks, and writes everything to disk. */
   close(): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ const CLOSE_PATIENCE_MS = 3000;
 export async function startService(options: ServiceOptions): Promise<Service> {
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
-  const trouble = new Trouble(options.clock, options.tell ?? (() => undefined));
+  const errorLog = new ErrorLog(options.clock, options.tell ?? (() => undefined));
   const bucket = tamperedObjects(options.objects, faults, options.documents);
   const objects = new DelayedObjects(bucket, faults, options.clock);
   const store = await Store.open(options.dataDir);
@@ -127,7 +127,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       randomId,
       documents,
       resets,
-      trouble,
+      errorLog,
     };
     const origin = () => originOf(server, options.host);
     sender = new WebhookSender(common);
@@ -166,7 +166,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       host,
       objects: pendingDocuments,
     });
-    attach(server, trouble, (request, env) =>
+    attach(server, errorLog, (request, env) =>
       answerWithFaults(request, env, {
         faults,
         clock: options.clock,
@@ -175,7 +175,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       }),
     );
     await listen(server, options.port, options.host);
-    // Mails name the address, so that it has to be known. What is there already, from an earlier run, stays as it is.
+    // Emails contain the address, so it must be known first. Data of an earlier run is kept.
     const seeded = seed === undefined ? undefined : await seeder.put(seed, { missingOnly: true });
     await engine.start();
     return {
@@ -193,7 +193,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 function webApp(
-  options: RouteOptions & ControlOptions & PagesOptions & { trouble: Trouble },
+  options: RouteOptions & ControlOptions & PagesOptions & { errorLog: ErrorLog },
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
   app.onError((error, c) => replyError(c, error));
@@ -204,7 +204,7 @@ function webApp(
     await next();
     if (c.error && c.res.status >= 500)
       // A path below /sign/ is the key of a signer.
-      options.trouble.tell(`${c.req.method} ${c.req.path.replace(/^(\/sign\/).*/, '$1…')}`, c.error);
+      options.errorLog.report(`${c.req.method} ${c.req.path.replace(/^(\/sign\/).*/, '$1…')}`, c.error);
   });
   app.route('/api/v1', apiRoutes(options));
   app.route('/__sandbox/', controlRoutes(options));
@@ -220,15 +220,15 @@ function webApp(
   return app;
 }
 
-/** Requests that do not even reach a route get the API's error shape too. */
-function attach(server: Server, trouble: Trouble, answer: Parameters<typeof getRequestListener>[0]): void {
+/** Requests that don't reach a route also get the API's error format. */
+function attach(server: Server, errorLog: ErrorLog, answer: Parameters<typeof getRequestListener>[0]): void {
   const malformed = errorText(invalidBody({ request: ['Is not valid HTTP'] }, 'The request is malformed'));
   const headers = { 'Content-Type': 'application/json; charset=utf-8' };
   const listener = getRequestListener(answer, {
     overrideGlobalObjects: false,
     errorHandler: (error) => {
       if (error instanceof RequestError) return new Response(malformed, { status: 400, headers });
-      trouble.tell('A request', error);
+      errorLog.report('A request', error);
       return new Response(errorText(asApiError(error)), { status: 500, headers });
     },
   });
@@ -298,7 +298,7 @@ function once(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** The wildcard addresses are no addresses to connect to; loopback stands in for them. */
+/** Clients can't connect to wildcard addresses, so links use loopback instead. */
 function originOf(server: Server, host: string): string {
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;

@@ -31,7 +31,7 @@ export default class SandboxExec extends EsignCommand {
 
   async run(): Promise<void> {
     const { raw, flags } = await this.parse(SandboxExec);
-    // oclif's own list of them is in another order where a word stands twice.
+    // oclif's own list has a different order if a word is repeated.
     const command = raw.flatMap(({ type, input }) => (type === 'arg' ? [input] : []));
     await runInSandbox(command, flags, this.context(flags));
   }

@@ -13,12 +13,12 @@ import type { Sandbox } from '../../../sandbox/index.ts';
 import { type RepeatableFlags, repeatableOptions } from '../repeatable.ts';
 import { readSeedFile } from '../seed-file.ts';
 
-/** Settings of the caller that would lead the command to another service or bucket. */
+/** Settings that would point the command to another service or bucket. */
 const FOREIGN = /^(AWS_.*|ESIGN_(BASE_URL|API_KEY|PROFILE|SANDBOX_URL|WEBHOOK_SECRET|BUCKET.*))$/i;
-/** Signals after which this process ends by the same one; it says the others as a shell does. */
+/** Signals that also end this process; others become an exit code, as in a shell. */
 const PASSED_ON: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Runs a command with a sandbox of its own, ends with its exit code or signal, and leaves nothing behind. */
+/** Runs a command with its own sandbox, ends with its exit code or signal, and leaves nothing behind. */
 export async function runInSandbox(
   command: readonly string[],
   flags: RepeatableFlags & { seed?: string | undefined },
@@ -32,7 +32,7 @@ export async function runInSandbox(
   const { path: dataDir, remove } = await temporaryFolder('esign-sandbox-');
   let sandbox: Sandbox | undefined;
   let child: ChildProcess | undefined;
-  // Where the process has to end before this one could clear away.
+  // In case the process has to end before it could clean up.
   const forget = interrupt.ifInterrupted(() => {
     endAll(child);
     rmSync(dataDir, { recursive: true, force: true });
@@ -42,7 +42,7 @@ export async function runInSandbox(
     const options = { dataDir, host: '127.0.0.1', port: 0, seed: read, ...repeatable };
     sandbox = await terminal.waiting('Starting the sandbox', () => startSandbox(options));
     interrupt.signal.throwIfAborted();
-    // From here on the terminal is the command's.
+    // From here on, the command owns the terminal.
     waitingSign.hold();
     child = start(command, sandbox);
     const { code, signal } = await endOf(child, command, interrupt.signal);
@@ -57,7 +57,7 @@ export async function runInSandbox(
   }
 }
 
-/** On a terminal the command is in our group, so that it can read and Ctrl-C reaches it; else it leads one of its own. */
+/** On a terminal, the command is in our process group, so that it can read and gets Ctrl-C; otherwise it has its own. */
 function start([file = '', ...words]: readonly string[], sandbox: Sandbox): ChildProcess {
   const { baseUrl, apiKey, bucket, accessKeyId, secretAccessKey, endpoint, region } = sandbox;
   const own = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
@@ -79,7 +79,7 @@ function leadsGroup(): boolean {
   return process.platform !== 'win32' && !process.stdin.isTTY;
 }
 
-/** What the command has left running; on a terminal that is in our own group and stays. */
+/** Ends what the command left running; on a terminal, that is in our own group and stays. */
 function endAll(child: ChildProcess | undefined): void {
   if (child?.pid === undefined) return;
   if (leadsGroup()) endTree(child.pid);
@@ -94,14 +94,14 @@ function endOf(
   return new Promise((resolve, reject) => {
     const pass = () => {
       const signal = stoppedBy(stop) ?? 'SIGTERM';
-      // The terminal has told the whole group of Ctrl-C.
+      // The terminal has sent Ctrl-C to the whole group.
       if (leadsGroup() && child.pid !== undefined) tell(-child.pid, signal);
       else if (signal !== 'SIGINT') child.kill(signal);
     };
     stop.addEventListener('abort', pass, { once: true });
     if (stop.aborted) pass();
     child.once('error', (error) => {
-      const hint = 'Give a program on PATH, or its path; for a line of shell: sh -c "…".';
+      const hint = 'Use a program on PATH, or its path. For a shell command: sh -c "…".';
       reject(new UsageError(`Can't run ${file} (${diskReason(error)}).`, { cause: error, hint }));
     });
     child.once('exit', (code, signal) => {

@@ -6,7 +6,7 @@ import { inColumns, safeLine, truncate } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { SandboxControl, SandboxMail } from '../../../sandbox-control/control.ts';
 
-/** So long one request waits at most: shorter than any sensible time-out. */
+/** How long one request waits at most: shorter than any sensible timeout. */
 const WAIT_AT_ONCE_MS = 5_000;
 
 export interface MailFlags {
@@ -16,8 +16,8 @@ export interface MailFlags {
 }
 
 /**
- * The mails of the sandbox. With `wait` the first one is waited for.
- * @throws WaitTimeoutError when none came by then.
+ * Returns the emails of the sandbox. With `wait`, waits for the first one.
+ * @throws WaitTimeoutError if none arrives in time.
  */
 export async function readMails(
   { to, envelope, wait }: MailFlags,
@@ -38,7 +38,7 @@ export async function readMails(
     if (left <= waitMs) break;
   }
   throw new WaitTimeoutError(waitExpired('email', wait, { to, envelope }), {
-    hint: 'Signers are mailed when an envelope is sent: `esign sandbox mails` shows all mails.',
+    hint: 'Signers get an email when an envelope is sent. `esign sandbox mails` lists all emails.',
   });
 }
 
@@ -56,11 +56,11 @@ export function renderMails(mails: readonly SandboxMail[], terminal: Terminal, n
     .join('');
 }
 
-/** The mails as a list; the link is the signing page. */
+/** The emails as a list; the link is the signing page. */
 export function mailList(now: number): ListView<SandboxMail> {
   return {
     id: (mail) => mail.id,
-    empty: 'The sandbox has sent no such mail. Signers are mailed when an envelope is sent.',
+    empty: 'No matching emails. Signers get an email when an envelope is sent.',
     columns: [
       { key: 'at', header: 'SENT', value: (mail) => mail.at, show: (mail) => relativeTime(mail.at, now) },
       { key: 'kind', header: 'KIND', value: (mail) => mail.kind },

@@ -42,8 +42,8 @@ export async function seedStandIns(
 }
 
 /**
- * Puts the seed of a file into the running sandbox.
- * @throws UsageError that names line and field of each mistake.
+ * Loads the seed of a file into the running sandbox.
+ * @throws UsageError with the line and field of each error.
  */
 export async function seedSandbox(path: string, context: Context): Promise<void> {
   const { seed, pdfs, mistakes } = await readSeedFile(path, context.terminal);
@@ -76,6 +76,6 @@ function inWords({ templates, organisations, envelopes, keys }: SeedResult): str
     counted(envelopes, 'envelope'),
   ];
   const shown = keys.map(({ key, organisation }) => `  ${maskKey(key)}  ${safeLine(organisation)}\n`);
-  const hint = keys.length === 0 ? '' : `Keys, whole with --json:\n${shown.join('')}`;
-  return `Put in: ${listed(parts)}.\n${hint}`;
+  const hint = keys.length === 0 ? '' : `Keys (in full with --json):\n${shown.join('')}`;
+  return `Loaded: ${listed(parts)}.\n${hint}`;
 }

@@ -9,19 +9,19 @@ import type { SandboxControl, SandboxSnapshot } from '../../../sandbox-control/c
 
 export const SNAPSHOT_ACTIONS = ['save', 'load', 'list', 'remove'] as const;
 
-/** Keeps the state of the sandbox, goes back to it, lists or removes what was kept. */
+/** Saves, restores, lists, and removes snapshots. */
 export async function runSnapshot(
   { action, name }: { action: string; name?: string | undefined },
   format: ListFormat,
   context: Context,
 ): Promise<void> {
   if (action !== 'list' && name === undefined)
-    throw new UsageError(`\`snapshot ${action}\` needs the name of a snapshot.`, {
-      hint: `Give one: \`${command('sandbox', 'snapshot', action, 'before')}\`; \`esign sandbox snapshot list\` shows them.`,
+    throw new UsageError(`\`snapshot ${action}\` requires the name of a snapshot.`, {
+      hint: `Example: \`${command('sandbox', 'snapshot', action, 'before')}\`. \`esign sandbox snapshot list\` lists them.`,
     });
   if (action === 'list' && name !== undefined)
-    throw new UsageError('`snapshot list` takes no name: it lists all of them.', {
-      hint: 'Leave out the name.',
+    throw new UsageError('`snapshot list` takes no name.', {
+      hint: 'Remove the name.',
     });
   const sandbox = await context.session.sandbox();
   if (name === undefined)
@@ -53,27 +53,27 @@ async function act(
   if (json) return writeJson(kept, terminal);
   if (quiet) return writeIds([name], terminal);
   const of = counted(kept.envelopes, 'envelope');
-  await terminal.out(isSave ? `Kept as ${name}: ${of}.\n` : `Back at ${name}: ${of}.\n`);
+  await terminal.out(isSave ? `Saved as ${name}: ${of}.\n` : `Restored ${name}: ${of}.\n`);
 }
 
-/** @throws ServiceError that names the snapshot, when there is none. */
+/** @throws ServiceError with the name of a snapshot that doesn't exist. */
 async function found(name: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    throw new ServiceError(error.code, `There is no snapshot ${name}`, {
+    throw new ServiceError(error.code, `Snapshot ${name} not found`, {
       status: error.status,
       hint: 'List them: `esign sandbox snapshot list`.',
     });
   }
 }
 
-/** `now` is the machine's time: snapshots are no part of the sandbox's. */
+/** `now` is the machine's time, which snapshots use. */
 function snapshotList(now: number): ListView<SandboxSnapshot> {
   return {
     id: (one) => one.name,
-    empty: 'Nothing is kept. `esign sandbox snapshot save NAME` does.',
+    empty: 'No snapshots yet. Save one with `esign sandbox snapshot save NAME`.',
     columns: [
       { key: 'name', header: 'NAME', value: (one) => one.name, fixed: true },
       {

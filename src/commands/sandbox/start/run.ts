@@ -37,7 +37,7 @@ interface SandboxFlags extends RepeatableFlags {
 
 const PROFILE = 'sandbox';
 
-/** Runs a sandbox until a signal comes. */
+/** Runs a sandbox until a signal. */
 export async function runSandbox(flags: SandboxFlags, context: Context): Promise<void> {
   const { startSandbox } = await import('../../../sandbox/index.ts');
   const choices = { ...(await choicesIn(flags.choices)), ...readPairs(flags.choice, 'choice') };
@@ -76,7 +76,7 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
   }
   if (!context.terminal.json)
     context.terminal.notice(
-      flags.ephemeral ? 'Stopped; everything is forgotten.' : `Stopped. The state is kept in ${folder}.`,
+      flags.ephemeral ? 'Stopped. The state was deleted.' : `Stopped. The state is stored in ${folder}.`,
     );
 }
 
@@ -106,9 +106,9 @@ function dataFolder({ data, port }: SandboxFlags, temporary: TemporaryFolder | u
 }
 
 interface Saved {
-  /** The name of the profile that is current now. */
+  /** The name of the current profile. */
   current: string | undefined;
-  /** What stood in its place and still counts. */
+  /** The replaced profile that is still valid. */
   before: Profile | undefined;
 }
 
@@ -123,7 +123,7 @@ async function saveProfile(sandbox: Sandbox, ephemeral: boolean): Promise<Saved>
   return { current, before: before?.ephemeral ? undefined : before };
 }
 
-/** The profile of an ephemeral sandbox goes with it, unless it is another one's by now. */
+/** Removes the profile of an ephemeral sandbox, unless another one uses it by now. */
 async function dropProfile({ apiKey }: Sandbox, before: Profile | undefined): Promise<void> {
   await updateProfiles(configDir(), (store) => {
     if (store.profiles[PROFILE]?.apiKey !== apiKey) return;
@@ -140,7 +140,7 @@ async function announce(
   const { close: _close, control: _control, keys, ...ready } = sandbox;
   const bound = facts.host.includes(':') ? `[${facts.host}]` : facts.host;
   if (!isLoopback(new URL(`http://${bound}`))) {
-    terminal.notice(`Bound to ${facts.host}: others on the network can reach this sandbox.`);
+    terminal.notice(`Bound to ${facts.host}: other machines on the network can reach this sandbox.`);
   }
   if (terminal.json)
     return writeJsonLine({ type: 'ready', ...ready, ...(keys.length > 0 ? { keys } : {}) }, terminal);

@@ -11,7 +11,7 @@ interface Column {
   width: number;
 }
 
-/** Draws a region's blocks. Throws when they need more room than the region has: fields stand below it. */
+/** Draws a region's blocks. Throws if they don't fit, because fields are below it. */
 export function drawRegion(sheet: Sheet, type: Typesetter, region: Region): void {
   const column = { x: region.x ?? PAGE.left, width: region.width ?? PAGE.width };
   let top = region.top;
@@ -35,7 +35,7 @@ function drawBlock(sheet: Sheet, type: Typesetter, block: Block, { x, width }: C
       return end + 22;
     }
     case 'heading': {
-      // A number stands in the column of the clauses' numbers.
+      // Numbers are aligned with those of the clauses.
       const [, number = '', text = ''] = /^(?:(\d+) {2})?(.*)$/su.exec(block.text) ?? [];
       const indent = number === '' ? 0 : INDENT;
       drawLine(sheet, type, number, STYLES.heading, { x, y: baseline(top + 10, STYLES.heading) });

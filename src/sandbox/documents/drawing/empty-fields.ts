@@ -4,7 +4,7 @@ import type { Typesetter } from '../text/typesetter.ts';
 import { quoted } from '../text/untrusted.ts';
 import { COLORS, drawFitted, drawLine, STYLES } from './pen.ts';
 
-/** A field as it waits to be filled: its box, and its label above it or, for a checkbox, beside it. */
+/** Draws an empty field: its box, and its label above it or, for a checkbox, next to it. */
 export function drawEmptyField(sheet: Sheet, type: Typesetter, field: TemplateField): void {
   drawLabel(sheet, type, field);
   const { x, y, width, height } = field;

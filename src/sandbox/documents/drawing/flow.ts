@@ -19,19 +19,19 @@ export interface Flow {
   /** Begins a page when less than `height` points are left; true when it did. */
   room(height: number): boolean;
   title(text: string, subtitle: string): void;
-  /** A section's heading, kept together with `following` points of what comes after it. */
+  /** A section's heading, kept together with the next `following` points of content. */
   heading(text: string, following: number): void;
   note(text: string): void;
-  /** A label with a value beside it, which may take several lines and pages. */
+  /** A label and a value, which may take several lines and pages. */
   fact(label: string, value: readonly string[], options?: { mono?: boolean }): void;
-  /** A label with a drawing beside it. */
+  /** A label and a drawing. */
   ink(label: string, drawing: Drawing): void;
   rule(): void;
 }
 
 const LABEL_WIDTH = 116;
 
-/** Appends pages to the document, the first at once. */
+/** Appends pages to the document, the first one immediately. */
 export function createFlow(pdf: Pdf, type: Typesetter): Flow {
   let sheet = pdf.addSheet();
   const flow: Flow = {

@@ -28,7 +28,7 @@ export interface UsedFonts {
   embed(pdf: PDF): Map<string, PdfRef>;
 }
 
-/** Readers refuse longer entries of a ToUnicode map; what is longer is written beside the glyph. */
+/** Readers reject longer entries of a ToUnicode map; longer text is written next to the glyph. */
 const LONGEST = 8;
 
 interface Usage {

@@ -86,7 +86,7 @@ interface Drawing {
   resources: PdfRef;
 }
 
-/** Puts the drawing on the page as a form of its own, so that its fonts cannot clash with the page's. */
+/** Adds the drawing to the page as a separate form, so that its fonts can't clash with the page's. */
 function show(pdf: PDF, page: PDFPage, { content, view, resources }: Drawing): void {
   const form = pdf.register(
     PdfStream.fromDict(

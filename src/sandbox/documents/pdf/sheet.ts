@@ -18,12 +18,12 @@ export interface BoxStyle {
   dash?: readonly number[];
 }
 
-/** The slant of a face that stands in for handwriting: about 11 degrees. */
+/** The slant of a face that replaces handwriting: about 11 degrees. */
 const SLANT = 0.2;
 
 /**
  * What is drawn on one page, as PDF content. All positions are in points from the page's top left corner;
- * text stands on its baseline.
+ * text is positioned by its baseline.
  */
 export interface Sheet {
   readonly width: number;

@@ -64,7 +64,7 @@ function numberIn(value: PdfObject | undefined): number | undefined {
   return value instanceof PdfNumber && Number.isFinite(value.value) ? value.value : undefined;
 }
 
-/** A viewer turns the page clockwise, and shows a unit of the page as so many points. */
+/** A viewer rotates the page clockwise, and scales a unit of the page to this many points. */
 function turned([left, bottom, right, top]: Corners, degrees: number, unit: number): PageView {
   const [across, up] = [(right - left) * unit, (top - bottom) * unit];
   const one = 1 / unit;

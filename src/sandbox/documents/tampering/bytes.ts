@@ -1,4 +1,4 @@
-/** A sealed PDF, taken apart: where its parts stand. */
+/** The parts of a sealed PDF. */
 export interface Parts {
   text: string;
   /** Of the `<` of Contents, and behind its `>`. */
@@ -77,12 +77,12 @@ export function updated(pdf: Buffer, objects: Readonly<Record<number, string>>, 
   return Buffer.concat([pdf, Buffer.from(`${text}startxref\n${at}\n%%EOF\n`, 'latin1')]);
 }
 
-/** What stands last under the number of an object. */
+/** Returns the last version of an object. */
 export function objectText(pdf: Buffer, number: number): string {
   const text = pdf.toString('latin1');
   const found = [...text.matchAll(new RegExp(`(?<=\\n)${number} 0 obj\\s([\\s\\S]*?)endobj`, 'g'))].at(
     -1,
   )?.[1];
-  if (found === undefined) throw new Error(`The pdf has no object ${number} that stands by itself.`);
+  if (found === undefined) throw new Error(`The pdf has no object ${number} outside an object stream.`);
   return found.trim();
 }

@@ -3,7 +3,7 @@ import { sealPdf } from '../seal.ts';
 import { makeSealKey } from '../seal-key.ts';
 import { flipped, flippedInCms, objectText, partsOf, swapped, updated } from './bytes.ts';
 
-/** What somebody may do to a sealed document, family by family; docs/sandbox.md says what is to be found of each. */
+/** Ways to tamper with a sealed document, by family; docs/sandbox.md lists how each one is detected. */
 const FAMILIES: Readonly<Record<Tampering, (pdf: Buffer) => Buffer | Promise<Buffer>>> = {
   // The bytes themselves.
   changedText: (pdf) => flipped(pdf, pdf.indexOf('/Producer') + '/Producer ('.length),
@@ -45,7 +45,7 @@ const FAMILIES: Readonly<Record<Tampering, (pdf: Buffer) => Buffer | Promise<Buf
 
   // Wrapping and universal forgery: the dictionary of the signature says something else.
   wrappedSignature: (pdf) => {
-    // The part behind the signature is covered where it stands a second time; the gap has room for anything.
+    // The range covers a second copy of the part after the signature; the gap has room for anything.
     const { gapStart, gapEnd, text } = partsOf(pdf);
     const filler = 400;
     const wrapped = rangeOf(pdf, `0 ${gapStart} ${text.length + filler} ${text.length - gapEnd}`);
@@ -73,12 +73,12 @@ const FAMILIES: Readonly<Record<Tampering, (pdf: Buffer) => Buffer | Promise<Buf
     return contentsOf(pdf, `<${digits.slice(0, gapOf(pdf).length - 2)}>`);
   },
 
-  // What no signature can tell by itself.
+  // Changes that no signature can reveal.
   otherSeal: (pdf) => sealed(unsealed(pdf)),
   strippedSeal: (pdf) => unsealed(pdf),
 };
 
-/** The document after somebody was at it. One without a seal stays as it is. */
+/** Returns the document after tampering. One without a seal is returned unchanged. */
 export async function tampered(pdf: Uint8Array, how: Tampering): Promise<Uint8Array> {
   const bytes = Buffer.from(pdf);
   return bytes.includes('/ByteRange') ? FAMILIES[how](bytes) : pdf;
@@ -88,7 +88,7 @@ const stream = (text: string) => `<< /Length ${text.length} >>\nstream\n${text}\
 const RENT = stream('BT /F1 12 Tf (Rent: 1) Tj ET');
 const NOTE = '<< /Type /Annot /Subtype /FreeText /Rect [0 0 99 99] /Contents (Rent: 1) >>';
 
-/** When the throwaway seal is made; nothing hangs on it. */
+/** The time of the throwaway seal; any would do. */
 const AT = '2026-01-01T00:00:00.000Z';
 
 async function sealed(pdf: Buffer): Promise<Buffer> {
@@ -138,7 +138,7 @@ function rangeOf(pdf: Buffer, numbers: string): Buffer {
   return swapped(pdf, range, `/ByteRange [${numbers}]`.padEnd(range.length));
 }
 
-/** Where the digest of the content stands in the signature: behind the name of that attribute. */
+/** Returns the position of the content's digest in the signature: after the name of that attribute. */
 function messageDigestAt(pdf: Buffer): number {
   const name = Buffer.from('06092a864886f70d010904', 'hex');
   return Buffer.from(partsOf(pdf).hex, 'hex').indexOf(name) + name.length + 6;

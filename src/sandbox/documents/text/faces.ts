@@ -24,7 +24,7 @@ export interface Faces {
 
 const EMOJI = /^\p{Emoji_Presentation}/u;
 
-/** Opens the folder that `fontFolder()` finds. Throws when there is none. */
+/** Opens the folder that `fontFolder()` finds. Throws if it doesn't exist. */
 export function openFaces(folder: string = fontFolder()): Faces {
   const list = readFontList(folder);
   const open = new Map<string, Face>();

@@ -39,7 +39,7 @@ const SCRIPTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Splits a line into items in the order in which they stand on document from left to right
+ * Splits a line into items in the order in which they appear from left to right
  * (Unicode Bidirectional Algorithm, rule L2).
  */
 export function itemize(faces: Faces, line: string, use: Use, base: BaseDirection): Item[] {

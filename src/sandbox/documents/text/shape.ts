@@ -37,10 +37,10 @@ export interface ShapedLine {
   width: number;
 }
 
-/** Size of a box's label and the room around it, in em of the text it stands in. */
+/** Size of a box's label and the room around it, in em of the surrounding text. */
 export const BOX = { label: 0.62, padding: 0.12, margin: 0.06 } as const;
 
-/** Turns a line into positioned glyphs; `base` is the direction of what it stands in. */
+/** Turns a line into positioned glyphs; `base` is the direction of its surroundings. */
 export function shapeLine(faces: Faces, line: string, use: Use, base: BaseDirection = 'ltr'): ShapedLine {
   const pieces = itemize(faces, line, use, base).flatMap((item) => piecesOf(faces, item));
   return { pieces, width: pieces.reduce((sum, piece) => sum + piece.width, 0) };

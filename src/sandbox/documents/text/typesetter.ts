@@ -30,7 +30,7 @@ export interface Typesetter {
   shape(text: string, use: Use, base?: BaseDirection): ShapedLine;
   /** Width of a line in points. */
   width(text: string, use: Use, size: number): number;
-  /** Breaks a paragraph into lines that are no wider than `width` points. */
+  /** Breaks a paragraph into lines of at most `width` points. */
   wrap(text: string, use: Use, size: number, width: number): string[];
   /** The largest size at which the paragraphs fit the box; cut at the smallest. */
   fit(paragraphs: readonly string[], use: Use, options: FitOptions): FittedText;

@@ -1,6 +1,6 @@
 /**
- * People type names, subjects and values, and some of them are hostile: a right-to-left override can make
- * a signature read as another name. What would change the text around it is shown instead of obeyed.
+ * People type names, subjects, and values, and some are hostile: a right-to-left override can make
+ * a signature read as another name. Characters that would change the text around them are shown instead of applied.
  */
 
 /** Where a character that must be shown as its code point is kept until it is drawn. */
@@ -12,7 +12,7 @@ const POP_ISOLATE = '\u2069';
 /** Controls, bidi embeddings and overrides, private use, lone surrogates. */
 const UNPRINTABLE = /[\p{Cc}\p{Co}\p{Cs}\u202a-\u202e\u2066\u2067]/gu;
 
-/** The text on one line, fenced off so that its direction cannot reorder what stands beside it. */
+/** The text on one line, isolated so that its direction can't reorder the text around it. */
 export function quoted(value: string): string {
   return FIRST_STRONG_ISOLATE + oneLine(value) + POP_ISOLATE;
 }

@@ -28,7 +28,7 @@ function sharp(canvas) {
   return { pen, width, height };
 }
 
-/** As the papers draw it: from middle to middle, bent towards the point between. */
+/** As the documents draw it: from middle to middle, bent toward the point between. */
 function trace(pen, stroke) {
   const [first, ...rest] = stroke;
   pen.beginPath();
@@ -86,8 +86,8 @@ export function padIn(dialog) {
       );
     use.disabled = strokes.length === 0;
     said.textContent = isFull()
-      ? 'There is no room for more lines.'
-      : 'Use a finger, a pen or the mouse. To type instead, cancel.';
+      ? 'The drawing is full.'
+      : 'Use a finger, a pen, or the mouse. To type instead, cancel.';
   };
   const add = (event) => {
     const box = canvas.getBoundingClientRect();

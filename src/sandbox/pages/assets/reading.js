@@ -8,7 +8,7 @@ const LINE_GAP = 1.8;
 const INDENT = 2;
 const HANGING_INDENT = 4;
 const COLUMN_GAP = 3;
-/** From so many lines on, paragraphs next to each other are columns of text, not labels of a form. */
+/** With this many lines, adjacent paragraphs are columns of text, not labels of a form. */
 const COLUMN_LINES = 3;
 
 /** Paragraphs of a page of PDF.js in reading order, with their place in points from the top left corner. */

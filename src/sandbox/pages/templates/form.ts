@@ -14,7 +14,7 @@ export const SIZES: Readonly<Record<FieldType, { usual: [number, number]; least:
   DROPDOWN: { usual: [150, 20], least: [40, 12] },
 };
 
-/** A field as it stands in the form: all texts. */
+/** A field of the form: all texts. */
 export interface Row {
   id: string;
   type: string;

@@ -127,7 +127,7 @@ export const CHOICES = {
   },
   decline: {
     values: ['ends-envelope'],
-    decides: "One signer's decline makes the envelope DECLINED at once; the others keep their status.",
+    decides: "One signer's decline makes the envelope DECLINED immediately; the others keep their status.",
     why: 'The move into DECLINED is not shown.',
   },
   cancel: {
@@ -153,7 +153,7 @@ export const CHOICES = {
   },
   'draft-expiry': {
     values: ['never'],
-    decides: 'A draft does not expire; sent after its expiresAt it expires at once.',
+    decides: 'A draft does not expire; if it is sent after its expiresAt, it expires immediately.',
     why: 'Only an active envelope expires.',
   },
   'longest-expiry': {
@@ -222,10 +222,12 @@ export function problemsIn(wanted: Record<string, string>): ErrorDetails {
     const choice = LISTED.get(name);
     if (!choice) {
       const near = closest(name, [...LISTED.keys()]);
-      return [[name, [`There is no choice ${JSON.stringify(name)}; the nearest is ${near}`]]];
+      return [[name, [`Unknown choice ${JSON.stringify(name)}; the closest is ${near}`]]];
     }
     if (choice.values.includes(value)) return [];
-    return [[name, [`${name} can't be ${JSON.stringify(value)}: it is one of ${choice.values.join(', ')}`]]];
+    return [
+      [name, [`${name} can't be ${JSON.stringify(value)}: it must be one of ${choice.values.join(', ')}`]],
+    ];
   });
   return Object.fromEntries(problems);
 }
@@ -253,7 +255,7 @@ export class Choices {
     this.#rules = completed({ ...this.#rules, ...wanted });
   }
 
-  /** Back to what the service was started with. */
+  /** Restores the settings of the start. */
   restore(): void {
     this.#rules = this.#atStart;
   }

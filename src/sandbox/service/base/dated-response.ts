@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import type { Clock } from '../../../kernel/clock.ts';
 
-/** Replies whose Date header tells the time of a clock instead of the machine's, whoever writes them. */
+/** Creates responses whose Date header has the time of a clock instead of the machine's. */
 export function datedBy(clock: Clock): typeof ServerResponse {
   return class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     override writeHead(

@@ -2,7 +2,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { codeOf, type ErrorDetails } from '../../../kernel/errors.ts';
 import { diskReason } from '../../../kernel/files/disk-reason.ts';
 import type { ServiceErrorCode } from '../../../kernel/vocabulary.ts';
-import { diskErrorIn } from './trouble.ts';
+import { diskErrorIn } from './error-log.ts';
 
 /** Errors: code to HTTP status. INTERNAL_ERROR is for what should never happen; the document has no code for it. */
 const STATUS = {
@@ -69,6 +69,6 @@ export function asApiError(error: unknown): ApiError {
   const disk = diskErrorIn(error);
   if (disk === undefined) return new ApiError('INTERNAL_ERROR', failed);
   const isFull = ['ENOSPC', 'EDQUOT'].includes(codeOf(disk) ?? '');
-  const reason = isFull ? 'there is no room on the disk' : diskReason(disk);
+  const reason = isFull ? 'the disk is full' : diskReason(disk);
   return new ApiError('INTERNAL_ERROR', `${failed}: ${reason}`);
 }

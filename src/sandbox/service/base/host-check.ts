@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 /**
  * Whether the Host header names this machine: loopback, the bound address, or the address the connection came in on.
- * A name that an attacker makes point here (DNS rebinding) is none of these.
+ * A name that an attacker points here (DNS rebinding) isn't one of these.
  */
 export function isLocalHost(incoming: IncomingMessage, boundHost: string): boolean {
   const host = incoming.headers.host ?? '';

@@ -8,7 +8,7 @@ import { inexactNumbers } from './exact-numbers.ts';
 const MOST_BYTES = 2 ** 20;
 
 /**
- * The JSON value of a request's body, or undefined when there is none.
+ * Returns the JSON value of a request's body, or undefined if it has none.
  * Throws VALIDATION_ERROR: 413 over 1 MiB, 400 for another content type, text that isn't UTF-8 or isn't JSON, and for a
  * number that would come back as another one. `most` is the largest body, in bytes.
  */

@@ -31,7 +31,7 @@ export async function createKey(
   return made;
 }
 
-/** Revokes a key at once and for good (Authentication 8). NOT_FOUND for an unknown one. */
+/** Revokes a key, immediately and permanently (Authentication 8). NOT_FOUND for an unknown one. */
 export async function revokeKey(context: KeyContext, id: string): Promise<KeyRecord> {
   await context.resets.shared();
   const key = context.store.state.keys.get(id);

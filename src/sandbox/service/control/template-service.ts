@@ -72,7 +72,7 @@ export class TemplateService {
     });
   }
 
-  /** Takes a template out of the list, or puts it back. Envelopes made from it go on. */
+  /** Removes a template from the list, or adds it again. Its envelopes are not affected. */
   async setActive(id: string, active: boolean): Promise<TemplateRecord> {
     await this.#options.resets.shared();
     const template = this.find(id);

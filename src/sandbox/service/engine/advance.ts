@@ -17,7 +17,7 @@ interface Advanced {
 }
 
 /**
- * Moves the sandbox's clock forward, stopping at every retry of a webhook on the way; `catchUp` does what comes due.
+ * Moves the sandbox's clock forward, stopping at every retry of a webhook on the way; `catchUp` does what is due.
  * Returns the new time in ms.
  */
 export async function advanceClock(

@@ -3,9 +3,9 @@ import { Turns } from '../../../kernel/turns.ts';
 import type { DeliveryRecord, DocumentMaker, EnvelopeRecord, TemplateRecord } from '../../model.ts';
 import type { Choices } from '../base/choices.ts';
 import type { DueQueue } from '../base/due-queue.ts';
+import type { ErrorLog } from '../base/error-log.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import { Alarm, isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
-import type { Trouble } from '../base/trouble.ts';
 import type { CreateBody } from '../base/validation.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { KeptState } from '../store/snapshots.ts';
@@ -34,7 +34,7 @@ export interface EngineOptions {
   documents: DocumentMaker;
   documentStore: DocumentStore;
   resets: ResetLock;
-  trouble: Trouble;
+  errorLog: ErrorLog;
   randomId: RandomId;
   quota: Quota;
   choices: Choices;
@@ -48,9 +48,9 @@ export interface Visitor {
   userAgent: string | null;
 }
 
-/** How soon what came due and could not be written down is tried again. */
+/** When to retry due changes that could not be stored. */
 const TRY_AGAIN_MS = 5000;
-/** Envelopes that come due together are brought up to date so many at a time. */
+/** Number of due envelopes that are updated together. */
 const DUE_AT_ONCE = 500;
 
 /** Carries out what the API, a signer or the clock asks: lifecycle, documents, mails, webhooks, in one durable step. */
@@ -72,7 +72,7 @@ export class Engine {
     return this.#options.store.state;
   }
 
-  /** Catches up with what came due while the sandbox was stopped, earlier deliveries first. */
+  /** Does everything that was due while the sandbox was stopped, earlier deliveries first. */
   async start(): Promise<void> {
     this.#options.sender.resume();
     await this.catchUp();
@@ -89,7 +89,7 @@ export class Engine {
     return envelope;
   }
 
-  /** A new envelope, its document.pdf in the bucket before it exists; sent at once where asked. */
+  /** Creates an envelope, with document.pdf in the bucket before it exists, and sends it if requested. */
   async create(orgId: string, body: CreateBody): Promise<EnvelopeRecord> {
     const template = this.#state.template(body.templateId, orgId);
     if (!template) throw notFound('Template');
@@ -181,7 +181,7 @@ export class Engine {
     return this.#turns.run('clock', () => advanceClock(ms, this.#options, catchUp));
   }
 
-  /** Sends a delivery once more, as a delivery of its own with the same bytes. */
+  /** Sends a delivery again, as a new delivery with the same bytes. */
   async replay(deliveryId: string): Promise<DeliveryRecord> {
     const earlier = this.#state.deliveries.get(deliveryId);
     if (!earlier) throw notFound('Delivery');
@@ -229,13 +229,13 @@ export class Engine {
     });
   }
 
-  /** What can't be done is told and tried again later: nobody waits for an answer here. */
+  /** Reports failures and retries later: no request waits for this. */
   async #bringUpToDate(queue: DueQueue, now: number, work: (id: string) => Promise<void>): Promise<void> {
     const one = async (id: string) => {
       try {
         await this.#turns.run(id, () => work(id));
       } catch (error) {
-        this.#options.trouble.tell(`Bringing ${id} up to date`, error);
+        this.#options.errorLog.report(`Updating ${id}`, error);
         queue.push(this.#options.clock.now() + TRY_AGAIN_MS, id);
       }
     };
@@ -273,7 +273,7 @@ export class Engine {
     if (envelope) await this.#commit(lifecycle.expire(envelope));
   }
 
-  /** The step is on disk before anybody is told of it. */
+  /** The step is on disk before anything is sent. */
   async #commit(step: lifecycle.Step): Promise<EnvelopeRecord> {
     const { store, sender, origin, randomId } = this.#options;
     const facts = { origin: origin(), randomId, rules: this.#rules };

@@ -3,7 +3,7 @@ import type { EnvelopeRecord, SignerRecord } from '../../model.ts';
 import { signerView } from '../api/representation.ts';
 import type { Rules } from '../base/choices.ts';
 
-/** Something that happened, before anyone is told. `data` is the payload's `data`. */
+/** An event before it is sent. `data` is the payload's `data`. */
 export interface EventDraft {
   event: EventName;
   at: string;
@@ -25,7 +25,7 @@ export function signedEvent(
   };
 }
 
-/** The same frame for the events whose payload the document does not show; `more` holds what each adds. */
+/** The same frame for the events whose payload the document does not show; `more` is specific to the event. */
 export function envelopeEvent(
   event: EventName,
   envelope: EnvelopeRecord,

@@ -139,7 +139,7 @@ export function finalise(envelope: EnvelopeRecord, rules: Rules = DEFAULT_RULES)
   return complete(envelope, [], isoTime(lastSignedAt(envelope) + FINALISING_MS), rules);
 }
 
-/** One signer's no ends the envelope: DECLINED at once, the others keep their state. */
+/** One signer's refusal ends the envelope: DECLINED immediately; the others keep their state. */
 export function decline(
   envelope: EnvelopeRecord,
   answer: { signerId: string; reason: string | null },
@@ -209,7 +209,7 @@ function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string, ru
   };
 }
 
-/** Asks the signers whose turn has come: all at once in PARALLEL, the lowest unsigned order in SEQUENTIAL. */
+/** Asks the next signers: all together in PARALLEL, the lowest unsigned order in SEQUENTIAL. */
 function askNext(envelope: EnvelopeRecord, at: string): Step {
   const unsigned = envelope.signers.filter((signer) => signer.status !== 'SIGNED');
   const turn = Math.min(...unsigned.map((signer) => signer.order));

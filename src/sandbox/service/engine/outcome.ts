@@ -34,7 +34,7 @@ export function outcomeOf(step: Step, facts: { origin: string; randomId: RandomI
   return { changes, deliveries };
 }
 
-/** A delivery of the same bytes again, with a life of its own. */
+/** A new delivery with the same bytes. */
 export function copyOf(earlier: DeliveryRecord, createdAt: string, randomId: RandomId): DeliveryRecord {
   const id = `dlv_${randomId(10, 'dlv')}`;
   return { ...earlier, id, createdAt, state: 'pending', nextAttemptAt: createdAt, attempts: [] };

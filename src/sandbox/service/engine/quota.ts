@@ -8,7 +8,7 @@ export class Quota {
   readonly #state: State;
   readonly #limit: number | null;
   readonly #choices: Choices;
-  /** What is being created being created, so that two at once cannot both take the last place. */
+  /** Envelopes that are being created, so that two can't both take the last place. */
   readonly #reserved = new Map<string, number>();
 
   constructor(state: State, limit: number | null, choices: Choices) {

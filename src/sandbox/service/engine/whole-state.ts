@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { DocumentStore } from './document-store.ts';
 
-/* Moves of the whole service: nothing of what was under way goes on behind them. */
+/* Changes of the whole service: everything in progress is stopped first. */
 
 interface Parts {
   store: Store;

@@ -7,7 +7,7 @@ interface DelayedObject {
   contentType: string;
   /** How many more reads find nothing. */
   reads: number;
-  /** Lets it come at once. */
+  /** Puts it into the bucket immediately. */
   come: AbortController;
   /** Settles when it is in the bucket. */
   arrival: Promise<void>;
@@ -80,7 +80,7 @@ export class DelayedObjects implements ObjectWriter {
     this.#objects.onMiss(listener);
   }
 
-  /** Puts at once what is still to come: a restart must find it. */
+  /** Puts all delayed objects immediately: a restart must find them. */
   async close(): Promise<void> {
     for (const { come } of this.#late.values()) come.abort();
     await Promise.all(this.#arrivals);

@@ -5,11 +5,11 @@ import { TAMPERINGS, type Tampering } from '../../model.ts';
 import { checked } from '../base/validation.ts';
 
 const chance = {
-  /** How often it strikes, of the requests that match: 0 to 1, default 1. */
+  /** Probability for each match: 0 to 1, default 1. */
   rate: z.number().min(0).max(1).optional(),
-  /** It strikes at most so many times. */
+  /** The maximum number of times it occurs. */
   times: z.int().min(1).max(1_000_000).optional(),
-  /** The first so many that match pass. */
+  /** The number of matches that pass first. */
   skip: z.int().min(0).max(1_000_000).optional(),
 };
 const HOUR_MS = 3_600_000;
@@ -26,28 +26,28 @@ const onRequests = {
     .optional(),
 };
 const onEvents = { ...chance, match: z.enum(EVENTS).optional() };
-/** Whether the work is done before the false answer; default no. */
+/** Whether the work is done before the false response; default false. */
 const done = { done: z.boolean().optional() };
 
 const settingsSchema = z.strictObject({
-  /** Start of the dice; the same seed and the same requests give the same faults. Default 1. */
+  /** Seed of the random numbers; the same seed and the same requests give the same faults. Default 1. */
   seed: z
     .int()
     .min(0)
     .max(2 ** 32 - 1)
     .optional(),
-  /** The answer comes late; what was asked for is done at once. */
+  /** The response is late; the work is done immediately. */
   delay: z.strictObject({ ...onRequests, ...wait }).optional(),
   /** The connection is reset before anything is done. */
   reset: z.strictObject(onRequests).optional(),
   error500: z.strictObject({ ...onRequests, ...done }).optional(),
-  /** The HTML page of a proxy in between. */
+  /** The HTML error page of a proxy. */
   html502: z.strictObject({ ...onRequests, ...done }).optional(),
-  /** The work is done and the connection closed without an answer. */
+  /** The work is done, and the connection is closed without a response. */
   lostReply: z.strictObject(onRequests).optional(),
   /** The work is done; the body ends before its Content-Length. */
   truncate: z.strictObject(onRequests).optional(),
-  /** The storage key is set, but its object comes into the bucket so much later, or after so many reads in vain. */
+  /** The storage key is set, but its object is in the bucket only after a time or a number of failed reads. */
   missingObject: z
     .strictObject({
       ...chance,
@@ -57,33 +57,33 @@ const settingsSchema = z.strictObject({
     })
     .refine(({ ms, reads }) => ms !== undefined || reads !== undefined, {
       path: ['ms'],
-      error: 'Give ms, reads or both; then whichever comes first',
+      error: 'Set ms, reads, or both; the first one counts',
     })
     .optional(),
-  /** A sealed document lies in the bucket as somebody else has left it. */
+  /** A sealed document in the bucket is tampered with. */
   tamperedPaper: z
     .strictObject({ ...chance, how: z.enum(TAMPERINGS), match: z.enum(DOCUMENT_KINDS).optional() })
     .optional(),
   webhooks: z
     .strictObject({
-      /** Never sent, never tried again. */
+      /** Never sent, and not retried. */
       drop: z.strictObject(onEvents).optional(),
-      /** Sent once more after it was delivered. */
+      /** Sent again after it was delivered. */
       duplicate: z.strictObject(onEvents).optional(),
-      /** Held back while later events of the envelope go ahead; on the sandbox's clock. */
+      /** Delayed while later events of the envelope are sent; on the sandbox's clock. */
       reorder: z.strictObject({ ...onEvents, ...wait }).optional(),
-      /** Held back together with those behind it. */
+      /** Delayed together with those queued after it. */
       delay: z.strictObject({ ...onEvents, ...wait }).optional(),
-      /** The signature is another one. */
+      /** The signature is wrong. */
       badSignature: z.strictObject(onEvents).optional(),
     })
     .optional(),
 });
 
-/** What goes wrong, as JSON. */
+/** The settings of the faults, as JSON. */
 export type FaultSettings = z.input<typeof settingsSchema>;
 
-/** A false answer to a request; `delay` may come on top. */
+/** A false response to a request; it may also be delayed. */
 export type FalseAnswer = 'reset' | 'error500' | 'html502' | 'lostReply' | 'truncate';
 const FALSE_ANSWERS = [
   'reset',
@@ -107,7 +107,7 @@ export interface WebhookPlan {
   delayMs: number;
 }
 
-/** So many ms or so many reads in vain, whichever comes first. */
+/** A time in ms or a number of failed reads, whichever comes first. */
 export interface ObjectPlan {
   ms: number | undefined;
   reads: number | undefined;
@@ -119,13 +119,13 @@ interface Chance {
   skip?: number | undefined;
 }
 
-/** Faults on demand. Only requests of the API are hit, never the control plane. */
+/** Injected faults. They affect only requests of the API, never the control plane. */
 export class Faults {
   readonly #atStart: FaultSettings;
   #settings: FaultSettings = {};
-  readonly #dice = new Map<string, Die>();
+  readonly #dice = new Map<string, FaultDice>();
 
-  /** Throws UsageError naming the setting that is wrong. */
+  /** Throws a UsageError that names the invalid setting. */
   constructor(wanted: unknown = {}) {
     const result = checked(settingsSchema, wanted);
     if ('details' in result) {
@@ -138,24 +138,24 @@ export class Faults {
     this.set(result.data);
   }
 
-  /** Replaces everything that was set before, and starts the dice anew. */
+  /** Replaces all settings, and restarts the random numbers. */
   set(settings: FaultSettings): void {
     this.#settings = settings;
     this.#dice.clear();
   }
 
-  /** Back to what the service was started with. */
+  /** Restores the settings of the start. */
   restore(): void {
     this.set(this.#atStart);
   }
 
-  /** What is set, and how often each fault has struck. */
+  /** The settings, and how often each fault occurred. */
   view(): { settings: FaultSettings; hits: Record<string, number> } {
     const hits = [...this.#dice].map(([name, die]): [string, number] => [name, die.hits]);
     return { settings: this.#settings, hits: Object.fromEntries(hits) };
   }
 
-  /** What happens to a request; `path` is the one below the base URL. */
+  /** Returns the faults of a request; `path` is relative to the base URL. */
   forRequest(method: string, path: string): RequestPlan {
     const { delay } = this.#settings;
     const strikes = (name: FalseAnswer | 'delay') => {
@@ -168,7 +168,7 @@ export class Faults {
     return { delayMs, answer, done: done ?? false };
   }
 
-  /** What happens to an attempt at a delivery. */
+  /** Returns the faults of an attempt to deliver a webhook. */
   forWebhook(event: EventName): WebhookPlan {
     const { delay } = this.#settings.webhooks ?? {};
     const drop = this.#strikesEvent('drop', event);
@@ -180,19 +180,19 @@ export class Faults {
     };
   }
 
-  /** How long a delivery lets later ones go ahead, in ms; 0 for not at all. */
+  /** Returns how long a delivery is delayed while later ones are sent, in ms; 0 for no delay. */
   holdsBack(event: EventName): number {
     return this.#strikesEvent('reorder', event) ? (this.#settings.webhooks?.reorder?.ms ?? 0) : 0;
   }
 
-  /** What the object of a storage key waits for before it comes into the bucket; null when it comes at once. */
+  /** Returns what delays the object of a storage key; null for no delay. */
   forObject(key: string): ObjectPlan | null {
     const fault = this.#settings.missingObject;
     if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return null;
     return this.#strikes('missingObject', fault) ? { ms: fault.ms, reads: fault.reads } : null;
   }
 
-  /** What was done to a sealed document before it came into the bucket; null for nothing. */
+  /** Returns how a sealed document is tampered with; null for not at all. */
   forDocument(key: string): Tampering | null {
     const fault = this.#settings.tamperedPaper;
     if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return null;
@@ -208,7 +208,7 @@ export class Faults {
   #strikes(name: string, fault: Chance): boolean {
     let die = this.#dice.get(name);
     if (!die) {
-      die = new Die(this.#settings.seed ?? 1, name);
+      die = new FaultDice(this.#settings.seed ?? 1, name);
       this.#dice.set(name, die);
     }
     return die.strikes(fault);
@@ -227,8 +227,8 @@ function matches(match: string | undefined, method: string, path: string): boole
   return from.endsWith('$') ? path === from.slice(0, -1) : path.startsWith(from);
 }
 
-/** The dice of one fault: a stream of its own, so that one fault does not change when another strikes. */
-class Die {
+/** The random numbers of one fault: a separate sequence, so that faults don't affect each other. */
+class FaultDice {
   hits = 0;
   #seen = 0;
   #state: number;

@@ -23,11 +23,11 @@ export interface EnvelopeFacts {
   template: TemplateRecord;
   now: number;
   origin: string;
-  /** The same for the same seed, so that links and ids outlive a reset. */
+  /** The same for the same seed, so that links and IDs survive a reset. */
   randomId: RandomId;
 }
 
-/** What is wrong, and with which field of the envelope. */
+/** A problem with a field of the envelope. */
 export class SeedProblem extends Error {
   override readonly name = 'SeedProblem';
   readonly field: string;
@@ -38,9 +38,9 @@ export class SeedProblem extends Error {
 }
 
 /**
- * An envelope in the state that a seed asks for, with the mails on its way there: it goes the way of every envelope, in
- * the past. Nobody is told by webhook.
- * @throws SeedProblem when no way leads there.
+ * Creates an envelope in the requested status, with the emails that lead there, through the usual steps in the past.
+ * No webhooks are sent.
+ * @throws SeedProblem if the status can't be reached.
  */
 export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Change[] {
   const signers = wanted.signers ?? facts.template.roles.map((role): SeedSigner => ({ name: role, role }));
@@ -52,7 +52,7 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Chan
   const draft = draftOf(wanted, signers, { ...facts, createdAt, isOrdered });
   const path = new Path({ ...draft, expiresAt: isoTime(expiryOf(status, createdAt, now)) }, facts);
   if (status !== 'DRAFT') path.go('status', (envelope, at) => lifecycle.send(envelope, at));
-  // A no ends it, so it comes last.
+  // Declining ends the envelope, so it is last.
   const order = [...statuses.entries()].sort(
     ([, a], [, b]) => Number(a === 'DECLINED') - Number(b === 'DECLINED'),
   );
@@ -66,7 +66,7 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Chan
         `signers.${index}.status`,
         `Can't be ${statuses[index]} in an envelope that is ${status}; it would be ${reached}`,
       );
-  // Somebody has begun, though nobody has signed yet.
+  // A signer has viewed it, but none has signed.
   if (status === 'IN_PROGRESS' && envelope.status === 'SENT') envelope.status = status;
   if (envelope.status !== status)
     throw new SeedProblem('status', `Can't be ${status}: with these signers it is ${envelope.status}`);
@@ -74,7 +74,7 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Chan
   return [{ kind: 'envelope', value: envelope }, ...path.mails];
 }
 
-/** What happened to an envelope so far. */
+/** The steps of an envelope so far. */
 class Path {
   envelope: EnvelopeRecord;
   readonly mails: Change[] = [];
@@ -86,7 +86,7 @@ class Path {
     this.#facts = facts;
   }
 
-  /** One step further. @throws SeedProblem with the field, when it can't be taken. */
+  /** Applies the next step. @throws SeedProblem with the field, if it isn't possible */
   go(field: string, move: (envelope: EnvelopeRecord, at: number) => lifecycle.Step): void {
     try {
       const step = move(this.envelope, this.#time());
@@ -99,7 +99,7 @@ class Path {
     }
   }
 
-  /** A signer does what leads to the status. */
+  /** Applies the steps that lead a signer to the status. */
   bring(index: number, target: SignerStatus): void {
     const signer = this.envelope.signers[index];
     if (signer === undefined || target === 'PENDING' || target === 'SENT') return;
@@ -117,7 +117,7 @@ class Path {
     this.go(field, (envelope, at) => lifecycle.sign(envelope, signature, at));
   }
 
-  /** An hour lies between two steps, as far as there is time. */
+  /** Steps are an hour apart, if there is enough time. */
   #time(): number {
     const createdAt = Date.parse(this.envelope.createdAt);
     const at = createdAt + this.#steps * HOUR_MS;
@@ -153,7 +153,7 @@ function draftOf(
   }
 }
 
-/** Where the signers' statuses, as far as they are given, leave an envelope. */
+/** Returns the status of an envelope that follows from the given statuses of its signers. */
 function statusBy(signers: readonly SeedSigner[]): EnvelopeRecord['status'] {
   const given = signers.map(({ status }) => status);
   if (given.includes('DECLINED')) return 'DECLINED';
@@ -162,7 +162,7 @@ function statusBy(signers: readonly SeedSigner[]): EnvelopeRecord['status'] {
   return given.some((status) => status === 'SENT' || status === 'VIEWED') ? 'SENT' : 'DRAFT';
 }
 
-/** A status for each signer: the given one, or what is usual in an envelope of that status. */
+/** Returns a status for each signer: the given one, or the usual one in an envelope of that status. */
 function statusesIn(status: EnvelopeRecord['status'], signers: readonly SeedSigner[]): SignerStatus[] {
   const given = new Set(signers.map((one) => one.status));
   const first = signers.findIndex((one) => one.status === undefined);
@@ -173,13 +173,13 @@ function statusesIn(status: EnvelopeRecord['status'], signers: readonly SeedSign
   });
 }
 
-/** What everybody is in an envelope of that status. */
+/** The status of all signers in an envelope of that status. */
 const OTHERS: Partial<Record<EnvelopeRecord['status'], SignerStatus>> = {
   DRAFT: 'PENDING',
   COMPLETED: 'SIGNED',
 };
 
-/** Of the first signer of whom nothing is said: somebody has to have declined, or signed, where nobody else has. */
+/** The first signer without a status declines or signs if the envelope's status requires it and no other signer did. */
 function statusOfFirst(
   status: EnvelopeRecord['status'],
   given: ReadonlySet<SignerStatus | undefined>,
@@ -190,7 +190,7 @@ function statusOfFirst(
   return OTHERS[status] ?? 'SENT';
 }
 
-/** What is under way has time left, what has expired none. */
+/** Active envelopes have time left, expired ones don't. */
 function expiryOf(status: EnvelopeRecord['status'], createdAt: number, now: number): number {
   const expiry = createdAt + LIFE_MS;
   if (status === 'EXPIRED') return Math.min(expiry, now);
@@ -204,7 +204,7 @@ function timeOf(text: string | undefined, otherwise: number, now: number): numbe
   return ago === undefined ? Date.parse(text) : now - ago;
 }
 
-/** `Łukasz Řehoř` as lukasz.rehor@example.com; what has no letters of the kind gets an address all the same. */
+/** `Łukasz Řehoř` becomes lukasz.rehor@example.com; a name without Latin letters gets an address as well. */
 function addressOf(name: string): string {
   const plain = name.normalize('NFKD').replace(/[łŁ]/g, 'l').toLowerCase();
   const local = plain

@@ -26,7 +26,7 @@ const time = text(40).refine(
   { error: 'Must be a date, an ISO 8601 timestamp, or how long ago, like 9d' },
 );
 
-/** A seed as it is written; of a PDF there is text here: its path, or its bytes in base64. */
+/** A seed as it is written. A PDF is a text: its path, or its bytes in base64. */
 export const seedSchema = object({
   templates: listOf(
     object({

@@ -12,18 +12,18 @@ import { checked } from '../base/validation.ts';
 import { type CheckedSeed, type ReadSeed, seedSchema } from './schema.ts';
 import { NodeIndex, repeatedKey, startOf } from './yaml-nodes.ts';
 
-/** A seed that can be put in, and how what is wrong with it is told. */
+/** A seed to load, and how to report its errors. */
 export interface Seed extends ReadSeed {
-  /** The error for problems by field: it names the file and the lines, where there are any. */
+  /** Returns the error for problems by field, with the file and the lines if there are any. */
   mistakes(details: ErrorDetails): UsageError;
 }
 
-/** Mistakes told at once. */
+/** Number of errors to report. */
 const MOST_TOLD = 10;
 
 /**
- * Reads a seed: a YAML or JSON file, or its text that was read already, or the same as an object.
- * @throws UsageError that names line and field of each mistake.
+ * Reads a seed: a YAML or JSON file, its text, or an object.
+ * @throws UsageError with the line and field of each error.
  */
 export async function readSeed(source: SandboxSeed | string | { path: string; text: string }): Promise<Seed> {
   if (typeof source !== 'string' && !isText(source)) {
@@ -88,7 +88,7 @@ async function pdfsOf(
     const bytes = await readRegularBytes(path, { most: UPLOAD.bytes + 1 }).catch((error: unknown) => {
       throw failed(diskReason(error));
     });
-    if (bytes === undefined) throw failed('there is no such file');
+    if (bytes === undefined) throw failed('file not found');
     if (bytes.toString('latin1', 0, 5) !== '%PDF-') throw mistakes({ [field]: [`${path} is not a PDF`] });
     if (bytes.length > UPLOAD.bytes) throw mistakes({ [field]: [`${path} has more than 10 MB`] });
     pdfs.set(id, bytes);
@@ -102,7 +102,7 @@ async function textOf(path: string): Promise<string> {
   } catch (error) {
     throw new UsageError(`Can't read the seed ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Check the path and who may read it.',
+      hint: 'Check the path and its permissions.',
     });
   }
 }
@@ -122,11 +122,11 @@ function told(
   const more = all.length - shown.length;
   return new UsageError(
     `${name} can't be used: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`,
-    { hint: 'docs/testing.md shows what a seed may hold. Nothing was put in.' },
+    { hint: 'docs/testing.md describes seeds. Nothing was loaded.' },
   );
 }
 
-/** The line of a field; of what is missing, that of what it is missing in. */
+/** Returns the line of a field; for a missing one, that of its parent. */
 function lineOf(
   { contents }: Document,
   nodes: NodeIndex,

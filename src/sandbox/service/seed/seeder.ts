@@ -18,16 +18,16 @@ export interface SeederOptions {
   clock: SandboxClock;
   documents: DocumentMaker;
   uploads: Uploads;
-  /** What ids and links are derived from: the same seed in the same sandbox has the same. */
+  /** IDs and links are derived from it: they are the same for the same seed in the same sandbox. */
   apiKey: string;
   origin: () => string;
 }
 
 const FIRST_TEMPLATE = 'tmpl_nda';
-/** So many go into one entry of the journal. */
+/** Maximum number of changes in one entry of the journal. */
 const AT_ONCE = 500;
 
-/** Puts seeds into the sandbox. Nothing of a seed is taken when something is wrong with it. */
+/** Loads seeds into the sandbox. An invalid seed changes nothing. */
 export class Seeder {
   readonly #options: SeederOptions;
 
@@ -36,7 +36,7 @@ export class Seeder {
   }
 
   /**
-   * Puts a seed in. What has the same id is replaced; with `missingOnly` it stays as it is.
+   * Loads a seed. Anything with the same ID is replaced; with `missingOnly`, it is kept.
    * @throws ApiError VALIDATION_ERROR with the problems by field.
    */
   async put({ seed, pdfs }: ReadSeed, { missingOnly = false } = {}): Promise<SeedResult> {
@@ -76,7 +76,7 @@ export class Seeder {
     const made = new Map<string, TemplateRecord>();
     for (const [index, wanted] of (seed.templates ?? []).entries()) {
       const field = `templates.${index}`;
-      if (made.has(wanted.id)) complain(`${field}.id`, `${wanted.id} stands here twice`);
+      if (made.has(wanted.id)) complain(`${field}.id`, `${wanted.id} is listed twice`);
       const pdf = pdfs.get(wanted.id);
       let pages: PageSize[] | undefined;
       if (pdf !== undefined) {
@@ -119,13 +119,13 @@ export class Seeder {
     const now = clock.now();
     return (seed.envelopes ?? []).flatMap((wanted, index) => {
       const field = `envelopes.${index}`;
-      if (seen.has(wanted.id)) complain(`${field}.id`, `${wanted.id} stands here twice`);
+      if (seen.has(wanted.id)) complain(`${field}.id`, `${wanted.id} is listed twice`);
       seen.add(wanted.id);
       const orgId = this.#organisation(seed, wanted.organisation, field, complain);
       const id = templateOf(wanted, seed);
       const template = templates.get(id) ?? store.state.template(id, orgId);
       if (template === undefined) {
-        complain(`${field}.template`, `There is no template ${id}`);
+        complain(`${field}.template`, `Template ${id} not found`);
         return [];
       }
       const randomId = this.#ids(`envelope ${wanted.id}`);
@@ -143,11 +143,11 @@ export class Seeder {
     const { state } = this.#options.store;
     if (id === undefined || id === state.orgId) return state.orgId;
     const isKnown = seed.organisations?.some((one) => one.id === id) || state.organisations.has(id);
-    if (!isKnown) complain(`${field}.organisation`, `There is no organisation ${id}`);
+    if (!isKnown) complain(`${field}.organisation`, `Organization ${id} not found`);
     return id;
   }
 
-  /** Ids that look like any others, and that nobody can guess who does not have the key of this sandbox. */
+  /** Returns IDs that look like any others and can't be guessed without the key of this sandbox. */
   #ids(what: string): RandomId {
     let nth = 0;
     return (bytes) => {

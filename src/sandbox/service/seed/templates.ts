@@ -4,10 +4,10 @@ import { standIn } from './stand-ins.ts';
 
 /** A4, in points: the pages that the sandbox draws. */
 const A4: PageSize = { width: 595, height: 842 };
-/** Fields stand in two columns, so many roles on a page. */
+/** Fields are in two columns, with this many roles on a page. */
 const ROLES_ON_PAGE = 10;
 
-/** The template that a seed asks for. What it says nothing of stays as it was in one of the same id. */
+/** Returns the template of a seed. Omitted properties are taken from an existing one with the same ID. */
 export function seededTemplate(
   wanted: SeedTemplate,
   facts: { before: TemplateRecord | undefined; pages: PageSize[] | undefined; at: string },

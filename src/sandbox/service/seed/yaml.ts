@@ -1,2 +1,2 @@
-// A file of its own: the parser is loaded when a seed is read, and then by names.
+// A separate file, so that the parser is loaded only when a seed is read.
 export { LineCounter, parseDocument } from 'yaml';

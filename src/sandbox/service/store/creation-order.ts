@@ -1,4 +1,4 @@
-/** Where an envelope stands in a list: by the time it was created, then in the order of their coming. */
+/** An envelope's position in a list: by the time it was created, then by arrival. */
 export interface Place {
   id: string;
   /** ms since the epoch */
@@ -23,7 +23,7 @@ export class CreationOrder {
     if (this.#places[index] === place) this.#places.splice(index, 1);
   }
 
-  /** So many ids from a start on, counted from the newest or the oldest. */
+  /** Returns `count` IDs from a start, counted from the newest or the oldest. */
   slice(start: number, count: number, from: 'newest' | 'oldest'): string[] {
     const { length } = this.#places;
     if (from === 'oldest') return this.#places.slice(start, start + count).map(({ id }) => id);

@@ -21,7 +21,7 @@ export interface AuditRecord {
   /** Without the query. */
   path: string | null;
   status: number | null;
-  /** The query without `?`. Absent in records of versions before 0.3 and where there is no request. */
+  /** The query without `?`. Absent in records of versions before 0.3 and without a request. */
   query?: string;
   /** Absent like `query`. */
   durationMs?: number;

@@ -79,7 +79,7 @@ export class Snapshots {
     await rm(earlier, { recursive: true, force: true });
   }
 
-  /** The records of a snapshot. NOT_FOUND when there is none of that name. */
+  /** The records of a snapshot. NOT_FOUND if it doesn't exist. */
   async state(name: string): Promise<KeptState> {
     await this.info(name);
     const journal = join(this.#path(name), 'service.jsonl');
@@ -105,13 +105,13 @@ export class Snapshots {
     return all.filter((info) => info !== undefined).sort((a, b) => a.createdAt.localeCompare(b.createdAt));
   }
 
-  /** NOT_FOUND when there is none of that name. */
+  /** NOT_FOUND if it doesn't exist. */
   async remove(name: string): Promise<void> {
     if (!SNAPSHOT_NAME.test(name) || !(await isThere(this.#path(name)))) throw notFound('Snapshot');
     await rm(await this.#putAside(name, `.gone-${name}`), { recursive: true, force: true });
   }
 
-  /** NOT_FOUND when there is none of that name. */
+  /** NOT_FOUND if it doesn't exist. */
   async info(name: string): Promise<SnapshotInfo> {
     const info = await this.#read(name);
     if (info === undefined) throw notFound('Snapshot');

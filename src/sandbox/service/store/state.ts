@@ -22,7 +22,7 @@ interface Created {
 
 /** Which envelopes are wanted, and which of them. */
 export interface EnvelopePage {
-  /** A word that is no status fits none. */
+  /** An unknown status matches none. */
   status?: string | undefined;
   start: number;
   count: number;

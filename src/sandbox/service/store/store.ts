@@ -72,7 +72,7 @@ export class Store {
     for (const change of changes) this.state.apply(change);
   }
 
-  /** Tells of each committed change, once it is in memory, until the returned function is called. */
+  /** Calls `listener` after each committed change, until the returned function is called. */
   watch(watcher: (change: Change) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);

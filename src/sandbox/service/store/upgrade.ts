@@ -9,7 +9,7 @@ import { SERVICE_FORMAT } from './records.ts';
 
 /**
  * Rewrites a journal of version 0.1, in which a line was a list of changes without a checksum, as one of this version.
- * The file as it was stays beside it with `.0.1` at the end. Any other file is left alone.
+ * The original is kept with `.0.1` appended to its name. Any other file isn't touched.
  * @throws UsageError when a line inside it can't be read; then nothing was changed.
  */
 export async function upgradeJournal(path: string): Promise<void> {

@@ -1,20 +1,20 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { Limiter } from '../../../kernel/limiter.ts';
 
-/** Requests in flight at once to one receiver. */
+/** Simultaneous requests to one receiver. */
 const AT_ONCE = 8;
-/** A receiver that lets a request wait for so long holds nobody up any more. */
+/** A receiver that takes longer no longer delays others. */
 const HANGING_MS = 1_000;
 
 interface Receiver {
   limiter: Limiter;
-  /** Everything begun for it and not at its end. */
+  /** Its unfinished work. */
   work: Set<Promise<void>>;
-  /** When each request in flight was begun, the oldest first. */
+  /** Start times of its pending requests, oldest first. */
   begun: Set<{ at: number }>;
 }
 
-/** The receivers of webhooks by origin: each has a queue of its own, so that one that hangs delays nobody else's. */
+/** The receivers of webhooks by origin: each has its own queue, so that a hanging one doesn't delay others. */
 export class Receivers {
   readonly #clock: Clock;
   readonly #receivers = new Map<string, Receiver>();
@@ -45,12 +45,12 @@ export class Receivers {
     });
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when all work is finished. */
   async idle(): Promise<void> {
     for (let work = this.#work(); work.length > 0; work = this.#work()) await Promise.all(work);
   }
 
-  /** Resolves when nothing is under way but for receivers that hang. */
+  /** Resolves when all work is finished, except for receivers that hang. */
   async settled(): Promise<void> {
     for (;;) {
       const now = this.#clock.now();

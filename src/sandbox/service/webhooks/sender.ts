@@ -3,8 +3,8 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { DeliveryRecord } from '../../model.ts';
 import type { Choices } from '../base/choices.ts';
 import { DueQueue } from '../base/due-queue.ts';
+import type { ErrorLog } from '../base/error-log.ts';
 import { Alarm, isoTime } from '../base/sandbox-clock.ts';
-import type { Trouble } from '../base/trouble.ts';
 import type { Faults, WebhookPlan } from '../faults/faults.ts';
 import type { Store } from '../store/store.ts';
 import { postWebhook, signatureOf, type WebhookOutcome } from './post.ts';
@@ -13,7 +13,7 @@ import { Receivers } from './receivers.ts';
 /** The document shows no retry schedule; this is the sandbox's own, on the sandbox's clock. */
 const FIRST_RETRY_MS = 10_000;
 const RETRY_AFTER_MS = [FIRST_RETRY_MS, 60_000, 300_000, 1_800_000, 7_200_000];
-/** What is written down of an attempt that a fault swallowed. */
+/** The recorded outcome of an attempt dropped by a fault. */
 const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms: 0 };
 
 export interface SenderOptions {
@@ -23,7 +23,7 @@ export interface SenderOptions {
   realClock: Clock;
   choices: Choices;
   faults: Faults;
-  trouble: Trouble;
+  errorLog: ErrorLog;
 }
 
 /**
@@ -90,7 +90,7 @@ export class WebhookSender {
     return this.#receivers.settled();
   }
 
-  /** Forgets everything that waits and breaks off what is under way. */
+  /** Discards everything queued and aborts what is in progress. */
   clear(): void {
     this.#stop.abort();
     this.#stop = newStop();
@@ -99,7 +99,7 @@ export class WebhookSender {
     this.#alarm.set(undefined);
   }
 
-  /** Breaks off attempts under way; they stay pending for the next start. */
+  /** Aborts attempts in progress; they stay pending for the next start. */
   async close(): Promise<void> {
     this.clear();
     this.#stop.abort();
@@ -179,8 +179,8 @@ export class WebhookSender {
     try {
       await this.#store.commit([{ kind: 'delivery', value }]);
     } catch (error) {
-      // It stays as it was, and is sent once more.
-      this.#options.trouble.tell(`Writing down the delivery ${delivery.id}`, error);
+      // It stays pending and is sent again.
+      this.#options.errorLog.report(`Storing the delivery ${delivery.id}`, error);
       if (!signal.aborted) this.#retryAt(this.#clock.now() + FIRST_RETRY_MS, delivery.id);
       return;
     }

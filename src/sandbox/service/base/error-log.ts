@@ -2,41 +2,41 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { codeOf, messageOf } from '../../../kernel/errors.ts';
 import { diskReason } from '../../../kernel/files/disk-reason.ts';
 
-/** A cause that was told is not told again for so long. */
+/** The minimum time between two reports of a cause. */
 const QUIET_MS = 10_000;
 const MOST_CAUSES = 100;
 
-/** Tells whoever runs the sandbox why something failed inside: a line each, the same cause once in ten seconds. */
-export class Trouble {
+/** Reports internal failures of the sandbox: a line each, the same cause at most once in ten seconds. */
+export class ErrorLog {
   readonly #clock: Clock;
-  readonly #say: (line: string) => void;
-  readonly #told = new Map<string, { at: number; more: number }>();
+  readonly #print: (line: string) => void;
+  readonly #reported = new Map<string, { at: number; more: number }>();
 
-  constructor(clock: Clock, say: (line: string) => void) {
+  constructor(clock: Clock, print: (line: string) => void) {
     this.#clock = clock;
-    this.#say = say;
+    this.#print = print;
   }
 
   /** `what` failed, such as `POST /api/v1/esign/envelopes`. */
-  tell(what: string, error: unknown): void {
+  report(what: string, error: unknown): void {
     const cause = diskErrorIn(error);
     const key = codeOf(cause) ?? messageOf(error);
     const now = this.#clock.now();
-    const earlier = this.#told.get(key);
+    const earlier = this.#reported.get(key);
     if (earlier && now - earlier.at < QUIET_MS) {
       earlier.more += 1;
       return;
     }
-    if (this.#told.size >= MOST_CAUSES) this.#told.clear();
-    this.#told.set(key, { at: now, more: 0 });
+    if (this.#reported.size >= MOST_CAUSES) this.#reported.clear();
+    this.#reported.set(key, { at: now, more: 0 });
     const more = earlier?.more ? ` (and ${earlier.more} more of that cause before)` : '';
     const path = cause && 'path' in cause ? ` (${String(cause.path)})` : '';
     const reason = cause ? `${diskReason(cause)}${path}` : messageOf(error);
-    this.#say(`${what} failed: ${reason.replace(/\.$/, '')}${more}.`);
+    this.#print(`${what} failed: ${reason.replace(/\.$/, '')}${more}.`);
   }
 }
 
-/** The error of the file system at the bottom of another one; undefined when there is none. */
+/** Returns the file system error that caused another one; undefined if there is none. */
 export function diskErrorIn(error: unknown): Error | undefined {
   for (let one = error; one instanceof Error; one = one.cause)
     if ('syscall' in one && 'errno' in one) return one;
