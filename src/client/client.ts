@@ -42,7 +42,7 @@ export type {
 } from './model.ts';
 export { verifyWebhook } from './webhook.ts';
 
-/** Where the service is, and how patient to be with it. */
+/** The service and its timeouts. */
 export interface EsignOptions {
   /** Like https://api.example.com/api/v1. `undefined`, as of a missing environment variable, is refused. */
   baseUrl: string | undefined;
@@ -54,14 +54,14 @@ export interface EsignOptions {
   retries?: number | undefined;
   /** The longest wait for the service's rate window, in ms. Default: 60,000; 0 does not wait. */
   maxWaitMs?: number | undefined;
-  /** Told before each wait. */
+  /** Called before each wait. */
   onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
   userAgent?: string | undefined;
   /** Accepts a base URL with plain http to another machine: the key then travels unencrypted. */
   insecureHttp?: boolean | undefined;
   /**
-   * A folder in which request IDs are stored for 30 days and shared with the other processes of this machine; that of the
-   * commands, to share them with those too. Without it, they are shared within this process and forgotten when it ends.
+   * A folder in which request IDs are stored for 30 days and shared with other processes on this machine; use the
+   * folder of the commands to share them with those as well. Without it, they are shared within this process and forgotten when it ends.
    */
   stateDir?: string | undefined;
 }
@@ -78,7 +78,7 @@ export interface EsignTemplates {
   get(id: string, options?: CallOptions): Promise<Template>;
 }
 
-/** The envelopes of the account. Writes answer with what became of them instead of rejecting when a reply is lost. */
+/** The envelopes of the account. Writes return an outcome instead of rejecting if a response is lost. */
 export interface EsignEnvelopes {
   /** All envelopes, one after the other; pages are read as they are needed. */
   list(
@@ -91,7 +91,7 @@ export interface EsignEnvelopes {
   ): Promise<Page<Envelope>>;
   get(id: string, options?: CallOptions): Promise<Envelope>;
   /**
-   * Creates an envelope once. After a lost reply it is searched for, which takes up to a minute, and never created again. To
+   * Creates an envelope once. After a lost response, it is searched for, which takes up to a minute, and never created again. To
    * try again later, or after a crash, call with the same `requestId`: the envelope is then searched for first. Concurrent
    * calls with one `requestId` create one envelope, also through several clients of this process.
    * @throws RequestIdUsedError when the `requestId` was used for another template or other signers; ServiceError
@@ -158,7 +158,7 @@ const SIGNER_FIELDS = {
  * const requestId = 'contract-4711';
  * const signers = [{ email: 'ada@example.com', name: 'Ada Lovelace' }];
  * const made = await esign.envelopes.create({ templateId: 'tmpl_nda', signers }, { requestId });
- * // After a crash the same call finds the envelope instead of making another one.
+ * // After a crash, the same call finds the envelope instead of creating another one.
  * if (made.kind === 'unknown') console.error(made.error.message);
  * ```
  * @throws UsageError when the base URL or the key can't be used.
@@ -228,7 +228,7 @@ function envelopesOf(client: Client, ids: RequestIds): EsignEnvelopes {
   };
 }
 
-/** What the commands report as an error with advice is a value here: a program decides by itself. */
+/** Returns a value where the commands report an error with a hint, so that the program can decide. */
 async function outcomeOf(
   doing: Promise<Omit<Extract<Outcome, { kind: 'settled' }>, 'kind'>>,
 ): Promise<Outcome> {

@@ -1,9 +1,9 @@
 /*
- * What the service sends, for those who program against it. Any field but an id may be missing or null, lists of words
- * (status, type) are open, and what the service adds later is there under its own name.
+ * The resources of the service. Any field except an ID may be missing or null, enumerations (status, type) are open, and
+ * fields that the service adds later are included under their own names.
  */
 
-/** A field of a template that somebody fills in or signs. */
+/** A field of a template, to fill in or sign. */
 export interface TemplateField {
   fieldId?: string | null | undefined;
   type?: string | null | undefined;
@@ -13,7 +13,7 @@ export interface TemplateField {
   [field: string]: unknown;
 }
 
-/** What envelopes are made from. Items of a list may lack fields that `get` shows. */
+/** A template for envelopes. Items of a list may lack fields that `get` returns. */
 export interface Template {
   id: string;
   name?: string | null | undefined;
@@ -25,7 +25,7 @@ export interface Template {
   [field: string]: unknown;
 }
 
-/** Somebody who is asked to sign. */
+/** A person who is asked to sign. */
 export interface Signer {
   id?: string | null | undefined;
   email?: string | null | undefined;
@@ -94,32 +94,32 @@ export interface NewEnvelope {
   webhookSecret?: string | undefined;
   expiresInDays?: number | undefined;
   signingOrder?: 'SEQUENTIAL' | 'PARALLEL' | undefined;
-  /** Sends it at once; otherwise it is a draft. */
+  /** Sends it immediately; otherwise it is a draft. */
   send?: boolean | undefined;
 }
 
 /**
- * What became of a write. `settled`: it is known, from the reply or, where that was lost, from looking (`lookup`), or an
- * earlier call under the same request id had done it (`earlier`). `unknown`: the reply was lost and looking did not help;
- * the service may or may not have done it.
+ * The outcome of a write. `settled`: it is known from the response (`reply`), from a search after a lost response
+ * (`lookup`), or because an earlier call with the same request ID did it (`earlier`). `unknown`: the response was lost and
+ * the search didn't help; the service may or may not have done it.
  */
 export type Outcome =
   | {
       kind: 'settled';
       envelope: Envelope;
       by: 'reply' | 'lookup' | 'earlier';
-      /** Something to know although the envelope exists, such as REQUEST_ID_NOT_ECHOED: the service drops the request ID. */
+      /** A problem although the envelope exists, such as REQUEST_ID_NOT_ECHOED: the service dropped the request ID. */
       warning?: { code: string; message: string } | undefined;
     }
   | { kind: 'unknown'; error: Error };
 
-/** The outcome of a create, and the id under which to ask for it again. */
+/** The outcome of a create, and the ID with which to repeat it. */
 export type CreateOutcome = Outcome & { requestId: string };
 
 /** One page of a list. */
 export interface Page<T> {
   items: T[];
-  /** Where the service says so. */
+  /** If the service returns it. */
   totalPages: number | undefined;
 }
 

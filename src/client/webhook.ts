@@ -9,7 +9,7 @@ import type { WebhookEvent } from './model.ts';
  * @param signature The value of the X-Service-Signature header.
  * @param secrets The envelope's webhook secret, or several during a rotation.
  * @throws VerificationError when the signature is missing or does not match, or the body is not a JSON object.
- * @throws UsageError when the payload is not a string or bytes, or there is no secret.
+ * @throws UsageError if the payload is not a string or bytes, or the secret is missing.
  */
 export function verifyWebhook(
   payload: string | Uint8Array,
@@ -41,6 +41,6 @@ function secretsOf(given: string | readonly string[] | undefined): readonly stri
   if (secrets.length > 0 && secrets.every((secret) => typeof secret === 'string' && secret !== ''))
     return secrets;
   throw new UsageError('The webhook secret is missing or empty.', {
-    hint: 'Give the webhookSecret that the envelope was created with.',
+    hint: 'Use the webhookSecret that the envelope was created with.',
   });
 }

@@ -7,9 +7,9 @@ import { parseJson } from '../kernel/json.ts';
 import { maskKey } from '../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
 
-/** After a day an id is more likely in the way than of use. */
+/** After a day, an ID is rarely useful. */
 const KEPT_MS = 24 * 3_600_000;
-/** What is known as it is since so little is not written again: a script may ask for the same a thousand times. */
+/** Unchanged entries younger than this are not written again: a script may read the same one a thousand times. */
 const SAME_MS = 60_000;
 
 const entrySchema = z.object({
@@ -21,7 +21,7 @@ const entrySchema = z.object({
 const cacheSchema = z.object({ envelopes: z.array(entrySchema), templates: z.array(entrySchema) });
 type Cache = z.infer<typeof cacheSchema>;
 
-/** Where something was seen. What one key sees is not offered to another. */
+/** Where IDs were seen. Those seen with one key are not offered to another. */
 export interface Scope {
   baseUrl: string;
   profile: string | undefined;
@@ -29,18 +29,18 @@ export interface Scope {
   apiKey: string;
 }
 
-/** The cache file of a scope. Its name is a checksum: no address and no key stands in it. */
+/** The cache file of a scope. Its name is a checksum, without the address or the key. */
 export function cacheFile(stateDir: string, scope: Scope): string {
   const facts = JSON.stringify([scope.baseUrl, scope.profile ?? null, maskKey(scope.apiKey)]);
   return join(stateDir, 'completion', `${shortDigest(facts)}.json`);
 }
 
-/** What was seen lately, newest first; nothing when there is no cache or it can't be read. */
+/** Returns recent IDs, newest first; empty if the cache is missing or unreadable. */
 export function readRecent(file: string, kind: RecentKind, now: number): Recent[] {
   return fresh(readCache(file)[kind], now);
 }
 
-/** Adds what a run has seen. Another run at the same moment may win: it is only a cache. */
+/** Adds the IDs of a run. A simultaneous run may overwrite them: it is only a cache. */
 export function keepRecents(file: string, seen: Recents, now: number): void {
   const before = readCache(file);
   if (isKnown(seen.envelopes, before.envelopes, now) && isKnown(seen.templates, before.templates, now))

@@ -5,19 +5,19 @@ import type { CommandTree, FlagFacts } from './commands.ts';
 import { flagNamed, type Line, readLine } from './line.ts';
 import type { Recent, RecentKind } from './recent.ts';
 
-/** A word that may stand at the cursor. */
+/** A candidate for the word at the cursor. */
 export interface Candidate {
   value: string;
   description: string;
 }
 
-/** What may stand at the cursor: the candidates, and whether files or folders may as well. */
+/** The candidates at the cursor, and whether files or folders are valid as well. */
 export interface Completion {
   candidates: Candidate[];
   paths: 'none' | 'files' | 'dirs';
 }
 
-/** What changes from moment to moment; looked up only when it is needed. */
+/** Values that can change; looked up only when they are needed. */
 export interface Lookup {
   profiles(): Candidate[];
   recent(kind: RecentKind, line: Line): Recent[];
@@ -35,7 +35,7 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
 };
 const ROUTES = ['/esign/templates', '/esign/envelopes'];
 
-/** What may stand where the cursor is. Candidates begin with what is there already. */
+/** Returns the candidates at the cursor, which begin with the existing text. */
 export function complete(
   tree: CommandTree,
   words: readonly string[],
@@ -62,7 +62,7 @@ function atCursor(tree: CommandTree, line: Line, current: string, lookup: Lookup
 
 /** The topics and commands one level down. */
 function nextWords(tree: CommandTree, line: Line): Candidate[] {
-  // A word that names nothing was given already: what follows it can't be known.
+  // After an unknown word, nothing can be completed.
   if (line.args.length > 0) return [];
   const before = line.path === '' ? '' : `${line.path}:`;
   const found = new Map<string, string>();
@@ -98,7 +98,7 @@ function flagValues(flag: FlagFacts, line: Line, current: string, lookup: Lookup
   return flag.helpValue?.includes('DIR') ? FOLDERS : NOTHING;
 }
 
-/** The next item of a list with commas; what is in it already is not offered again. */
+/** The next item of a comma-separated list, without those already in it. */
 function listItems(known: readonly string[], current: string): Candidate[] {
   const given = current.split(',').slice(0, -1);
   const before = given.map((item) => `${item},`).join('');

@@ -1,13 +1,13 @@
 import type { CommandFacts, CommandTree, FlagFacts } from './commands.ts';
 
-/** What a command line up to the cursor says, and what stands to be completed next. */
+/** The parsed command line up to the cursor. */
 export interface Line {
-  /** `envelopes:list`, or the topic so far. */
+  /** `envelopes:list`, or a topic. */
   path: string;
   command: CommandFacts | undefined;
-  /** Positional words so far. */
+  /** Positional words. */
   args: string[];
-  /** Flags so far by name; a flag without a value has ''. */
+  /** Flags by name; a flag without a value has ''. */
   flags: Map<string, string>;
   /** The flag whose value comes next. */
   pending: FlagFacts | undefined;
@@ -75,7 +75,7 @@ function flagOfLetters(line: Line, word: string): FlagFacts | undefined {
   return first?.type === 'option' ? first : flags.find((flag) => flag.char === word.at(-1));
 }
 
-/** `-pacme`: the value stands in the same word. */
+/** `-pacme`: the value is in the same word. */
 function attachedValue(line: Line, word: string): boolean {
   if (word.startsWith('--') || word.length <= 2) return false;
   return flagOfLetters(line, word.slice(0, 2))?.type === 'option';

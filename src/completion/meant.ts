@@ -4,14 +4,14 @@ import { nearest } from '../kernel/text/nearest.ts';
 import { folded } from '../kernel/text/words.ts';
 import type { Recent, RecentKind } from './recent.ts';
 
-/** An answer that comes later than this helps nobody, in ms. */
+/** A later suggestion isn't useful, in ms. */
 const PATIENCE_MS = 5_000;
-/** The newest are enough: one page. */
+/** One page, the newest. */
 const ENOUGH = 100;
 
 /**
- * Finds what was meant by an id that does not exist: those of that name, else the nearest, among what was seen lately and
- * on one page of the list. The list is read once for all ids of a run, and that it can't be read is no error of its own.
+ * Suggests IDs for one that doesn't exist: those with this name, or the most similar recent or newest ones. The list is
+ * read once for all IDs of a run; a failure to read it is ignored.
  */
 export function findMeantIn(
   client: () => Promise<Client>,

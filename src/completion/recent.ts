@@ -1,6 +1,6 @@
 import type { Observer } from '../envelope-index/observed.ts';
 
-/** Something that can be completed by its id, and what tells it from others. */
+/** An item that can be completed by its ID, with a description. */
 export interface Recent {
   id: string;
   label: string;
@@ -9,10 +9,10 @@ export interface Recent {
 
 export type RecentKind = 'envelopes' | 'templates';
 
-/** As many of each kind as are kept. */
+/** Maximum number of each kind. */
 export const RECENT_LIMIT = 200;
 
-/** What this run has seen of the service, for completing it later. Only ids and names, and only so many. */
+/** IDs and names that this run has seen, for later completion. */
 export interface Recents {
   envelopes: Map<string, Recent>;
   templates: Map<string, Recent>;
@@ -23,7 +23,7 @@ export function createRecents(): Recents {
   return { envelopes: new Map(), templates: new Map() };
 }
 
-/** Notes in passing what a client reads. */
+/** Records what a client reads. */
 export function noting(recents: Recents): Observer {
   return {
     envelope: ({ id, subject, templateName, status }) =>

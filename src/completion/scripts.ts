@@ -106,7 +106,7 @@ export function installLine(shell: Shell): string {
   return INSTALL[shell];
 }
 
-/** The shell a person works in, by its environment. */
+/** Returns the user's shell, by the environment. */
 export function detectShell(
   env: Readonly<Record<string, string | undefined>>,
   platform: string,

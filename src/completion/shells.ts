@@ -58,7 +58,7 @@ interface Token {
   quote: string;
 }
 
-/** bash replaces only what stands behind the last of its word breaks (`=`, `:`), so the rest is cut off. */
+/** bash replaces only the text after the last word break (`=`, `:`), so the rest is cut off. */
 function readBash(cursorWord: string, line: string): Typed {
   const tokens = tokenize(line);
   const last = tokens.pop() ?? { raw: '', value: '', quote: '' };
@@ -66,7 +66,7 @@ function readBash(cursorWord: string, line: string): Typed {
   const kept = last.raw.endsWith(replaced) ? last.raw.slice(0, last.raw.length - replaced.length) : '';
   const cut = tokenize(kept).at(-1)?.value.length ?? 0;
   const { quote } = last;
-  // A quote in the middle of a word: where bash would put the text in is anybody's guess.
+  // With a quote in the middle of a word, it isn't defined where bash inserts the text.
   const odd = quote !== '' && !replaced.startsWith(quote);
   return {
     words: tokens.slice(1).map((token) => token.value),

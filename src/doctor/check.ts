@@ -2,13 +2,13 @@ import { EsignError, messageOf, UsageError } from '../kernel/errors.ts';
 
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** One thing looked at, as it is shown. */
+/** The result of a check, as it is shown. */
 export interface Check {
   /** Stable, for scripts: `key`, `clock`, … */
   name: string;
   status: CheckStatus;
   message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   fix: string | null;
 }
 
@@ -30,7 +30,7 @@ export function warning(name: string, message: string, fix: string): Finding {
   return { check: { name, status: 'warning', message, fix }, error: undefined };
 }
 
-/** A failure with a fix of the doctor's own, or the error's hint. What is no error of ours is a wrong setting. */
+/** A failure with its own fix, or the error's hint. An error of another class is a wrong setting. */
 export function failed(name: string, error: unknown, fix?: string): Finding {
   const known = error instanceof EsignError ? error : new UsageError(messageOf(error), { cause: error });
   const check: Check = { name, status: 'failed', message: known.message, fix: fix ?? known.hint ?? null };

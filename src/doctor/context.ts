@@ -3,13 +3,13 @@ import type { StorageSettings } from '../profiles/profile.ts';
 import type { Settings } from '../profiles/resolve.ts';
 
 /**
- * Asks the customer's bucket for something that is not there.
- * `unknown`: it answered, but would say the same to a key that may read.
+ * Requests a missing object from the customer's bucket.
+ * `unknown`: it responded, but a key that can read may get the same response.
  * @throws StorageError when it can't be reached or refuses the credentials.
  */
 export type CheckBucket = (settings: StorageSettings, signal?: AbortSignal) => Promise<'yes' | 'unknown'>;
 
-/** What is examined: this machine, and where a command would work. */
+/** The subject of the checks: this machine and the service. */
 export interface DoctorContext {
   nodeVersion: string;
   platform: NodeJS.Platform;

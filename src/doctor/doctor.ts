@@ -5,7 +5,7 @@ import type { DoctorContext } from './context.ts';
 import { checkNode, checkPermissions, checkProxy, checkState } from './machine.ts';
 import { checkBaseUrl, checkKey, checkService, skipService } from './service.ts';
 
-/** Looks at everything a command rests on, one finding after the other; changes nothing anywhere. */
+/** Checks everything that commands depend on, and yields the findings. Changes nothing. */
 export async function* examine(context: DoctorContext): AsyncGenerator<Finding, void, undefined> {
   yield checkNode(context);
   yield await checkPermissions(context);
@@ -60,17 +60,14 @@ async function checkCompatibility(context: DoctorContext): Promise<Finding[]> {
 async function checkStorage(context: DoctorContext, { storage }: Settings): Promise<Finding> {
   const name = 'bucket';
   if (storage.bucket === undefined)
-    return skipped(
-      name,
-      'none is set; files can be fetched after `esign profiles edit NAME --bucket BUCKET`',
-    );
+    return skipped(name, 'not configured; set it with `esign profiles edit NAME --bucket BUCKET`');
   try {
     const readable = await context.checkBucket(storage, context.signal);
-    if (readable === 'yes') return ok(name, `${storage.bucket} answers, files can be read`);
+    if (readable === 'yes') return ok(name, `${storage.bucket} is reachable, files can be read`);
     return warning(
       name,
-      `${storage.bucket} answers, but does not say whether files can be read`,
-      'The key needs s3:GetObject. With s3:ListBucket as well, a missing file is told from a forbidden one.',
+      `${storage.bucket} is reachable, but it is unknown whether files can be read`,
+      'The key needs s3:GetObject. With s3:ListBucket, missing and forbidden files can be distinguished.',
     );
   } catch (error) {
     if (context.signal.aborted) throw error;

@@ -21,25 +21,25 @@ export function checkNode({ nodeVersion }: DoctorContext): Finding {
   );
 }
 
-/** Nobody else on this machine can read the stored keys. */
+/** Checks that no other user can read the stored keys. */
 export async function checkPermissions({ configDir, storeFile, platform }: DoctorContext): Promise<Finding> {
   const name = 'config';
   const [folder, file] = await Promise.all([modeOf(configDir), modeOf(storeFile)]);
-  if (folder === undefined) return skipped(name, `nothing is stored in ${configDir}`);
-  if (platform === 'win32') return skipped(name, 'Windows keeps permissions in another way');
+  if (folder === undefined) return skipped(name, `${configDir} does not exist yet`);
+  if (platform === 'win32') return skipped(name, 'not checked on Windows');
   if (file !== undefined && (file & 0o077) !== 0)
     return failed(
       name,
-      new UsageError(`Others can read or change ${storeFile} (mode ${octal(file)}).`),
-      `chmod 600 '${storeFile}', and make a new key if others use this machine.`,
+      new UsageError(`Other users can read or change ${storeFile} (mode ${octal(file)}).`),
+      `chmod 600 '${storeFile}', and create a new API key if others use this machine.`,
     );
   if ((folder & 0o077) !== 0)
     return warning(
       name,
-      `others can look into ${configDir} (mode ${octal(folder)})`,
+      `other users can open ${configDir} (mode ${octal(folder)})`,
       `chmod 700 '${configDir}'`,
     );
-  return ok(name, `${configDir} is for you alone`);
+  return ok(name, `${configDir} is readable only by you`);
 }
 
 async function modeOf(path: string): Promise<number | undefined> {
@@ -63,12 +63,12 @@ export async function checkState({ stateDir }: DoctorContext): Promise<Finding> 
     return failed(
       'state',
       new UsageError(`Can't write in ${stateDir} (${diskReason(error)}).`, { cause: error }),
-      'Mend its permissions, or name another folder: ESIGN_STATE_DIR=/path.',
+      'Fix its permissions, or use another folder: ESIGN_STATE_DIR=/path.',
     );
   }
 }
 
-/** A folder that is not there yet is left so: it is enough that it could be made. */
+/** A missing folder is not created: it is enough that it could be. */
 async function tryWriting(folder: string): Promise<void> {
   const found = await stat(folder).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined;
@@ -101,8 +101,8 @@ export function checkProxy({ env }: DoctorContext, baseUrl: URL | undefined): Fi
     if (/^(localhost|127\.|\[::1\])/.test(hostname))
       return warning(
         name,
-        `${shown} is asked for an address of this machine`,
-        `NO_PROXY=${hostname} leaves it out.`,
+        `${shown} is used for an address on this machine`,
+        `Exclude it with NO_PROXY=${hostname}.`,
       );
     return ok(name, shown);
   } catch (error) {
@@ -112,9 +112,9 @@ export function checkProxy({ env }: DoctorContext, baseUrl: URL | undefined): Fi
   }
 }
 
-/** What a person may have counted on. */
+/** The proxy of the other scheme, which users may expect to be used. */
 function otherScheme(env: DoctorContext['env'], protocol: string): string {
   const other = protocol === 'https:' ? 'http' : 'https';
   const variable = [`${other}_proxy`, `${other}_proxy`.toUpperCase()].find((one) => env[one]);
-  return variable === undefined ? '' : ` (${variable} counts for ${other}:// alone)`;
+  return variable === undefined ? '' : ` (${variable} applies to ${other}:// only)`;
 }

@@ -10,32 +10,28 @@ import { type Finding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
 
 const ADD = 'Add a profile: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.';
-/** A rate window as empty as this soon stops somebody. */
+/** With less than this left, the rate limit is almost reached. */
 const SCARCE = 0.1;
 const NOTABLE_SKEW_MS = 60_000;
-/** A bucket refuses signatures of a clock that is further off. */
+/** A bucket rejects signatures if the clock is further off. */
 const HARMFUL_SKEW_MS = 15 * 60_000;
 
-/** The address is one a key may be sent to. */
+/** Checks that a key may be sent to the address. */
 export function checkBaseUrl({ baseUrl, profileName }: Settings): Finding {
   const name = 'base-url';
-  if (baseUrl === undefined) return failed(name, new NoProfileError('There is no base URL.'), ADD);
+  if (baseUrl === undefined) return failed(name, new NoProfileError('No base URL is set.'), ADD);
   const from = baseUrl.source === 'profile' ? `profile ${profileName?.value ?? ''}` : baseUrl.source;
   const shown = `${baseUrl.value} (${from})`;
   const url = new URL(baseUrl.value);
   if (url.protocol === 'https:') return ok(name, shown);
   if (isLoopback(url)) return ok(name, `${shown}, on this machine`);
-  return warning(
-    name,
-    `${shown}: the key travels unencrypted`,
-    'Use https:// wherever the service offers it.',
-  );
+  return warning(name, `${shown}: the key is sent unencrypted`, 'Use https:// if the service supports it.');
 }
 
-/** There is a key, and where it comes from. Runs the profile's command where that prints it. */
+/** Checks the key and its source. Runs the profile's key command if there is one. */
 export async function checkKey(context: DoctorContext, { apiKey, profileName }: Settings): Promise<Finding> {
   const name = 'key';
-  if (apiKey === undefined) return failed(name, new NoProfileError('There is no API key.'), ADD);
+  if (apiKey === undefined) return failed(name, new NoProfileError('No API key is set.'), ADD);
   const from = apiKey.source === 'profile' ? `profile ${profileName?.value ?? ''}` : apiKey.source;
   try {
     await context.client();
@@ -53,13 +49,13 @@ interface Answer {
   answeredAt: number;
 }
 
-/** One read tells of the service, the key, its scopes, the clock and the rate window. */
+/** Checks service, key, scopes, clock, and rate limit with a single request. */
 export async function checkService(context: DoctorContext, { profileName }: Settings): Promise<Finding[]> {
   const answer = await ask(context);
   return [...checkAccess(answer), checkClock(answer, profileName?.value === 'sandbox'), checkRate(answer)];
 }
 
-/** The same checks where nothing can be asked. */
+/** The same checks, skipped. */
 export function skipService(why: string): Finding[] {
   return ['service', 'key-accepted', 'scopes', 'clock', 'rate-limit'].map((name) => skipped(name, why));
 }
@@ -87,12 +83,12 @@ function checkAccess({ error, askedAt, answeredAt }: Answer): [Finding, Finding,
   const code = error instanceof ServiceError ? error.code : '';
   if (code === 'UNAUTHORIZED') {
     const fix =
-      'It is wrong, revoked or expired. Make a new one, then `esign profiles edit NAME --api-key-stdin`.';
+      'It is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-stdin`.';
     return [answers, failed('key-accepted', error, fix), skipped('scopes', 'the key is not accepted')];
   }
   if (code === 'FORBIDDEN') {
     const fix =
-      'Give the key the scope esign:read; the organisation needs a plan with the API, and its bucket.';
+      'The key needs the scope esign:read; the organization needs a plan with API access, and a bucket.';
     return [answers, ok('key-accepted', 'yes'), failed('scopes', error, fix)];
   }
   if (code === 'RATE_LIMITED') {
@@ -100,13 +96,13 @@ function checkAccess({ error, askedAt, answeredAt }: Answer): [Finding, Finding,
     return [answers, skipped('key-accepted', why), skipped('scopes', why)];
   }
   const why = 'the service did not answer as it should';
-  const fix = code === 'NOT_FOUND' ? 'Check the base URL; most often its /api/v1 is missing.' : undefined;
+  const fix = code === 'NOT_FOUND' ? 'Check the base URL; usually /api/v1 is missing.' : undefined;
   return [failed('service', error, fix), skipped('key-accepted', why), skipped('scopes', why)];
 }
 
 /**
- * This machine's clock beside the Date of the reply, which has whole seconds and some way behind it. That of a sandbox is
- * moved on purpose.
+ * Compares this machine's clock with the Date of the response, which has whole seconds and some latency. A sandbox's clock
+ * can be moved.
  */
 function checkClock({ reply, askedAt, answeredAt }: Answer, isSandbox: boolean): Finding {
   const name = 'clock';
@@ -121,24 +117,24 @@ function checkClock({ reply, askedAt, answeredAt }: Answer, isSandbox: boolean):
   if (isSandbox)
     return ok(
       name,
-      `the sandbox is ${distance} ${ahead > behind ? 'behind' : 'ahead'}; ages and filters go by its clock`,
+      `the sandbox is ${distance} ${ahead > behind ? 'behind' : 'ahead'}; ages and filters use its clock`,
     );
   const message = `this machine is ${distance} ${ahead > behind ? 'ahead of' : 'behind'} the service`;
-  const fix = 'Set the clock, best by NTP: `timedatectl set-ntp true`.';
+  const fix = 'Set the clock, preferably by NTP: `timedatectl set-ntp true`.';
   if (off < HARMFUL_SKEW_MS) return warning(name, message, fix);
-  return failed(name, new Error(`${message}; a bucket refuses such signatures`), fix);
+  return failed(name, new Error(`${message}; a bucket rejects such signatures`), fix);
 }
 
 function checkRate({ reply, error, answeredAt }: Answer): Finding {
   const name = 'rate-limit';
   if (error instanceof ServiceError && error.code === 'RATE_LIMITED')
-    return failed(name, error, 'Wait for the window to reset, or send fewer requests.');
+    return failed(name, error, 'Wait for the rate limit to reset, or send fewer requests.');
   const { remaining, limit, resetAt } = readRateLimit(reply?.headers ?? {}, answeredAt);
   if (remaining === undefined) return skipped(name, 'no reply tells it');
   const reset =
     resetAt === undefined ? '' : `, resets in ${durationInWords(Math.max(0, resetAt - answeredAt))}`;
   const message = `${counted(remaining, 'request')} of ${limit === undefined ? '?' : grouped(limit)} left${reset}`;
   if (limit !== undefined && remaining < limit * SCARCE)
-    return warning(name, message, 'Other programs use the same window; give them time.');
+    return warning(name, message, 'Other programs use the same limit. Wait until it resets.');
   return ok(name, message);
 }

@@ -32,7 +32,7 @@ export interface FolderOptions {
   jsonText: (value: unknown, space?: number) => string;
 }
 
-/** The folder of an envelope's evidence. What is written twice is the same; a file that is the same is not touched. */
+/** The folder of an envelope's evidence. Unchanged files are not touched. */
 export class EvidenceFolder {
   readonly #dir: string;
   readonly #options: FolderOptions;
@@ -89,8 +89,8 @@ export class EvidenceFolder {
   }
 
   /**
-   * What is known now, and what an earlier run has put into the file that this machine has forgotten since.
-   * @throws StorageError when the file is not as that run has left it: then nobody knows who wrote it.
+   * Returns current entries and those of an earlier run that are no longer stored elsewhere.
+   * @throws StorageError if the file was changed since that run.
    */
   async withEarlier<T>(
     name: string,
@@ -154,9 +154,13 @@ export class EvidenceFolder {
 
   #notOurs(name: string): StorageError {
     const path = join(this.#dir, name);
-    return new StorageError('STORAGE_LOCAL', `${path} is not as esign has left it; it was not touched.`, {
-      hint: 'Give another --dir, or --force to write it anew from what this machine knows.',
-    });
+    return new StorageError(
+      'STORAGE_LOCAL',
+      `${path} was changed since esign wrote it. It was not touched.`,
+      {
+        hint: 'Use another --dir, or --force to write it again from the data on this machine.',
+      },
+    );
   }
 }
 
@@ -170,7 +174,7 @@ function idIn(text: string): string | undefined {
 
 function ofAnother(dir: string, id: string | undefined): UsageError {
   const what = id === undefined ? `a file ${ENVELOPE} that is none of esign's` : `the evidence of ${id}`;
-  return new UsageError(`${dir} holds ${what}; nothing was changed.`, { hint: 'Give another --dir.' });
+  return new UsageError(`${dir} contains ${what}. Nothing was changed.`, { hint: 'Use another --dir.' });
 }
 
 function digest(content: string): string {

@@ -18,7 +18,7 @@ const webhookSchema = z.object({
   happenedAt: text,
   status: text,
   signer: text,
-  /** Its signature was good when it came; false where nobody checked. */
+  /** True if its signature was verified when it was received. */
   verified: z.boolean(),
   duplicate: z.boolean(),
   headers: z.array(z.tuple([z.string(), z.string()])),
@@ -40,7 +40,7 @@ const reminderSchema = z.object({ at: z.string(), signer: text });
 /** A reminder that was asked for on this machine. */
 export type KeptReminder = z.infer<typeof reminderSchema>;
 
-/** A webhook out of an earlier run's file; undefined for what is none. */
+/** Parses a webhook of an earlier run's file; undefined for anything else. */
 export function readWebhook(value: unknown): KeptWebhook | undefined {
   return webhookSchema.safeParse(value).data;
 }
@@ -50,7 +50,7 @@ export function readReminder(value: unknown): KeptReminder | undefined {
   return reminderSchema.safeParse(value).data;
 }
 
-/** What listeners of this machine took for the envelope, the earliest first. What was refused may be anybody's claim. */
+/** Returns the webhooks that listeners on this machine accepted for the envelope, oldest first. Refused ones can be forged. */
 export async function receivedWebhooks(
   stateFolder: string,
   envelopeId: string,

@@ -1,14 +1,14 @@
 import type { Envelope } from '../api/schemas.ts';
 import type { KeptReminder, KeptWebhook } from './sources.ts';
 
-/** Something that happened to the envelope, and who says so. */
+/** An event of the envelope and its source. */
 export interface Moment {
   at: string;
   what: string;
   who: string | null;
   /** The envelope as the service sent it, a webhook received here, or what this machine did. */
   source: 'service' | 'webhook' | 'here';
-  /** For a webhook, whether its signature was good. */
+  /** For a webhook, whether its signature was valid. */
   verified: boolean | null;
 }
 
@@ -18,7 +18,7 @@ type ReceivedEvent = Pick<
   'receivedAt' | 'happenedAt' | 'event' | 'signer' | 'verified' | 'duplicate'
 >;
 
-/** What is known of the envelope in the order in which it happened. A webhook stands where the service says it happened. */
+/** Returns the events of the envelope by time. A webhook is sorted by the service's time of its event. */
 export function timelineOf(
   envelope: Envelope,
   webhooks: readonly ReceivedEvent[],

@@ -9,7 +9,7 @@ import { type JournalFormat, type Span, scan } from './scan.ts';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Where an entry stands, so that it can be read again. */
+/** The place of an entry, for reading it again. */
 export interface Place extends Span {
   path: string;
 }
@@ -33,7 +33,7 @@ export class DayJournal<T> {
     this.#clock = clock;
   }
 
-  /** Opens today's file, so that a folder that can't be written shows at once. @throws UsageError when it can't. */
+  /** Opens today's file, so that an unwritable folder is noticed immediately. @throws UsageError if it can't be opened */
   async open(): Promise<void> {
     await this.#today();
   }
@@ -49,12 +49,12 @@ export class DayJournal<T> {
   }
 
   /**
-   * Tries whether an entry could be written now, without writing one; goes on after a failure, as `append` does.
+   * Checks whether an entry could be written, without writing one; retries after a failure, as `append` does.
    * @throws JournalError or UsageError when it could not.
    */
   async check(): Promise<void> {
     const journal = await this.#today();
-    // A file that is removed takes entries, and nobody ever finds them.
+    // A deleted file accepts entries, which are then lost.
     if (journal.hasFailed || !(await isThere(journal.path))) await journal.reopen();
     await tryDisk(join(dirname(journal.path), `${this.name}.check`));
   }
@@ -79,7 +79,7 @@ export class DayJournal<T> {
   }
 }
 
-/** As much as a small disk that is nearly full has no room for. */
+/** More than a nearly full small disk has room for. */
 const TRIED_BYTES = 4_096;
 
 /** Writes a file as durably as an entry is written, and removes it. */
@@ -121,12 +121,12 @@ export async function dayFiles(folder: string, since: number): Promise<string[][
   );
 }
 
-/** Told of a file with lines that could not be read: they are damaged, and were left out. */
+/** Called for a file with damaged lines, which are skipped. */
 export type OnDamage = (damage: { path: string; lines: number }) => void;
 
 /**
- * Hands over each entry of the days from a time (ms) on, and where it stands; holds none of them. The files of a day come
- * in no particular order, the entries of a file as they were written. Damaged lines are left out and reported.
+ * Calls `visit` with each entry of the days since a time (ms) and its place. The files of a day come in no particular
+ * order, the entries of a file in the order in which they were written. Damaged lines are left out and reported.
  */
 export async function scanDays<T>(
   folder: string,

@@ -8,7 +8,7 @@ import { readLine } from './line.ts';
 import { linesOf } from './lines.ts';
 import type { JournalFormat } from './scan.ts';
 
-/** How often the files are looked at where the system tells of no change. */
+/** How often to check the files if the system doesn't report changes. */
 const POLL_MS = 1_000;
 const DAY_MS = 86_400_000;
 
@@ -49,7 +49,7 @@ async function* linesAfter(path: string, ends: Map<string, number>): AsyncGenera
   }
 }
 
-/** Tells when something changes in today's folder, and now and then in case the system can't. */
+/** Wakes when something changes in today's folder, and at intervals in case the system doesn't report it. */
 class FolderWatch {
   readonly #folder: string;
   readonly #clock: Clock;
@@ -65,7 +65,7 @@ class FolderWatch {
     this.#pause = new Wakeable(clock);
   }
 
-  /** Resolves at the next change; also when its signal aborts. */
+  /** Resolves at the next change, or when its signal aborts. */
   async changed(): Promise<void> {
     this.#lookAt(dayOf(this.#clock.now()));
     await this.#pause.wait(POLL_MS, this.#signal).catch(() => undefined);
@@ -87,7 +87,7 @@ class FolderWatch {
       const onChange = () => this.#pause.wake();
       this.#watcher = watch(join(this.#folder, day), { persistent: false }, onChange).on('error', forget);
     } catch {
-      // Not there yet, or no more watches are to be had: then looking now and then has to do.
+      // Missing, or out of file watches: poll instead.
       this.#watcher = undefined;
     }
   }

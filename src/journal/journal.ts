@@ -8,7 +8,7 @@ import { writeLine } from './line.ts';
 import { compactionEnd, headerOf, type JournalReading, type JournalState, type Span, scan } from './scan.ts';
 
 export interface JournalOptions<T> extends JournalReading<T> {
-  /** Without it the file only grows. */
+  /** Without it, the file only grows. */
   compaction?: Compaction<T>;
 }
 
@@ -70,7 +70,7 @@ export class Journal<T> {
       const state = await scan(options, replay);
       file = await open(path, 'a', 0o600);
       const journal = new Journal<T>(options, file, state);
-      // Cut only what follows the last whole line, so that the next entry starts on a line of its own.
+      // Cut only what follows the last whole line, so that the next entry starts on a new line.
       await journal.#cut();
       if (compaction) await rm(journal.#draftPath, { force: true });
       return journal;
@@ -108,7 +108,7 @@ export class Journal<T> {
   }
 
   /**
-   * Goes on after a failure: opens the file anew and cuts off what is not surely on disk.
+   * Recovers from a failure: reopens the file and cuts off everything that may not be on disk.
    * @throws UsageError while it can't be written.
    */
   reopen(): Promise<void> {
@@ -243,7 +243,7 @@ export class Journal<T> {
     if (this.#held > 0) return;
     this.#compacting ??= this.#compact(compaction)
       .catch(async () => {
-        // Nothing is lost: the file goes on as it was, and a later attempt may find room.
+        // Nothing is lost: the file stays as it was, and a later attempt may succeed.
         this.#compactAt = this.#size + this.#size / 4;
         await rm(this.#draftPath, { force: true }).catch(() => undefined);
       })
@@ -252,7 +252,7 @@ export class Journal<T> {
       });
   }
 
-  /** Writes the present state into a new file beside this one, then what was appended meanwhile, and takes its place. */
+  /** Writes the current state and later entries to a new file, which then replaces this one. */
   async #compact({ snapshot }: Compaction<T>): Promise<void> {
     const { format } = this.#options;
     const before = this.#size;

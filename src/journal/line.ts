@@ -37,7 +37,7 @@ function hasTail(line: Buffer, at: number, checksum: number): boolean {
   return true;
 }
 
-/** The members of a line that stand before a place in it, where a comma is. */
+/** Parses the members of a line before a comma. */
 export function readTo(line: Buffer, end: number): unknown {
   try {
     return parseJson(`${line.toString('utf8', 0, end)}}`);

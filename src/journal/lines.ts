@@ -7,7 +7,7 @@ export interface Line {
   end: number;
 }
 
-/** Bytes read at once. */
+/** Bytes per read. */
 const ROOM = 1024 * 1024;
 const BREAK = 10;
 

@@ -8,7 +8,7 @@ export interface JournalFormat<T> {
   /** What it is a journal of; a file of another kind or a newer version is refused. */
   kind: string;
   version: number;
-  /** Checks an entry read back (undefined: a line that is damaged); undefined when it is none. */
+  /** Validates an entry (undefined for a damaged line); returns undefined if it is invalid. */
   read: (value: unknown) => T | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface JournalState {
   skipped: number;
 }
 
-/** Where an entry stands in its file, in bytes: from the start of its line to behind its line break. */
+/** An entry's place in its file, in bytes: from the start of its line to the end of its line break. */
 export interface Span {
   start: number;
   end: number;
@@ -80,7 +80,7 @@ export async function scan<T>(
   return state;
 }
 
-/** The entry that stands there, or undefined when it does not any more. */
+/** Returns the entry at a place, or undefined if it is no longer there. */
 export async function readAt<T>(
   path: string,
   { start, end }: Span,
@@ -106,11 +106,11 @@ function passOver(line: number, reading: JournalReading<unknown>): number {
     return 1;
   }
   throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left as it is.`, {
-    hint: 'A disk fault or an editor does this. Bring the file back from a copy, or move it away.',
+    hint: 'A disk fault or an editor can cause this. Restore the file from a backup, or move it away.',
   });
 }
 
-/** How many lines are left out: a damaged header where that is allowed, since each line has a checksum of its own. */
+/** How many lines are left out: a damaged header where that is allowed, since each line has its own checksum. */
 function passHeader(value: unknown, { damaged, format, path }: JournalReading<unknown>): number {
   if (value === undefined && damaged === 'skip') return 1;
   checkHeader(value, format, path);

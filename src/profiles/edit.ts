@@ -4,14 +4,14 @@ import { command } from '../kernel/text/shell-words.ts';
 import type { Profile, Profiles } from './profile.ts';
 import { profileNamed } from './store.ts';
 
-/** What flags can say about a profile; what is absent stays as it is. */
+/** Changes of a profile; absent settings are kept. */
 export interface ProfileChanges {
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
   apiKeyCommand?: string | undefined;
   apiKeyKeychain?: string | undefined;
   insecureHttp?: boolean | undefined;
-  /** Whether an index is kept of its envelopes. */
+  /** Whether to index its envelopes. */
   index?: boolean | undefined;
   bucket?: string | undefined;
   region?: string | undefined;
@@ -25,25 +25,25 @@ export interface ProfileChanges {
 const KEY_PLACES = ['apiKey', 'apiKeyCommand', 'apiKeyKeychain'] as const;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** @throws UsageError for a name that would not survive a shell or a file system. */
+/** @throws UsageError for a name that isn't safe in a shell or a file system */
 export function checkName(name: string): void {
   if (NAME.test(name) && name !== '__proto__') return;
-  throw new UsageError(`"${name}" can't be the name of a profile.`, {
-    hint: 'Use letters, digits, dots, dashes and underscores.',
+  throw new UsageError(`"${name}" is not a valid profile name.`, {
+    hint: 'Use letters, digits, dots, dashes, and underscores.',
   });
 }
 
 /**
  * A profile with changes applied. An empty text removes a storage setting.
- * @throws UsageError for a base URL or endpoint that is none, or settings that do not go together.
+ * @throws UsageError for an invalid base URL or endpoint, or settings that conflict.
  */
 export function applyChanges(profile: Profile | undefined, changes: ProfileChanges): Profile {
-  // What was accepted for one address says nothing of another.
+  // Permissions for one address don't apply to another.
   const isMoved = changes.baseUrl !== undefined && changes.baseUrl !== profile?.baseUrl;
   const insecureHttp = changes.insecureHttp ?? (isMoved ? undefined : profile?.insecureHttp);
   const baseUrl = changes.baseUrl ?? profile?.baseUrl;
   if (baseUrl === undefined)
-    throw new UsageError('A profile needs --base-url.', { hint: 'Such as https://api.example.com/api/v1.' });
+    throw new UsageError('A profile needs --base-url.', { hint: 'Example: https://api.example.com/api/v1' });
   const next: Profile = { ...profile, baseUrl: normalizeBaseUrl(baseUrl, { insecureHttp }) };
   if (insecureHttp) next.insecureHttp = true;
   else delete next.insecureHttp;
@@ -76,14 +76,14 @@ function changedStorage(
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== ''));
 }
 
-/** @throws UsageError for an endpoint that is no http(s) URL, or that carries credentials: they would be shown with it. */
+/** @throws UsageError for an endpoint that is not an http(s) URL, or that contains credentials, which would be shown */
 export function checkEndpoint(endpoint: string): void {
-  const example = 'Write it with its scheme, like https://s3.example.com.';
+  const example = 'Include the scheme, as in https://s3.example.com.';
   if (!/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint))
     throw new UsageError(`The endpoint "${endpoint}" is not a URL.`, { hint: example });
   const { username, password } = new URL(endpoint);
   if (username || password)
-    throw new UsageError('The endpoint must not carry a user name or password.', {
+    throw new UsageError('The endpoint must not contain a user name or password.', {
       hint: `${example} Credentials: --access-key-id, or the AWS chain.`,
     });
 }
@@ -91,7 +91,7 @@ export function checkEndpoint(endpoint: string): void {
 /** Adds a profile; the first one becomes the current one. */
 export function addProfile(store: Profiles, name: string, profile: Profile): void {
   if (Object.hasOwn(store.profiles, name)) {
-    throw new UsageError(`There is a profile named ${name} already.`, {
+    throw new UsageError(`Profile ${name} already exists.`, {
       hint: `Change it: \`${command('profiles', 'edit', name)} …\`.`,
     });
   }
@@ -99,13 +99,13 @@ export function addProfile(store: Profiles, name: string, profile: Profile): voi
   store.current ??= name;
 }
 
-/** Writes a profile over an earlier one of that name; current only if there was none. */
+/** Creates or replaces a profile, and makes it current if no profile is. */
 export function putProfile(store: Profiles, name: string, profile: Profile): void {
   store.profiles[name] = profile;
   store.current ??= name;
 }
 
-/** Removes a profile. When it was the current one, there is none until another is chosen. */
+/** Removes a profile. If it was the current one, no profile is current until you choose one. */
 export function removeProfile(store: Profiles, name: string): void {
   profileNamed(store, name);
   delete store.profiles[name];

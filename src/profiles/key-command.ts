@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { UsageError } from '../kernel/errors.ts';
 import { childEnvironment, type SecretVariable } from '../kernel/process/child-environment.ts';
 
-/** A command may ask a secret store of AWS. Ours are no business of its. */
+/** Our own secrets, which the command doesn't need; it may need those of AWS. */
 const KEPT: readonly SecretVariable[] = [
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
@@ -10,7 +10,7 @@ const KEPT: readonly SecretVariable[] = [
 ];
 
 /**
- * Runs the profile's command and takes what it prints as the key; done at each use, so the key is stored nowhere.
+ * Runs the profile's command, which prints the key. It runs for each use, so the key is never stored.
  * The command's own stderr and stdin stay connected: a password manager may have to ask something.
  */
 export function keyFromCommand(command: string, signal?: AbortSignal): Promise<string> {
@@ -37,6 +37,6 @@ export function keyFromCommand(command: string, signal?: AbortSignal): Promise<s
 
 function failed(command: string, why: string): UsageError {
   return new UsageError(`The command for the API key failed: ${why}.`, {
-    hint: `Try it by hand: ${command}`,
+    hint: `Run it yourself to test it: ${command}`,
   });
 }

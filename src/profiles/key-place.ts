@@ -4,7 +4,7 @@ import { dropFromKeychain, keepInKeychain, keyFromKeychain } from './keychain.ts
 import type { Profile } from './profile.ts';
 import type { Settings } from './resolve.ts';
 
-/** The key itself, from wherever it is kept. */
+/** The key, wherever it is stored. */
 export async function presentKey(
   { kind, value }: NonNullable<Settings['apiKey']>,
   signal?: AbortSignal,
@@ -21,9 +21,9 @@ export interface Placed {
 }
 
 /**
- * Decides where a profile's key is kept, and puts it into the keychain when that is the place.
- * Where nothing is asked for, a new key stays where the earlier one was: the file, for a new profile.
- * @throws UsageError when there is no key that could be moved.
+ * Decides where to store a profile's key, and stores it if that is the keychain. By default, a new key is stored where
+ * the old one was; for a new profile, in the file.
+ * @throws UsageError if the profile has no stored key to move.
  */
 export async function placeKey(
   changes: ProfileChanges,
@@ -37,8 +37,8 @@ export async function placeKey(
   const apiKey =
     changes.apiKey ?? (held === undefined ? before?.apiKey : await keyFromKeychain(held, signal));
   if (apiKey === undefined)
-    throw new UsageError('The key is printed by a command, so there is none to keep elsewhere.', {
-      hint: 'Give the key as well: --api-key-stdin.',
+    throw new UsageError('The key is printed by a command, so there is no stored key to move.', {
+      hint: 'Provide the key with --api-key-stdin.',
     });
   if (!(keychain ?? held !== undefined)) return { changes: { ...changes, apiKey } };
   try {
@@ -50,7 +50,7 @@ export async function placeKey(
   }
 }
 
-/** Takes a key out of the keychain that no profile has any more. True when nothing is left behind. */
+/** Removes an unused key from the keychain. Returns true if nothing is left. */
 export async function forgetKey(
   before: Profile | undefined,
   after: Pick<Profile, 'apiKeyKeychain'> | undefined,

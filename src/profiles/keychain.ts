@@ -6,9 +6,9 @@ const SERVICE = 'esign-cli';
 const PATIENCE_MS = 30_000;
 
 /**
- * Keeps a key in the keychain of the operating system, under a new account of its own.
- * @returns the account, by which the key is found again.
- * @throws UsageError when there is no keychain that answers.
+ * Stores a key in the system's keychain, under a new account.
+ * @returns the account, which identifies the key.
+ * @throws UsageError if no keychain is available.
  */
 export async function keepInKeychain(key: string, signal?: AbortSignal): Promise<string> {
   const account = `key-${randomBytes(9).toString('base64url')}`;
@@ -46,7 +46,7 @@ async function within<T>(
     const why = timeout.aborted ? `it did not answer in ${PATIENCE_MS / 1_000} s` : reasonOf(error);
     throw new UsageError(`The keychain can't be used: ${why}.`, {
       cause: error,
-      hint: 'Unlock it, or give the key in ESIGN_API_KEY, or keep it in the file: `esign profiles edit NAME --no-keychain --api-key-stdin`.',
+      hint: 'Unlock it, set ESIGN_API_KEY, or store the key in the file: `esign profiles edit NAME --no-keychain --api-key-stdin`.',
     });
   }
 }

@@ -47,7 +47,7 @@ export function resolveSettings(input: ResolveInput): Settings {
   const { flags, env } = input;
   if (flags.profile !== undefined && env.ESIGN_API_KEY) {
     throw new UsageError('Both --profile and ESIGN_API_KEY are given; it is not clear which key you mean.', {
-      hint: 'Leave out one: `unset ESIGN_API_KEY`, or drop --profile.',
+      hint: 'Use only one: `unset ESIGN_API_KEY`, or remove --profile.',
     });
   }
   const profileName = nameOfProfile(input);
@@ -96,9 +96,9 @@ function apiKeyOf(env: ResolveInput['env'], profile: Profile | undefined): Setti
   const fromEnvironment = env.ESIGN_API_KEY?.trim();
   if (fromEnvironment && UNSENDABLE.test(fromEnvironment))
     throw new UsageError(
-      'ESIGN_API_KEY holds what no key does: a blank, a line break or a letter outside Latin-1.',
+      'ESIGN_API_KEY is not a valid key: it contains a space, a line break, or a non-Latin-1 character.',
       {
-        hint: 'Set it to the one word that the service showed.',
+        hint: 'Set it to the key exactly as the service showed it.',
       },
     );
   if (fromEnvironment) return { value: fromEnvironment, source: 'environment', kind: 'key' };
@@ -110,7 +110,7 @@ function apiKeyOf(env: ResolveInput['env'], profile: Profile | undefined): Setti
   return undefined;
 }
 
-/** ESIGN_BUCKET and its like name the bucket where there is no profile that could. */
+/** ESIGN_BUCKET and related variables configure the bucket without a profile. */
 function storageOf(
   env: ResolveInput['env'],
   profile: Profile | undefined,
@@ -163,10 +163,8 @@ export function requireConnection(settings: Settings): {
     'or try it on the sandbox:  esign sandbox start',
     'In scripts, ESIGN_BASE_URL and ESIGN_API_KEY are enough.',
   ].join('\n');
-  if (settings.baseUrl === undefined)
-    throw new NoProfileError('There is no profile yet, so there is no service to ask.', { hint });
-  if (settings.apiKey === undefined)
-    throw new NoProfileError('There is no API key to call the service with.', { hint });
+  if (settings.baseUrl === undefined) throw new NoProfileError('No profile is configured.', { hint });
+  if (settings.apiKey === undefined) throw new NoProfileError('No API key is set.', { hint });
   refuseMixture(settings.baseUrl, settings.apiKey, settings.profileName?.value ?? '');
   return { baseUrl: settings.baseUrl.value, apiKey: settings.apiKey };
 }

@@ -15,7 +15,7 @@ export function storePath(folder: string): string {
 }
 
 /**
- * Reads the store; empty when there is none yet. Reads the file itself, since loading conf
+ * Reads the store; empty if it doesn't exist. Reads the file itself, since loading conf
  * would cost every command its start-up time.
  * @throws UsageError with the path when the file is not readable as a store; it is left as it is.
  */
@@ -28,7 +28,7 @@ export function readProfiles(folder: string): Profiles {
     if (codeOf(error) === 'ENOENT') return { current: undefined, profiles: {} };
     throw new UsageError(`Can't read the profiles in ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Check who may read it, or name another folder with ESIGN_CONFIG_DIR.',
+      hint: 'Check its permissions, or use another folder with ESIGN_CONFIG_DIR.',
     });
   }
   return parseStore(text, path);
@@ -54,7 +54,7 @@ function parseStore(text: string, path: string): Profiles {
 
 function corrupt(path: string, why: string): UsageError {
   return new UsageError(`The profiles file ${path} can't be used: ${why}. It was left as it is.`, {
-    hint: `Mend it by hand, or move it away (mv '${path}' '${path}.broken') and add the profiles again.`,
+    hint: `Fix it with an editor, or move it away (mv '${path}' '${path}.broken') and add the profiles again.`,
   });
 }
 
@@ -66,7 +66,7 @@ export function profileNamed(store: Profiles, name: string): Profile {
   const profile = Object.hasOwn(store.profiles, name) ? store.profiles[name] : undefined;
   if (profile) return profile;
   const names = Object.keys(store.profiles);
-  throw new UsageError(`There is no profile named ${name}.`, {
+  throw new UsageError(`Profile ${name} not found.`, {
     hint:
       names.length > 0
         ? `Profiles: ${names.join(', ')}.`

@@ -52,8 +52,8 @@ async function writeProfiles(folder: string, { current, profiles, others }: Prof
  */
 export function lockStore(path: string): Promise<() => Promise<void>> {
   const taken = (pid: string) =>
-    new UsageError(`Can't change ${path}: another esign (process ${pid}) is at it.`, {
-      hint: 'Run it again when that one is done.',
+    new UsageError(`Can't change ${path}: another esign process (${pid}) is using it.`, {
+      hint: 'Run the command again when that one is done.',
     });
   return lockFile(`${path}.lock`, taken, { waitMs: TURN_MS });
 }
@@ -63,7 +63,7 @@ function unwritable(folder: string, error: unknown): UsageError {
     `Can't write the profiles in ${folder} (${diskReason(error)}). Nothing was changed.`,
     {
       cause: error,
-      hint: 'Check who may write there, or name another folder with ESIGN_CONFIG_DIR.',
+      hint: 'Check its permissions, or use another folder with ESIGN_CONFIG_DIR.',
     },
   );
 }

@@ -38,7 +38,7 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
     if (codeOf(error) === 'ENOENT') return [];
   }
   throw new UsageError(`The file of webhook secrets ${path} can't be read. It was left as it is.`, {
-    hint: 'Mend it, or move it away: deliveries of envelopes made before can then not be verified.',
+    hint: 'Fix it, or move it away. Deliveries of earlier envelopes then can’t be verified.',
   });
 }
 
@@ -52,9 +52,9 @@ export async function keepWebhookSecret(folder: string, entry: WebhookSecret): P
     await write(folder, entry);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Can't keep a webhook secret in ${pathIn(folder)} (${diskReason(error)}).`, {
+    throw new UsageError(`Can't store a webhook secret in ${pathIn(folder)} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Give one with --webhook-secret-file, or name another folder with ESIGN_CONFIG_DIR.',
+      hint: 'Provide one with --webhook-secret-file, or use another folder with ESIGN_CONFIG_DIR.',
     });
   }
 }

@@ -48,7 +48,7 @@ async function rolesIn(item: Envelope, client: Client, signal?: AbortSignal): Pr
   return (signers ?? []).flatMap(({ role }) => role || []);
 }
 
-/** The roles that the service itself tells of a template; none where it does not. */
+/** Returns the roles of a template that the service sends; may be empty. */
 export function sentRoles(template: Template): string[] {
   const lists = [template.roles, template.signerRoles].filter(isList).flat();
   const ofFields = (template.fields ?? []).flatMap((field) => [

@@ -5,11 +5,11 @@ import { isRecord, parseJson } from '../kernel/json.ts';
 
 /** What is known of newer versions. Times in ms since the epoch. */
 export interface UpdateRecord {
-  /** When the registry was last asked, whatever came of it. */
+  /** When the registry was last asked, successfully or not. */
   askedAt: number | undefined;
   /** The latest version it named. */
   latest: string | undefined;
-  /** When the user was last told. */
+  /** When the notice was last shown. */
   toldAt: number | undefined;
 }
 

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 5_000;
 const NPM_TIMEOUT_MS = 20_000;
 const MAX_BYTES = 256 * 1024;
 
-/** The registry that npm is set up to use; undefined where there is no npm to ask. The current folder has no say. */
+/** Returns the registry that npm is configured to use, regardless of the current folder; undefined without npm. */
 export function configuredRegistry(): Promise<string | undefined> {
   return new Promise((resolve) => {
     const options = {
@@ -44,10 +44,10 @@ export async function latestVersion(registry: string, name: string): Promise<str
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const text = (await readBounded(body, MAX_BYTES)).toString('utf8');
-  if (statusCode !== 200) throw new Error(`the registry answered ${statusCode}`);
+  if (statusCode !== 200) throw new Error(`the registry responded with ${statusCode}`);
   const read = parseJson(text);
   if (!isRecord(read) || typeof read.version !== 'string' || !isVersion(read.version)) {
-    throw new Error('the registry named no version');
+    throw new Error('the registry returned no version');
   }
   return read.version;
 }

@@ -62,7 +62,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
        await sandbox.close();
        return [before, JSON.stringify(after) === JSON.stringify(before), other, envelopes, wrong];`,
     );
-    const wrong = "The seed can't be used: envelopes.0.template: There is no template b.";
+    const wrong = "The seed can't be used: envelopes.0.template: Template b not found.";
     const own = ['env_done COMPLETED', 'env_waiting IN_PROGRESS'];
     expect(seen).toEqual([own, true, ['env_acme DRAFT'], 1, wrong]);
     await rm(join(temporary, 'seed.yaml'));
@@ -200,7 +200,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
       `UsageError: The clock can't start at "soon".`,
       'UsageError: The rate limit "much" does not have the form N/TIME.',
       expect.stringMatching(/^UsageError: Port \d+ is taken/),
-      'UsageError: The rate limit {"requests":0,"seconds":1} lets nothing through.',
+      'UsageError: Invalid rate limit {"requests":0,"seconds":1}: it must allow at least one request.',
       'UsageError: quota must be a whole number of at least 0, not -1.',
       'UsageError: port must be a whole number from 0 to 65535, not x.',
       'UsageError: port must be a whole number from 0 to 65535, not 70000.',

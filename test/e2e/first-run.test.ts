@@ -11,7 +11,7 @@ describe('with nothing configured', () => {
     const { code, stdout, stderr } = await home.run`envelopes list`;
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^Error: There is no profile yet/),
+      expect.stringMatching(/^Error: No profile is configured/),
       expect.stringMatching(/esign profiles add NAME --base-url URL$/),
       expect.stringMatching(/esign sandbox start$/),
       expect.stringMatching(/ESIGN_BASE_URL and ESIGN_API_KEY/),

@@ -141,7 +141,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
 describe('the doctor', () => {
   it.each([
     [{}, 'none'],
-    [{ NO_PROXY: '127.0.0.1:9' }, 'is asked for an address of this machine'],
+    [{ NO_PROXY: '127.0.0.1:9' }, 'is used for an address on this machine'],
     [{ NO_PROXY: '127.0.0.1' }, 'not for 127.0.0.1'],
   ])('says of %j what a request does', async (env: Record<string, string>, said) => {
     const address = await behind();

@@ -155,13 +155,13 @@ describe('sandbox snapshot', () => {
     await home.run(argv`sandbox seed -`, { input: 'envelopes: [{id: env_1, status: SENT}]' });
     expect(await home.object`sandbox snapshot save before`).toMatchObject({ name: 'before', envelopes: 1 });
     await home.run`sandbox decline env_1`;
-    expect((await home.run`sandbox snapshot load before`).stdout).toBe('Back at before: 1 envelope.\n');
+    expect((await home.run`sandbox snapshot load before`).stdout).toBe('Restored before: 1 envelope.\n');
     expect(await home.object`envelopes get env_1`).toMatchObject({ status: 'SENT' });
     expect(await home.json`sandbox snapshot list`).toMatchObject([{ name: 'before' }]);
     expect(await home.json`sandbox snapshot remove before`).toEqual({ name: 'before', removed: true });
     expect(await home.json`sandbox snapshot list`).toEqual([]);
     const missing = await home.run`sandbox snapshot load before --json`;
-    expect([missing.code, reportedError(missing).message]).toEqual([4, 'There is no snapshot before']);
+    expect([missing.code, reportedError(missing).message]).toEqual([4, 'Snapshot before not found']);
     expect((await home.run`sandbox snapshot save`).code).toBe(2);
     expect((await home.run`sandbox snapshot save quiet -q`).stdout).toBe('quiet\n');
     await home.run`sandbox snapshot remove quiet`;

@@ -46,7 +46,7 @@ describe('the sandbox', () => {
 
   it('says so when it is open to others', async () => {
     const open = start('--ephemeral', '--host', '0.0.0.0');
-    await open.says(/Bound to 0\.0\.0\.0: others on the network can reach this sandbox/);
+    await open.says(/Bound to 0\.0\.0\.0: other machines on the network can reach this sandbox/);
     await open.stop();
   });
 
@@ -157,7 +157,7 @@ describe('demo', () => {
     const { stdout, code } = await other.run`demo --dir papers`;
     expect(code).toBe(0);
     expect(stdout).toContain('$ esign envelopes create --template tmpl_lease');
-    expect(stdout).toContain('6 with a good signature');
+    expect(stdout).toContain('6 with a valid signature');
     // What it says to try next runs where it was said. A function of that name would hide that no program has it.
     const program = /^Try it yourself: +(.+) sandbox start$/m.exec(stdout)?.[1];
     expect((await other.shell(`unset -f esign; ${program} --version`)).stdout).toMatch(/^esign-cli\//);

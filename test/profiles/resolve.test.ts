@@ -121,7 +121,7 @@ describe('settings', () => {
       NoProfileError,
     );
     expect(() => resolveSettings({ flags: { profile: 'nope' }, env: {}, store })).toThrow(
-      'no profile named nope',
+      'Profile nope not found',
     );
     expect(() => resolveSettings({ flags: { timeout: 'soon' }, env: {}, store })).toThrow('not a duration');
   });

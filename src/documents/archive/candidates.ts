@@ -6,15 +6,15 @@ import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { type HashLists, type ListLine, upward } from './lists.ts';
 import { MANIFEST_NAME } from './manifest.ts';
 
-/** A file to check, or something in the place of one that fails. */
+/** A file to check, or a failure in place of one. */
 export interface Candidate {
-  /** Null for a line of a list that names no file. */
+  /** Null for a line of a list without a file. */
   path: string | null;
-  /** What to open; undefined for a failure. */
+  /** The path to open; undefined for a failure. */
   file: PathLike | undefined;
-  /** The folder that the search for lists begins in. */
+  /** The folder where the search for lists starts. */
   folder: string;
-  /** How it is called in messages: a problem where there is no file. */
+  /** Its name in messages; a problem if there is no file. */
   name: string;
   /** The user named the file itself, not a folder with it. */
   isNamed: boolean;

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { type ManifestEntry, parseLine, readManifest, staysInside } from './manifest.ts';
 
-/** A line of a list: the file that it names, or why it names none. */
+/** A line of a list: the file that it names, or a problem. */
 export type ListLine =
   | { file: PathLike; entry: ManifestEntry; problem?: undefined }
   | { file?: undefined; problem: string };
@@ -12,7 +12,7 @@ export type ListLine =
 export interface HashList {
   dir: string;
   lines: readonly ListLine[];
-  /** Hashes by the file they are for, whatever name leads to it. */
+  /** Hashes by file, regardless of the name used for it. */
   byIdentity(): ReadonlyMap<string, readonly string[]>;
 }
 
@@ -22,11 +22,11 @@ export interface Expected {
   dir: string;
 }
 
-/** The lists of hashes on the way from files up to the root, each read once. */
+/** The lists of hashes in the folders from files up to the root, each read once. */
 export class HashLists {
   readonly #lists = new Map<string, Promise<HashList>>();
 
-  /** The list of a folder; without lines where there is none. @throws UsageError when it can't be read. */
+  /** Returns the list of a folder; empty if it doesn't exist. @throws UsageError if it can't be read */
   of(dir: string): Promise<HashList> {
     let list = this.#lists.get(dir);
     if (list === undefined) {
@@ -37,7 +37,7 @@ export class HashLists {
     return list;
   }
 
-  /** What all lists from the file's folder upward have for it, also where the file is a link. */
+  /** Returns the hashes of a file in all lists from its folder upward, even if the file is a link. */
   async expectedOf(file: PathLike, folder: string): Promise<Expected[]> {
     const identity = identityOf(file);
     const found: Expected[] = [];
@@ -90,7 +90,7 @@ function indexed(lines: readonly ListLine[]): Map<string, string[]> {
   return index;
 }
 
-/** The same for all names of a file: other spellings, links, and other letter cases where the disk ignores them. */
+/** Returns the same text for all names of a file: other spellings, links, and letter cases that the disk ignores. */
 function identityOf(file: PathLike): string {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? `missing ${file.toString()}` : `${stat.dev}:${stat.ino}`;

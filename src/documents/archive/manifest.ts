@@ -50,7 +50,7 @@ function unescapeName(name: string): string {
 }
 
 /**
- * The lines of a folder's list, each byte a character (latin1), since a name can be any bytes; none when there is no list.
+ * The lines of a folder's list, each byte a character (latin1), because a name can be any bytes; empty without a list.
  * @throws UsageError when it can't be read.
  */
 export async function readManifest(dir: string): Promise<string[]> {
@@ -61,14 +61,14 @@ export async function readManifest(dir: string): Promise<string[]> {
   } catch (error) {
     throw new UsageError(`Can't read ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Check the path and who may read it.',
+      hint: 'Check the path and its permissions.',
     });
   }
 }
 
 /**
- * Puts files into a folder's list and takes nothing else out of it; lines of others stay as they are.
- * Two processes take turns, and a reader sees the old list or the new one.
+ * Adds files to a folder's list and keeps all other lines.
+ * Two processes take turns, and a reader sees either the old or the new list.
  */
 export async function updateManifest(dir: string, files: ReadonlyMap<string, string>): Promise<void> {
   if (files.size === 0) return;
@@ -97,8 +97,8 @@ const TURN_MS = 30_000;
 function turn(dir: string): Promise<() => Promise<void>> {
   const path = join(dir, `.${MANIFEST_NAME}.lock`);
   const taken = (pid: string) =>
-    new StorageError('STORAGE_LOCAL', `Another esign (process ${pid}) keeps ${path}.`, {
-      hint: 'Wait until it has ended and run again, or give another --dir.',
+    new StorageError('STORAGE_LOCAL', `Another esign process (${pid}) is using ${path}.`, {
+      hint: 'Wait until it is done and run the command again, or use another folder with --dir.',
     });
   return lockFile(path, taken, { waitMs: TURN_MS });
 }

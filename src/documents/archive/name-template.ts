@@ -2,7 +2,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { safeFileName } from './file-names.ts';
 
-/** What a template may name: of an envelope's paper, or of a bare storage key. */
+/** The fields of a template: for a document of an envelope, or for a bare storage key. */
 export type NameValues = Readonly<Record<string, string | null | undefined>>;
 
 interface Field {
@@ -10,7 +10,7 @@ interface Field {
   format: string | undefined;
 }
 
-/** A layout such as `{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf`, taken apart. */
+/** The parts of a layout such as `{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf`. */
 export interface NameTemplate {
   segments: readonly (string | Field)[];
 }
@@ -28,12 +28,12 @@ const ENVELOPE_FIELDS = [
 ] as const;
 const KEY_FIELDS = ['key', 'name', 'envelopeId', 'what'] as const;
 
-/** Stands for a separator until every part is cleaned; no cleaned text holds it. */
+/** Replaces separators until every part is cleaned; no cleaned text contains it. */
 const SEPARATOR = '\u0000';
 
 /**
  * Reads a layout.
- * @throws UsageError for a field that does not exist, or a brace left open.
+ * @throws UsageError for an unknown field or an unclosed brace.
  */
 export function parseNameTemplate(text: string, of: 'envelope' | 'key'): NameTemplate {
   const segments: (string | Field)[] = [];
@@ -42,8 +42,8 @@ export function parseNameTemplate(text: string, of: 'envelope' | 'key'): NameTem
     const found = /^\{([^{}:]*)(?::([^{}]*))?\}/.exec(rest);
     if (found) segments.push(fieldOf(found[1] ?? '', found[2], of));
     else if (/^[{}]/.test(rest))
-      throw new UsageError(`The name template "${text}" has a brace without its other half.`, {
-        hint: 'Write fields like {envelopeId}.{what}.pdf.',
+      throw new UsageError(`The name template "${text}" has an unmatched brace.`, {
+        hint: 'Example: {envelopeId}.{what}.pdf',
       });
     const literal = found ? '' : (/^[^{}]+/.exec(rest)?.[0] ?? '');
     if (literal !== '') segments.push(literal);
@@ -57,14 +57,14 @@ function fieldOf(name: string, format: string | undefined, of: 'envelope' | 'key
   const isMetadata = of === 'envelope' && /^metadata\..+/.test(name);
   if (!isMetadata && !known.includes(name)) {
     const all = [...known.map((one) => `{${one}}`), ...(of === 'envelope' ? ['{metadata.KEY}'] : [])];
-    throw new UsageError(`There is no {${name}} for a file's name.`, {
-      hint: `There are ${all.join(', ')}.`,
+    throw new UsageError(`Unknown field {${name}} in --name-template.`, {
+      hint: `The fields are ${all.join(', ')}.`,
     });
   }
   const isDate = DATES.some((date) => date === name);
   if (format !== undefined && (!isDate || !/^(yyyy|MM|dd|HH|mm|ss|[-_. ])+$/.test(format))) {
-    throw new UsageError(`{${name}:${format}} is not a form of a date.`, {
-      hint: 'A date takes yyyy, MM, dd, HH, mm and ss, with - _ . or blanks between: {completedAt:yyyy-MM}.',
+    throw new UsageError(`Invalid date format: {${name}:${format}}.`, {
+      hint: 'Use yyyy, MM, dd, HH, mm, and ss, with - _ . or spaces between them. Example: {completedAt:yyyy-MM}',
     });
   }
   return { name, format: isDate ? (format ?? 'yyyy-MM-dd') : undefined };
@@ -72,7 +72,7 @@ function fieldOf(name: string, format: string | undefined, of: 'envelope' | 'key
 
 /**
  * The path, relative and with slashes; every part of it is cleaned on its own, so that no value opens a folder
- * or leaves one. Only {key} brings folders of its own. What is not known becomes `no-FIELD`.
+ * or leaves one. Only {key} can contain folders. An unknown value becomes `no-FIELD`.
  */
 export function renderName(template: NameTemplate, values: NameValues): string {
   const text = template.segments
@@ -89,7 +89,7 @@ export function renderName(template: NameTemplate, values: NameValues): string {
   return parts.length === 0 ? '_' : parts.map(safeFileName).join('/');
 }
 
-/** A timestamp in UTC. A text that is none is used as it is. */
+/** Formats a timestamp in UTC. Any other text is used unchanged. */
 function formatDate(value: string, format: string): string {
   const time = new Date(value);
   if (Number.isNaN(time.getTime())) return value;
@@ -105,7 +105,7 @@ function formatDate(value: string, format: string): string {
   return format.replace(/yyyy|MM|dd|HH|mm|ss/g, (token) => parts[token] ?? token);
 }
 
-/** What a template may name of an envelope's paper. */
+/** Returns the template values of an envelope's document. */
 export function valuesOfEnvelope(envelope: Envelope, what: string, key: string | undefined): NameValues {
   const metadata = Object.entries(envelope.metadata ?? {}).map(([name, value]): [string, string] => [
     `metadata.${name}`,

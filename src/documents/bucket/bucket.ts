@@ -9,35 +9,35 @@ import { factsOf, type ObjectFacts, type ObjectReply, replyOf } from './object-f
 import { PlainGets, type Reply } from './plain-get.ts';
 import type { StorageSettings } from './settings.ts';
 
-/** An object's body as it arrives, with what the bucket says of it. */
+/** An object's body as it arrives, with its facts. */
 export interface OpenedObject {
   kind: 'object';
   facts: ObjectFacts;
   /** The first byte of the body within the object. */
   from: number;
   body: AsyncIterable<Uint8Array>;
-  /** Lets go of a body that nobody will read. */
+  /** Discards an unread body. */
   cancel(): void;
 }
 
-/** The object; or that it still is (`same`) or no longer is (`changed`) the one that was asked for. */
+/** The object, or whether it is still (`same`) or no longer (`changed`) the expected one. */
 export type Opened = OpenedObject | { kind: 'same' } | { kind: 'changed' };
 
 export interface OpenRequest {
   from?: number | undefined;
-  /** Only if the object's ETag is this one; else the answer is `changed`. */
+  /** Only if the object has this ETag; otherwise the result is `changed`. */
   ifMatch?: string | undefined;
-  /** Only if it is another one; else the answer is `same`. */
+  /** Only if it has a different one; otherwise the result is `same`. */
   ifNoneMatch?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** The customer's own bucket, read only. */
+/** The customer's bucket, read-only. */
 export interface Bucket {
   readonly name: string;
   open(key: string, request?: OpenRequest): Promise<Opened>;
   head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
-  /** A URL that lets anyone fetch the object for so long, and when that ends. */
+  /** Returns a URL with which anyone can fetch the object, and when it expires. */
   link(key: string, seconds: number): Promise<string>;
   close(): void;
 }
@@ -53,8 +53,8 @@ const TIMEOUT_MS = 30_000;
 export async function openBucket(settings: StorageSettings, options: ConnectOptions = {}): Promise<Bucket> {
   const name = settings.bucket;
   if (name === undefined) {
-    throw new StorageError('STORAGE_NOT_CONFIGURED', 'It is not set which bucket the documents are in.', {
-      hint: 'Set it: `esign profiles edit NAME --bucket BUCKET [--endpoint URL] [--region REGION]`, or ESIGN_BUCKET where there is no profile.',
+    throw new StorageError('STORAGE_NOT_CONFIGURED', 'No bucket is configured.', {
+      hint: 'Set it: `esign profiles edit NAME --bucket BUCKET [--endpoint URL] [--region REGION]`, or ESIGN_BUCKET without a profile.',
     });
   }
   const sdk = await import('./s3-sdk.ts');
@@ -116,13 +116,13 @@ function openedPlainly({ statusCode, headers, body }: Reply, stallMs: number): O
   return answered;
 }
 
-/** What a status says where a condition was asked for. */
+/** Returns the meaning of a status for a conditional request. */
 function answerTo(status: number | undefined): Opened | undefined {
   if (status === 304) return { kind: 'same' };
   return status === 412 || status === 416 ? { kind: 'changed' } : undefined;
 }
 
-/** Gives the SDK what came of a first try, which it judges as if it had made it. */
+/** Passes the result of the first attempt to the SDK, which handles it as its own. */
 function beginWith(command: GetObjectCommand, firstTry: () => Promise<{ response: unknown }>): void {
   let first: typeof firstTry | undefined = firstTry;
   command.middlewareStack.add(
@@ -187,14 +187,14 @@ function openedOf(reply: ObjectReply & { Body?: unknown }, stallMs: number): Ope
 }
 
 /**
- * The bytes as they come; a body that stops half-way is an error. Only waiting for bytes counts as a stall:
- * whoever takes them may take their time. The SDK types a body as one of several kinds; in Node it is a stream.
+ * Yields the bytes as they arrive; an incomplete body is an error. Only waiting for bytes counts as a stall, not a slow
+ * consumer. The SDK types a body as one of several kinds; in Node it is a stream.
  */
 async function* bytesOf(body: unknown, stallMs: number): AsyncGenerator<Uint8Array, void, undefined> {
   if (!(body instanceof Readable)) return;
   const watch = () =>
     setTimeout(
-      () => body.destroy(new Error(`no byte came for ${counted(Math.round(stallMs / 1_000), 'second')}`)),
+      () => body.destroy(new Error(`no data for ${counted(Math.round(stallMs / 1_000), 'second')}`)),
       stallMs,
     );
   let timer = watch();

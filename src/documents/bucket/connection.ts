@@ -8,7 +8,7 @@ import { boundErrorBodies } from './error-body.ts';
 import { ProxyAgent } from './proxy.ts';
 import type { StorageSettings } from './settings.ts';
 
-/** One request to the bucket and what came of it, for --debug. The sink redacts. */
+/** A request to the bucket and its result, for --debug. The sink redacts it. */
 export interface BucketExchange {
   method: string;
   url: string;
@@ -25,17 +25,17 @@ export interface ConnectOptions {
 
 const TIMEOUT_MS = 30_000;
 const CONNECT_MS = 10_000;
-/** As many connections as files can be fetched at once, kept open between them. */
+/** One connection per simultaneous download, kept open between files. */
 const POOL = { keepAlive: true, maxSockets: 64 };
 
 /** A client for the bucket and its connections. */
 export interface Connection {
   client: S3Client;
-  /** The endpoint, where it is not AWS's own. */
+  /** The endpoint if it isn't AWS's own. */
   endpoint: string | undefined;
 }
 
-/** Connects as the profile, the environment and the AWS configuration say. */
+/** Connects with the settings of the profile, the environment, and the AWS configuration. */
 export async function connect(
   sdk: { S3Client: typeof S3Client },
   settings: StorageSettings,
@@ -83,7 +83,7 @@ function clientConfig(
       ? {}
       : { credentials: { accessKeyId, secretAccessKey } }),
     maxAttempts: 4,
-    // The bytes are compared where they are written, also those that came in parts.
+    // The bytes are verified where they are written, including those of a resumed download.
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: connectMs(options),
@@ -97,7 +97,7 @@ function clientConfig(
   };
 }
 
-/** Sends a request again that never left, because its connection needed the system's certificates. */
+/** Repeats a request that was never sent, because its connection needed the system's certificates. */
 function trustSystem<Request, Options, Response>(
   handler: { handle: (request: Request, options?: Options) => Promise<Response> },
   agent: HttpsAgent,
@@ -110,7 +110,7 @@ function trustSystem<Request, Options, Response>(
     });
 }
 
-/** Told of each attempt, the SDK's own repetitions included. */
+/** Called for each attempt, including the SDK's retries. */
 function traceExchanges(client: S3Client, trace: NonNullable<ConnectOptions['trace']>): void {
   client.middlewareStack.add(
     (next) => async (args) => {

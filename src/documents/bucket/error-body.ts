@@ -10,7 +10,7 @@ interface RequestHandler<Request, Options> {
   handle: (request: Request, options?: Options) => Promise<{ response: unknown }>;
 }
 
-/** Reads the body of every refusal in bounded memory and time: the SDK would collect it whole, however long it is. */
+/** Reads the body of every error in limited memory and time: the SDK would read all of it. */
 export function boundErrorBodies<Request, Options>(
   handler: RequestHandler<Request, Options>,
   timeoutMs: number,
@@ -25,7 +25,7 @@ export function boundErrorBodies<Request, Options>(
   };
 }
 
-/** The body, or nothing where it is too long or stalls: the status then has to say what is wrong. */
+/** Returns the body, or nothing if it is too long or stalls; the error then only has the status. */
 async function errorBody(body: Readable, timeoutMs: number): Promise<Uint8Array> {
   const timer = setTimeout(() => body.destroy(), timeoutMs);
   try {

@@ -5,7 +5,7 @@ import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 
-/** What was tried, and where. */
+/** What failed, and where. */
 export interface Where {
   bucket: string;
   key: string;
@@ -25,31 +25,31 @@ const SHOW = 'Compare with `esign profiles show`.';
 const MISSING: Cause = {
   code: 'STORAGE_NOT_FOUND',
   why: 'the object is not there',
-  hint: `Is it the right bucket? ${SHOW}`,
+  hint: `Check the bucket. ${SHOW}`,
 };
-const NO_BUCKET: Cause = { code: 'STORAGE_NOT_FOUND', why: 'there is no such bucket', hint: SHOW };
+const NO_BUCKET: Cause = { code: 'STORAGE_NOT_FOUND', why: 'the bucket does not exist', hint: SHOW };
 const DENIED: Cause = {
   code: 'STORAGE_DENIED',
   why: 'access denied',
-  hint: 'The key needs s3:GetObject. Without s3:ListBucket a missing object is reported like this, too.',
+  hint: 'The key needs s3:GetObject. Without s3:ListBucket, a missing object causes the same error.',
 };
 const EXPIRED: Cause = {
   code: 'STORAGE_CREDENTIALS',
   why: 'the credentials have expired',
-  hint: 'Get new ones: `aws sso login`, or whatever hands them out where you are.',
+  hint: 'Get new ones, for example with `aws sso login`.',
 };
 const CLOCK: Cause = {
   code: 'STORAGE_CREDENTIALS',
   why: 'the clock of this machine is off',
-  hint: 'Set the clock: a signature counts for a few minutes only.',
+  hint: 'Set the clock: S3 requests are valid for only a few minutes.',
 };
 const SLOW: Cause = {
   code: 'STORAGE_UNREACHABLE',
   why: 'the bucket asks to go slower',
-  hint: 'Try again in a moment, with a smaller --concurrency.',
+  hint: 'Try again later, with a lower --concurrency.',
 };
 
-/** By the name of the bucket's error; names are steadier than messages, which some servers leave empty. */
+/** Causes by the name of the bucket's error. Messages vary, and some servers omit them. */
 const BY_NAME: Readonly<Record<string, Cause>> = {
   NoSuchKey: MISSING,
   NotFound: MISSING,
@@ -69,12 +69,12 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
   InvalidAccessKeyId: {
     code: 'STORAGE_CREDENTIALS',
     why: 'the bucket does not know the access key id',
-    hint: `Is it of this endpoint and account? ${SHOW}`,
+    hint: `Check that it belongs to this endpoint and account. ${SHOW}`,
   },
   SignatureDoesNotMatch: {
     code: 'STORAGE_CREDENTIALS',
     why: 'the signature is wrong',
-    hint: 'Most often the secret access key is wrong, or has a blank at its end. A proxy that rewrites addresses does it, too.',
+    hint: 'Usually the secret access key is wrong, or ends with a space. A proxy that rewrites URLs can also cause this.',
   },
   RequestTimeTooSkewed: CLOCK,
   RequestExpired: CLOCK,
@@ -84,7 +84,7 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
   InvalidToken: {
     code: 'STORAGE_CREDENTIALS',
     why: 'the session token is not valid',
-    hint: 'AWS_SESSION_TOKEN must be of the same set as AWS_ACCESS_KEY_ID; unset it for a lasting key.',
+    hint: 'AWS_SESSION_TOKEN must belong to AWS_ACCESS_KEY_ID. Unset it for a permanent key.',
   },
   TokenProviderError: EXPIRED,
   SlowDown: SLOW,
@@ -97,9 +97,9 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
   },
 };
 
-/** Anything the SDK rejects with, as a StorageError that names the likely cause and the fix. */
+/** Converts any error of the SDK to a StorageError with the likely cause and the fix. */
 export function storageError(error: unknown, where: Where): StorageError | UsageError {
-  // A setting that is wrong whatever the bucket is, such as the address of a proxy.
+  // A wrong setting that doesn't depend on the bucket, such as the URL of a proxy.
   if (error instanceof UsageError) return error;
   const { code, why, hint } = causeOf(error, where);
   const what = `Can't ${where.action} ${where.key} in the bucket ${where.bucket}: ${why}.`;
@@ -148,22 +148,22 @@ function byStatus(status: number | undefined): Cause | undefined {
   if (status === 401 || status === 407) {
     return {
       code: 'STORAGE_CREDENTIALS',
-      why: `something on the way wants a sign-in (${status})`,
-      hint: 'A proxy answers like this, or an endpoint that is no S3 API. Check HTTPS_PROXY and --endpoint.',
+      why: `something in between requires a sign-in (${status})`,
+      hint: 'This can be a proxy, or an endpoint that is not an S3 API. Check HTTPS_PROXY and --endpoint.',
     };
   }
   if (status !== undefined && status > 300 && status < 400 && status !== 304) {
     return {
       code: 'STORAGE_UNREACHABLE',
       why: `the request was redirected (${status})`,
-      hint: 'A proxy or a sign-in page answers like this, or an endpoint that is not an S3 API. Check HTTPS_PROXY and --endpoint.',
+      hint: 'This can be a proxy, a sign-in page, or an endpoint that is not an S3 API. Check HTTPS_PROXY and --endpoint.',
     };
   }
   if (status === 400) {
     return {
       code: 'STORAGE_UNREACHABLE',
       why: 'the bucket refused the request (400)',
-      hint: `Most often the region is wrong, or path style (--path-style, --no-path-style). ${SHOW}`,
+      hint: `Usually the region is wrong, or path style (--path-style, --no-path-style). ${SHOW}`,
     };
   }
   if (status === 405 || status === 501) return BY_NAME.MethodNotAllowed;
@@ -171,8 +171,8 @@ function byStatus(status: number | undefined): Cause | undefined {
   if (status !== undefined && status >= 500) {
     return {
       code: 'STORAGE_UNREACHABLE',
-      why: `the bucket answered ${status}`,
-      hint: 'Try again in a moment.',
+      why: `the bucket responded with ${status}`,
+      hint: 'Try again later.',
     };
   }
   return undefined;
@@ -183,9 +183,9 @@ function withoutCredentials(message: string): Cause {
   const profile = process.env.AWS_PROFILE;
   return {
     code: 'STORAGE_CREDENTIALS',
-    why: profile ? `the AWS profile ${profile} gives no credentials` : 'there are no credentials for it',
+    why: profile ? `the AWS profile ${profile} has no credentials` : 'no credentials were found',
     hint: profile
-      ? 'Is there such a profile in ~/.aws? `aws configure list-profiles`, `aws sso login`.'
+      ? 'Check that the profile exists in ~/.aws: `aws configure list-profiles`. Or run `aws sso login`.'
       : 'Set AWS_PROFILE, or `esign profiles edit NAME --access-key-id ID`.',
   };
 }
@@ -203,36 +203,36 @@ function byConnection(error: unknown, where: Where): Cause {
     };
   }
   if (code === 'ERR_INVALID_URL' || message.includes('Invalid URL'))
-    return unreachable(`the endpoint ${at} is not a URL`, 'Write it with https:// before it.');
+    return unreachable(`the endpoint ${at} is not a URL`, 'Start it with https://.');
   if (UNKNOWN_ISSUER.has(code)) {
-    return unreachable(
-      `${at} shows a certificate of an authority this machine does not know (${code})`,
-      unknownIssuerHint(),
-    );
+    return unreachable(`${at} has a certificate of an authority this machine does not know (${code})`, unknownIssuerHint());
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return unreachable(
-      `the certificate of ${at} is for another name`,
-      'With dots in the name of the bucket, or an endpoint of your own: --path-style.',
+      `the certificate of ${at} is for a different host`,
+      'If the bucket name contains dots, or for a custom endpoint, use --path-style.',
     );
   if (code === 'CERT_HAS_EXPIRED')
-    return unreachable(`the certificate of ${at} has expired`, 'Whoever runs it has to renew it.');
+    return unreachable(`the certificate of ${at} has expired`, 'Its operator must renew it.');
   if (code === 'EPROTO')
-    return unreachable(`${at} does not speak TLS`, 'Is the endpoint http:// instead of https://?');
+    return unreachable(
+      `${at} does not support TLS`,
+      'Check whether the endpoint must start with http:// instead of https://.',
+    );
   if (code === 'ENOTFOUND')
     return unreachable(
-      `there is no host of that name (${hostOf(error) ?? at})`,
-      `Where the bucket stands before the host, try --path-style; else check --endpoint and --region. ${SHOW}`,
+      `unknown host (${hostOf(error) ?? at})`,
+      `If the host starts with the bucket's name, try --path-style; otherwise check --endpoint and --region. ${SHOW}`,
     );
   if (code.startsWith('PROXY_'))
     return unreachable(
-      `no way to ${at}${proxyBefore(where)}: ${message}`,
-      'Check HTTPS_PROXY and its password, or name the host in NO_PROXY.',
+      `can't reach ${at}${proxyBefore(where)}: ${message}`,
+      'Check HTTPS_PROXY and its password, or add the host to NO_PROXY.',
     );
-  return unreachable(`no answer from ${at}${proxyBefore(where)} (${code || message})`);
+  return unreachable(`no response from ${at}${proxyBefore(where)} (${code || message})`);
 }
 
-/** Names the proxy that stands before the endpoint: it may be the one that does not answer. */
+/** Names the proxy of the endpoint, which may be the one that doesn't respond. */
 function proxyBefore({ endpoint }: Where): string {
   if (endpoint !== undefined && !URL.canParse(endpoint)) return '';
   const { env } = process;

@@ -10,13 +10,13 @@ export interface Checksum {
   value: string;
 }
 
-/** What the bucket says of an object. */
+/** The facts of an object. */
 export interface ObjectFacts {
-  /** Bytes of the whole object, where the bucket said so. */
+  /** Bytes of the whole object, if the bucket returned it. */
   size: number | undefined;
   /** As sent, with its quotes. */
   etag: string | undefined;
-  /** The MD5 of the object, hex, where the ETag is one and this Node can compute it. */
+  /** The MD5 of the object in hex, if the ETag is one and Node can compute it. */
   md5: string | undefined;
   checksum: Checksum | undefined;
   /** ISO 8601. */
@@ -26,12 +26,12 @@ export interface ObjectFacts {
   storageClass: string | undefined;
 }
 
-/** True when the content can be proven, not only its length. */
+/** True if the content can be verified, not only its length. */
 export function isProvable(facts: ObjectFacts): boolean {
   return facts.md5 !== undefined || facts.checksum !== undefined;
 }
 
-/** True when no two contents have this ETag; a weak one may stand for several. */
+/** True if the ETag identifies the content; a weak one doesn't. */
 export function isStrong(etag: string | undefined): etag is string {
   return etag !== undefined && !etag.startsWith('W/');
 }
@@ -95,7 +95,7 @@ export function factsOf(reply: ObjectReply, size: number | undefined): ObjectFac
   };
 }
 
-/** The ETag of an object encrypted with a key of its own (KMS, SSE-C) looks like an MD5 and is none. */
+/** The ETag of an object encrypted with its own key (KMS, SSE-C) looks like an MD5, but isn't. */
 function md5Of(reply: ObjectReply): string | undefined {
   const ownKey =
     reply.SSECustomerAlgorithm !== undefined || reply.ServerSideEncryption?.startsWith('aws:kms') === true;
@@ -104,7 +104,7 @@ function md5Of(reply: ObjectReply): string | undefined {
   return isMd5 && startMd5() !== undefined ? etag : undefined;
 }
 
-/** The checksum of the whole object; one made of the checksums of its parts proves nothing here. */
+/** The checksum of the whole object; one of the parts' checksums can't be used. */
 function checksumOf(reply: ObjectReply): Checksum | undefined {
   if (reply.ChecksumType === 'COMPOSITE') return undefined;
   for (const algorithm of CHECKSUM_ALGORITHMS) {
@@ -114,7 +114,7 @@ function checksumOf(reply: ObjectReply): Checksum | undefined {
   return undefined;
 }
 
-/** What the bucket says of an object, as `--json` prints it. */
+/** The facts of an object, as `--json` prints them. */
 export interface ObjectDescription {
   key: string;
   size: number | null;

@@ -4,10 +4,10 @@ import { proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 import type { BucketExchange } from './connection.ts';
 
 /*
- * The layers of the SDK take more of a processor for a small object than fetching, hashing and writing it do together.
- * So its answer to "where is the bucket, and for which region is it signed" is asked for once, and each GET is signed and
- * sent with the SDK's own signer, credentials and connections, past its layers. Whatever comes of it but a plain answer is
- * handed to the layers as their own first try: they try again, and name errors.
+ * For a small object, the SDK's middleware takes more processor time than fetching, hashing, and writing it. So the SDK
+ * resolves the bucket's host and region only once, and each GET is signed and sent with the SDK's own signer, credentials,
+ * and connections, without the middleware. Any result other than a plain success is passed to the middleware as its own
+ * first attempt: it retries, and names errors.
  */
 
 /** Where the bucket's objects are. */
@@ -17,7 +17,7 @@ interface Address {
   port: number | undefined;
   /** As the Host header says it. */
   host: string;
-  /** The path before the key. */
+  /** The part of the path before the key. */
   base: string;
   region: string;
 }
@@ -27,14 +27,14 @@ interface Learned {
   signer: Signer;
 }
 
-/** A reply as the SDK's connections give it. */
+/** A response of the SDK's connections. */
 export interface Reply {
   statusCode: number;
   headers: Readonly<Record<string, string>>;
   body: unknown;
 }
 
-/** What came of a GET: a plain answer, or what the SDK has to make of it. */
+/** The result of a GET: a plain success, or a result for the SDK to handle. */
 export type PlainAnswer = { reply: Reply } | { firstTry: (() => Promise<{ response: unknown }>) | undefined };
 
 type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
@@ -55,7 +55,7 @@ export class PlainGets {
   ) {
     this.#client = client;
     this.#trace = trace;
-    // What goes wrong is told by the SDK, when it is asked for an object.
+    // The SDK reports errors when it fetches an object.
     this.#learned = learn(client, asked).catch(() => undefined);
   }
 
@@ -112,7 +112,7 @@ function isReply(response: unknown): response is Reply {
   return isRecord(response) && typeof response.statusCode === 'number' && isRecord(response.headers);
 }
 
-/** Reads where the SDK would go; undefined where it goes its own ways: with sessions, or through a plain proxy. */
+/** Returns where the SDK would send requests; undefined if it needs its middleware: sessions, or a plain http proxy. */
 async function learn(client: S3Client, asked: () => Promise<unknown>): Promise<Learned | undefined> {
   const request = await asked();
   if (!isRecord(request) || !isRecord(request.headers)) return undefined;

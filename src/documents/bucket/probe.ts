@@ -4,8 +4,8 @@ import { openBucket } from './bucket.ts';
 import type { StorageSettings } from './settings.ts';
 
 /**
- * Asks the bucket for an object nobody has. "Not there" means that it can be reached and read.
- * `unknown`: access denied, which a key without s3:ListBucket hears of every missing object.
+ * Requests an object that doesn't exist. "Not found" means that the bucket can be reached and read.
+ * `unknown`: access denied, which a key without s3:ListBucket gets for every missing object.
  * @throws StorageError when it can't be reached, does not exist, or refuses the credentials.
  */
 export async function probeBucket(

@@ -33,7 +33,7 @@ export class ProxyAgent extends Agent {
   }
 }
 
-/** Nobody looks at the stream of what failed; the types want one. */
+/** The types require a stream even for a failure. */
 function failing(created: Created | undefined): (error: unknown) => void {
   return (error) => created?.(error instanceof Error ? error : new Error(messageOf(error)), new Duplex());
 }

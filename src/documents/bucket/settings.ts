@@ -1,4 +1,4 @@
-/** Where the customer's bucket is and how to sign for it; without an access key the AWS default chain is used. */
+/** The customer's bucket and its credentials; without an access key, the AWS default chain is used. */
 export interface StorageSettings {
   bucket?: string | undefined;
   region?: string | undefined;

@@ -28,11 +28,11 @@ const WITH_HASH: Readonly<Record<string, { kind: 'rsa' | 'ec'; hash: string }>> 
   '1.2.840.10045.4.3.4': { kind: 'ec', hash: 'sha512' },
 };
 
-/** Node's name of the hash of an AlgorithmIdentifier. @throws UnreadableSignatureError for one that is not believed. */
+/** Node's name of the hash of an AlgorithmIdentifier. @throws UnreadableSignatureError for an unsupported one. */
 export function hashOf(algorithm: Element): string {
   const { oid } = algorithm.part(0);
   const name = HASHES[oid];
-  if (name === undefined) throw unreadable(`its hash is not believed (${oid})`);
+  if (name === undefined) throw unreadable(`it uses an unsupported hash (${oid})`);
   return name;
 }
 
@@ -48,7 +48,7 @@ export function holds(
   const { oid } = algorithm.part(0);
   const named = WITH_HASH[oid];
   const kind = named?.kind ?? { [RSA]: 'rsa', [PSS]: 'pss', [EC]: 'ec', [ED25519]: 'ed25519' }[oid];
-  if (kind === undefined) throw unreadable(`its signature is of a kind that is not checked here (${oid})`);
+  if (kind === undefined) throw unreadable(`its signature algorithm is not supported (${oid})`);
   requireUsable(key, kind);
   const wanted = { rsa: ['rsa'], pss: ['rsa', 'rsa-pss'], ec: ['ec'], ed25519: ['ed25519'] }[kind];
   if (!wanted?.includes(key.asymmetricKeyType ?? '')) return false;
@@ -90,7 +90,7 @@ export function isLongEnough({ asymmetricKeyType, asymmetricKeyDetails }: KeyObj
   return (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS;
 }
 
-/** RSASSA-PSS-params (RFC 4055); its defaults are SHA-1, which is not believed. */
+/** RSASSA-PSS-params (RFC 4055); its defaults are SHA-1, which is not supported. */
 function pssOf(algorithm: Element): { hash: string; saltLength: number } {
   const parameters = algorithm.parts[1]?.parts ?? [];
   const inside = (tag: number) => parameters.find(({ context }) => context === tag)?.part(0);

@@ -1,13 +1,13 @@
 import { fromBER, GeneralizedTime, Integer, ObjectIdentifier, OctetString, UTCTime } from 'asn1js';
 
-/** What can't be read or is of a kind that is not believed; the message names it. */
+/** A signature that can't be read or isn't supported; the message has the reason. */
 export class UnreadableSignatureError extends Error {
   override readonly name = 'UnreadableSignatureError';
 }
 
 type Block = ReturnType<typeof fromBER>['result'];
 
-/** An element of ASN.1, with the very bytes it came in: what is signed are bytes, not meanings. */
+/** An element of ASN.1 with its exact bytes, because bytes are signed. */
 export class Element {
   readonly #block: Block;
 
@@ -86,14 +86,14 @@ export class Element {
     return this.#block.valueBlock.valueDec;
   }
 
-  /** ISO 8601; undefined when it is no time. */
+  /** ISO 8601; undefined if it isn't a time. */
   get time(): string | undefined {
     if (!(this.#block instanceof UTCTime) && !(this.#block instanceof GeneralizedTime)) return undefined;
     const date = this.#block.toDate();
     return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
   }
 
-  /** The part at that place. @throws UnreadableSignatureError when there is none. */
+  /** The part at an index. @throws UnreadableSignatureError if it doesn't exist */
   part(index: number): Element {
     const found = this.parts[index];
     if (found === undefined) throw unreadable('its CMS is not complete');
@@ -109,7 +109,7 @@ const MAX_VALUES = 100_000;
 const CONSTRUCTED = 0x20;
 const INDEFINITE = 0x80;
 
-/** How deep values may lie in each other, and how many there may be in all. */
+/** Limits of nested values and of all values. */
 interface Bounds {
   depth: number;
   left: { values: number };
@@ -147,7 +147,7 @@ function definite(bytes: Buffer, at: number, end: number, bounds: Bounds): Defin
   return { der, to: to ?? place + 2 };
 }
 
-/** The tag, and where the value stands; `to` is undefined for one of indefinite length. */
+/** The tag and the position of the value; `to` is undefined for an indefinite length. */
 interface Head {
   tag: number;
   from: number;

@@ -15,12 +15,12 @@ const OID = {
   keyIdentifier: '2.5.29.14',
 } as const;
 
-/** A CMS signature (RFC 5652) over content that stands elsewhere, or a time stamp (RFC 3161) of it. */
+/** A detached CMS signature (RFC 5652), or a time stamp (RFC 3161). */
 export interface SignedContent {
-  /** Node's name of the hash by which the content is told. */
+  /** Node's name of the content's hash. */
   hash: string;
   certificate: X509Certificate;
-  /** All certificates that came along. */
+  /** All certificates in the signature. */
   certificates: readonly X509Certificate[];
   /** The time that the signer named or the time stamp vouches for, ISO 8601. */
   time: string | undefined;
@@ -34,14 +34,14 @@ export interface SignedContent {
 
 /**
  * Reads the DER of a signature; only zeros may follow it.
- * @throws UnreadableSignatureError for what can't be read, or is of a kind that is not believed.
+ * @throws UnreadableSignatureError for an unreadable or unsupported one.
  */
 export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeStamp'): SignedContent {
   const { element: outer, length } = Element.readFirst(contents);
   if (contents.subarray(length).some((byte) => byte !== 0))
     throw unreadable('something else than zeros follows its CMS');
   if (outer.as('sequence').part(0).oid !== OID.signedData || outer.part(1).context !== 0)
-    throw unreadable('its CMS is no SignedData');
+    throw unreadable('its CMS is not SignedData');
   const [version, hashes, content, ...rest] = outer.part(1).part(0).as('sequence').parts;
   const signers = rest.at(-1)?.as('set').parts ?? [];
   const [signer] = signers;
@@ -140,7 +140,7 @@ function algorithmOf(element: Element): Element {
   return element;
 }
 
-/** @throws UnreadableSignatureError when one stands twice or has not one value (RFC 5652, 11). */
+/** @throws UnreadableSignatureError if one is repeated or doesn't have exactly one value (RFC 5652, 11). */
 function attributesOf(signed: Element): Map<string, Element> {
   const attributes = new Map<string, Element>();
   for (const attribute of signed.parts) {

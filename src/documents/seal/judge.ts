@@ -13,7 +13,7 @@ export type SealErrorCode =
   | 'SEAL_UNREADABLE'
   | 'SEAL_MISSING';
 
-/** What is wrong with a seal. */
+/** A problem of a seal. */
 export interface SealProblem {
   code: SealErrorCode;
   message: string;
@@ -87,7 +87,7 @@ function problemWithSigner(
   if (trust === 'unknown' && authorities.length > 0)
     return {
       code: 'SEAL_UNTRUSTED',
-      message: `The seal is by ${name}, and leads to none of the trusted authorities.`,
+      message: `The seal is by ${name}, who is not certified by a trusted authority.`,
     };
   return null;
 }

@@ -5,7 +5,7 @@ import { unpack } from './streams.ts';
 
 /** Objects that one update may add; validation data are some dozens. */
 export const MAX_OBJECTS = 10_000;
-/** What a reader that repairs damaged files would take for an object or a trailer of its own. */
+/** Text that a reader that repairs damaged files would take for a separate object or trailer. */
 export const HIDDEN_STRUCTURE = /\d\s+obj|endobj|endstream|trailer|xref/;
 
 const KEYS = new Set(['Type', 'N', 'First', 'Length', 'Filter', 'DecodeParms']);

@@ -42,7 +42,7 @@ export class PdfFile {
     return undefined;
   }
 
-  /** Returns what a reference leads to in a revision; null where there is nothing. */
+  /** Resolves a reference in a revision; null if it leads nowhere. */
   resolve(value: PdfValue, revision: number): PdfValue {
     let found = value;
     for (let hops = 0; found instanceof PdfRef; hops++) {
@@ -52,7 +52,7 @@ export class PdfFile {
     return found;
   }
 
-  /** Returns an indirect object in a revision; null where there is none. */
+  /** Returns an indirect object in a revision; null if it doesn't exist. */
   object(number: number, revision: number): PdfValue {
     const place = this.placeOf(number, revision);
     if (place === undefined) return null;

@@ -130,7 +130,7 @@ export class PdfParser {
     return word;
   }
 
-  /** What stands up to the next delimiter; empty before one. */
+  /** Returns the text up to the next delimiter, which may be empty. */
   #wordOrNone(): string {
     this.#skip();
     const from = this.#at;

@@ -41,7 +41,7 @@ export class PdfDict {
   readonly entries = new Map<string, PdfValue>();
   #repeated: Set<string> | undefined;
 
-  /** Names that stand in it more than once: readers differ in which one they take. */
+  /** Repeated names: readers differ in which one they use. */
   get repeated(): ReadonlySet<string> {
     return this.#repeated ?? NONE;
   }

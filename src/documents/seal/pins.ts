@@ -19,13 +19,13 @@ const pinSchema = z.object({
 });
 const fileSchema = z.object({ pins: z.array(pinSchema) });
 
-/** A seal that was seen first with a profile, or accepted later. */
+/** A seal first seen with a profile, or accepted later. */
 export type Pin = z.infer<typeof pinSchema>;
 
-/** Where papers come from: pins of one profile and address say nothing of another. */
+/** The origin of documents: pins are valid for one profile and address only. */
 export type Origin = Pick<Pin, 'profile' | 'baseUrl'>;
 
-/** The pins in the state folder, oldest first. @throws UsageError when the file can't be read; it is never overwritten then. */
+/** Returns the pins in the state folder, oldest first. @throws UsageError if the file can't be read; it is not overwritten */
 export async function readPins(folder: string): Promise<Pin[]> {
   const path = pathIn(folder);
   try {
@@ -35,7 +35,7 @@ export async function readPins(folder: string): Promise<Pin[]> {
     if (codeOf(error) === 'ENOENT') return [];
   }
   throw new UsageError(`The file of pinned seals ${path} can't be read. It was left as it is.`, {
-    hint: 'Mend it, or move it away: the next download then pins the seal that it sees.',
+    hint: 'Fix it, or move it away. The next download then pins a seal again.',
   });
 }
 
@@ -44,18 +44,18 @@ export function pinnedFor(pins: readonly Pin[], origin: Origin): string[] {
   return pins.filter((pin) => isFrom(pin, origin)).map(({ fingerprint }) => fingerprint);
 }
 
-/** Pins the first seal of an origin; nothing happens where one is pinned already. Resolves with all pins. */
+/** Pins the first seal of an origin, unless one is pinned already. Returns all pins. */
 export function pinFirst(folder: string, pin: Pin): Promise<Pin[]> {
   return change(folder, (pins) => (pins.some((one) => isFrom(one, pin)) ? pins : [...pins, pin]));
 }
 
-/** Pins a further seal of an origin, as after a certificate was renewed. */
+/** Pins another seal of an origin, for example after a certificate was renewed. */
 export function acceptPin(folder: string, pin: Pin): Promise<Pin[]> {
   const isSame = (one: Pin) => isFrom(one, pin) && one.fingerprint === pin.fingerprint;
   return change(folder, (pins) => (pins.some(isSame) ? pins : [...pins, pin]));
 }
 
-/** Takes a fingerprint, which may be a beginning of one, out of an origin's pins. */
+/** Removes a fingerprint, or the beginning of one, from an origin's pins. */
 export function forgetPins(folder: string, origin: Origin, fingerprint: string): Promise<Pin[]> {
   return change(folder, (pins) =>
     pins.filter((one) => !(isFrom(one, origin) && one.fingerprint.startsWith(fingerprint.toLowerCase()))),

@@ -13,31 +13,31 @@ import { addsOnlyValidationData } from './validation-data.ts';
 /** Signatures of one file that are checked. */
 const MAX_SIGNATURES = 50;
 
-/** What the seal of a paper says: is it what was sealed, was anything added, and by whom. */
+/** The seal of a document: whether the document is intact, whether anything was added, and who sealed it. */
 export interface Seal {
   state: 'intact' | 'changed' | 'unsigned' | 'unreadable';
   /** Of the last seal; null without one that can be read. */
   coverage: 'whole' | 'extended' | 'partial' | null;
-  /** Bytes behind what the last seal covers, where they are more than validation data. */
+  /** Number of bytes after the last seal, if they are more than validation data. */
   addedBytes: number | null;
   subject: string | null;
   issuer: string | null;
   /** SHA-256 of the signer's certificate, hex. */
   fingerprint: string | null;
-  /** When the signer says to have sealed, ISO 8601. */
+  /** The time claimed by the signer, ISO 8601. */
   time: string | null;
   /** As found, not judged: CMS, B-B, B-T, B-LT or B-LTA. */
   level: string | null;
-  /** Why it is changed, unreadable, or not a seal, in words. */
+  /** Why it is changed, unreadable, or not a seal. */
   reason: string | null;
 }
 
-/** A seal with what its trust is judged by. */
+/** A seal with the data that trust depends on. */
 export interface CheckedSeal {
   seal: Seal;
-  /** Null where there is no seal, or none that can be read. */
+  /** Null without a readable seal. */
   signer: Pick<SignedContent, 'certificate' | 'certificates'> | null;
-  /** True when the file brings a signature, readable or not. */
+  /** True if the file has a signature, readable or not. */
   isSigned: boolean;
 }
 
@@ -110,24 +110,24 @@ async function check(bytes: PdfBytes): Promise<CheckedSeal> {
     time: last.content.time ?? last.signature.claimedTime ?? null,
     level: levelOf(file, last, signatures),
     reason:
-      wrong === undefined ? null : 'The file is not what was sealed: its digest or its signature is another.',
+      wrong === undefined
+        ? null
+        : 'The file was changed after it was sealed: its digest or its signature does not match.',
   };
   return { seal, signer: last.content, isSigned: true };
 }
 
-/** A file may hold a signature that its form does not name: somebody may have taken it out of the form. */
+/** A file may contain a signature that isn't in its form, because it was removed from the form. */
 async function withoutSignature(bytes: PdfBytes): Promise<CheckedSeal> {
   if (await holdsSignature(bytes))
-    return unreadable('The file holds a signature that its form does not name.', true);
+    return unreadable('The file contains a signature that is not in its form.', true);
   return { seal: NONE, signer: null, isSigned: false };
 }
 
 async function checkOne(digests: Digests, signature: Signature): Promise<Checked> {
   const kinds = ['ETSI.CAdES.detached', 'adbe.pkcs7.detached', 'ETSI.RFC3161'];
   if (!kinds.includes(signature.subFilter))
-    throw new UnreadableSignatureError(
-      `it is of a kind that is not checked here (${signature.subFilter || 'none'})`,
-    );
+    throw new UnreadableSignatureError(`its type is not supported (${signature.subFilter || 'none'})`);
   if (
     signature.range === undefined ||
     signature.problem?.startsWith('its dictionary') ||
@@ -147,7 +147,7 @@ function coverageOf(file: PdfFile, last: Signature, signatures: readonly Signatu
   if (sealed === undefined) return 'extended';
   const ambiguity = ambiguityOf(sealed);
   if (ambiguity !== undefined)
-    throw new UnreadableSignatureError(`readers could show what it covers in different ways (${ambiguity})`);
+    throw new UnreadableSignatureError(`readers could show its content differently (${ambiguity})`);
   return rough === 'whole' || addsOnlyValidationData(file.bytes, sealed, signatures) ? 'whole' : 'extended';
 }
 
@@ -185,7 +185,7 @@ function unreadable(reason: string, isSigned: boolean): CheckedSeal {
   return { seal: { ...NONE, state: 'unreadable', reason }, signer: null, isSigned };
 }
 
-/** In words, for what hostile bytes may do; anything else is passed on. */
+/** Returns the reason for an error caused by the bytes; other errors are rethrown. */
 function reasonOf(error: unknown): string {
   if (error instanceof UnreadablePdfError) return error.message;
   if (error instanceof UnreadableSignatureError) return `The signature can’t be checked: ${error.message}.`;
@@ -201,7 +201,7 @@ function attempt<T>(open: () => T): T | string {
   }
 }
 
-/** Whether the text of a signature stands anywhere in the file. */
+/** Whether the text of a signature is anywhere in the file. */
 async function holdsSignature(bytes: PdfBytes): Promise<boolean> {
   const word = '/ByteRange';
   let rest = Buffer.alloc(0);

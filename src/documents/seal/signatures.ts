@@ -13,17 +13,17 @@ import {
 /** Fields of a form; a file made to stall has as many as it can. */
 const MAX_FIELDS = 200_000;
 
-/** A signature as its dictionary describes it. What is wrong with the description is told in words. */
+/** A signature as its dictionary describes it, with the problem of an invalid description. */
 export interface Signature {
-  /** Of the dictionary's object, which tells two signatures apart. */
+  /** The number of the dictionary's object, which identifies a signature. */
   object: number;
-  /** Like ETSI.CAdES.detached; empty when there is none. */
+  /** Like ETSI.CAdES.detached; may be empty. */
   subFilter: string;
   /** The DER, with what follows it. */
   contents: Buffer;
-  /** How many bytes before the gap, where the part behind it begins, and where that ends. */
+  /** The number of bytes before the gap, and the start and end of the part after it. */
   range: { gapStart: number; gapEnd: number; end: number } | undefined;
-  /** Why the range can't be believed; undefined when it leaves out the signature itself and nothing else. */
+  /** Why the range is invalid; undefined if it leaves out only the signature itself. */
   problem: string | undefined;
   /** The signing time that the dictionary names, ISO 8601: the signer's claim, as that in the signature is. */
   claimedTime: string | undefined;
@@ -70,7 +70,7 @@ function* signatureDictionaries(file: PdfFile, revision: number): Generator<[num
     if (dict === null) continue;
     const isPlain = value instanceof PdfRef && file.placeOf(value.number, revision)?.kind === 'plain';
     if (!isPlain || !(dict instanceof PdfDict))
-      throw new UnreadableSignatureError('it does not stand where it could be checked');
+      throw new UnreadableSignatureError('it is not in a place where it can be checked');
     yield [value.number, dict];
   }
 }
@@ -123,7 +123,7 @@ function describe(object: number, dict: PdfDict, size: number): Signature {
   };
 }
 
-/** A date of PDF (ISO 32000-1, 7.9.4), `D:20260301102030+01'00'`; undefined when it is none. */
+/** A date of PDF (ISO 32000-1, 7.9.4), `D:20260301102030+01'00'`; undefined for anything else. */
 function isoTime(text: string): string | undefined {
   const form = /^D:(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:Z.*|([+-])(\d\d)'?(\d\d)?'?)?$/;
   const [whole, year, month, day, hour, minute, second, sign, hours, minutes] = form.exec(text) ?? [];

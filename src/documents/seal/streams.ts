@@ -4,7 +4,7 @@ import { countOf, nameOf, PdfDict, type PdfStream, type PdfValue, UnreadablePdfE
 
 /** The largest stream that is unpacked, in bytes. */
 const LARGEST = 16 * 1024 * 1024;
-const UNKNOWN = 'A stream of the file is packed in a way that is not read here.';
+const UNKNOWN = 'A stream of the file uses an unsupported filter.';
 
 /**
  * A stream's data, unpacked. `resolve` follows references, which a cross-reference stream may not have.
@@ -17,7 +17,7 @@ export function unpack(
 ): Buffer {
   const length = countOf(resolve(dict.get('Length')));
   if (length === undefined || length > LARGEST || start + length > bytes.size)
-    throw new UnreadablePdfError('A stream of the file has no length that can be true.');
+    throw new UnreadablePdfError('A stream of the file has an invalid length.');
   const filters = [resolve(dict.get('Filter'))].flat().filter((one) => one !== null);
   const packed = bytes.read(start, length);
   bytes.work(length);

@@ -6,7 +6,7 @@ import type { CheckedSeal, Seal } from './seal.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Whether the signer is known: the one first seen with a profile, as SSH does with hosts, or one of an authority. */
+/** Whether the signer is known: first seen with a profile, as SSH does with hosts, or certified by an authority. */
 export type Trust = 'pinned' | 'trusted' | 'unknown' | 'other';
 
 /** How signers are known. */
@@ -24,12 +24,12 @@ export function readAuthorities(path: string): X509Certificate[] {
     const found = readFileSync(path, 'utf8').match(CERTIFICATE) ?? [];
     if (found.length > 0) return found.map((text) => new X509Certificate(text));
   } catch (error) {
-    throw new UsageError(`The authorities can't be read from ${path}.`, {
+    throw new UsageError(`Can't read the authorities from ${path}.`, {
       cause: error,
-      hint: 'Check the path and who may read it; it must be PEM.',
+      hint: 'Check the path and its permissions. The file must be PEM.',
     });
   }
-  throw new UsageError(`There is no certificate in ${path}.`, {
+  throw new UsageError(`${path} contains no certificate.`, {
     hint: 'It must be PEM: -----BEGIN CERTIFICATE-----.',
   });
 }

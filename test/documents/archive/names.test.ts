@@ -89,10 +89,10 @@ describe('a name template', () => {
   });
 
   it.each([
-    ['{nope}.pdf', 'There is no {nope}'],
-    ['{what.pdf', 'without its other half'],
-    ['{completedAt:QQ}.pdf', 'not a form of a date'],
-    ['{what:yyyy}.pdf', 'not a form of a date'],
+    ['{nope}.pdf', 'Unknown field {nope}'],
+    ['{what.pdf', 'unmatched brace'],
+    ['{completedAt:QQ}.pdf', 'Invalid date format'],
+    ['{what:yyyy}.pdf', 'Invalid date format'],
   ])('%s is refused', (text, words) => {
     expect(() => parseNameTemplate(text, 'envelope')).toThrow(words);
   });

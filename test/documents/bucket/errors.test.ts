@@ -33,7 +33,7 @@ describe("the bucket's errors", () => {
 
   it.each([
     [404, 'NoSuchKey', 'STORAGE_NOT_FOUND', 'the object is not there'],
-    [404, 'NoSuchBucket', 'STORAGE_NOT_FOUND', 'no such bucket'],
+    [404, 'NoSuchBucket', 'STORAGE_NOT_FOUND', 'the bucket does not exist'],
     [403, 'AccessDenied', 'STORAGE_DENIED', 'access denied'],
     [403, 'InvalidAccessKeyId', 'STORAGE_CREDENTIALS', 'does not know the access key'],
     [403, 'SignatureDoesNotMatch', 'STORAGE_CREDENTIALS', 'the signature is wrong'],

@@ -67,9 +67,9 @@ test('A choice that is not one is refused over HTTP, and none of the others is s
   expect([error.is, error.details]).toEqual([
     '400 VALIDATION_ERROR',
     {
-      'list-ordr': ['There is no choice "list-ordr"; the nearest is list-order'],
-      viewed: ['viewed can\'t be "never": it is one of once, every'],
-      __proto__x: [expect.stringContaining('There is no choice')],
+      'list-ordr': ['Unknown choice "list-ordr"; the closest is list-order'],
+      viewed: ['viewed can\'t be "never": it must be one of once, every'],
+      __proto__x: [expect.stringContaining('Unknown choice')],
     },
   ]);
   expect(errorIn(await rig.control('POST', '/choices', { viewed: 1 })).is).toBe('400 VALIDATION_ERROR');
@@ -81,7 +81,7 @@ test('A wrong choice at start is a UsageError naming the nearest or the allowed,
   const start = (choices: Record<string, string>) => startRig({ dataDir, choices });
   await expect(start({ 'action-replay': 'success' })).rejects.toThrow(UsageError);
   await expect(start({ 'action-replay': 'success' })).rejects.toThrow(
-    'There is no choice "action-replay"; the nearest is action-reply.',
+    'Unknown choice "action-replay"; the closest is action-reply.',
   );
   await expect(start({ 'list-items': 'ful' })).rejects.toThrow(
     'list-items can\'t be "ful": it is one of full, summary.',

@@ -191,9 +191,9 @@ test('What cannot be is refused by field, and nothing is put in', async () => {
     [{ envelopes: [{ status: 'SENT' }] }, { 'envelopes.0.id': ['id is required'] }],
     [{ templates: [{ id: 't' }] }, { 'templates.0.name': ['name is required'] }],
     [envelopes({ id: '../x' }), { 'envelopes.0.id': ['Must be letters, digits, _ and -, at most 64'] }],
-    [envelopes({}, { template: 'nope' }), { 'envelopes.1.template': ['There is no template nope'] }],
-    [envelopes({ organisation: 'acme' }), { 'envelopes.0.organisation': ['There is no organisation acme'] }],
-    [envelopes({ id: 'a' }, { id: 'a' }), { 'envelopes.1.id': ['a stands here twice'] }],
+    [envelopes({}, { template: 'nope' }), { 'envelopes.1.template': ['Template nope not found'] }],
+    [envelopes({ organisation: 'acme' }), { 'envelopes.0.organisation': ['Organization acme not found'] }],
+    [envelopes({ id: 'a' }, { id: 'a' }), { 'envelopes.1.id': ['a is listed twice'] }],
     [
       envelopes({ createdAt: 'soon' }),
       { 'envelopes.0.createdAt': ['Must be a date, an ISO 8601 timestamp, or how long ago, like 9d'] },

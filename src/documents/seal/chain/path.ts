@@ -82,7 +82,7 @@ function isUsable({ x509, isStrong, hasUnknownCritical }: Certificate, at: numbe
   return isInTime && isStrong.key && !hasUnknownCritical;
 }
 
-/** Whether an authority may stand above the certificates `below` it, the signer's first. */
+/** Whether an authority may issue the certificates `below` it, the signer's first. */
 function mayIssue(authority: Certificate, below: readonly Certificate[]): boolean {
   const { isAuthority, keyUsage, pathLength, constraints } = authority;
   // A certificate that is issued to its own issuer, as when a key is renewed, doesn't count (4.2.1.9).
