@@ -38,7 +38,7 @@ describe('this machine', () => {
       'https://api.example.com/v1',
       { HTTP_PROXY: 'http://p:1' },
       'ok',
-      'none (HTTP_PROXY counts for http:// alone)',
+      'none (HTTP_PROXY applies to http:// only)',
     ],
     [
       'https://api.example.com/v1',

@@ -151,7 +151,7 @@ describe('the doctor', () => {
     const page = parseJson(done.stdout);
     const checks = isRecord(page) && Array.isArray(page.checks) ? page.checks.filter(isRecord) : [];
     expect(checks.find((check) => check.name === 'proxy')?.message).toContain(said);
-    expect(proxy.asked.length > 0).toBe(said.startsWith('is asked'));
+    expect(proxy.asked.length > 0).toBe(said.startsWith('is used'));
     expectNoPassword(done);
   });
 });

@@ -84,7 +84,7 @@ test('A wrong choice at start is a UsageError naming the nearest or the allowed,
     'Unknown choice "action-replay"; the closest is action-reply.',
   );
   await expect(start({ 'list-items': 'ful' })).rejects.toThrow(
-    'list-items can\'t be "ful": it is one of full, summary.',
+    'list-items can\'t be "ful": it must be one of full, summary.',
   );
   expect((await start({})).service.orgId).toMatch(/^org_/);
 });
