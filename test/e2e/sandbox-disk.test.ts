@@ -67,9 +67,7 @@ describe('a disk that is full', { skip: !canMount }, () => {
       const { status, error } = await one('POST', `/${id}/send`);
       if (status === 500) {
         refused += 1;
-        expect(error?.message).toBe(
-          'The sandbox could not complete the request: the disk is full',
-        );
+        expect(error?.message).toBe('The sandbox could not complete the request: the disk is full');
       }
       expect((await one('GET', `/${id}`)).data?.status).toBe(status === 500 ? 'DRAFT' : 'SENT');
     }

@@ -205,7 +205,10 @@ function byConnection(error: unknown, where: Where): Cause {
   if (code === 'ERR_INVALID_URL' || message.includes('Invalid URL'))
     return unreachable(`the endpoint ${at} is not a URL`, 'Start it with https://.');
   if (UNKNOWN_ISSUER.has(code)) {
-    return unreachable(`${at} has a certificate of an authority this machine does not know (${code})`, unknownIssuerHint());
+    return unreachable(
+      `${at} has a certificate of an authority this machine does not know (${code})`,
+      unknownIssuerHint(),
+    );
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return unreachable(
