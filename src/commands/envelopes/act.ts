@@ -2,9 +2,12 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { Context } from '../../cli/context.ts';
 import { canAsk, confirmed } from '../../cli/input/confirm.ts';
-import { type Ids, readIds } from '../../cli/input/ids.ts';
+import type { Ids } from '../../cli/input/ids.ts';
+import type { SelectionFlagValues } from '../../cli/selection/flags.ts';
+import { readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
 import { cancelEnvelope, isCancellable, sendEnvelope } from '../../envelopes/actions.ts';
 import { type Remark, remarksOn } from '../../envelopes/completeness.ts';
+import { notToCancel, notToRemind, notToSend } from '../../envelopes/left-out.ts';
 import { whoseTurn } from '../../envelopes/named-signer.ts';
 import { remindWithGap } from '../../envelopes/reminders.ts';
 import { readQuietly } from '../../envelopes/settle.ts';
@@ -20,7 +23,7 @@ import { RecentReminders } from './recent-reminders.ts';
 import { withReminderLog } from './reminder-log.ts';
 import { renderDone } from './view.ts';
 
-export interface ActFlags {
+export interface ActFlags extends Omit<SelectionFlagValues, 'signer'> {
   yes: boolean;
   'dry-run': boolean;
 }
@@ -41,18 +44,23 @@ const REMINDING: Several = {
 /** `envelopes send`: drafts go to their signers, once nothing about them is incomplete or somebody said so. */
 export async function sendDrafts(
   words: readonly string[],
-  flags: ActFlags & { 'allow-missing-roles': boolean },
+  flags: ActFlags & SelectionFlagValues & { 'allow-missing-roles': boolean },
   context: Context,
 ): Promise<void> {
-  const ids = await readIds(words, 'envelope id');
+  // Of a run, envelopes that were sent show which drafts are second ones.
+  const query = flags.run === undefined ? flags : { ...flags, status: undefined };
+  const leaveOut = (envelopes: readonly Envelope[]) => notToSend(envelopes, flags.status);
+  const { ids, selected } = await readNamedOrSelected(words, query, leaveOut, context);
+  if (isNothingSelected(ids, selected)) return;
+  const sending: Several = { ...SENDING, known: selected };
   const client = await context.session.client();
   const check = new DraftCheck(flags['allow-missing-roles'], client, context);
   if (flags['dry-run']) {
     for (const id of ids.ids) await check.dryRun(id, ids.stream);
-    return rehearse(ids, SENDING, client, context);
+    return rehearse(ids, sending, client, context);
   }
   const remarks = async (envelope: Envelope) => (await check.remarksOn(envelope)).map(({ text }) => text);
-  const agreed = await agreeOn(ids, { ...SENDING, remarks }, { flags, client, context });
+  const agreed = await agreeOn(ids, { ...sending, remarks }, { flags, client, context });
   const [only] = ids.ids;
   // One alone is asked about before it is under way.
   if (!ids.stream && only !== undefined) await check.pass(only, !flags.yes);
@@ -74,17 +82,20 @@ export async function sendDrafts(
 /** `envelopes cancel`. */
 export async function cancelEnvelopes(
   words: readonly string[],
-  flags: ActFlags & { reason: string | undefined; 'even-if-declined': boolean },
+  flags: ActFlags & SelectionFlagValues & { reason: string | undefined; 'even-if-declined': boolean },
   context: Context,
 ): Promise<void> {
-  const ids = await readIds(words, 'envelope id');
-  const client = await context.session.client();
   const evenIfDeclined = flags['even-if-declined'];
+  const leaveOut = (envelopes: readonly Envelope[]) => notToCancel(envelopes, evenIfDeclined);
+  const { ids, selected } = await readNamedOrSelected(words, flags, leaveOut, context);
+  if (isNothingSelected(ids, selected)) return;
+  const client = await context.session.client();
   const cancelling: Several = {
     action: 'cancel',
     question: 'Cancel',
     verb: 'cancelled',
     can: (status) => isCancellable(status, evenIfDeclined),
+    known: selected,
   };
   if (flags['dry-run']) return rehearse(ids, cancelling, client, context);
   const agreed = await agreeOn(ids, cancelling, { flags, client, context });
@@ -145,15 +156,18 @@ export async function remindSigners(
   flags: ActFlags & { signer: string | undefined; 'min-gap': number | undefined },
   context: Context,
 ): Promise<void> {
-  const ids = await readIds(words, 'envelope id');
+  const { signer, 'min-gap': gapMs, ...rest } = flags;
+  const leaveOut = (envelopes: readonly Envelope[]) => notToRemind(envelopes, signer);
+  const { ids, selected } = await readNamedOrSelected(words, rest, leaveOut, context);
+  if (isNothingSelected(ids, selected)) return;
+  const reminder: Several = { ...REMINDING, known: selected };
   const client = await context.session.client();
-  if (flags['dry-run']) return rehearse(ids, REMINDING, client, context);
-  const { signer, 'min-gap': gapMs } = flags;
+  if (flags['dry-run']) return rehearse(ids, reminder, client, context);
   // Whoever gives a gap has said how soon is too soon.
   const recent = gapMs === undefined ? await RecentReminders.read(signer, context) : undefined;
   const told = (id: string) => recent?.of(id) ?? [];
   const remarks = (envelope: Envelope) => Promise.resolve(told(envelope.id));
-  const agreed = await agreeOn(ids, { ...REMINDING, remarks }, { flags, client, context });
+  const agreed = await agreeOn(ids, { ...reminder, remarks }, { flags, client, context });
   if (!agreed.isShown && recent !== undefined) {
     const [known] = ids.ids.filter((id) => recent.knows(id));
     // Only a reply tells the service's time, by which a reminder is as old as it is.
@@ -194,6 +208,11 @@ async function tellRecent(
   await confirmed('Send another reminder?', { yes, otherwise: 'nothing was sent', fromStdin }, context);
 }
 
+/** True for a selection of which nothing is left; a notice has shown it. */
+function isNothingSelected({ ids }: Ids, selected: ReadonlyMap<string, Envelope> | undefined): boolean {
+  return selected !== undefined && ids.length === 0;
+}
+
 interface Agreed {
   ids: Ids;
   /** The envelopes were shown, with what is to be said of each. */
@@ -207,7 +226,7 @@ async function agreeOn(
   { flags, client, context }: { flags: ActFlags; client: Client; context: Context },
 ): Promise<Agreed> {
   if (ids.ids.length <= 1 || flags.yes) return { ids, isShown: false };
-  if (canAsk(context.terminal, ids.fromStdin))
+  if (several.known !== undefined || canAsk(context.terminal, ids.fromStdin))
     return { ids: await confirmSeveral(ids, several, client, context), isShown: true };
   const question = `${several.question} ${counted(ids.ids.length, 'envelope')}?`;
   const { fromStdin } = ids;

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
+import { selectionFlags } from '../../cli/selection/flags.ts';
 import { cancelEnvelopes } from './act.ts';
 
 export default class EnvelopesCancel extends EsignCommand {
@@ -10,10 +11,14 @@ export default class EnvelopesCancel extends EsignCommand {
     '<%= config.bin %> envelopes cancel env_123 --reason "wrong template"',
     '<%= config.bin %> envelopes cancel env_123 env_456 --yes',
     '<%= config.bin %> envelopes list --status SENT --older-than 30d --all -q | <%= config.bin %> envelopes cancel - --yes',
+    '<%= config.bin %> envelopes cancel --run last --reason "wrong template"',
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'envelope IDs, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({
+      description: 'envelope IDs, or - to read them from stdin; omit with filters',
+      ignoreStdin: true,
+    }),
   };
   static override flags = {
     reason: Flags.string({ description: 'reason, stored with the envelope', helpValue: 'TEXT' }),
@@ -21,6 +26,7 @@ export default class EnvelopesCancel extends EsignCommand {
       description: 'also cancel DECLINED envelopes, which then no longer show that they were declined',
       default: false,
     }),
+    ...selectionFlags,
     yes: yesFlag,
     'dry-run': dryRunFlag,
   };

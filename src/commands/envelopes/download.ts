@@ -1,11 +1,10 @@
 import * as Args from '@oclif/core/args';
+import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/input/ids.ts';
-import { isSelecting, selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
-import { select } from '../../cli/selection/select.ts';
-import { targetsOfEnvelopes, targetsOfIds } from '../../documents/download/targets.ts';
-import { UsageError } from '../../kernel/errors.ts';
+import { selectionFlags } from '../../cli/selection/flags.ts';
+import { readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
+import { targetsOfEnvelopes, targetsOfIds, withoutDocuments } from '../../documents/download/targets.ts';
 import { downloadAll, downloadFlags, templateOf, waitingOf } from '../documents/download/run.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
@@ -15,6 +14,7 @@ export default class EnvelopesDownload extends EsignCommand {
     '<%= config.bin %> envelopes download env_123 --what signed -o contract.pdf',
     '<%= config.bin %> envelopes download --status COMPLETED --since 30d --dir archive',
     "<%= config.bin %> envelopes download --status COMPLETED --dir archive --name-template '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
+    '<%= config.bin %> envelopes download --run last --dir archive',
     '<%= config.bin %> envelopes list --status COMPLETED --since 30d --all -q | <%= config.bin %> envelopes download - --dir archive',
   ];
   static override strict = false;
@@ -37,21 +37,15 @@ export default class EnvelopesDownload extends EsignCommand {
     const { argv, flags } = await this.parse(EnvelopesDownload);
     const context = this.context(flags);
     const template = templateOf(flags, 'envelope');
-    const words = argv.map(String);
-    const isSelected = isSelecting(flags);
-    if (isSelected && words.length > 0)
-      throw new UsageError('Name envelopes or select them with flags, not both.', {
-        hint: 'Remove the ids or the filters.',
-      });
-    const ids = isSelected ? [] : (await readIds(words, 'envelope id')).ids;
-    const selected = isSelected ? await select(await selectionOf(flags, context), {}, context) : undefined;
-    const client = await context.session.client();
     const kinds = flags.what ?? ['signed', 'certificate'];
+    const leaveOut = (envelopes: readonly Envelope[]) => withoutDocuments(envelopes, kinds);
+    const { ids, selected } = await readNamedOrSelected(argv.map(String), flags, leaveOut, context);
+    const client = await context.session.client();
     const options = { client, kinds, template, waiting: waitingOf(flags, context) };
     const targets = selected
-      ? await targetsOfEnvelopes(selected.envelopes, options)
-      : await targetsOfIds(ids, options);
-    if (targets.length === 0 && !context.terminal.json)
+      ? await targetsOfEnvelopes(selected.values(), options)
+      : await targetsOfIds(ids.ids, options);
+    if (targets.length === 0 && selected === undefined && !context.terminal.json)
       context.terminal.notice('No envelopes match. Nothing to download.');
     await downloadAll(targets, flags, context);
   }

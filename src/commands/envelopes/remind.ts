@@ -2,7 +2,11 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';
+import { selectionFlags } from '../../cli/selection/flags.ts';
 import { remindSigners } from './act.ts';
+
+// Here, --signer is who is reminded.
+const { signer: _, ...otherFlags } = selectionFlags;
 
 export default class EnvelopesRemind extends EsignCommand {
   static override summary = 'Send a reminder to signers who have not signed yet.';
@@ -10,10 +14,14 @@ export default class EnvelopesRemind extends EsignCommand {
     '<%= config.bin %> envelopes remind env_123',
     '<%= config.bin %> envelopes remind env_123 --signer ada@example.com',
     '<%= config.bin %> envelopes list --status SENT --older-than 7d --all -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
+    '<%= config.bin %> envelopes remind --run last --min-gap 24h',
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'envelope IDs, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({
+      description: 'envelope IDs, or - to read them from stdin; omit with filters',
+      ignoreStdin: true,
+    }),
   };
   static override flags = {
     signer: Flags.string({
@@ -24,6 +32,7 @@ export default class EnvelopesRemind extends EsignCommand {
       description: 'skip signers who were reminded from this machine within this time',
       helpValue: '24h',
     }),
+    ...otherFlags,
     yes: yesFlag,
     'dry-run': dryRunFlag,
   };

@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
+import { selectionFlags } from '../../cli/selection/flags.ts';
 import { sendDrafts } from './act.ts';
 
 export default class EnvelopesSend extends EsignCommand {
@@ -9,13 +10,18 @@ export default class EnvelopesSend extends EsignCommand {
     '<%= config.bin %> envelopes send env_123',
     '<%= config.bin %> envelopes send env_123 env_456 --yes',
     '<%= config.bin %> envelopes list --status DRAFT --all -q | <%= config.bin %> envelopes send - --yes',
+    '<%= config.bin %> envelopes send --run last',
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'envelope IDs, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({
+      description: 'envelope IDs, or - to read them from stdin; omit with filters',
+      ignoreStdin: true,
+    }),
   };
   static override flags = {
     'allow-missing-roles': missingRolesFlag,
+    ...selectionFlags,
     yes: yesFlag,
     'dry-run': dryRunFlag,
   };

@@ -52,7 +52,7 @@ export class AwaitedEnvelope {
    */
   async reached(signal: AbortSignal): Promise<string> {
     const client = await this.#context.session.client(WATCH_PACING);
-    const deadline = deadlineAfter(this.#waitMs, [this.id]);
+    const deadline = deadlineAfter(this.#waitMs, ['envelopes', 'watch', this.id]);
     const events = watchEnvelopes(client, [this.id], {
       ...WATCH_PACE,
       until: this.#until,

@@ -56,7 +56,7 @@ export async function targetsOfIds(ids: readonly string[], options: TargetOption
   return targets;
 }
 
-/** Returns the documents of envelopes from a list, each envelope once. */
+/** Returns the documents that envelopes of a selection have, each envelope once. */
 export async function targetsOfEnvelopes(
   envelopes: AsyncIterable<Envelope> | Iterable<Envelope>,
   options: TargetOptions,
@@ -66,9 +66,24 @@ export async function targetsOfEnvelopes(
   for await (const envelope of envelopes) {
     if (seen.has(envelope.id)) continue;
     seen.add(envelope.id);
-    targets.push(...targetsOf(envelope, options));
+    const kinds = options.kinds.filter((what) => isDue(envelope, what));
+    targets.push(...targetsOf(envelope, { ...options, kinds }));
   }
   return targets;
+}
+
+/** Returns the envelopes of a selection that have none of these documents yet, by ID with their status. */
+export function withoutDocuments(
+  envelopes: readonly Envelope[],
+  kinds: readonly DocumentKind[],
+): Map<string, string> {
+  const without = envelopes.filter((one) => !kinds.some((what) => isDue(one, what)));
+  return new Map(without.map(({ id, status }) => [id, status ?? 'without a status']));
+}
+
+/** True for a document that exists: before an envelope is completed, only the original does. */
+function isDue(envelope: Envelope, what: DocumentKind): boolean {
+  return what === 'document' || envelope.status === 'COMPLETED' || keyOf(envelope, what) !== undefined;
 }
 
 function targetsOf(envelope: Envelope, { client, kinds, template, waiting }: TargetOptions): FileTarget[] {

@@ -25,6 +25,8 @@ export interface Several {
   can: (status: string) => boolean;
   /** What else there is to be said of one. */
   remarks?: (envelope: Envelope) => Promise<string[]>;
+  /** Envelopes that were read a moment ago, by ID. */
+  known?: ReadonlyMap<string, Envelope> | undefined;
 }
 
 const CONCURRENCY = 8;
@@ -51,7 +53,8 @@ export async function confirmSeveral(
 ): Promise<Ids> {
   const seen = await lookAtEach(ids.ids, several, client, context);
   const kept = seen.filter(({ why }) => why === undefined);
-  show(seen, context);
+  // With --json, stderr is for the error alone.
+  if (!context.terminal.json) show(seen, context);
   if (kept.length === 0)
     throw new ServiceError('INVALID_STATE', `None of the ${ids.ids.length} can be ${several.verb}.`, {
       status: 400,
@@ -101,7 +104,7 @@ async function lookAt(
   { interrupt: { signal } }: Context,
 ): Promise<Seen> {
   try {
-    const envelope = await client.envelopes.get(id, signal);
+    const envelope = several.known?.get(id) ?? (await client.envelopes.get(id, signal));
     const status = envelope.status ?? '';
     const isKnown = ENVELOPE_STATUSES.some((known) => known === status);
     const why = isKnown && !several.can(status) ? `it is ${status}` : undefined;

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag, statusesFlag } from '../../../cli/flags.ts';
+import { selectionFlags } from '../../../cli/selection/flags.ts';
 import { watchToTheEnd } from './run.ts';
 
 export default class EnvelopesWatch extends EsignCommand {
@@ -12,17 +13,23 @@ export default class EnvelopesWatch extends EsignCommand {
     '<%= config.bin %> envelopes watch env_123',
     '<%= config.bin %> envelopes watch env_123 --until IN_PROGRESS,COMPLETED --timeout 2h',
     '<%= config.bin %> envelopes watch --status SENT,IN_PROGRESS',
+    '<%= config.bin %> envelopes watch --run last --timeout 8h',
     '<%= config.bin %> envelopes watch env_123 --json | jq -r "[.at, .to] | @tsv"',
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'envelope IDs, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({
+      description: 'envelope IDs, or - to read them from stdin; omit with filters',
+      ignoreStdin: true,
+    }),
   };
   static override flags = {
     until: statusesFlag({ description: 'statuses to wait for (default COMPLETED)', helpValue: 'A,B' }),
+    ...selectionFlags,
     status: statusesFlag({
-      description: 'watch every envelope with one of these statuses, including new ones',
+      description: 'envelopes with one of these statuses; without other filters, including new ones',
       helpValue: 'A,B',
+      helpGroup: 'FILTER',
     }),
     exec: Flags.string({
       description:

@@ -9,6 +9,9 @@ export const WATCH_PACE = { intervalMs: 5_000, quietMs: 60_000 } as const;
 /** What is left of the rate window for the customer's own systems; a longer wait for it is told like an outage. */
 export const WATCH_PACING: Pacing = { reserve: 0.1, maxWaitMs: 2_000, onWait: () => undefined };
 
+/** More words make no command that anyone copies. */
+const WORDS_SHOWN = 12;
+
 /** The longest timer there is. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -25,7 +28,7 @@ export function deadlineAfter(
         if (left > LONGEST_TIMER_MS) return wait(left - LONGEST_TIMER_MS);
         controller.abort(
           new WaitTimeoutError(`Gave up after ${durationInWords(ms ?? 0)}.`, {
-            hint: `Continue with: ${command('envelopes', 'watch', ...words.slice(0, 3))}${words.length > 3 ? ' …' : ''}`,
+            hint: `Continue with: ${command(...words.slice(0, WORDS_SHOWN))}${words.length > WORDS_SHOWN ? ' …' : ''}`,
           }),
         );
       },

@@ -1,17 +1,13 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
-import { readIds } from '../../../cli/input/ids.ts';
+import { isSelecting, type SelectionFlagValues } from '../../../cli/selection/flags.ts';
+import { readNamedOrSelected, refuseMixture } from '../../../cli/selection/named-or-selected.ts';
+import { notToWatch } from '../../../envelopes/left-out.ts';
 import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
 import { type Change, isOver, type WatchEvent, watchEnvelopes } from '../../../envelopes/watch/watch.ts';
 import { counted } from '../../../kernel/duration.ts';
-import {
-  messageOf,
-  PartialError,
-  sentenceOf,
-  UnexpectedStatusError,
-  UsageError,
-} from '../../../kernel/errors.ts';
+import { messageOf, PartialError, sentenceOf, UnexpectedStatusError } from '../../../kernel/errors.ts';
 import { eventsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
@@ -21,9 +17,8 @@ import { openShow, type WatchShow } from './display.ts';
 import { Notifier, ReachedCommand } from './hooks.ts';
 import { deadlineAfter, WATCH_PACE, WATCH_PACING } from './limits.ts';
 
-export interface WatchFlags {
+export interface WatchFlags extends SelectionFlagValues {
   until?: string[] | undefined;
-  status?: string[] | undefined;
   timeout?: number | undefined;
   interval?: number | undefined;
   exec?: string | undefined;
@@ -44,14 +39,14 @@ export async function watchToTheEnd(
   context: Context,
 ): Promise<void> {
   preferLowMemory();
-  const ids = await readSubject(words, flags);
-  const { status: discover, until = ['COMPLETED'], interval } = flags;
+  const { until = ['COMPLETED'], interval } = flags;
+  const discover = discoveredStatuses(flags);
+  const subject = await readSubject(words, flags, context);
+  if (subject === undefined) return;
+  const ids = subject;
   const client = await context.session.client(WATCH_PACING);
-  const deadline = deadlineAfter(flags.timeout, [
-    ...words,
-    ...(discover ? ['--status', discover.join(',')] : []),
-  ]);
-  const show = await openShow({ ids, until, title: titleOf(ids, flags) }, context);
+  const deadline = deadlineAfter(flags.timeout, context.session.words);
+  const show = await openShow({ ids, until, title: titleOf(ids, discover, until) }, context);
   const over = new AbortController();
   const watching = new Watching(show, { until, single: ids.length === 1, client }, flags, context);
   try {
@@ -82,17 +77,29 @@ async function* wakeups(
     if (envelopeId !== null) yield { envelopeId };
 }
 
-async function readSubject(words: readonly string[], { status }: WatchFlags): Promise<string[]> {
-  if (status === undefined) return (await readIds(words, 'envelope id')).ids;
-  if (words.length > 0)
-    throw new UsageError('Name envelopes or select them with --status, not both.', {
-      hint: 'Leave one of the two out.',
-    });
-  return [];
+/** The statuses whose envelopes are watched, also those that come later: for --status alone. */
+function discoveredStatuses({ status, ...flags }: WatchFlags): string[] | undefined {
+  return isSelecting(flags) ? undefined : status;
 }
 
-function titleOf(ids: readonly string[], { status, until = ['COMPLETED'] }: WatchFlags): string {
-  if (status !== undefined) return `Watching what is ${status.join(' or ')}`;
+/** Undefined for a selection without envelopes. */
+async function readSubject(
+  words: readonly string[],
+  flags: WatchFlags,
+  context: Context,
+): Promise<string[] | undefined> {
+  refuseMixture(words, flags);
+  if (discoveredStatuses(flags) !== undefined) return [];
+  const { ids, selected } = await readNamedOrSelected(words, flags, notToWatch, context);
+  return selected?.size === 0 ? undefined : ids.ids;
+}
+
+function titleOf(
+  ids: readonly string[],
+  discover: readonly string[] | undefined,
+  until: readonly string[],
+): string {
+  if (discover !== undefined) return `Watching what is ${discover.join(' or ')}`;
   return `Waiting for ${until.join(' or ')}${ids.length > 1 ? `, ${counted(ids.length, 'envelope')}` : ''}`;
 }
 

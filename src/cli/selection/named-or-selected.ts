@@ -1,0 +1,64 @@
+import type { Envelope } from '../../api/schemas.ts';
+import { counted, listed } from '../../kernel/duration.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import type { Context } from '../context.ts';
+import { type Ids, readIds } from '../input/ids.ts';
+import { isSelecting, type SelectionFlagValues, selectionOf } from './flags.ts';
+import { select } from './select.ts';
+
+/** The envelopes that a command acts on. */
+export interface NamedOrSelected {
+  ids: Ids;
+  /** By ID, as they are now; undefined where they were named. */
+  selected: ReadonlyMap<string, Envelope> | undefined;
+}
+
+/** Returns why envelopes of a selection are left out, by ID, such as `COMPLETED`. */
+export type LeaveOut = (envelopes: readonly Envelope[]) => ReadonlyMap<string, string>;
+
+/**
+ * Reads which envelopes a command acts on: IDs, `-` for those on stdin, or selection flags. Of a selection, envelopes that the
+ * action does not apply to are left out; a notice shows how many, also when nothing is left.
+ * @throws UsageError unless exactly one of the three is given.
+ */
+export async function readNamedOrSelected(
+  words: readonly string[],
+  flags: SelectionFlagValues,
+  leaveOut: LeaveOut,
+  context: Context,
+): Promise<NamedOrSelected> {
+  refuseMixture(words, flags);
+  if (words.length > 0) return { ids: await readIds(words, 'envelope id'), selected: undefined };
+  const { envelopes } = await select(await selectionOf(flags, context), {}, context);
+  const found = new Map<string, Envelope>();
+  for await (const one of envelopes) found.set(one.id, one);
+  const reasons = leaveOut([...found.values()]);
+  const { terminal } = context;
+  if (found.size === 0) terminal.notice('No envelope matches the selection. Nothing was done.');
+  else if (reasons.size > 0) terminal.notice(leftOutText(found.size, reasons));
+  const selected = new Map([...found].filter(([id]) => !reasons.has(id)));
+  return { ids: { ids: [...selected.keys()], stream: true, fromStdin: false }, selected };
+}
+
+/** @throws UsageError unless envelopes are named, read from stdin, or selected, and only one of these. */
+export function refuseMixture(words: readonly string[], flags: SelectionFlagValues): void {
+  const isStdin = words.includes('-');
+  const ways = [isStdin, words.some((word) => word !== '-'), isSelecting(flags)].filter(Boolean);
+  if (ways.length === 1) return;
+  throw new UsageError(
+    ways.length === 0
+      ? 'No envelope is named or selected.'
+      : "IDs, - for stdin, and selection flags can't be used together.",
+    {
+      hint: 'Pass envelope IDs, or - to read them from stdin, or flags such as --run last or --status SENT.',
+    },
+  );
+}
+
+function leftOutText(all: number, reasons: ReadonlyMap<string, string>): string {
+  const counts = new Map<string, number>();
+  for (const reason of reasons.values()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const parts = [...counts].map(([reason, count]) => `${count} ${reason}`);
+  const nothing = reasons.size === all ? ' Nothing was done.' : '';
+  return `Left out ${reasons.size} of ${counted(all, 'envelope')}: ${listed(parts)}.${nothing}`;
+}

@@ -1,0 +1,71 @@
+import type { Envelope } from '../api/schemas.ts';
+import { isInFlight, isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
+import { markerOf } from './markers.ts';
+import { findSigners } from './named-signer.ts';
+import { byPrecedence, replacedBy } from './replace/find.ts';
+
+/** Why envelopes of a selection are left out of an action, by ID. */
+type Reasons = Map<string, string>;
+
+/** Returns those that can't be reminded; with a signer (ID or address), also those without this signer. */
+export function notToRemind(envelopes: readonly Envelope[], signer: string | undefined): Reasons {
+  return reasonsFor(envelopes, (one) => {
+    if (!isInFlight(one.status)) return statusOf(one);
+    const isOther = signer !== undefined && one.signers && findSigners(one, signer).length === 0;
+    return isOther ? `without the signer ${signer}` : undefined;
+  });
+}
+
+/** Returns those that can't be canceled, and those that were declined unless `evenIfDeclined`. */
+export function notToCancel(envelopes: readonly Envelope[], evenIfDeclined: boolean): Reasons {
+  return reasonsFor(envelopes, (one) => {
+    const isOpen = isInFlight(one.status) || one.status === 'DRAFT';
+    return isOpen || (evenIfDeclined && one.status === 'DECLINED') ? undefined : statusOf(one);
+  });
+}
+
+/**
+ * Returns those that are not drafts, and drafts that would email someone twice: a draft that replaces another envelope, which
+ * `envelopes replace` cancels first, and the second draft of a row, which an interrupted run leaves.
+ */
+export function notToSend(envelopes: readonly Envelope[], statuses: readonly string[] = ['DRAFT']): Reasons {
+  const firstOfRow = new Map<string, Envelope>();
+  for (const one of envelopes.filter((each) => !isVoid(each)).toSorted(byPrecedence)) {
+    const row = rowOf(one);
+    if (row !== undefined && !firstOfRow.has(row)) firstOfRow.set(row, one);
+  }
+  return reasonsFor(envelopes, (one) => {
+    if (one.status !== 'DRAFT' || !statuses.includes('DRAFT')) return statusOf(one);
+    if (replacedBy(one) !== undefined) return 'to be sent with `esign envelopes replace`';
+    const row = rowOf(one);
+    return row !== undefined && firstOfRow.get(row) !== one ? 'second draft of a row' : undefined;
+  });
+}
+
+/** Returns those that another envelope of the selection replaced: that one is watched. */
+export function notToWatch(envelopes: readonly Envelope[]): Reasons {
+  const sent = envelopes.filter((one) => one.status !== 'DRAFT' && !isVoid(one));
+  const replaced = new Set(sent.map(replacedBy));
+  return reasonsFor(envelopes, ({ id }) => (replaced.has(id) ? 'replaced' : undefined));
+}
+
+function reasonsFor(
+  envelopes: readonly Envelope[],
+  reasonOf: (envelope: Envelope) => string | undefined,
+): Reasons {
+  const reasons: Reasons = new Map();
+  for (const one of envelopes) {
+    const reason = reasonOf(one);
+    if (reason !== undefined) reasons.set(one.id, reason);
+  }
+  return reasons;
+}
+
+function statusOf({ status }: Envelope): string {
+  return status ?? 'without a status';
+}
+
+function rowOf(envelope: Envelope): string | undefined {
+  const [run, row] = [markerOf(envelope, RUN_KEY), markerOf(envelope, ROW_KEY)];
+  return run === undefined || row === undefined ? undefined : `${String(run)} ${String(row)}`;
+}
