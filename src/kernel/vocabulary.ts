@@ -111,7 +111,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   api: 'mails',
   autocomplete: 'local',
   'bulk:create': 'mails',
-  'bulk:export': 'local',
+  'bulk:export': 'reads',
   'bulk:list': 'local',
   'bulk:resume': 'mails',
   'bulk:show': 'local',

@@ -14,6 +14,8 @@ export interface FileSource {
 export interface ReadOptions {
   encoding?: string | undefined;
   sheet?: string | undefined;
+  /** What to use where neither is given and the file doesn't tell: how the file was read before. */
+  before?: { encoding: string; sheet?: string | undefined } | undefined;
 }
 
 /** A file as it was opened: text still to be taken apart, or a sheet. */
@@ -57,7 +59,7 @@ export async function openTableFile({ name, bytes }: FileSource, options: ReadOp
     if (encoding !== undefined)
       throw new UsageError(`${name} is a spreadsheet.`, { hint: 'Omit --encoding.' });
     const { openSheet } = await import('./xlsx/sheet-file.ts');
-    return openSheet(all, name, options.sheet);
+    return openSheet(all, name, options.sheet ?? options.before?.sheet);
   }
   const mark = markOf(start);
   refuseOtherKinds(start, name);
@@ -65,9 +67,15 @@ export async function openTableFile({ name, bytes }: FileSource, options: ReadOp
     throw new UsageError(`${name} is not an .xlsx file.`, {
       hint: 'Omit --sheet, which is for .xlsx files.',
     });
-  const used = mark?.encoding ?? encoding ?? 'utf-8';
+  const used = mark?.encoding ?? encoding ?? encodingBefore(start, options);
   if (!used.startsWith('utf-16') && start.includes(0)) throw await otherEncoding(name, used, start);
   return { kind: 'text', encoding: used, mark: mark?.length ?? 0, bytes: all, text: textOf(all, name, used) };
+}
+
+/** A file in UTF-16 was saved in another encoding since where it has no zero byte. */
+function encodingBefore(start: Uint8Array, { before }: ReadOptions): string {
+  const encoding = before?.encoding ?? 'utf-8';
+  return encoding.startsWith('utf-16') && !start.includes(0) ? 'utf-8' : encoding;
 }
 
 /** The first bytes, and all of them again. */

@@ -121,7 +121,7 @@ async function keysOf(
 ): Promise<Matches | undefined> {
   let found: Matches | undefined;
   let hasKeys = false;
-  for await (const entry of firstEntries(root, id)) {
+  for await (const entry of rowKeysOf(root, id)) {
     if (entry.type === 'run') {
       if (entry.baseUrl !== baseUrl) return undefined;
       found = { head: entry, matches: [] };
@@ -146,7 +146,7 @@ function matchesIn({ from, rows }: Keys, wanted: WantedRows): Matches['matches']
 }
 
 /** The head of a journal and the keys of its rows. */
-async function* firstEntries(root: string, id: string): AsyncGenerator<RunHead | Keys, void, undefined> {
+export async function* rowKeysOf(root: string, id: string): AsyncGenerator<RunHead | Keys, void, undefined> {
   let hasHead = false;
   for await (const { bytes } of linesOf(filesOf(root, id).journal)) {
     const entry = RUN_FORMAT.read(readLine(bytes));

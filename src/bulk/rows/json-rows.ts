@@ -33,7 +33,8 @@ export async function* jsonRows(
   }
 }
 
-function withoutResults(value: unknown): unknown {
+/** Leaves out what `bulk export --into` wrote. */
+export function withoutResults(value: unknown): unknown {
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith(RESULT_PREFIX)));
 }

@@ -36,6 +36,12 @@ const FIELDS = [
   'requestId',
 ];
 const SIGNER_FIELDS = ['email', 'name', 'role', 'order'];
+
+/** The fields of a row that are sent; others may be added to a file later. */
+export function bodyFields(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => FIELDS.includes(key)));
+}
+
 const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
   sendImmediately: '--send decides whether rows are sent; remove it',
   webhookSecret: 'files must not contain secrets; remove it and pass --webhook-secret-file',

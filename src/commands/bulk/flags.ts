@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { shareFlag } from '../../cli/flags.ts';
+import { UsageError } from '../../kernel/errors.ts';
 
 /** How a run works, whether it is new or resumed. */
 export const bulkFlags = {
@@ -33,3 +34,22 @@ export const bulkFlags = {
     helpValue: 'FILE',
   }),
 };
+
+const DELIMITERS: Readonly<Record<string, string>> = { comma: ',', semicolon: ';', tab: '\t' };
+
+/** The delimiter of CSV made of an .xlsx file. */
+export const delimiterFlag = Flags.custom<string>({
+  description: 'delimiter of CSV made of an .xlsx file: comma, semicolon, or tab (default: by your locale)',
+  helpValue: 'NAME',
+  helpGroup: 'FILE',
+  parse: (text) => {
+    const delimiter = Object.hasOwn(DELIMITERS, text) ? DELIMITERS[text] : undefined;
+    if (delimiter !== undefined) return Promise.resolve(delimiter);
+    throw new UsageError(`--delimiter "${text}" is not comma, semicolon, or tab.`);
+  },
+})();
+
+/** The delimiter that spreadsheet programs in the user's language expect: a semicolon where a comma separates decimals. */
+export function localDelimiter(): string {
+  return (1.5).toLocaleString().includes(',') ? ';' : ',';
+}

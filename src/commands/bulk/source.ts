@@ -1,5 +1,6 @@
 import type { FileReport, Findings } from '../../bulk/rows/check-file.ts';
 import { streamFile } from '../../cli/input/files.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { FileSource } from '../../tables/table-file.ts';
@@ -26,4 +27,28 @@ export function refused({ problems, name }: Pick<FileReport, 'problems' | 'name'
     `${counted(problems.count, 'problem')} in ${name}; nothing was sent.\n${linesOf(problems, name).join('\n')}`,
     { hint: 'Fix the file and run the same command again.' },
   );
+}
+
+const CHUNK = 64 * 1024;
+
+/** Prints bytes in large pieces: a row each would be a write each. */
+export class PartWriter {
+  readonly #terminal: Pick<CommandTerminal, 'out'>;
+  readonly #parts: Buffer[] = [];
+  #size = 0;
+
+  constructor(terminal: Pick<CommandTerminal, 'out'>) {
+    this.#terminal = terminal;
+  }
+
+  async write(bytes: Buffer): Promise<void> {
+    this.#parts.push(bytes);
+    this.#size += bytes.length;
+    if (this.#size >= CHUNK) await this.end();
+  }
+
+  async end(): Promise<void> {
+    if (this.#size > 0) await this.#terminal.out(Buffer.concat(this.#parts.splice(0)));
+    this.#size = 0;
+  }
 }

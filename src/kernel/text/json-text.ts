@@ -1,3 +1,5 @@
+import { parseJson } from '../json.ts';
+
 /*
  * Splits JSON text without parsing it, so that digits, the order of members, and duplicate members stay as they were sent. The
  * text must be valid JSON.
@@ -75,19 +77,37 @@ export function itemTexts(text: string, member: string): string[] {
   return found === undefined ? [] : partsOf(found.slice(found.indexOf(':', name.length) + 1));
 }
 
+/** The members of an object, and where their values are. */
+export function membersOf(text: string): { name: string; from: number; to: number }[] {
+  return partRanges(text).flatMap(([start, end]) => {
+    const tokens = [...jsonTokens(text.slice(start, end))];
+    const [key, colon, value] = tokens;
+    const last = tokens.at(-1);
+    if (key === undefined || colon?.text !== ':' || value === undefined || last === undefined) return [];
+    const name = String(parseJson(key.text));
+    return [{ name, from: start + value.at, to: start + last.at + last.text.length }];
+  });
+}
+
 /** What stands between the commas of the outermost list or object. */
 function partsOf(text: string): string[] {
-  const parts: string[] = [];
+  return partRanges(text)
+    .map(([from, to]) => text.slice(from, to).trim())
+    .filter((part) => part !== '');
+}
+
+function partRanges(text: string): (readonly [number, number])[] {
+  const ranges: [number, number][] = [];
   let depth = 0;
   let from = 0;
   for (const { text: token, at } of jsonTokens(text)) {
     if (token === '}' || token === ']') depth--;
     const ends = depth === 0 || (depth === 1 && token === ',');
-    if (ends) parts.push(text.slice(from, at).trim());
+    if (ends) ranges.push([from, at]);
     if (token === '{' || token === '[') depth++;
     if (ends) from = at + 1;
   }
-  return parts.filter((part) => part !== '');
+  return ranges;
 }
 
 const INDENT = '  ';

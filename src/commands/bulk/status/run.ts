@@ -31,7 +31,7 @@ export async function showStatus(
   preferLowMemory();
   const id = await namedRun(name, flags.last, { orLast: true });
   const { terminal, session } = context;
-  const lines = await linesOf(id, context);
+  const lines = await statusOfRun(id, context);
   const totals = new Totals();
   const isWanted = ({ state }: StatusLine) => flags.only === undefined || flags.only.includes(state);
   async function* wanted() {
@@ -50,7 +50,8 @@ export async function showStatus(
   await writeList(shown, view, flags, terminal);
 }
 
-async function linesOf(id: string, context: Context): Promise<AsyncIterable<StatusLine>> {
+/** A line for each signer of a run, as they are now. */
+export async function statusOfRun(id: string, context: Context): Promise<AsyncIterable<StatusLine>> {
   const { terminal, session, interrupt } = context;
   const state = await runOnThisMachine(id, context);
   const journal: RunJournal | undefined = state && { state, files: filesOf(runsDir(), id) };

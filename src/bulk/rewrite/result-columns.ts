@@ -1,0 +1,33 @@
+import { withoutFormula } from '../../kernel/text/formula.ts';
+
+/** The columns that `bulk export --into` adds to the source file, in this order. */
+export const INTO_COLUMNS = [
+  'esign_row_status',
+  'esign_envelope_id',
+  'esign_signed_at',
+  'esign_waiting_for',
+  'esign_error',
+] as const;
+export type IntoColumn = (typeof INTO_COLUMNS)[number];
+
+/** What the columns say of a row; empty texts for what isn't known. */
+export type IntoCells = Readonly<Record<IntoColumn, string>>;
+
+export const NO_RESULT: IntoCells = {
+  esign_row_status: '',
+  esign_envelope_id: '',
+  esign_signed_at: '',
+  esign_waiting_for: '',
+  esign_error: '',
+};
+
+/** The text of a cell that no spreadsheet runs as a formula. */
+export function cellText(cells: IntoCells, column: IntoColumn): string {
+  return withoutFormula(cells[column]);
+}
+
+/** The column of that name in a file, whatever its case. */
+export function intoColumn(name: string): IntoColumn | undefined {
+  const word = name.trim().toLowerCase();
+  return INTO_COLUMNS.find((column) => column === word);
+}

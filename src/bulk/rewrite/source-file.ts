@@ -1,0 +1,58 @@
+import { dialectOf, peek } from '../../tables/csv-records.ts';
+import { codeUnitsOf } from '../../tables/rewrite/code-units.ts';
+import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
+import { openTableFile } from '../../tables/table-file.ts';
+import type { RawRow } from '../rows/raw-row.ts';
+import { csvParts } from './csv-parts.ts';
+import { jsonParts } from './json-parts.ts';
+import type { IntoCells } from './result-columns.ts';
+import { sheetParts } from './sheet-parts.ts';
+
+/**
+ * A part of a source file: a row, or what is between rows (byte order mark, header, blank lines). All parts without results,
+ * one after the other, are the file.
+ */
+export interface FilePart {
+  /** Undefined for what is not a row. */
+  row?: RawRow | undefined;
+  line: number;
+  /** The bytes of the part as they are in the file. */
+  bytes(): Buffer;
+  /** The same with the result columns: their values for a row, their names for the header. */
+  bytesWith(results: IntoCells): Buffer;
+}
+
+/** A source file that is written again, part by part. */
+export interface RewritableFile {
+  parts: AsyncGenerator<FilePart, void, undefined>;
+  /** How many characters of results the encoding of the file lacked. */
+  replaced(): number;
+}
+
+/**
+ * Opens a source file to write it again. A sheet becomes CSV in UTF-8 with a byte order mark.
+ * `delimiter` is for a sheet only; `sent`: the paths of the columns that count, all where it is undefined.
+ */
+export async function openRewritable(
+  file: FileSource,
+  options: ReadOptions & { delimiter: string; sent?: readonly string[] | undefined },
+): Promise<RewritableFile> {
+  const { delimiter, sent } = options;
+  const table = await openTableFile(file, options);
+  if (table.kind === 'sheet') {
+    const records = table.records({ problem: () => undefined, warning: () => undefined });
+    return { parts: sheetParts(records, delimiter, sent), replaced: () => 0 };
+  }
+  const { encoding, bytes } = table;
+  const plain = await codeUnitsOf(encoding, ',');
+  const { head, all } = await peek(plain.fromBytes(bytes));
+  const mark = /^(?:\ufeff|\u00ef\u00bb\u00bf)/.exec(head)?.[0] ?? '';
+  const start = plain.decode(head.slice(mark.length));
+  if (/^\s*[{[]/.test(start)) return { parts: jsonParts(all, { units: plain, mark }), replaced: () => 0 };
+  const dialect = dialectOf(start);
+  const units = await codeUnitsOf(encoding, dialect.delimiter);
+  return {
+    parts: csvParts(all, { units, mark, dialect, sent, name: file.name }),
+    replaced: () => units.replaced(),
+  };
+}

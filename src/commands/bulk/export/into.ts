@@ -1,0 +1,91 @@
+import { type IntoCells, NO_RESULT } from '../../../bulk/rewrite/result-columns.ts';
+import { resultsByRow } from '../../../bulk/rewrite/row-results.ts';
+import { RunRows } from '../../../bulk/rewrite/run-rows.ts';
+import { openRewritable, type RewritableFile } from '../../../bulk/rewrite/source-file.ts';
+import { readRun } from '../../../bulk/runs.ts';
+import type { Context } from '../../../cli/context.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { counted, grouped } from '../../../kernel/duration.ts';
+import { PartialError, UsageError } from '../../../kernel/errors.ts';
+import { safeLine } from '../../../output/text.ts';
+import { localDelimiter } from '../flags.ts';
+import { runsFolder } from '../prepare.ts';
+import { PartWriter, sourceOf } from '../source.ts';
+import { statusOfRun } from '../status/run.ts';
+
+interface IntoFlags {
+  id: string;
+  into: string;
+  failed: boolean;
+  encoding?: string | undefined;
+  sheet?: string | undefined;
+  delimiter?: string | undefined;
+}
+
+/**
+ * Prints the source file of a run with its results.
+ * @throws PartialError when rows of the file match none of the run.
+ */
+export async function exportInto(flags: IntoFlags, context: Context): Promise<void> {
+  const { id } = flags;
+  const state = await readRun(runsFolder(), id);
+  const rows = await RunRows.read(runsFolder(), id);
+  if (!rows.isKnown)
+    throw new UsageError(
+      `${id} was started by an earlier version, which stored nothing to find its rows by.`,
+      {
+        hint: 'Print its results by row number: `esign bulk export --csv`.',
+      },
+    );
+  const source = sourceOf(flags.into);
+  const before = state.head.source;
+  const file = await openRewritable(source, {
+    ...flags,
+    delimiter: flags.delimiter ?? localDelimiter(),
+    before,
+    sent: before?.columns,
+  });
+  const results = await resultsByRow(await statusOfRun(id, context));
+  const unmatched = await writeParts({ file, rows, results, name: source.name }, flags, context.terminal);
+  reportReplaced(file.replaced(), source.name, context.terminal);
+  if (unmatched === 0) return;
+  throw new PartialError(
+    `${grouped(unmatched)} of the rows of ${source.name} ${unmatched === 1 ? 'matches' : 'match'} no row of ${id}.`,
+    { hint: 'They were added or changed after the run, or belong to another run: see `esign bulk list`.' },
+  );
+}
+
+/** Returns how many rows of the file match none of the run; each is reported. */
+async function writeParts(
+  {
+    file,
+    rows,
+    results,
+    name,
+  }: { file: RewritableFile; rows: RunRows; results: ReadonlyMap<number, IntoCells>; name: string },
+  { id, failed }: IntoFlags,
+  terminal: CommandTerminal,
+): Promise<number> {
+  const writer = new PartWriter(terminal);
+  let unmatched = 0;
+  for await (const part of file.parts) {
+    const row = part.row === undefined ? undefined : rows.find(part.row.value);
+    if (part.row !== undefined && row === undefined) {
+      unmatched++;
+      terminal.err(`${safeLine(`${name}:${part.line}: matches no row of ${id}.`)}\n`);
+    }
+    const cells = (row === undefined ? undefined : results.get(row)) ?? NO_RESULT;
+    const hasFailed = row !== undefined && cells.esign_envelope_id === '';
+    if (!failed || part.row === undefined || hasFailed) await writer.write(part.bytesWith(cells));
+  }
+  await writer.end();
+  return unmatched;
+}
+
+function reportReplaced(count: number, name: string, terminal: CommandTerminal): void {
+  if (count === 0) return;
+  const were = count === 1 ? 'was' : 'were';
+  terminal.notice(
+    `${counted(count, 'character')} can't be written in the encoding of ${name}, and ${were} replaced.`,
+  );
+}
