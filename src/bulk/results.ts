@@ -27,6 +27,8 @@ export interface RowResult {
 
 /** The status of a row whose envelope an earlier run created. */
 const EXISTING = 'EXISTING';
+/** The status of a row whose signers have signed or can still sign: see --skip-existing. */
+export const SKIPPED = 'skipped';
 
 /** What is known of a row; `requestId` and `signers` where the caller knows them. */
 export function resultOf(
@@ -43,7 +45,7 @@ export function resultOf(
     requestId: requestId ?? state.requestIdOf(row) ?? null,
     ok: state.of(row) === 'done' || isExisting,
     envelopeId: state.idOf(row) ?? null,
-    status: isExisting ? EXISTING : (state.statusOf(row) ?? null),
+    status: isExisting && state.statusOf(row) !== SKIPPED ? EXISTING : (state.statusOf(row) ?? null),
     error: error ?? null,
     ...(error === undefined ? {} : whereFailed(state, row, signers)),
   };

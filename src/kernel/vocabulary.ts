@@ -114,6 +114,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'bulk:export': 'reads',
   'bulk:list': 'local',
   'bulk:resume': 'mails',
+  'bulk:roster': 'reads',
   'bulk:show': 'local',
   'bulk:status': 'reads',
   'bulk:template': 'reads',

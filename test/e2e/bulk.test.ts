@@ -248,6 +248,7 @@ describe('bulk create', () => {
       existing: 0,
       send: true,
       requests: 6,
+      first: { line: 2, subject: null, message: null },
     });
     expect((await holdingsOf(sandbox)).perSigner.size).toBe(0);
     const runs = await home.json`bulk list`;

@@ -175,6 +175,8 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('bulk:list', 'fields', ['--fields', 'id,state']);
     await run('bulk:show', 'run', ['--last']);
     await run('bulk:export', 'rows', ['--last']);
+    await run('bulk:roster', 'lines', ['rows.csv', '--template', 'tmpl_nda']);
+    await run('bulk:roster', 'fields', ['rows.csv', '--template', 'tmpl_nda', '--fields', 'email,state']);
   });
 
   it('templates, profiles and the rest', async () => {

@@ -507,6 +507,22 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'bulk:create': { rows: lines(row), dryRun: value(rehearsal, '--dry-run') },
   'bulk:export': { rows: lines(row) },
   'bulk:list': { list: value(z.array(z.object(run))), fields },
+  'bulk:roster': {
+    lines: value(
+      z.array(
+        z.object({
+          row: count,
+          email: text,
+          name: maybe,
+          role: maybe,
+          state: z.enum(['signed', 'waiting', 'declined', 'expired', 'cancelled', 'never']),
+          envelopeId: maybe,
+          signedAt: maybe,
+        }),
+      ),
+    ),
+    fields,
+  },
   'bulk:resume': { rows: lines(row, 'the rows this resume settled') },
   'bulk:show': { run: value(runDetails) },
   'bulk:status': { signers: value(z.array(statusLine)), fields },

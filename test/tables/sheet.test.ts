@@ -163,7 +163,7 @@ describe('which sheet', () => {
   });
 });
 
-describe('a file that is no sound spreadsheet', () => {
+describe('a file that is damaged or too large', () => {
   const good = xlsxOf({ sheets: { A: [['email'], ['a@b.c']] } });
   const cutAtEnd = good.subarray(0, good.length - 30);
   const changed = Buffer.from(good);

@@ -5,6 +5,7 @@ import { linesOf } from '../../journal/lines.ts';
 import { isNotFound } from '../../kernel/errors.ts';
 import { type Entry, RUN_FORMAT, type RunHead } from '../entries.ts';
 import { KEPT_MS } from '../failed-rows.ts';
+import { SKIPPED } from '../results.ts';
 import type { BulkRow } from '../rows/row.ts';
 import type { RunState } from '../run-state.ts';
 import { filesOf, readRun, runIds } from '../runs.ts';
@@ -178,8 +179,11 @@ function earlierRowsOf({ head, matches }: Matches, state: RunState): EarlierRow[
 function kindOf(row: number, state: RunState): EarlierRow['kind'] | undefined {
   const id = state.idOf(row);
   switch (state.of(row)) {
-    case 'done':
     case 'existing':
+      // Another envelope made it unnecessary; these contents were not sent.
+      if (state.statusOf(row) === SKIPPED) return undefined;
+      return state.statusOf(row) === 'DRAFT' ? 'draft' : 'sent';
+    case 'done':
       return state.statusOf(row) === 'DRAFT' ? 'draft' : 'sent';
     case 'failed':
       return id === undefined ? undefined : 'draft';

@@ -4,8 +4,8 @@ import type { CodeUnits } from '../../tables/rewrite/code-units.ts';
 import { quoted, type RawRecord, rawRecords, unquoted } from '../../tables/rewrite/csv-units.ts';
 import { type Column, columnOf } from '../rows/columns.ts';
 import { rawRow } from '../rows/table-rows.ts';
+import type { FilePart } from './file-part.ts';
 import { cellText, INTO_COLUMNS, type IntoCells, type IntoColumn, intoColumn } from './result-columns.ts';
-import type { FilePart } from './source-file.ts';
 
 interface CsvFile {
   units: CodeUnits;

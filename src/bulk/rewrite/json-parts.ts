@@ -3,8 +3,8 @@ import { membersOf } from '../../kernel/text/json-text.ts';
 import type { CodeUnits } from '../../tables/rewrite/code-units.ts';
 import { withoutResults } from '../rows/json-rows.ts';
 import type { RawRow } from '../rows/raw-row.ts';
+import type { FilePart } from './file-part.ts';
 import { INTO_COLUMNS, type IntoCells } from './result-columns.ts';
-import type { FilePart } from './source-file.ts';
 
 /** The parts of a JSON Lines file: a line each. */
 export async function* jsonParts(

@@ -2,8 +2,8 @@ import type { TableRecord } from '../../tables/record.ts';
 import { quoted } from '../../tables/rewrite/csv-units.ts';
 import { rawRow } from '../rows/table-rows.ts';
 import { looseColumns } from './csv-parts.ts';
+import type { FilePart } from './file-part.ts';
 import { cellText, INTO_COLUMNS, type IntoCells, type IntoColumn, intoColumn } from './result-columns.ts';
-import type { FilePart } from './source-file.ts';
 
 /** Spreadsheet programs on Windows recognize UTF-8 only by it. */
 const MARK = '\ufeff';

@@ -2,25 +2,10 @@ import { dialectOf, peek } from '../../tables/csv-records.ts';
 import { codeUnitsOf } from '../../tables/rewrite/code-units.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import { openTableFile } from '../../tables/table-file.ts';
-import type { RawRow } from '../rows/raw-row.ts';
 import { csvParts } from './csv-parts.ts';
+import type { FilePart } from './file-part.ts';
 import { jsonParts } from './json-parts.ts';
-import type { IntoCells } from './result-columns.ts';
 import { sheetParts } from './sheet-parts.ts';
-
-/**
- * A part of a source file: a row, or what is between rows (byte order mark, header, blank lines). All parts without results,
- * one after the other, are the file.
- */
-export interface FilePart {
-  /** Undefined for what is not a row. */
-  row?: RawRow | undefined;
-  line: number;
-  /** The bytes of the part as they are in the file. */
-  bytes(): Buffer;
-  /** The same with the result columns: their values for a row, their names for the header. */
-  bytesWith(results: IntoCells): Buffer;
-}
 
 /** A source file that is written again, part by part. */
 export interface RewritableFile {

@@ -61,6 +61,10 @@ export default class BulkCreate extends EsignCommand {
       description: 'send rows again that were sent in the last 30 days, except those with a request_id',
       default: false,
     }),
+    'skip-existing': Flags.boolean({
+      description: 'skip rows whose signers have already signed the template or can still sign it',
+      default: false,
+    }),
     'allow-missing-roles': missingRolesFlag,
     yes: yesFlag,
     'dry-run': dryRunFlag,
@@ -81,6 +85,7 @@ export default class BulkCreate extends EsignCommand {
       reserve: flags.reserve ?? RESERVE,
       yes: flags.yes,
       again: flags.again,
+      skipExisting: flags['skip-existing'],
       allowMissing: flags['allow-missing-roles'],
       waves: flags.waves === undefined ? undefined : { sizes: flags.waves, stopIf: flags['stop-if'] ?? [] },
     } as const;

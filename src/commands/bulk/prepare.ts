@@ -21,6 +21,7 @@ import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
 import type { ReadOptions } from '../../tables/table-file.ts';
 import { refuseUnfinished, reportKnown } from './known.ts';
+import { personsOf, type RowPeople, skipSettled } from './skip-existing.ts';
 import { linesOf, refused, sourceOf } from './source.ts';
 import { type Preflight, preflightText } from './view.ts';
 
@@ -33,6 +34,8 @@ export interface PrepareRequest {
   yes: boolean;
   /** Send rows although an earlier run has sent them. */
   again: boolean;
+  /** Skip rows whose signers have signed the template or can still sign it. */
+  skipExisting?: boolean;
   /** Continue although a role of the template has no signer. */
   allowMissing: boolean;
   /** How many rows each wave has, and when no further one is sent. */
@@ -100,8 +103,10 @@ async function examine(
   const source = sourceOf(wanted.file);
   const { name } = source;
   const rows = new WantedRows(wanted.again);
+  const people: RowPeople[] = [];
   const take = async (row: BulkRow) => {
     rows.add(row);
+    if (wanted.skipExisting) people.push(personsOf(row));
     await draft?.add(row);
   };
   const report = await context.terminal.waiting(`Checking ${name}`, () =>
@@ -124,6 +129,7 @@ async function examine(
   const known = await knownRows(wanted, { report, rows, earlier }, await client(), context);
   refuseUnfinished(known, context.session);
   reportKnown(known, report, context);
+  if (wanted.skipExisting) await skipSettled(people, known, report, context);
   return { report, rows, earlier, known };
 }
 

@@ -1,0 +1,72 @@
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import { isInFlight } from '../../kernel/vocabulary.ts';
+
+/** Whether a person has signed a template, by all of its envelopes. */
+export type RosterState = 'signed' | 'waiting' | 'declined' | 'expired' | 'cancelled' | 'never';
+
+export interface RosterEntry {
+  state: RosterState;
+  envelopeId: string | null;
+  signedAt: string | null;
+}
+
+const NEVER: RosterEntry = { state: 'never', envelopeId: null, signedAt: null };
+const ENDED = { DECLINED: 'declined', EXPIRED: 'expired', CANCELLED: 'cancelled' } as const;
+
+/** What decides: a signature before an open envelope, and that before one that ended. */
+const RANK: Readonly<Record<RosterState, number>> = {
+  signed: 3,
+  waiting: 2,
+  declined: 1,
+  expired: 1,
+  cancelled: 1,
+  never: 0,
+};
+
+/** Who has signed which template. Addresses are compared without case. */
+export class Roster {
+  readonly #entries = new Map<string, RosterEntry & { createdAt: string }>();
+
+  add(envelope: Envelope): void {
+    for (const signer of envelope.signers ?? []) {
+      const state = stateOf(signer, envelope);
+      if (state === 'never') continue;
+      const key = keyOf(envelope.templateId ?? '', signer.email ?? '');
+      const known = this.#entries.get(key);
+      const createdAt = envelope.createdAt ?? '';
+      const isLess = known !== undefined && RANK[state] < RANK[known.state];
+      const isOlder = known !== undefined && RANK[state] === RANK[known.state] && createdAt < known.createdAt;
+      if (isLess || isOlder) continue;
+      const signedAt = state === 'signed' ? (signer.signedAt ?? envelope.completedAt ?? null) : null;
+      this.#entries.set(key, { state, envelopeId: envelope.id, signedAt, createdAt });
+    }
+  }
+
+  find(templateId: string, email: string): RosterEntry {
+    const { state, envelopeId, signedAt } = this.#entries.get(keyOf(templateId, email)) ?? NEVER;
+    return { state, envelopeId, signedAt };
+  }
+
+  /** The first entry of a row whose signers have all signed or can still sign; undefined for any other row. */
+  settled(templateId: string, emails: readonly string[]): RosterEntry | undefined {
+    const found = emails.map((email) => this.find(templateId, email));
+    return found.every(isSettled) ? (found.find(({ state }) => state === 'waiting') ?? found[0]) : undefined;
+  }
+}
+
+/** True for a person who need not be asked. */
+export function isSettled({ state }: RosterEntry): boolean {
+  return state === 'signed' || state === 'waiting';
+}
+
+function keyOf(templateId: string, email: string): string {
+  return `${templateId} ${email.trim().toLowerCase()}`;
+}
+
+/** A draft counts as never: nobody was asked. */
+function stateOf({ status, signedAt }: Signer, { status: envelope }: Envelope): RosterState {
+  if (envelope === 'COMPLETED' || status === 'SIGNED' || signedAt) return 'signed';
+  if (isInFlight(envelope)) return 'waiting';
+  if (envelope === 'DECLINED' || envelope === 'EXPIRED' || envelope === 'CANCELLED') return ENDED[envelope];
+  return 'never';
+}

@@ -1,0 +1,23 @@
+import { Roster } from '../../../bulk/roster/roster.ts';
+import type { Context } from '../../../cli/context.ts';
+import { searchEnvelopes } from '../../../cli/selection/search.ts';
+import type { Moment } from '../../../kernel/clock.ts';
+
+/** Collects who has signed these templates, from the index and what is newer than it. */
+export async function collectRoster(
+  templates: Iterable<string>,
+  since: Moment | undefined,
+  context: Context,
+): Promise<Roster> {
+  const roster = new Roster();
+  const client = await context.session.client();
+  for (const templateId of templates) {
+    const { envelopes } = await searchEnvelopes({ templateId, createdAfter: since }, {}, context);
+    for await (const one of envelopes) {
+      // The search finds templates by name, too.
+      if (one.templateId !== templateId) continue;
+      roster.add(one.signers === undefined ? await client.envelopes.get(one.id) : one);
+    }
+  }
+  return roster;
+}

@@ -1,0 +1,49 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../../cli/command.ts';
+import { readFlags, sinceFlag } from '../../../cli/flags.ts';
+import { delimiterFlag } from '../flags.ts';
+import { showRoster } from './run.ts';
+
+export default class BulkRoster extends EsignCommand {
+  static override summary = 'Show who on a list has signed a template.';
+  static override description =
+    'Prints one line for each signer of each row: signed, waiting (an envelope is open), declined, expired, cancelled, or never. Envelopes are found by template and address, whoever created them. With --missing, prints the rows of FILE whose signers have not all signed or been asked, ready for `bulk create`.';
+  static override examples = [
+    '<%= config.bin %> bulk roster staff.csv --template tmpl_policy',
+    '<%= config.bin %> bulk roster staff.xlsx --template tmpl_policy --since 2026-01-01 --csv > signed.csv',
+    '<%= config.bin %> bulk roster staff.csv --template tmpl_policy --missing | <%= config.bin %> bulk create - --template tmpl_policy --send --yes',
+  ];
+  static override args = {
+    file: Args.string({
+      description: 'CSV, .xlsx, or JSON Lines, or - for stdin',
+      required: true,
+      ignoreStdin: true,
+    }),
+  };
+  static override flags = {
+    template: Flags.string({ description: 'template to look for', helpValue: 'ID', required: true }),
+    since: sinceFlag({
+      description: 'only envelopes created since then (default: all)',
+      helpValue: '90d|DATE',
+    }),
+    missing: Flags.boolean({
+      description: 'print the rows that are neither signed nor waiting, as they are in the file',
+      default: false,
+      exclusive: ['json', 'csv', 'fields'],
+    }),
+    csv: Flags.boolean({ description: 'print CSV with a header', helpGroup: 'OUTPUT', exclusive: ['json'] }),
+    fields: Flags.string({
+      description: 'columns to print, such as email,state',
+      helpGroup: 'OUTPUT',
+      helpValue: 'A,B',
+    }),
+    ...readFlags,
+    delimiter: delimiterFlag,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(BulkRoster);
+    await showRoster(args.file, flags, this.context(flags));
+  }
+}

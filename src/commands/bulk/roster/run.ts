@@ -1,0 +1,63 @@
+import { openRewritable } from '../../../bulk/rewrite/source-file.ts';
+import { isSettled } from '../../../bulk/roster/roster.ts';
+import { Findings } from '../../../bulk/rows/check-file.ts';
+import { checkRow } from '../../../bulk/rows/row.ts';
+import type { Context } from '../../../cli/context.ts';
+import type { Moment } from '../../../kernel/clock.ts';
+import type { ListFormat } from '../../../output/list.ts';
+import { writeList } from '../../../output/list.ts';
+import type { ReadOptions } from '../../../tables/table-file.ts';
+import { localDelimiter } from '../flags.ts';
+import { PartWriter, refused, sourceOf } from '../source.ts';
+import { collectRoster } from './collect.ts';
+import { type RosterLine, rosterList } from './view.ts';
+
+interface RosterFlags extends ListFormat, ReadOptions {
+  template: string;
+  since?: Moment | undefined;
+  missing: boolean;
+  delimiter?: string | undefined;
+}
+
+const PROBLEMS_SHOWN = 50;
+
+/** `bulk roster`: who on a list has signed a template, or the rows of those who have not. */
+export async function showRoster(path: string, flags: RosterFlags, context: Context): Promise<void> {
+  const { template, since, missing } = flags;
+  const { session, interrupt, terminal } = context;
+  const client = await session.client();
+  await client.templates.get(template, interrupt.signal);
+  const source = sourceOf(path);
+  const file = await openRewritable(source, { ...flags, delimiter: flags.delimiter ?? localDelimiter() });
+  const roster = await collectRoster([template], since, context);
+  const problems = new Findings(PROBLEMS_SHOWN);
+  const lines: RosterLine[] = [];
+  const kept: Buffer[] = [];
+  let row = 0;
+  for await (const part of file.parts) {
+    if (part.row === undefined) {
+      kept.push(part.bytes());
+      continue;
+    }
+    row++;
+    const { line, label } = part.row;
+    // Only who is to sign matters here; the rest is checked when the rows are sent.
+    const { envelope } = checkRow(part.row, { templateId: template }, (field, text) => {
+      if (field.startsWith('signers')) problems.add({ line, column: label(field), text });
+    });
+    const found = envelope.signers.map(({ email, name, role }) => ({
+      row,
+      email,
+      name: name === email ? null : name,
+      role: role ?? null,
+      ...roster.find(template, email),
+    }));
+    lines.push(...found);
+    if (!found.every(isSettled)) kept.push(part.bytes());
+  }
+  if (problems.count > 0) throw refused({ problems, name: source.name });
+  if (!missing) return writeList(lines, rosterList, flags, terminal);
+  const writer = new PartWriter(terminal);
+  for (const bytes of kept) await writer.write(bytes);
+  await writer.end();
+}

@@ -1,0 +1,28 @@
+import type { RosterEntry } from '../../../bulk/roster/roster.ts';
+import type { ListView } from '../../../output/list.ts';
+import type { Column } from '../../../output/table.ts';
+
+/** A signer of a row, and whether they have signed. */
+export interface RosterLine extends RosterEntry {
+  row: number;
+  email: string;
+  name: string | null;
+  role: string | null;
+}
+
+const COLUMNS: readonly Column<RosterLine>[] = [
+  { key: 'row', header: 'ROW', value: ({ row }) => String(row), fixed: true },
+  { key: 'email', header: 'EMAIL', value: ({ email }) => email },
+  { key: 'name', header: 'NAME', value: ({ name }) => name ?? '' },
+  { key: 'role', header: 'ROLE', value: ({ role }) => role ?? '' },
+  { key: 'state', header: 'STATE', value: ({ state }) => state, fixed: true },
+  { key: 'envelopeId', header: 'ENVELOPE', value: ({ envelopeId }) => envelopeId ?? '' },
+  { key: 'signedAt', header: 'SIGNED', value: ({ signedAt }) => signedAt ?? '' },
+];
+
+/** Who has signed, a line for each signer of the list. */
+export const rosterList: ListView<RosterLine> = {
+  id: ({ envelopeId }) => envelopeId ?? '',
+  empty: 'The list has no rows.',
+  columns: COLUMNS,
+};

@@ -1,0 +1,46 @@
+import type { KnownRows } from '../../bulk/lookup/known-rows.ts';
+import { SKIPPED } from '../../bulk/results.ts';
+import type { FileReport } from '../../bulk/rows/check-file.ts';
+import type { BulkRow } from '../../bulk/rows/row.ts';
+import type { Context } from '../../cli/context.ts';
+import { counted, grouped } from '../../kernel/duration.ts';
+import { collectRoster } from './roster/collect.ts';
+
+/** Who a row is for. */
+export interface RowPeople extends Pick<BulkRow, 'row' | 'line' | 'requestId'> {
+  templateId: string;
+  emails: readonly string[];
+}
+
+export function personsOf({ row, line, requestId, envelope }: BulkRow): RowPeople {
+  const { templateId, signers } = envelope;
+  return { row, line, requestId, templateId, emails: signers.map(({ email }) => email) };
+}
+
+/** Marks rows as existing whose signers have all signed the template or can still sign it, and reports how many there are. */
+export async function skipSettled(
+  people: readonly RowPeople[],
+  known: KnownRows,
+  { rows, templates }: FileReport,
+  context: Context,
+): Promise<void> {
+  const roster = await collectRoster(templates.keys(), undefined, context);
+  const decided = new Set([...known.existing, ...known.ended].map(({ row }) => row));
+  const settled = new Set<number>();
+  for (const { row, line, requestId, templateId, emails } of people) {
+    const found = decided.has(row) ? undefined : roster.settled(templateId, emails);
+    if (found?.envelopeId == null) continue;
+    settled.add(row);
+    const at = context.session.clock.now();
+    known.existing.push({
+      ...{ row, line, requestId, at, signers: emails.length },
+      ...{ run: undefined, kind: 'sent', id: found.envelopeId, status: SKIPPED },
+    });
+  }
+  known.drafts = known.drafts.filter(({ row }) => !settled.has(row));
+  if (settled.size === 0) return;
+  const are = settled.size === 1 ? 'is' : 'are';
+  context.terminal.notice(
+    `${grouped(settled.size)} of ${counted(rows, 'row')} ${are} signed or waiting already, and will be skipped.`,
+  );
+}
