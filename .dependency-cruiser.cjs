@@ -14,6 +14,7 @@ const capabilities = [
   'evidence',
   'profiles',
   'sandbox-control',
+  'rehearsal',
   'statistics',
   'tables',
   'templates',
@@ -29,6 +30,7 @@ const arrows = {
   doctor: ['compatibility', 'profiles'],
   'envelope-index': ['envelopes'],
   evidence: ['documents', 'envelopes', 'webhooks'],
+  rehearsal: ['bulk', 'envelopes', 'statistics', 'templates'],
   statistics: ['envelope-index', 'envelopes', 'webhooks'],
 };
 // Topics of src/commands/ that may use another topic's shared parts. Completed envelopes and evidence download documents; `listen` can wait

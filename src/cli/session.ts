@@ -66,6 +66,7 @@ export class Session {
   #resolved: Promise<Settings> | undefined;
   #connected: Promise<Client> | undefined;
   #countsDown = false;
+  #onRead: (() => void) | undefined;
 
   constructor(
     flags: SessionFlags,
@@ -76,6 +77,11 @@ export class Session {
     this.#terminal = terminal;
     this.version = version;
     this.words = invocation.words;
+  }
+
+  /** From now on, every client refuses requests other than GET. `onRead` is called for each request. */
+  restrictToReads(onRead: () => void): void {
+    this.#onRead = onRead;
   }
 
   /** Returns the service's time (ms), or local time until a response has shown it. */
@@ -205,11 +211,15 @@ export class Session {
       clock: this.clock,
       serviceClock: this.#serviceClock,
       graceMs: REPLY_GRACE_MS,
-      onRequest: (reads) => this.#terminal.showWaiting(waitingText(reads, new URL(baseUrl).host)),
+      onRequest: (reads) => {
+        this.#onRead?.();
+        return this.#terminal.showWaiting(waitingText(reads, new URL(baseUrl).host));
+      },
       trace: this.#flags.debug ? (entry) => this.#trace(entry) : undefined,
       onWait: ({ ms, error }) => this.#showWait(ms, error),
       ...options,
       ...(this.#flags['no-wait'] ? { maxWaitMs: 0 } : {}),
+      ...(this.#onRead === undefined ? {} : { readsOnly: true }),
     });
   }
 

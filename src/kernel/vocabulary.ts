@@ -113,6 +113,7 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'bulk:create': 'mails',
   'bulk:export': 'reads',
   'bulk:list': 'local',
+  'bulk:rehearse': 'reads',
   'bulk:resume': 'mails',
   'bulk:roster': 'reads',
   'bulk:show': 'local',

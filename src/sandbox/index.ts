@@ -35,6 +35,8 @@ export interface SandboxOptions {
   seed?: Seed | undefined;
   /** False for a new sandbox that begins with the templates of its seed only. */
   hasBuiltInTemplates?: boolean | undefined;
+  /** False where nobody will look at the documents, which are then empty. */
+  drawsDocuments?: boolean | undefined;
   /** Where the sandbox's clock starts, in ms since the epoch; without it at the machine's time, or where it was left. */
   startsAt?: number | undefined;
   /** The sandbox's clock stands still, except for `advance`. */
@@ -98,6 +100,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       documents: createDocumentMaker({
         sealFolder: options.dataDir,
         hasBuiltIn: options.hasBuiltInTemplates ?? true,
+        isBlank: !(options.drawsDocuments ?? true),
       }),
       objects: bucket.objects(BUCKET),
       clock: systemClock,

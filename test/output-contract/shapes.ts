@@ -158,6 +158,34 @@ const runDetails = z.object({
   seconds: z.array(z.object({ row: count, id: text, status: text })),
   failures: z.array(row),
 });
+const forecast = z.object({
+  envelopes: count,
+  signers: count,
+  emails: count,
+  requests: count,
+  seconds: count,
+  failed: z.array(
+    z.object({
+      line: count,
+      error: z.object({
+        code: text,
+        message: text,
+        status: z.nullable(count),
+        details: z.nullable(z.record(text, z.array(text))),
+      }),
+    }),
+  ),
+  expected: z.object({
+    completed: count,
+    declined: count,
+    expired: count,
+    day50: z.nullable(z.number()),
+    day90: z.nullable(z.number()),
+  }),
+  basis: z.enum(['template+role', 'template', 'account', 'default']),
+  realRequests: z.object({ GET: count }),
+  plan: maybe,
+});
 const rehearsal = z.object({
   dryRun: z.literal(true),
   file: text,
@@ -507,6 +535,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'bulk:create': { rows: lines(row), dryRun: value(rehearsal, '--dry-run') },
   'bulk:export': { rows: lines(row) },
   'bulk:list': { list: value(z.array(z.object(run))), fields },
+  'bulk:rehearse': { result: value(forecast) },
   'bulk:roster': {
     lines: value(
       z.array(

@@ -77,9 +77,15 @@ const CASTS_KEPT = 1_000;
  */
 export async function checkFile(
   file: FileSource,
-  options: RowDefaults & { read?: ReadOptions | undefined; take: (row: BulkRow) => Promise<void> | void },
+  options: RowDefaults & {
+    read?: ReadOptions | undefined;
+    take: (row: BulkRow) => Promise<void> | void;
+    /** Also takes good rows after a bad one, and keeps every problem. */
+    everyRow?: boolean;
+  },
 ): Promise<FileReport> {
-  const checking = new FileCheck(file.name, options);
+  const { everyRow = false } = options;
+  const checking = new FileCheck(file.name, options, everyRow ? Number.POSITIVE_INFINITY : PROBLEMS_SHOWN);
   const report = (problem: Finding) => checking.report.problems.add(problem);
   const { source, rows } = await openRows(file, options.read ?? {}, {
     problem: report,
@@ -88,8 +94,10 @@ export async function checkFile(
   checking.report.source = source;
   try {
     for await (const raw of rows) {
+      const { problems } = checking.report;
+      const before = everyRow ? problems.count : 0;
       const row = checking.check(raw);
-      if (checking.report.problems.count === 0) await options.take(row);
+      if (problems.count === before) await options.take(row);
     }
   } catch (error) {
     if (!(error instanceof UnreadableRow)) throw error;
@@ -113,14 +121,14 @@ class FileCheck {
   readonly #contents = new LineIndex();
   readonly #people = new LineIndex();
 
-  constructor(name: string, defaults: RowDefaults) {
+  constructor(name: string, defaults: RowDefaults, problemsKept: number) {
     this.#defaults = defaults;
     this.report = {
       name,
       source: { format: 'csv', encoding: 'utf-8' },
       rows: 0,
       signers: 0,
-      problems: new Findings(PROBLEMS_SHOWN),
+      problems: new Findings(problemsKept),
       warnings: new Findings(WARNINGS_SHOWN),
       unnamed: 0,
       templates: new Map(),

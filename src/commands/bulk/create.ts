@@ -2,9 +2,9 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, missingRolesFlag, readFlags, yesFlag } from '../../cli/flags.ts';
-import { readText } from '../../cli/input/files.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
+import { messageOf } from './message.ts';
 import { checkRun, prepareRun } from './prepare.ts';
 import { BulkProgress } from './progress.ts';
 import { bulkClient, RESERVE, runToTheEnd } from './run.ts';
@@ -94,12 +94,4 @@ export default class BulkCreate extends EsignCommand {
     const run = await prepareRun(wanted, client, context);
     await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
-}
-
-async function messageOf(flags: {
-  message?: string | undefined;
-  'message-file'?: string | undefined;
-}): Promise<string | undefined> {
-  const file = flags['message-file'];
-  return file === undefined ? flags.message : readText(file, 'message file');
 }

@@ -8,7 +8,7 @@ import { BUILT_IN } from './templates/all.ts';
  * certificate.pdf are sealed.
  */
 export function createDocumentMaker(
-  options: { sealFolder?: string; hasBuiltIn?: boolean } = {},
+  options: { sealFolder?: string; hasBuiltIn?: boolean; isBlank?: boolean } = {},
 ): DocumentMaker {
   const { sealFolder, hasBuiltIn = true } = options;
   let sealKey: Promise<SealKey> | undefined;
@@ -18,7 +18,7 @@ export function createDocumentMaker(
     sealKey ??= sealKeyOf(sealFolder);
     return sealPdf(pdf, await sealKey, completedAt ?? createdAt);
   }
-  return {
+  const maker: DocumentMaker = {
     async inspect(file) {
       const { inspectAside } = await import('./inspect-thread.ts');
       return inspectAside(file);
@@ -41,4 +41,10 @@ export function createDocumentMaker(
     },
     templates: () => (hasBuiltIn ? BUILT_IN.map(({ record }) => structuredClone(record)) : []),
   };
+  return options.isBlank ? { ...maker, document: blank, signed: blank, certificate: blank } : maker;
+}
+
+/** Stands for a document that nobody will look at: drawing and sealing one takes a tenth of a second. */
+async function blank(): Promise<Uint8Array> {
+  return Promise.resolve(Buffer.from('%PDF-1.7\n%%EOF\n'));
 }

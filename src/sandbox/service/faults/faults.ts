@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { UsageError } from '../../../kernel/errors.ts';
+import { seededRandom } from '../../../kernel/random.ts';
 import { DOCUMENT_KINDS, EVENTS, type EventName } from '../../../kernel/vocabulary.ts';
 import { TAMPERINGS, type Tampering } from '../../model.ts';
 import { checked } from '../base/validation.ts';
@@ -231,11 +232,10 @@ function matches(match: string | undefined, method: string, path: string): boole
 class FaultDice {
   hits = 0;
   #seen = 0;
-  #state: number;
+  readonly #next: () => number;
 
   constructor(seed: number, name: string) {
-    this.#state = seed;
-    for (const char of name) this.#state = (Math.imul(this.#state, 31) + (char.codePointAt(0) ?? 0)) >>> 0;
+    this.#next = seededRandom(seed, name);
   }
 
   strikes({ rate = 1, times = Number.POSITIVE_INFINITY, skip = 0 }: Chance): boolean {
@@ -243,14 +243,5 @@ class FaultDice {
     if (this.#seen <= skip || this.hits >= times || this.#next() >= rate) return false;
     this.hits += 1;
     return true;
-  }
-
-  /** mulberry32: small, and the same everywhere. */
-  #next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 }

@@ -1,0 +1,57 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../../cli/command.ts';
+import { DEFAULT_DAYS } from '../../../rehearsal/defaults.ts';
+import BulkCreate from '../create.ts';
+import { messageOf } from '../message.ts';
+import { RESERVE } from '../run.ts';
+import { showRehearsal } from './run.ts';
+
+const { 'dry-run': _dryRun, yes: _yes, ...createFlags } = BulkCreate.flags;
+
+export default class BulkRehearse extends EsignCommand {
+  static override summary = 'Rehearse a run: see what a list would send and when it would be signed.';
+  static override description =
+    "Reads the templates of the list, starts a private sandbox with stand-ins for them and the account's rate limit, and runs `bulk create` against it. Signers then behave as they did in this account's history, and the sandbox's clock runs ahead. Only GET requests reach the service, and no run is left behind. With --plan, the rehearsal is recorded, and `bulk create --plan` sends exactly that. Takes the flags of `bulk create`; rows are always rehearsed as if they were sent.";
+  static override examples = [
+    '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease',
+    '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --json | jq .expected',
+  ];
+  static override args = BulkCreate.args;
+  static override flags = {
+    ...createFlags,
+    days: Flags.integer({
+      description: `days to simulate (default ${DEFAULT_DAYS})`,
+      min: 1,
+      max: 365,
+      helpValue: 'N',
+      helpGroup: 'REHEARSAL',
+    }),
+    'random-seed': Flags.integer({
+      description: 'seed of the random numbers; the same seed gives the same result (default 1)',
+      min: 0,
+      max: 4_294_967_295,
+      helpValue: 'N',
+      helpGroup: 'REHEARSAL',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(BulkRehearse);
+    const context = this.context(flags);
+    await showRehearsal(
+      {
+        file: args.file,
+        read: flags,
+        defaults: { templateId: flags.template, subject: flags.subject, message: await messageOf(flags) },
+        mode: flags['one-step'] ? 'one-step' : 'two-step',
+        reserve: flags.reserve ?? RESERVE,
+        concurrency: flags.concurrency,
+        again: flags.again,
+        allowMissing: flags['allow-missing-roles'],
+        days: flags.days ?? DEFAULT_DAYS,
+        seed: flags['random-seed'],
+      },
+      context,
+    );
+  }
+}

@@ -1,0 +1,161 @@
+import { join } from 'node:path';
+import type { Mode, RowError } from '../bulk/entries.ts';
+import type { BulkRow } from '../bulk/rows/row.ts';
+import { workOnRun } from '../bulk/run.ts';
+import { draftRun } from '../bulk/runs.ts';
+import { requestIdsIn } from '../envelopes/request-ids.ts';
+import { timeOf } from '../kernel/clock.ts';
+import type { SampleBasis } from '../statistics/turn-history.ts';
+import type { AccountHistory } from './history.ts';
+import type { RehearsalService } from './service.ts';
+import { letSignersAct, type SandboxEnvelope } from './signers.ts';
+
+/** A row that would not be sent. */
+export interface FailedRow {
+  line: number;
+  error: RowError;
+}
+
+/** What is expected within the days of the rehearsal. */
+export interface Expected {
+  completed: number;
+  declined: number;
+  expired: number;
+  /** Days from now until half of the envelopes, and 90%, are completed; null when that is not reached. */
+  day50: number | null;
+  day90: number | null;
+}
+
+export interface Rehearsal {
+  envelopes: number;
+  signers: number;
+  /** Invitations. */
+  emails: number;
+  requests: number;
+  failed: FailedRow[];
+  expected: Expected;
+  /** The broadest group of earlier turns that was used. */
+  basis: SampleBasis;
+  /** Turns that take longer than 85% of the earlier ones. */
+  late: number;
+}
+
+export interface RehearsalFacts {
+  rows: readonly BulkRow[];
+  mode: Exclude<Mode, 'draft'>;
+  concurrency: number;
+  days: number;
+  seed: number;
+  history: AccountHistory;
+  signal: AbortSignal;
+  redact: (text: string) => string;
+  onProgress: (what: 'sending' | 'signing', share: number) => void;
+}
+
+const DAY_MS = 86_400_000;
+const PATIENCE_MS = 60_000;
+/** From the narrowest group of earlier turns to the broadest. */
+const BASES: readonly SampleBasis[] = ['template+role', 'template', 'account', 'default'];
+
+/** Sends the rows in the sandbox with the runner of `bulk create`, and lets the signers act until the days are over. */
+export async function rehearse(service: RehearsalService, facts: RehearsalFacts): Promise<Rehearsal> {
+  const startedAt = service.clock.now();
+  const failed = await sendRows(service, facts);
+  const requests = service.requests();
+  const { late } = await letSignersAct(service, {
+    ...facts,
+    onProgress: (share) => facts.onProgress('signing', share),
+  });
+  const envelopes = (await service.sandbox.control.envelopes()).filter(({ sentAt }) => sentAt !== null);
+  const completionDays = envelopes
+    .filter(({ status }) => status === 'COMPLETED')
+    .map(({ completedAt }) => (timeOf(completedAt) - startedAt) / DAY_MS)
+    .sort((a, b) => a - b);
+  const mails = await service.sandbox.control.mails({});
+  const requestsToSign = mails.filter(({ kind }) => kind === 'request');
+  return {
+    envelopes: envelopes.length,
+    signers: envelopes.reduce((sum, { signers }) => sum + signers.length, 0),
+    emails: requestsToSign.length,
+    requests,
+    failed,
+    expected: {
+      completed: completionDays.length,
+      declined: count(envelopes, 'DECLINED'),
+      expired: count(envelopes, 'EXPIRED'),
+      day50: dayOf(completionDays, envelopes.length, 0.5),
+      day90: dayOf(completionDays, envelopes.length, 0.9),
+    },
+    basis: broadestBasis(envelopes, facts.history),
+    late,
+  };
+}
+
+async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promise<FailedRow[]> {
+  const { client, clock, folder } = service;
+  const { rows } = facts;
+  if (rows.length === 0) return [];
+  const draft = await draftRun(join(folder, 'bulk'), clock.now());
+  for (const [index, row] of rows.entries()) await draft.add(rehearsed(row, index + 1));
+  const run = await draft.start({
+    at: clock.now(),
+    file: 'rehearsal',
+    total: rows.length,
+    signers: rows.reduce((sum, { envelope }) => sum + envelope.signers.length, 0),
+    mode: facts.mode,
+    baseUrl: service.sandbox.baseUrl,
+    profile: null,
+    fingerprint: '',
+    // No request ID can be known to a sandbox that has just begun.
+    ownRequestIds: 0,
+    account: client.account,
+  });
+  try {
+    const ending = await workOnRun(run, {
+      client,
+      ids: requestIdsIn(folder, client.account, { clock, serviceNow: () => client.serviceClock.now() }),
+      concurrency: facts.concurrency,
+      patienceMs: PATIENCE_MS,
+      signal: facts.signal,
+      redact: facts.redact,
+      observer: {
+        row: () => facts.onProgress('sending', run.state.settled / rows.length),
+        says: () => undefined,
+      },
+    });
+    facts.signal.throwIfAborted();
+    if (ending.kind === 'stopped') throw ending.error;
+    return [...run.state.rows('failed')].flatMap((row) => {
+      const error = run.state.errorOf(row);
+      return error === undefined ? [] : [{ line: rows[row - 1]?.line ?? row, error }];
+    });
+  } finally {
+    await run.close();
+  }
+}
+
+/** The row as the sandbox gets it: without a request ID and a webhook, which belong to the real service. */
+function rehearsed({ requestId: _requestId, envelope, ...row }: BulkRow, number: number): BulkRow {
+  const { webhookUrl: _webhookUrl, ...rest } = envelope;
+  return { ...row, row: number, envelope: rest };
+}
+
+function count(envelopes: readonly SandboxEnvelope[], status: string): number {
+  return envelopes.filter((envelope) => envelope.status === status).length;
+}
+
+/** The day on which this share of the envelopes is completed, to a tenth. */
+function dayOf(completionDays: readonly number[], total: number, share: number): number | null {
+  const needed = Math.ceil(total * share);
+  const day = needed === 0 ? undefined : completionDays[needed - 1];
+  return day === undefined ? null : Math.round(day * 10) / 10;
+}
+
+function broadestBasis(envelopes: readonly SandboxEnvelope[], history: AccountHistory): SampleBasis {
+  const used = new Set(
+    envelopes.flatMap(({ templateId, signers }) =>
+      signers.map(({ role }) => history.basisOf({ templateId, role })),
+    ),
+  );
+  return BASES.filter((basis) => used.has(basis)).at(-1) ?? 'default';
+}

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { type Client, createClient } from '../api/client.ts';
+import { type TemporaryFolder, temporaryFolder } from '../kernel/files/temporary-folder.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import type { StandIn } from '../templates/stand-ins.ts';
+import { RehearsalClock } from './clock.ts';
+
+/** A sandbox that looks like the account, and a client of it whose waits take no time. */
+export interface RehearsalService {
+  sandbox: Sandbox;
+  client: Client;
+  clock: RehearsalClock;
+  /** A folder of its own: for the run, and for the state of the sandbox. */
+  folder: string;
+  /** How many requests the client has made. */
+  requests(): number;
+  close(): Promise<void>;
+}
+
+export interface ServiceFacts {
+  standIns: readonly StandIn[];
+  rate: { requests: number; seconds: number };
+  reserve: number;
+  userAgent: string;
+}
+
+const TIMEOUT_MS = 60_000;
+
+/** Starts an ephemeral sandbox in this process. Nothing of it is left after `close`. */
+export async function startRehearsalService(facts: ServiceFacts): Promise<RehearsalService> {
+  const temporary = await temporaryFolder('esign-rehearsal-');
+  try {
+    return await startIn(temporary, facts);
+  } catch (error) {
+    await temporary.remove();
+    throw error;
+  }
+}
+
+async function startIn(temporary: TemporaryFolder, facts: ServiceFacts): Promise<RehearsalService> {
+  const { readSeed, startSandbox } = await import('../sandbox/index.ts');
+  const sandbox = await startSandbox({
+    dataDir: join(temporary.path, 'sandbox'),
+    host: '127.0.0.1',
+    port: 0,
+    rateLimit: facts.rate,
+    seed: await readSeed({ templates: [...facts.standIns] }),
+    hasBuiltInTemplates: false,
+    drawsDocuments: false,
+  });
+  const clock = new RehearsalClock((ms) => sandbox.control.advance(ms));
+  let requests = 0;
+  const client = createClient({
+    baseUrl: sandbox.baseUrl,
+    apiKey: sandbox.apiKey,
+    timeoutMs: TIMEOUT_MS,
+    userAgent: facts.userAgent,
+    clock,
+    reserve: facts.reserve,
+    maxWaitMs: Number.POSITIVE_INFINITY,
+    windowFolder: join(temporary.path, 'rate'),
+    onRequest: () => {
+      requests++;
+      return () => undefined;
+    },
+  });
+  return {
+    sandbox,
+    client,
+    clock,
+    folder: temporary.path,
+    requests: () => requests,
+    close: async () => {
+      await sandbox.close();
+      await temporary.remove();
+    },
+  };
+}
