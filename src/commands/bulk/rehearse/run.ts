@@ -2,7 +2,7 @@ import type { Client } from '../../../api/client.ts';
 import { timeByWindow } from '../../../bulk/estimate.ts';
 import { findEarlierRows, WantedRows } from '../../../bulk/lookup/earlier-rows.ts';
 import { checkFile, type FileReport } from '../../../bulk/rows/check-file.ts';
-import type { BulkRow, RowDefaults } from '../../../bulk/rows/row.ts';
+import type { BulkRow } from '../../../bulk/rows/row.ts';
 import type { Context } from '../../../cli/context.ts';
 import { readAccount } from '../../../cli/selection/account.ts';
 import { counted } from '../../../kernel/duration.ts';
@@ -11,37 +11,13 @@ import { writeJson } from '../../../output/json.ts';
 import { checkRows, readTemplates, standInsFor } from '../../../rehearsal/check.ts';
 import { DEFAULT_RATE, DEFAULT_SEED } from '../../../rehearsal/defaults.ts';
 import { AccountHistory } from '../../../rehearsal/history.ts';
-import { type Rehearsal, rehearse } from '../../../rehearsal/rehearse.ts';
+import { rehearse } from '../../../rehearsal/rehearse.ts';
 import { startRehearsalService } from '../../../rehearsal/service.ts';
 import { HISTORY_MS } from '../../../statistics/defaults.ts';
-import type { ReadOptions } from '../../../tables/table-file.ts';
 import { runsFolder } from '../prepare.ts';
 import { refused, sourceOf } from '../source.ts';
+import type { RehearsalResult, RehearseRequest } from './result.ts';
 import { rehearsalText } from './view.ts';
-
-export interface RehearseRequest {
-  file: string;
-  read: ReadOptions;
-  defaults: RowDefaults;
-  mode: 'two-step' | 'one-step';
-  reserve: number;
-  concurrency: number;
-  again: boolean;
-  allowMissing: boolean;
-  days: number;
-  seed: number | undefined;
-}
-
-/** A rehearsal with what only the real account shows. */
-export interface RehearsalResult extends Rehearsal {
-  /** By the account's rate window alone. */
-  seconds: number;
-  /** Rows that are skipped: an earlier run has sent them. */
-  existing: number;
-  /** Envelopes sent in this calendar month (UTC), those of the list included. */
-  sentThisMonth: number;
-  realRequests: number;
-}
 
 /** Rehearses a list and shows the result. @throws PartialError when a row would not be sent. */
 export async function showRehearsal(wanted: RehearseRequest, context: Context): Promise<void> {

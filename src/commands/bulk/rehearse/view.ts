@@ -2,7 +2,7 @@ import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { indented } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
-import type { RehearsalResult, RehearseRequest } from './run.ts';
+import type { RehearsalResult, RehearseRequest } from './result.ts';
 
 const FAILED_SHOWN = 20;
 const BASIS_TEXTS = {
