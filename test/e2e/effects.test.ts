@@ -45,6 +45,7 @@ const RUNS: Readonly<Record<string, string>> = {
   'bulk:create': 'bulk create rows.csv --send --yes',
   'bulk:export': 'bulk export --last --into rows.csv',
   'bulk:list': 'bulk list',
+  'bulk:rehearse': 'bulk rehearse rows.csv',
   'bulk:resume': 'bulk resume --last',
   'bulk:roster': 'bulk roster rows.csv --template tmpl_nda',
   'bulk:show': 'bulk show --last',
