@@ -3,7 +3,7 @@ import type { Mode, RowError } from '../bulk/entries.ts';
 import type { BulkRow } from '../bulk/rows/row.ts';
 import { workOnRun } from '../bulk/run.ts';
 import { draftRun } from '../bulk/runs.ts';
-import { requestIdsIn } from '../envelopes/request-ids.ts';
+import { requestIdsIn } from '../envelopes/request-ids/request-ids.ts';
 import { timeOf } from '../kernel/clock.ts';
 import type { SampleBasis } from '../statistics/turn-history.ts';
 import type { AccountHistory } from './history.ts';
