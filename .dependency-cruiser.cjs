@@ -12,6 +12,8 @@ const capabilities = [
   'envelope-index',
   'envelopes',
   'evidence',
+  'guards',
+  'log',
   'profiles',
   'sandbox-control',
   'rehearsal',
@@ -22,15 +24,17 @@ const capabilities = [
   'webhooks',
 ];
 // Allowed imports between capabilities. Bulk runs read files of rows, send envelopes, and check template roles; the doctor checks the
-// settings a command would use; evidence combines documents, webhooks, and reminders; the index answers selections of envelopes and feeds
-// completion; statistics measure envelopes, and the index supplies them.
+// settings and guards a command would use; evidence combines documents, webhooks, reminders, and the log; guards check the settings of a
+// profile and record writes in the log; the index answers selections of envelopes and feeds completion; statistics measure envelopes, and
+// the index supplies them.
 const arrows = {
   bulk: ['envelopes', 'tables', 'templates'],
   completion: ['envelope-index'],
-  doctor: ['compatibility', 'profiles'],
+  doctor: ['compatibility', 'guards', 'profiles'],
   'envelope-index': ['envelopes'],
-  evidence: ['documents', 'envelopes', 'webhooks'],
-  rehearsal: ['bulk', 'envelopes', 'statistics', 'templates'],
+    evidence: ['documents', 'envelopes', 'log', 'webhooks'],
+    guards: ['log', 'profiles'],
+    rehearsal: ['bulk', 'envelopes', 'statistics', 'templates'],
   statistics: ['envelope-index', 'envelopes', 'webhooks'],
 };
 // Topics of src/commands/ that may use another topic's shared parts. Completed envelopes and evidence download documents; `listen` can wait
@@ -39,6 +43,7 @@ const topicArrows = {
   envelopes: ['documents'],
   find: ['envelopes'],
   listen: ['documents', 'envelopes', 'events'],
+  log: ['envelopes'],
   mcp: ['documents', 'envelopes', 'find'],
   sandbox: ['envelopes', 'events', 'index'],
 };

@@ -1,13 +1,14 @@
 import type { Clock } from '../kernel/clock.ts';
 import { accountOf } from '../kernel/digest.ts';
 import { type EnvelopesApi, envelopesApi } from './envelopes.ts';
-import { createHttp, type HttpOptions, type SendRequest } from './http.ts';
+import { createHttp, type HttpOptions, isRead, type SendRequest } from './http.ts';
 import { RateWindow } from './rate/rate-window.ts';
 import { WindowFile } from './rate/window-file.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { FindMeant } from './subject.ts';
 import { type TemplatesApi, templatesApi } from './templates.ts';
+import { type OpenGate, openGate, type WriteGate } from './write-gate.ts';
 
 export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   random?: (() => number) | undefined;
@@ -21,6 +22,8 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   onWait?: RetryOptions['onWait'];
   /** Suggests ids when one does not exist; without it, errors show only the id. */
   findMeant?: FindMeant | undefined;
+  /** What writes pass before they are sent; without it, all are sent. */
+  gate?: OpenGate | undefined;
 }
 
 /** The service, as the API document describes it: eight typed routes. */
@@ -29,8 +32,9 @@ export interface Client {
   account: string;
   templates: TemplatesApi;
   envelopes: EnvelopesApi;
-  /** Any request, with the retry policy. */
+  /** Any request, with the retry policy; writes pass the gate. */
   send: SendRequest;
+  writes: WriteGate;
   clock: Clock;
   /** The service's time. */
   serviceClock: ServiceClock;
@@ -48,20 +52,22 @@ const RETRIES = 5;
 export function createClient(options: ClientOptions): Client {
   const window = windowFor(options);
   const serviceClock = options.serviceClock ?? new ServiceClock(options.clock);
-  const send = withRetries(createHttp({ ...options, serviceClock, window }), {
+  const sendNow = withRetries(createHttp({ ...options, serviceClock, window }), {
     clock: options.clock,
     random: options.random ?? Math.random,
     retries: options.retries ?? RETRIES,
     maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
     onWait: options.onWait,
   });
+  const writes = (options.gate ?? openGate)(sendNow);
+  const send: SendRequest = (request) => (isRead(request.method) ? sendNow(request) : writes.pass(request));
   const { clock, graceMs = 0 } = options;
   const [templates, envelopes] = [
     templatesApi(send, options.findMeant),
     envelopesApi(send, options.findMeant),
   ];
   const account = accountOf(options.baseUrl, options.apiKey);
-  return { account, templates, envelopes, send, clock, serviceClock, graceMs, window };
+  return { account, templates, envelopes, send, writes, clock, serviceClock, graceMs, window };
 }
 
 function windowFor(options: ClientOptions): RateWindow | undefined {

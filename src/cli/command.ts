@@ -13,7 +13,7 @@ type Values = Record<string, unknown>;
  */
 const MAY_BE_EMPTY = [
   ...['subject', 'message', 'reason'],
-  ...['bucket', 'region', 'endpoint', 'aws-profile', 'access-key-id'],
+  ...['bucket', 'region', 'endpoint', 'aws-profile', 'access-key-id', 'only-to'],
 ];
 
 /**

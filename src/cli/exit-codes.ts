@@ -42,6 +42,11 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
 const BY_CODE: Readonly<Record<string, number>> = {
   USAGE: EXIT.usage,
   REQUEST_ID_USED: EXIT.usage,
+  READ_ONLY: EXIT.usage,
+  RECIPIENT_NOT_ALLOWED: EXIT.usage,
+  TOO_MANY_EMAILS: EXIT.usage,
+  CONFIRMATION_REQUIRED: EXIT.usage,
+  POLICY_UNUSABLE: EXIT.usage,
   NO_PROFILE: EXIT.auth,
   UNAUTHORIZED: EXIT.auth,
   FORBIDDEN: EXIT.auth,

@@ -97,6 +97,11 @@ export const readFlags = {
 };
 
 export const yesFlag = Flags.boolean({ char: 'y', description: 'skip the confirmation prompt' });
+export const confirmFlag = Flags.string({
+  description: 'name of the profile, where it has to be confirmed by name',
+  helpGroup: 'GUARDS',
+  helpValue: 'NAME',
+});
 export const dryRunFlag = Flags.boolean({
   description: 'show what would be done, without doing it',
 });

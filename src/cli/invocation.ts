@@ -9,6 +9,8 @@ import { type Interrupt, watchSignals } from './interrupt.ts';
 export interface Invocation {
   /** The arguments after `esign`. */
   words: readonly string[];
+  /** The command that they name, such as `envelopes get`; empty until it is found. */
+  command: string;
   /** Every secret of this run is added before it is used. */
   redactor: Redactor;
   interrupt: Interrupt;
@@ -21,6 +23,7 @@ export function createInvocation(words: readonly string[]): Invocation {
   const interrupt = watchSignals();
   return {
     words,
+    command: '',
     redactor: createRedactor(secretsOf(process.env)),
     interrupt,
     output: new StandardOutput(interrupt),

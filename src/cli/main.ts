@@ -67,7 +67,7 @@ async function offerUpdate({ words, interrupt }: Invocation, installed: Installa
   if (wantsJson(words) || interrupt.signal.aborted) return;
   try {
     const { updateNotice } = await import('./boot/update-notice.ts');
-    const notice = updateNotice(versionOf(installed), Date.now());
+    const notice = await updateNotice(versionOf(installed), Date.now());
     const terminal = processTerminal({});
     if (notice !== undefined) terminal.err(`${terminal.styleErr('dim', notice)}\n`);
   } catch {

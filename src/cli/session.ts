@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Client, ClientOptions } from '../api/client.ts';
 import { ServiceClock } from '../api/service-clock.ts';
+import { lateGate } from '../api/write-gate.ts';
 import { recordPath } from '../compatibility/record-path.ts';
 import { noting } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
@@ -28,6 +29,7 @@ export interface SessionFlags {
   timeout?: string | undefined;
   'no-wait'?: boolean;
   debug?: boolean;
+  confirm?: string | undefined;
 }
 
 /** How a client treats the rate window of its key. */
@@ -67,6 +69,14 @@ export class Session {
   #connected: Promise<Client> | undefined;
   #countsDown = false;
   #onRead: (() => void) | undefined;
+  /** One for all clients: the emails of a command are counted together. */
+  readonly #gate = lateGate(async () =>
+    (await import('./guards.ts')).gateOf(this, {
+      terminal: this.#terminal,
+      command: this.#invocation.command,
+      confirm: this.#flags.confirm,
+    }),
+  );
 
   constructor(
     flags: SessionFlags,
@@ -129,6 +139,7 @@ export class Session {
       windowFolder: join(stateDir(), 'rate'),
       findMeant: meantIn(() => this.client(), seen),
       onReply: await this.#onReply(),
+      gate: this.#gate,
     });
     const scope = indexScopeOf(settings);
     if (scope === undefined) return observed(client, [noting(seen.recents)]);
@@ -190,7 +201,8 @@ export class Session {
     const settings = await this.settings({ fallbackProfile: 'sandbox' });
     const { baseUrl, apiKey } = requireConnection(settings);
     const { controlUrl, sandboxControl } = await import('../sandbox-control/control.ts');
-    const client = await this.#clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value);
+    const gate = lateGate(async () => (await import('./guards.ts')).sandboxGateOf(this));
+    const client = await this.#clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value, { gate });
     return sandboxControl(client.send);
   }
 
@@ -198,7 +210,7 @@ export class Session {
     baseUrl: string,
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
-    options: Pacing & Pick<ClientOptions, 'windowFolder' | 'findMeant' | 'onReply'> = {},
+    options: Pacing & Pick<ClientOptions, 'windowFolder' | 'findMeant' | 'onReply' | 'gate'> = {},
   ): Promise<Client> {
     const key = await presentKey(apiKey, this.#invocation.interrupt.signal);
     this.#invocation.redactor.add(key);

@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import type { Guards } from '../guards/guards.ts';
 import type { StorageSettings } from '../profiles/profile.ts';
 import type { Settings } from '../profiles/resolve.ts';
 
@@ -19,6 +20,7 @@ export interface DoctorContext {
   /** The profile store's file. */
   storeFile: string;
   settings(): Promise<Settings>;
+  guards(): Promise<Guards>;
   client(): Promise<Client>;
   checkBucket: CheckBucket;
   /** How many contradictions with the API document were recorded for the service in use. */

@@ -1,4 +1,6 @@
+import { guardsInWords, policyInWords } from '../guards/guards.ts';
 import { counted } from '../kernel/duration.ts';
+import { UsageError } from '../kernel/errors.ts';
 import type { Settings } from '../profiles/resolve.ts';
 import { type Finding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
@@ -11,6 +13,7 @@ export async function* examine(context: DoctorContext): AsyncGenerator<Finding, 
   yield await checkPermissions(context);
   const settings = await readSettings(context);
   yield settings.finding;
+  yield await checkGuards(context, settings.value);
   yield await checkState(context);
   if (settings.value === undefined) {
     const why = 'the settings are not usable';
@@ -34,6 +37,22 @@ async function readSettings(
   } catch (error) {
     return { finding: failed('profile', error), value: undefined };
   }
+}
+
+/** What limits writes, and whether the policy of this machine can be used. */
+async function checkGuards(context: DoctorContext, settings: Settings | undefined): Promise<Finding> {
+  const name = 'guards';
+  if (settings === undefined) return skipped(name, 'the settings are not usable');
+  const guards = await context.guards();
+  const { policy } = guards;
+  if (policy !== null && policy.problem !== null)
+    return failed(
+      name,
+      new UsageError(`The policy ${policyInWords(policy)}.`),
+      'An administrator has to fix the file: valid JSON with known keys, owned by root (Administrators), writable by nobody else.',
+    );
+  const all = guardsInWords(guards).map(([label, { text, source }]) => `${label}: ${text} (${source})`);
+  return ok(name, all.join('; ') || 'none');
 }
 
 async function* examineService(context: DoctorContext, settings: Settings): AsyncGenerator<Finding> {

@@ -35,7 +35,10 @@ export async function settleCreate(
       { requestId, startedAt },
       { signal, searching },
     );
-    if (found) return { kind: 'settled', value: found, by: 'lookup' };
+    if (found) {
+      await client.writes.resolve({ requestId }, found.id);
+      return { kind: 'settled', value: found, by: 'lookup' };
+    }
     return { kind: 'unknown', error, ...(searchError ? { searchError } : {}) };
   }
 }
@@ -142,7 +145,10 @@ async function actOnce(
   } catch (error) {
     const isOpen = isAmbiguous(error) || (action.again && isRefusedByState(error));
     const envelope = isOpen ? await readQuietly(client, id, signal) : undefined;
-    if (envelope && action.happened(envelope)) return settled(envelope, 'lookup');
+    if (envelope && action.happened(envelope)) {
+      await client.writes.resolve({ envelopeId: id }, id);
+      return settled(envelope, 'lookup');
+    }
     if (!isAmbiguous(error)) throw error;
     return { outcome: { kind: 'unknown', error }, nothingHappened: envelope !== undefined };
   }

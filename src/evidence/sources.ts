@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { ALL_PENDING, readReminderTimes } from '../envelopes/reminder-times.ts';
 import { type Redactor, redactValue } from '../kernel/redaction.ts';
+import { logFolder } from '../log/files.ts';
+import { readLog } from '../log/read-log.ts';
 import { readEvents } from '../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../webhooks/journal/record.ts';
 import { shownHeaders } from '../webhooks/receive/headers.ts';
@@ -39,6 +41,42 @@ const reminderSchema = z.object({ at: z.string(), signer: text });
 
 /** A reminder that was asked for on this machine. */
 export type KeptReminder = z.infer<typeof reminderSchema>;
+
+const writeSchema = z.object({
+  id: z.string(),
+  at: z.string(),
+  user: z.string(),
+  profile: text,
+  command: z.string(),
+  effect: z.string(),
+  requestId: text,
+  run: z.optional(z.string()),
+  outcome: z.string(),
+  error: text,
+});
+
+/** A write to the envelope from this machine, as its log has it. */
+export type KeptWrite = z.infer<typeof writeSchema>;
+
+/** The same for a write. */
+export function readWrite(value: unknown): KeptWrite | undefined {
+  return writeSchema.safeParse(value).data;
+}
+
+/** The entries of the log for the envelope. A bulk run's other envelopes are left out. */
+export async function loggedWrites(
+  stateFolder: string,
+  baseUrl: string,
+  envelopeId: string,
+): Promise<KeptWrite[]> {
+  const { writes } = await readLog(logFolder(stateFolder), { envelopeId });
+  return writes
+    .filter(({ entry }) => entry.baseUrl === baseUrl)
+    .map(({ entry: { id, at, user, profile, command, effect, requestId, run, outcome, error } }) => ({
+      ...{ id, at, user, profile, command, effect, requestId, outcome, error },
+      ...(run === undefined ? {} : { run }),
+    }));
+}
 
 /** Parses a webhook of an earlier run's file; undefined for anything else. */
 export function readWebhook(value: unknown): KeptWebhook | undefined {

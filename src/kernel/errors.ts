@@ -50,6 +50,22 @@ export class RequestIdUsedError extends EsignError {
   }
 }
 
+export type GuardCode =
+  | 'READ_ONLY'
+  | 'RECIPIENT_NOT_ALLOWED'
+  | 'TOO_MANY_EMAILS'
+  | 'CONFIRMATION_REQUIRED'
+  | 'POLICY_UNUSABLE';
+
+/** A guard of the profile, or the policy of the machine, refuses a write; nothing was sent. */
+export class GuardError extends EsignError {
+  static override readonly name = 'GuardError';
+  override readonly name = 'GuardError';
+  constructor(code: GuardCode, message: string, facts: ErrorFacts = {}) {
+    super(code, message, facts);
+  }
+}
+
 /** No API key is configured. */
 export class NoProfileError extends EsignError {
   static override readonly name = 'NoProfileError';

@@ -104,7 +104,8 @@ export const SIGNATURE_HEADER = 'X-Service-Signature';
  * The most serious effect a command can have: it reads from the service or the bucket, writes to another system, emails people,
  * deletes, or stays on this machine.
  */
-export type Effect = 'reads' | 'writes' | 'mails' | 'deletes' | 'local';
+export const EFFECTS = ['reads', 'writes', 'mails', 'deletes', 'local'] as const;
+export type Effect = (typeof EFFECTS)[number];
 
 /** The effect of each command, by id. */
 export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
@@ -152,6 +153,9 @@ export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
   'index:show': 'local',
   late: 'reads',
   listen: 'writes',
+  log: 'local',
+  'log:undo': 'mails',
+  'log:verify': 'local',
   mcp: 'mails',
   'profiles:add': 'local',
   'profiles:edit': 'local',

@@ -1,7 +1,7 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import type { Profile, Profiles } from './profile.ts';
+import type { Profile, ProfileGuards, Profiles } from './profile.ts';
 import { profileNamed } from './store.ts';
 
 /** Changes of a profile; absent settings are kept. */
@@ -13,6 +13,7 @@ export interface ProfileChanges {
   insecureHttp?: boolean | undefined;
   /** Whether to index its envelopes. */
   index?: boolean | undefined;
+  guards?: GuardChanges | undefined;
   bucket?: string | undefined;
   region?: string | undefined;
   endpoint?: string | undefined;
@@ -20,6 +21,14 @@ export interface ProfileChanges {
   awsProfile?: string | undefined;
   accessKeyId?: string | undefined;
   secretAccessKey?: string | undefined;
+}
+
+/** Null removes a guard. */
+export interface GuardChanges {
+  readOnly?: boolean | undefined;
+  onlyTo?: readonly string[] | null | undefined;
+  maxEmails?: number | null | undefined;
+  confirmName?: boolean | undefined;
 }
 
 const KEY_PLACES = ['apiKey', 'apiKeyCommand', 'apiKeyKeychain'] as const;
@@ -47,16 +56,27 @@ export function applyChanges(profile: Profile | undefined, changes: ProfileChang
   const next: Profile = { ...profile, baseUrl: normalizeBaseUrl(baseUrl, { insecureHttp }) };
   if (insecureHttp) next.insecureHttp = true;
   else delete next.insecureHttp;
+  if (isMoved) delete next.sandbox;
   if (changes.index === false) next.index = false;
   else if (changes.index) delete next.index;
   for (const place of KEY_PLACES) {
     const value = changes[place];
     if (value !== undefined) setKey(next, place, value);
   }
+  const guards = changedGuards(profile?.guards, changes.guards);
   const storage = changedStorage(profile?.storage, changes);
-  if (Object.keys(storage).length > 0) next.storage = storage;
-  else delete next.storage;
-  return next;
+  const { guards: _guards, storage: _storage, ...rest } = next;
+  return {
+    ...rest,
+    ...(Object.keys(guards).length > 0 && { guards }),
+    ...(Object.keys(storage).length > 0 && { storage }),
+  };
+}
+
+function changedGuards(before: ProfileGuards | undefined, changes: GuardChanges = {}): ProfileGuards {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const merged = { ...before, ...Object.fromEntries(given) };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null && value !== false));
 }
 
 function setKey(profile: Profile, place: (typeof KEY_PLACES)[number], value: string): void {

@@ -12,6 +12,16 @@ const storageSchema = z.looseObject({
 });
 export type StorageSettings = z.infer<typeof storageSchema>;
 
+/** Limits on what is written with a profile. */
+const guardsSchema = z.looseObject({
+  readOnly: z.optional(z.boolean()),
+  /** Addresses and patterns; an empty list allows nobody. */
+  onlyTo: z.optional(z.array(z.string())),
+  maxEmails: z.optional(z.number()),
+  confirmName: z.optional(z.boolean()),
+});
+export type ProfileGuards = z.infer<typeof guardsSchema>;
+
 /** A key, or where it is kept, and where to use it. Exactly one of the three apiKey… is set. */
 const profileSchema = z.looseObject({
   baseUrl: z.string(),
@@ -22,6 +32,9 @@ const profileSchema = z.looseObject({
   insecureHttp: z.optional(z.boolean()),
   /** Of a sandbox that ends with its folder: nothing is learned from it. */
   ephemeral: z.optional(z.boolean()),
+  /** Written by `sandbox start`; of no other address than its own. */
+  sandbox: z.optional(z.boolean()),
+  guards: z.optional(guardsSchema),
   /** False: nothing is kept of its envelopes on this machine. */
   index: z.optional(z.boolean()),
   storage: z.optional(storageSchema),

@@ -68,7 +68,8 @@ describe('the help of a topic', () => {
 describe('a page of help', () => {
   it('is there for every command and topic', () => {
     const wanted = [...commands.map(([id]) => id.replaceAll(':', ' ')), ...Object.keys(tree.topics), 'esign'];
-    expect(helpPages.sort()).toEqual(wanted.map((name) => `${name}.txt`).sort());
+    // A word may be a command and a topic.
+    expect(helpPages.sort()).toEqual([...new Set(wanted)].map((name) => `${name}.txt`).sort());
   });
 
   it.each(helpPages)('%s fits 80 columns, and tells nothing of the machine it was built on', async (file) => {

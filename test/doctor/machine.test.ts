@@ -13,6 +13,7 @@ function context(given: Partial<DoctorContext>): DoctorContext {
     stateDir: '/nowhere/state',
     storeFile: '/nowhere/config/profiles.json',
     settings: unused,
+    guards: unused,
     client: unused,
     checkBucket: unused,
     contradictions: unused,

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { mapInOrder } from '../../src/kernel/streams.ts';
 import { AT_A_TIME, Home } from '../support/cli.ts';
 import { json } from '../support/server.ts';
+import { commands, type Described, ENDLESS, wordsOf } from './every-command.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
 
 const KEY = 'sk_canarykey_0123456789abcdef';
@@ -53,65 +53,6 @@ afterAll(async () => {
   await service.server.close();
   await home.close();
 });
-
-interface Described {
-  flags: Record<string, { required?: boolean; type?: string }>;
-  args: Record<string, { options?: unknown }>;
-}
-
-/** All of the manifest: a new command is looked at from its first day on. */
-async function commands(): Promise<[string, Described][]> {
-  const manifest = parseJson(await readFile(join(import.meta.dirname, '../../oclif.manifest.json'), 'utf8'));
-  const all = isRecord(manifest) && isRecord(manifest.commands) ? manifest.commands : {};
-  return Object.entries(all).map(([id, command]) => {
-    const partsOf = (name: string) => {
-      const parts = isRecord(command) && isRecord(command[name]) ? command[name] : {};
-      return Object.fromEntries(
-        Object.entries(parts).map(([part, facts]) => [part, isRecord(facts) ? facts : {}]),
-      );
-    };
-    return [id, { flags: partsOf('flags'), args: partsOf('args') }];
-  });
-}
-
-/** Only with these do they get as far as they can. */
-const MORE: Readonly<Record<string, string>> = {
-  'profiles:add': '--base-url http://127.0.0.1:9/v1',
-  'profiles:edit': '--base-url http://127.0.0.1:9/v1',
-  listen: '--port 0',
-  'sandbox:start': '--port 0 --bucket-port 0 --ephemeral --no-save-profile',
-  'envelopes:create': '--template tmpl_1 --signer a@b.c --webhook-url http://127.0.0.1:9/hook',
-  'bulk:create': '--template tmpl_1',
-  'envelopes:watch': '--until COMPLETED',
-  'envelopes:remind': '--min-gap 1d',
-  'sandbox:decline': '--reason no',
-};
-/** They go on until they are stopped. */
-const ENDLESS = ['listen', 'sandbox:start'];
-const VALUES: Readonly<Record<string, string>> = {
-  to: 'http://127.0.0.1:9/hook',
-  signature: '00',
-  method: 'GET',
-  path: '/envelopes',
-  event: 'envelope.completed',
-  time: '1d',
-  file: join('given', 'rows.csv'),
-};
-
-/** Words for a run that gets as far as it can, with each secret file it takes. */
-function wordsOf(id: string, { flags, args }: Described): string[] {
-  const given = Object.entries(args).map(([name, { options }]) =>
-    isList(options) ? String(options[0]) : (VALUES[name] ?? 'env_1'),
-  );
-  const more = MORE[id]?.split(' ') ?? [];
-  const needed = Object.entries(flags).flatMap(([name, { required }]) => {
-    if (more.includes(`--${name}`)) return [];
-    if (/secret.*-file$/.test(name)) return [`--${name}`, join('given', 'secret')];
-    return required ? [`--${name}`, VALUES[name] ?? 'x'] : [];
-  });
-  const yes = 'yes' in flags ? ['--yes'] : [];
-  return [...id.split(':'), ...given, ...more, ...needed, ...yes, '--debug', '--timeout', '2s', '--no-input'];
-}
 
 /** Every file below the folder but the profile store and what the user gave. */
 async function filesBelow(folder: string): Promise<string[]> {

@@ -59,7 +59,7 @@ describe('esign doctor', () => {
   it('finds nothing wrong with the sandbox', async () => {
     const page = await examined();
     expect([page.code, page.ok]).toEqual([0, true]);
-    expect(Object.values(page.checks).map((check) => check.status)).toEqual(Array(13).fill('ok'));
+    expect(Object.values(page.checks).map((check) => check.status)).toEqual(Array(14).fill('ok'));
     expect(page.checks.key?.message).toBe(`${sandbox.apiKey.slice(0, 8)}… (profile sandbox)`);
     expect(page.checks.scopes?.message).toBe('read: yes; write: not checked');
     expect(page.checks['rate-limit']?.message).toMatch(

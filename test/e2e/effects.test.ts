@@ -36,7 +36,7 @@ async function created(...more: string[]): Promise<string> {
 }
 
 /**
- * Each command in the gravest way it knows. `DRAFT`, `SENT` and `KEY` stand for what there is; endless ones are stopped.
+ * Each command in the gravest way it knows. `DRAFT`, `SENT`, `KEY`, and `LOGGED` are replaced by what exists; endless ones are stopped.
  * What acts on a sandbox alone reaches nobody and has no row here: sandbox … and demo. `mcp` is asked to mail in mcp.test.ts.
  */
 const RUNS: Readonly<Record<string, string>> = {
@@ -82,6 +82,9 @@ const RUNS: Readonly<Record<string, string>> = {
   'index:show': 'index show',
   late: 'late',
   listen: 'listen --port 0 --secret-file secret',
+  log: 'log',
+  'log:undo': 'log undo LOGGED --yes',
+  'log:verify': 'log verify',
   'profiles:add': 'profiles add other --base-url http://127.0.0.1:9 --api-key-command true --no-verify',
   'profiles:edit': 'profiles edit sandbox --path-style',
   'profiles:list': 'profiles list',
@@ -120,6 +123,10 @@ async function run(id: string): Promise<{ mails: number; methods: string[]; prin
   if (before !== undefined) await home.run(before.split(' '));
   let line = (RUNS[id] ?? '').replace('KEY', key);
   if (line.includes('DRAFT')) line = line.replace('DRAFT', await created());
+  if (line.includes('LOGGED')) {
+    const envelope = await created('--send');
+    line = line.replace('LOGGED', String((await home.run`log --envelope ${envelope} -q`).stdout.trim()));
+  }
   if (line.includes('SENT')) line = line.replace('SENT', await created('--send'));
   const under = ENDLESS.includes(id) ? ['timeout', '--signal=INT', '2'] : [];
   const then = await seen();

@@ -69,6 +69,7 @@ describe('the evidence of a completed envelope', () => {
       'collection.json',
       'envelope.json',
       'evidence.html',
+      'log.jsonl',
       'papers.json',
       'reminders.jsonl',
       'webhooks.jsonl',

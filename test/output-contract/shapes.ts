@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { envelopeSchema, signerSchema, templateFieldSchema, templateSchema } from '../../src/api/schemas.ts';
 import { SIGNER_STATES } from '../../src/bulk/status/signer-states.ts';
+import { EFFECTS } from '../../src/kernel/vocabulary.ts';
 
 /*
  * What each command prints with --json. The service's own resources are as the client reads them; the rest is
@@ -89,6 +90,7 @@ const evidence = z.object({
   missing: z.array(z.object({ what: text, why: text })),
   webhooks: count,
   reminders: count,
+  log: count,
   files: z.array(z.object({ path: text, sha256: text })),
 });
 const pin = z.object({ profile: text, baseUrl: text, fingerprint: text, subject: text, since: text });
@@ -322,7 +324,32 @@ const profile = z.object({
   apiKeyCommand: maybe,
   apiKeyIn: z.nullable(z.enum(['file', 'command', 'keychain'])),
   index: z.boolean(),
+  guards: z.nullable(
+    z.looseObject({
+      readOnly: z.optional(z.boolean()),
+      onlyTo: z.optional(z.array(text)),
+      maxEmails: z.optional(count),
+      confirmName: z.optional(z.boolean()),
+    }),
+  ),
   storage: z.nullable(storage),
+});
+const guard = <T extends z.ZodMiniType>(value: T) =>
+  z.nullable(z.object({ value, source: z.enum(['profile', 'policy', 'profile and policy']) }));
+const logEntry = z.object({
+  id: text,
+  at: text,
+  user: text,
+  profile: maybe,
+  baseUrl: text,
+  command: text,
+  effect: z.enum(EFFECTS),
+  envelopeIds: z.array(text),
+  requestId: maybe,
+  outcome: z.enum(['done', 'refused', 'unknown']),
+  error: maybe,
+  run: z.optional(text),
+  counts: z.optional(z.record(z.string(), count)),
 });
 const sourced = z.object({ value: text, source: text });
 const settings = z.object({
@@ -334,6 +361,14 @@ const settings = z.object({
   ),
   timeoutMs: z.object({ value: count, source: text }),
   storage: z.nullable(z.extend(storage, { source: text })),
+  guards: z.object({
+    readOnly: guard(z.literal(true)),
+    onlyTo: guard(z.array(text)),
+    maxEmails: guard(count),
+    confirmName: guard(z.literal(true)),
+    policy: z.nullable(z.object({ path: text, problem: maybe })),
+    mcpWrites: z.boolean(),
+  }),
 });
 const standout = z.object({ id: text, subject: maybe, waitingFor: z.array(text), at: text });
 const attention = z.object({ count, envelopes: z.array(standout) });
@@ -618,6 +653,9 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   listen: {
     lines: lines(z.union([listening, delivery, forward, warning, tunnel, backlog, removed, received])),
   },
+  log: { list: value(z.array(logEntry)), fields },
+  'log:undo': actionOnEach,
+  'log:verify': { result: value(z.object({ ok: z.literal(true), entries: count, files: count })) },
   mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'the protocol alone') },
   'profiles:add': { profile: value(profile) },
   'profiles:edit': { profile: value(profile) },

@@ -21,6 +21,7 @@ import {
 } from '../../src/commands/profiles/view.ts';
 import { choiceList, renderSandbox } from '../../src/commands/sandbox/views.ts';
 import { renderTemplate, templateList } from '../../src/commands/templates/view.ts';
+import { combineGuards } from '../../src/guards/guards.ts';
 import { type ListView, writeList } from '../../src/output/list.ts';
 import type { Terminal } from '../../src/output/terminal.ts';
 import { widthOf } from '../../src/output/text.ts';
@@ -183,6 +184,10 @@ const settings = publicSettings(
     storage: profile.profile.storage,
     storageSource: 'profile',
   },
+  combineGuards(
+    { readOnly: true, onlyTo: ['*@example.com'], maxEmails: 20 },
+    { state: 'set', path: '/etc/esign/policy.json', policy: { maxEmails: 5, confirmName: true } },
+  ),
   '/home/ada/.config/esign/profiles.json',
 );
 const standout = {

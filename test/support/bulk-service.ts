@@ -4,6 +4,7 @@ import type { HttpReply, HttpRequest, SendRequest } from '../../src/api/http.ts'
 import { withRetries } from '../../src/api/retry.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import { templatesApi } from '../../src/api/templates.ts';
+import { openGate } from '../../src/api/write-gate.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';
 import { isRecord } from '../../src/kernel/json.ts';
@@ -76,6 +77,7 @@ export class BulkService {
       templates: templatesApi(send),
       envelopes: envelopesApi(send),
       send,
+      writes: openGate(send),
       clock,
       serviceClock,
       graceMs: 0,

@@ -33,7 +33,10 @@ export async function quickStart(
   // Loading oclif's base class added a listener.
   invocation.output.watch();
   invocation.output.prepare(found.id, beforeDashes(argv));
-  const config = bindInvocation(quickConfig(installed), invocation);
+  const config = bindInvocation(quickConfig(installed), {
+    ...invocation,
+    command: found.id.replaceAll(':', ' '),
+  });
   await new command(argv.slice(found.words), config).run();
   return true;
 }

@@ -12,8 +12,8 @@ import { isDayAgo, isNewer, readRecord, recordPath, writeRecord } from '../../up
  * Returns a line about a newer version, if there is one. Called after a command on a terminal; once a day, it starts a
  * background process that asks the registry, for the next run.
  */
-export function updateNotice(version: string, now: number): string | undefined {
-  if (isOffBySetting()) return undefined;
+export async function updateNotice(version: string, now: number): Promise<string | undefined> {
+  if (isOffBySetting() || (await isOffByPolicy())) return undefined;
   const path = recordPath(stateDir());
   const record = readRecord(path);
   const { latest } = record;
@@ -44,6 +44,14 @@ function askInBackground(): void {
   });
   child.on('error', () => undefined);
   child.unref();
+}
+
+/** Where the policy of the machine can't be used, nothing is sent either. */
+async function isOffByPolicy(): Promise<boolean> {
+  const { readPolicy } = await import('../../guards/policy.ts');
+  const reading = await readPolicy();
+  if (reading.state === 'set') return reading.policy.updateNotice === false;
+  return reading.state === 'unusable';
 }
 
 /** `{"updateNotice": false}` in settings.json of the config folder. */

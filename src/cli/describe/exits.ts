@@ -8,7 +8,7 @@ const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EX
 
 /** Commands that only use local files. */
 const OFFLINE = new Set([
-  ...['autocomplete', 'compat', 'schema'],
+  ...['autocomplete', 'compat', 'log', 'log:verify', 'schema'],
   ...['bulk:export', 'bulk:list', 'bulk:show'],
   ...['documents:verify', 'events:list', 'events:secret', 'events:show', 'events:verify'],
   ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use', 'sandbox:exec'],
@@ -18,12 +18,13 @@ const OFFLINE = new Set([
 const OWN: Readonly<Record<number, readonly string[]>> = {
   [EXIT.storage]: [
     ...['documents:download', 'documents:head', 'documents:link', 'documents:verify', 'doctor', 'demo'],
-    ...['envelopes:download', 'envelopes:evidence', 'events:verify', 'listen'],
+    ...['envelopes:download', 'envelopes:evidence', 'events:verify', 'listen', 'log:verify'],
   ],
   [EXIT.partial]: [
     ...['envelopes:get', 'envelopes:send', 'envelopes:cancel', 'envelopes:remind', 'envelopes:download'],
     ...['envelopes:watch', 'documents:download', 'documents:head', 'documents:link'],
     ...['bulk:create', 'bulk:resume', 'compat', 'events:drill', 'events:gaps', 'events:replay', 'listen'],
+    'log:undo',
   ],
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { dryRunFlag } from '../../cli/flags.ts';
+import { confirmFlag, dryRunFlag } from '../../cli/flags.ts';
 import { call } from './call.ts';
 
 export default class Api extends EsignCommand {
@@ -40,6 +40,7 @@ export default class Api extends EsignCommand {
       char: 'i',
       description: 'print the status and headers of each response to stderr',
     }),
+    confirm: confirmFlag,
     'dry-run': dryRunFlag,
   };
 

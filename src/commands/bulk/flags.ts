@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import { shareFlag } from '../../cli/flags.ts';
+import { confirmFlag, shareFlag } from '../../cli/flags.ts';
 import { UsageError } from '../../kernel/errors.ts';
 
 /** How a run works, whether it is new or resumed. */
@@ -29,6 +29,7 @@ export const bulkFlags = {
     helpValue: 'N',
     helpGroup: 'PACE',
   }),
+  confirm: confirmFlag,
   'webhook-secret-file': Flags.string({
     description: 'file with the webhook secret for rows with a webhook_url; or ESIGN_WEBHOOK_SECRET',
     helpValue: 'FILE',

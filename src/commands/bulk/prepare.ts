@@ -1,4 +1,5 @@
 import type { Client } from '../../api/client.ts';
+import type { PlannedWrite } from '../../api/write-gate.ts';
 import type { Mode } from '../../bulk/entries.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
 import { type EarlierRow, findEarlierRows, WantedRows } from '../../bulk/lookup/earlier-rows.ts';
@@ -89,6 +90,8 @@ export async function checkRun(
 interface Examined {
   report: FileReport;
   rows: WantedRows;
+  /** The addresses of each row's signers. */
+  emails: string[][];
   /** What the runs on this machine did. */
   earlier: Map<number, EarlierRow>;
   known: KnownRows;
@@ -104,9 +107,11 @@ async function examine(
   const { name } = source;
   const rows = new WantedRows(wanted.again);
   const people: RowPeople[] = [];
+  const emails: string[][] = [];
   const take = async (row: BulkRow) => {
     rows.add(row);
     if (wanted.skipExisting) people.push(personsOf(row));
+    emails.push(row.envelope.signers.map(({ email }) => email));
     await draft?.add(row);
   };
   const report = await context.terminal.waiting(`Checking ${name}`, () =>
@@ -130,7 +135,7 @@ async function examine(
   refuseUnfinished(known, context.session);
   reportKnown(known, report, context);
   if (wanted.skipExisting) await skipSettled(people, known, report, context);
-  return { report, rows, earlier, known };
+  return { report, rows, emails, earlier, known };
 }
 
 /** What the runs on this machine did for the rows. */
@@ -211,13 +216,24 @@ async function agree(
   const preflight = preflightOf(wanted, examined, client, context.session);
   if (!json) terminal.err(preflightText(preflight, terminal));
   const { rows, signers } = preflight;
-  const isAsked = examined.report.isIncomplete && !wanted.allowMissing;
-  if (wanted.yes || rows === 0 || (rows === 1 && !isAsked)) return;
   const sends = wanted.mode !== 'draft';
+  if (rows > 0) await client.writes.check([plannedWrite(examined, wanted)]);
+  const isAsked = examined.report.isIncomplete && !wanted.allowMissing;
   const question = sends
     ? `Send ${inFirstWave(rows, wanted)}${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
     : `Create ${counted(rows, 'draft')}?`;
-  await confirmed(question, { yes: !sends && !terminal.canAsk, otherwise: 'nothing was sent' }, context);
+  if (!wanted.yes && (rows > 1 || (rows === 1 && isAsked)))
+    await confirmed(question, { yes: !sends && !terminal.canAsk, otherwise: 'nothing was sent' }, context);
+  await client.writes.confirm();
+}
+
+/** All rows for the guards. Only those of the first wave are emailed by this command. */
+function plannedWrite({ emails, known, report }: Examined, { mode, waves }: PrepareRequest): PlannedWrite {
+  const done = new Set([...known.existing, ...known.ended].map(({ row }) => row));
+  const last = (waves && wavesEntry(waves, report.rows, known).ends[0]) ?? report.rows;
+  const counts = emails.map((of, index) => (index < last && !done.has(index + 1) ? of.length : 0));
+  const emailCount = counts.reduce((sum, count) => sum + count, 0);
+  return { action: 'create', emails: emails.flat(), sends: mode !== 'draft', emailCount };
 }
 
 async function begin(

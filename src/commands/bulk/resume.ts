@@ -4,7 +4,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
 import { BulkProgress } from './progress.ts';
-import { bulkClient, closingOnError, namedRun, reopenRun, runToTheEnd } from './run.ts';
+import { bulkClient, checkRest, closingOnError, namedRun, reopenRun, runToTheEnd } from './run.ts';
 import { beginNextWave } from './waves.ts';
 
 export default class BulkResume extends EsignCommand {
@@ -33,7 +33,10 @@ export default class BulkResume extends EsignCommand {
     const client = () => bulkClient(flags, progress, context.session);
     const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context.terminal);
     const run = await reopenRun(await namedRun(args.run, flags.last), client, context);
-    await closingOnError(run, async () => beginNextWave(run, await client(), flags, context));
+    await closingOnError(run, async () => {
+      await beginNextWave(run, await client(), flags, context);
+      await checkRest(run, await client());
+    });
     await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
 }

@@ -1,5 +1,7 @@
 import type { Client } from '../../api/client.ts';
+import type { RunEnd } from '../../api/write-gate.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
+import { readPlan } from '../../bulk/plan.ts';
 import { type RowResult, resultsOf } from '../../bulk/results.ts';
 import { type Ending, workOnRun } from '../../bulk/run.ts';
 import { detailsOf, lastRun } from '../../bulk/run-list.ts';
@@ -8,6 +10,7 @@ import { type OpenRun, openRun } from '../../bulk/runs.ts';
 import { Batch, type Outcome } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Interrupt } from '../../cli/interrupt.ts';
+import { reportOf } from '../../cli/report.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
 import { noRuns, useProfileOf } from '../../cli/selection/run.ts';
 import type { Session } from '../../cli/session.ts';
@@ -62,8 +65,9 @@ export async function runToTheEnd(
 ): Promise<void> {
   const { progress, flags } = work;
   const batch = new Batch(context, { aside: (write) => progress.aside(write) });
-  let ending: Ending;
-  const { mode } = run.state.head;
+  let ending: Ending | undefined;
+  const { id, mode } = run.state.head;
+  const endInLog = work.client.writes.beginRun({ id, sends: mode !== 'draft' });
   progress.start(run.state, (rows) => {
     const window = work.client.window?.reading();
     return (
@@ -95,9 +99,32 @@ export async function runToTheEnd(
     });
   } finally {
     progress.end();
+    await endInLog(runEndOf(run.state, ending));
     await run.close();
   }
   await conclude(run, ending, context.terminal);
+}
+
+/** What the log says of a run. */
+function runEndOf(state: RunState, ending: Ending | undefined): RunEnd {
+  const [created, done, failed] = [state.count('created'), state.count('done'), state.count('failed')];
+  const rows = [...state.rows('created'), ...state.rows('done'), ...state.rows('failed')];
+  const envelopeIds = rows.flatMap((row) => state.idOf(row) ?? []);
+  const [firstFailed = 0] = state.rows('failed');
+  const stop = ending?.kind === 'stopped' ? reportOf(ending.error).code : null;
+  const isCut = ending === undefined || ending.kind === 'interrupted';
+  const isUnknown = ending === undefined || state.count('maybe') > 0;
+  return {
+    outcome: isUnknown ? 'unknown' : envelopeIds.length === 0 ? 'refused' : 'done',
+    error: stop ?? (isCut ? 'INTERRUPTED' : (state.errorOf(firstFailed)?.code ?? null)),
+    envelopeIds,
+    counts: {
+      rows: state.head.total,
+      created: created + done,
+      sent: state.head.mode === 'draft' ? 0 : done,
+      failed,
+    },
+  };
 }
 
 /** Reports rows that this process does not work on: those that existed before the run, or what failed in a finished one. */
@@ -202,6 +229,17 @@ export async function reopenRun(
     await refuseOtherOrganisation(run.state, await client(), context.interrupt);
   });
   return run;
+}
+
+/** Checks the rows that a resumed run still writes. @throws GuardError */
+export async function checkRest({ state, files }: OpenRun, { writes }: Client): Promise<void> {
+  const emails: string[] = [];
+  for await (const { row, envelope } of readPlan(files.plan))
+    if (row <= state.lastBegun && !state.isSettled(row))
+      emails.push(...envelope.signers.map(({ email }) => email));
+  if (emails.length === 0) return;
+  await writes.check([{ action: 'create', emails, sends: state.head.mode !== 'draft' }]);
+  await writes.confirm();
 }
 
 /** With a key of another organization, none of the run's envelopes would be found, and all would be created again. */

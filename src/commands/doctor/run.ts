@@ -77,6 +77,7 @@ function doctorContextOf(context: Context): DoctorContext {
     configDir: folder,
     stateDir: stateDir(),
     storeFile: storePath(folder),
+    guards: async () => (await import('../../cli/guards.ts')).guardsOf(context.session),
     settings: () => context.session.settings(),
     client: () => context.session.client(),
     checkBucket: (...args) => context.terminal.waiting('Waiting for the bucket', () => probeBucket(...args)),

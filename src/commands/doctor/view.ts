@@ -13,6 +13,7 @@ const LABELS: Readonly<Record<string, string>> = {
   node: 'Node',
   config: 'Permissions',
   profile: 'Profile',
+  guards: 'Guards',
   state: 'State folder',
   'base-url': 'Base URL',
   proxy: 'Proxy',

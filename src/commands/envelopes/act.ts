@@ -59,12 +59,14 @@ export async function sendDrafts(
     for (const id of ids.ids) await check.dryRun(id, ids.stream);
     return rehearse(ids, sending, client, context);
   }
+  await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'send', envelopeId })));
   const remarks = async (envelope: Envelope) => (await check.remarksOn(envelope)).map(({ text }) => text);
   const agreed = await agreeOn(ids, { ...sending, remarks }, { flags, client, context });
   const [only] = ids.ids;
   // One alone is asked about before it is under way.
   if (!ids.stream && only !== undefined) await check.pass(only, !flags.yes);
   const isChecked = !ids.stream || agreed.isShown;
+  await client.writes.confirm();
   await forEachId(
     {
       ids: agreed.ids,
@@ -98,6 +100,7 @@ export async function cancelEnvelopes(
     known: selected,
   };
   if (flags['dry-run']) return rehearse(ids, cancelling, client, context);
+  await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'cancel', envelopeId })));
   const agreed = await agreeOn(ids, cancelling, { flags, client, context });
   const [only] = ids.ids;
   const isOne = !ids.stream && only !== undefined;
@@ -163,6 +166,7 @@ export async function remindSigners(
   const reminder: Several = { ...REMINDING, known: selected };
   const client = await context.session.client();
   if (flags['dry-run']) return rehearse(ids, reminder, client, context);
+  await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'remind', envelopeId, signer })));
   // Whoever gives a gap has said how soon is too soon.
   const recent = gapMs === undefined ? await RecentReminders.read(signer, context) : undefined;
   const told = (id: string) => recent?.of(id) ?? [];
@@ -174,6 +178,7 @@ export async function remindSigners(
     if (known !== undefined) await readQuietly(client, known, context.interrupt.signal);
     await tellRecent(ids, told, flags, context);
   }
+  await client.writes.confirm();
   const emailed = new Map<string, readonly Signer[]>();
   await withReminderLog(context, { required: (gapMs ?? 0) > 0 }, (log) =>
     forEachId(

@@ -6,7 +6,13 @@ import { reportOf } from '../../cli/report.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { settling, withHint } from '../../cli/write.ts';
 import { listed } from '../../kernel/duration.ts';
-import { EsignError, StoppedError, UnknownOutcomeError } from '../../kernel/errors.ts';
+import {
+  EsignError,
+  GuardError,
+  JournalError,
+  StoppedError,
+  UnknownOutcomeError,
+} from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
 
@@ -115,16 +121,19 @@ class Work {
       this.#states.set(id, 'done');
       return { result: { id, ok: true, envelope }, by };
     } catch (error) {
+      if (isOfAll(error) && this.#idsIn('done', 'reported').length === 0) throw error;
       const isStop = signal.aborted && !(error instanceof EsignError);
       if (isStop && !action) throw error;
       this.#states.set(id, isStop ? 'left' : 'done');
-      if (isStop) return undefined;
-      const open = action && error instanceof UnknownOutcomeError;
-      return {
-        result: { id, ok: false, error: open ? withHint(error, action.ifUnknown(id)) : error },
-        by: undefined,
-      };
+      return isStop
+        ? undefined
+        : { result: { id, ok: false, error: this.#errorOf(id, error) }, by: undefined };
     }
+  }
+
+  #errorOf(id: string, error: unknown): unknown {
+    const { action } = this.#options;
+    return action && error instanceof UnknownOutcomeError ? withHint(error, action.ifUnknown(id)) : error;
   }
 
   #idsIn(...states: readonly ('left' | 'begun' | 'done' | 'reported' | undefined)[]): string[] {
@@ -156,6 +165,11 @@ class Work {
     if (!stream && only !== undefined) return ifUnknown(only);
     return `To go on: \`${again(this.#idsIn('begun', 'done', 'left', undefined))}\`.`;
   }
+}
+
+/** Neither a guard nor a log that can't be written will let other writes pass. */
+function isOfAll(error: unknown): boolean {
+  return error instanceof GuardError || error instanceof JournalError;
 }
 
 function was(ids: readonly string[]): string {

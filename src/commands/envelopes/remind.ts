@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';
+import { confirmFlag, dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';
 import { selectionFlags } from '../../cli/selection/flags.ts';
 import { remindSigners } from './act.ts';
 
@@ -34,6 +34,7 @@ export default class EnvelopesRemind extends EsignCommand {
     }),
     ...otherFlags,
     yes: yesFlag,
+    confirm: confirmFlag,
     'dry-run': dryRunFlag,
   };
 

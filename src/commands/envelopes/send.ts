@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
+import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
 import { selectionFlags } from '../../cli/selection/flags.ts';
 import { sendDrafts } from './act.ts';
 
@@ -23,6 +23,7 @@ export default class EnvelopesSend extends EsignCommand {
     'allow-missing-roles': missingRolesFlag,
     ...selectionFlags,
     yes: yesFlag,
+    confirm: confirmFlag,
     'dry-run': dryRunFlag,
   };
 

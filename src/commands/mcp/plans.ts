@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { PlannedWrite } from '../../api/write-gate.ts';
 import type { Context } from '../../cli/context.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
 import { settling } from '../../cli/write.ts';
@@ -14,7 +15,7 @@ import { withWarning } from '../envelopes/create/view.ts';
 import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';
 import { RecentReminders } from '../envelopes/recent-reminders.ts';
 import { withReminderLog } from '../envelopes/reminder-log.ts';
-import { checkedPlan, type ReplaceFlags, replaceEnvelope } from '../envelopes/replace/run.ts';
+import { checkedPlan, type ReplaceFlags, replaceEnvelope, writesOf } from '../envelopes/replace/run.ts';
 import { costOf, notesOn } from '../envelopes/replace/view.ts';
 
 /** What would happen, as the person is to see it, and what does it. */
@@ -26,6 +27,8 @@ export interface Plan {
     remarks: readonly string[];
     envelope: Record<string, unknown>;
   };
+  /** The same for the guards. */
+  writes: readonly PlannedWrite[];
   act: () => Promise<unknown>;
 }
 
@@ -64,6 +67,9 @@ export async function planCreate(
       remarks,
       envelope: body,
     },
+    writes: [
+      { action: 'create', emails: wanted.signers.map(({ email }) => email), sends: wanted.send ?? false },
+    ],
     act: () =>
       settling(open, context, async () => withWarning(await createEnvelope(client, wanted, options))),
   };
@@ -77,6 +83,7 @@ export async function planSend(id: string, allowMissingRoles: boolean, context: 
   const remarks = await passed(remarksOn(envelope.signers ?? [], roles), allowMissingRoles, context);
   return {
     would: { action: 'send', effect: 'mails', remarks, envelope: brief(envelope, envelope.signers) },
+    writes: [{ action: 'send', envelopeId: id }],
     act: () => settled(id, 'sent', context, () => sendEnvelope(client, id, context.interrupt.signal)),
   };
 }
@@ -87,6 +94,7 @@ export async function planCancel(id: string, reason: string | undefined, context
   refuseUnless(envelope, 'cancelled', (status) => isCancellable(status, false));
   return {
     would: { action: 'cancel', effect: 'mails', remarks: [], envelope: brief(envelope, envelope.signers) },
+    writes: [{ action: 'cancel', envelopeId: id }],
     act: () =>
       settled(id, 'cancelled', context, () => cancelEnvelope(client, id, reason, context.interrupt.signal)),
   };
@@ -116,6 +124,7 @@ export async function planRemind(
       remarks: recent?.of(id) ?? [],
       envelope: brief(envelope, asked),
     },
+    writes: [{ action: 'remind', envelopeId: id, signer }],
     act: () => settled(id, 'reminded', context, remind),
   };
 }
@@ -133,6 +142,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
       remarks: [costOf(plan), ...notes],
       envelope: { old: brief(old, old.signers), new: body },
     },
+    writes: writesOf(plan),
     act: () => replaceEnvelope(id, flags, context),
   };
 }

@@ -16,12 +16,13 @@ export async function serveMcp(
   { version, allowWrite }: { version: string; allowWrite: boolean },
   context: Context,
 ): Promise<void> {
-  const tools = [...readTools(context), ...(allowWrite ? writeTools(context) : [])];
+  const mayWrite = allowWrite && (await isAllowedByPolicy(context));
+  const tools = [...readTools(context), ...(mayWrite ? writeTools(context) : [])];
   const transport = new PatientStdio();
   const make = () => {
     const server = new McpServer(
       { name: 'esign', version },
-      { instructions: allowWrite ? LOOKING + WRITING : LOOKING },
+      { instructions: mayWrite ? LOOKING + WRITING : LOOKING },
     );
     for (const one of tools) one.register(server);
     return server;
@@ -35,4 +36,13 @@ export async function serveMcp(
   const serving = serveStdio(make, { transport, onerror });
   await transport.ended(context.interrupt.signal);
   await serving.close();
+}
+
+/** Whether the policy of the machine lets assistants write. They can read in any case. */
+async function isAllowedByPolicy({ session, terminal }: Context): Promise<boolean> {
+  const { guardsOf } = await import('../../cli/guards.ts');
+  const { mcpWrites, policy } = await guardsOf(session);
+  if (!mcpWrites)
+    terminal.notice(`--allow-write has no effect: ${policy?.path ?? 'the policy'} has "mcpWrites": false.`);
+  return mcpWrites;
 }

@@ -180,8 +180,14 @@ function writeTool<Wanted extends z.ZodObject>(
       run: async ({ dryRun, confirmation, ...rest }) => {
         const call = callOf(name, rest);
         if (dryRun === true) {
-          const { would, act } = await plan(wanted.parse(rest));
-          return { dryRun, data: would, confirmation: confirmations.give(call, act) };
+          const { would, writes, act } = await plan(wanted.parse(rest));
+          const check = async () => (await context.session.client()).writes.check(writes);
+          await check();
+          const checked = async () => {
+            await check();
+            return act();
+          };
+          return { dryRun, data: would, confirmation: confirmations.give(call, checked) };
         }
         if (typeof confirmation !== 'string')
           throw new UsageError('There is no confirmation: nothing was done.', { hint: FIRST });

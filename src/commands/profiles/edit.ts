@@ -18,6 +18,7 @@ export default class ProfilesEdit extends EsignCommand {
     '<%= config.bin %> profiles edit acme --endpoint https://minio.example.com --access-key-id AKID',
     '<%= config.bin %> profiles edit acme --endpoint "" # removes the setting',
     '<%= config.bin %> profiles edit acme --keychain # moves the key into the system keychain',
+    "<%= config.bin %> profiles edit acme --only-to '*@example.com' --max-emails 50 --confirm-name # guards",
     'cat new.key | <%= config.bin %> profiles edit acme --api-key-stdin',
   ];
   static override args = {

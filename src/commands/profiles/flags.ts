@@ -1,8 +1,35 @@
 import * as Flags from '@oclif/core/flags';
 import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import type { ProfileChanges } from '../../profiles/edit.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import type { GuardChanges, ProfileChanges } from '../../profiles/edit.ts';
 import type { Placed } from '../../profiles/key-place.ts';
+
+/** Limits on what is written with the profile. */
+const guardFlags = {
+  'read-only': Flags.boolean({ description: 'allow only reading', helpGroup: 'GUARDS', allowNo: true }),
+  'only-to': Flags.string({
+    description:
+      "allow only these recipients: addresses, '*@example.com', '*@*.example.com'; '' allows nobody",
+    helpGroup: 'GUARDS',
+    helpValue: 'A,B',
+    exclusive: ['no-only-to'],
+  }),
+  'no-only-to': Flags.boolean({ description: 'allow all recipients', helpGroup: 'GUARDS' }),
+  'max-emails': Flags.integer({
+    description: 'maximum number of emails that a command may send',
+    helpGroup: 'GUARDS',
+    helpValue: 'N',
+    min: 0,
+    exclusive: ['no-max-emails'],
+  }),
+  'no-max-emails': Flags.boolean({ description: 'allow any number of emails', helpGroup: 'GUARDS' }),
+  'confirm-name': Flags.boolean({
+    description: "require the profile's name before a command emails more than one person",
+    helpGroup: 'GUARDS',
+    allowNo: true,
+  }),
+};
 
 /** What `profiles add` and `profiles edit` take beside the name. Secrets are never the value of a flag. */
 export const profileFlags = {
@@ -33,6 +60,7 @@ export const profileFlags = {
     description: 'keep a local index of envelopes, for `find` (default)',
     allowNo: true,
   }),
+  ...guardFlags,
   bucket: Flags.string({
     description: 'bucket the signed documents are in',
     helpGroup: 'STORAGE',
@@ -71,7 +99,16 @@ export const profileFlags = {
   }),
 };
 
-interface ProfileFlagValues {
+interface GuardFlagValues {
+  'read-only'?: boolean | undefined;
+  'only-to'?: string | undefined;
+  'no-only-to'?: boolean;
+  'max-emails'?: number | undefined;
+  'no-max-emails'?: boolean;
+  'confirm-name'?: boolean | undefined;
+}
+
+interface ProfileFlagValues extends GuardFlagValues {
   'base-url'?: string | undefined;
   'api-key-stdin'?: boolean;
   'api-key-file'?: string | undefined;
@@ -98,6 +135,7 @@ export async function readProfileChanges(
     baseUrl: flags['base-url'],
     insecureHttp: flags['insecure-http'],
     index: flags.index,
+    guards: await readGuards(flags),
     apiKeyCommand: flags['api-key-command'],
     apiKey: await readKey(flags, options.needsKey, terminal),
     bucket: flags.bucket,
@@ -114,6 +152,26 @@ export async function readProfileChanges(
 export function notePlace({ refused }: Placed, terminal: CommandTerminal): void {
   if (refused)
     terminal.notice(`${refused.message} The key is kept in the profiles file, readable by you alone.`);
+}
+
+async function readGuards(flags: GuardFlagValues): Promise<GuardChanges> {
+  const { 'only-to': onlyTo, 'max-emails': maxEmails } = flags;
+  return {
+    readOnly: flags['read-only'],
+    onlyTo: flags['no-only-to'] ? null : onlyTo === undefined ? undefined : await readPatterns(onlyTo),
+    maxEmails: flags['no-max-emails'] ? null : maxEmails,
+    confirmName: flags['confirm-name'],
+  };
+}
+
+async function readPatterns(text: string): Promise<string[]> {
+  const patterns = text.trim() === '' ? [] : text.split(',').map((one) => one.trim());
+  const { comparablePattern } = await import('../../guards/addresses.ts');
+  const invalid = patterns.find((one) => comparablePattern(one) === undefined);
+  if (invalid === undefined) return patterns;
+  throw new UsageError(`--only-to "${invalid}" is not an address or pattern.`, {
+    hint: "Write it like ann@example.com, '*@example.com' for a domain, or '*@*.example.com' for its subdomains.",
+  });
 }
 
 async function readKey(

@@ -24,7 +24,10 @@ export default class ProfilesShow extends EsignCommand {
         hint: 'Leave one of the two out.',
       });
     const context = this.context({ ...flags, profile: args.name ?? flags.profile });
-    const settings = publicSettings(await context.session.settings(), storePath(configDir()));
+    const { session } = context;
+    const { guardsOf } = await import('../../cli/guards.ts');
+    const guards = await guardsOf(session);
+    const settings = publicSettings(await session.settings(), guards, storePath(configDir()));
     if (context.terminal.json) return writeJson(settings, context.terminal);
     await context.terminal.out(renderSettings(settings, context.terminal));
   }

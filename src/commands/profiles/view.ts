@@ -1,4 +1,5 @@
 import type { CommandTerminal } from '../../cli/terminal.ts';
+import { type Guards, guardsInWords, policyInWords } from '../../guards/guards.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { writeJson } from '../../output/json.ts';
 import type { ListView } from '../../output/list.ts';
@@ -24,6 +25,7 @@ export function publicProfile({ name, current, profile }: NamedProfile) {
     apiKeyCommand: profile.apiKeyCommand ?? null,
     apiKeyIn: placeOf(profile),
     index: profile.index !== false,
+    guards: profile.guards ?? null,
     storage: publicStorage(profile.storage),
   };
 }
@@ -103,7 +105,7 @@ function shownKey({ kind, value }: NonNullable<Settings['apiKey']>): string {
 }
 
 /** What a command would use, each value with its source. */
-export function publicSettings(settings: Settings, file: string) {
+export function publicSettings(settings: Settings, guards: Guards, file: string) {
   const { profileName, baseUrl, apiKey, timeoutMs, storageSource } = settings;
   const storage = publicStorage(settings.storage);
   const key = apiKey && {
@@ -118,6 +120,7 @@ export function publicSettings(settings: Settings, file: string) {
     apiKey: key ?? null,
     timeoutMs,
     storage: storage && { ...storage, source: storageSource },
+    guards,
   };
 }
 
@@ -138,6 +141,11 @@ export function renderSettings(settings: ReturnType<typeof publicSettings>, term
     ['Region', stored(storage?.region)],
     ['AWS profile', stored(storage?.awsProfile)],
     ['Access key', stored(storage?.accessKeyId)],
+    ...guardsInWords(settings.guards).map(([label, { text, source }]): [string, string] => [
+      label,
+      `${text}  (${source})`,
+    ]),
+    ['Policy', settings.guards.policy === null ? null : policyInWords(settings.guards.policy)],
     ['Kept in', settings.file],
   ];
   return renderPairs(present(pairs), terminal);

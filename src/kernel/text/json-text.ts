@@ -30,6 +30,13 @@ function endOfString(text: string, start: number): number {
   return i + 1;
 }
 
+/** Returns the number of members that all objects of a JSON text have, including repeated ones. */
+export function countMembers(text: string): number {
+  let members = 0;
+  for (const token of jsonTokens(text)) if (token.text === ':') members++;
+  return members;
+}
+
 /**
  * Returns the depth of JSON, and the total indentation of all its lines: small untrusted text can grow without bounds when it is
  * indented.

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { dryRunFlag, missingRolesFlag, readFlags } from '../../../cli/flags.ts';
+import { confirmFlag, dryRunFlag, missingRolesFlag, readFlags } from '../../../cli/flags.ts';
 import { createFromFlags } from './run.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
@@ -79,6 +79,7 @@ export default class EnvelopesCreate extends EsignCommand {
     }),
     'allow-missing-roles': missingRolesFlag,
     quiet: Flags.boolean({ char: 'q', description: 'print only the envelope ID', exclusive: ['json'] }),
+    confirm: confirmFlag,
     'dry-run': dryRunFlag,
   };
 

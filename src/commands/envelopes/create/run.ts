@@ -38,6 +38,7 @@ interface CreateFlags {
   quiet: boolean;
   profile?: string | undefined;
   'base-url'?: string | undefined;
+  confirm?: string | undefined;
 }
 
 /**
@@ -50,8 +51,12 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   const body = createBody(wanted, requestId);
   const client = await context.session.client();
   const templates = new TemplateRoles(client, context);
+  const emails = wanted.signers.map(({ email }) => email);
   const check = async () => {
     if (!isChecked) await checkSigners(wanted, flags, templates, context);
+    if (flags['dry-run']) return;
+    await client.writes.check([{ action: 'create', emails, sends: wanted.send ?? false }]);
+    await client.writes.confirm();
   };
   const rerun = flags['request-id'] !== undefined && !flags['dry-run'];
   // A rerun whose envelope is there already has nothing to check any more.
@@ -163,6 +168,11 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
       command: (id) => sameWithId(context.session.words, id),
       isChecked: false,
     };
+  // Whoever may not write has nothing to answer.
+  if (!flags['dry-run'])
+    await (await context.session.client()).writes.check([
+      { action: 'create', emails: [], sends: flags.send },
+    ]);
   // Flags that contradict each other are refused before anything is asked.
   createBody({ ...envelope, templateId: '' }, newRequestId());
   const { compose } = await import('./compose.ts');
@@ -190,6 +200,7 @@ const KEPT = [
   'allow-missing-roles',
   'profile',
   'base-url',
+  'confirm',
   'send',
   'quiet',
   'dry-run',

@@ -2,7 +2,7 @@ import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { SEALED } from '../../../evidence/findings.ts';
 import type { Collection } from '../../../evidence/folder.ts';
-import type { KeptReminder, KeptWebhook } from '../../../evidence/sources.ts';
+import type { KeptReminder, KeptWebhook, KeptWrite } from '../../../evidence/sources.ts';
 import { type Moment, timelineOf } from '../../../evidence/timeline.ts';
 import { htmlText } from '../../../output/html.ts';
 import { exactTime } from '../../../output/time.ts';
@@ -30,6 +30,7 @@ export interface EvidenceFacts {
   missing: readonly { what: string; why: string }[];
   webhooks: readonly KeptWebhook[];
   reminders: readonly KeptReminder[];
+  writes: readonly KeptWrite[];
   collection: Collection;
 }
 
@@ -37,7 +38,7 @@ export interface EvidenceFacts {
  * Builds the page to print: no script and no link. `files` are the others in the folder, with their hashes.
  */
 export function evidencePage(facts: EvidenceFacts, files: ReadonlyMap<string, string>): string {
-  const { envelope, papers, webhooks, reminders, collection } = facts;
+  const { envelope, papers, webhooks, reminders, writes, collection } = facts;
   const title = envelope.subject || envelope.templateName || envelope.id;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -51,6 +52,7 @@ ${section('Signers', signers(envelope.signers ?? []))}
 ${section('Documents', papers.map(paper).join('') || '<p>None.</p>')}
 ${section('What happened', timeline(timelineOf(envelope, webhooks, reminders), envelope.signers ?? []))}
 ${section('Webhooks received here', received(webhooks))}
+${section('Commands on this machine', logged(writes))}
 ${section(
   'Files in this folder',
   table(
@@ -226,6 +228,17 @@ function received(webhooks: readonly KeptWebhook[]): string {
     return [htmlText(exactTime(receivedAt)), htmlText(event ?? ''), words, proof];
   });
   return table(['Received', 'Event', 'Signature', 'To check it'], rows);
+}
+
+function logged(writes: readonly KeptWrite[]): string {
+  const rows = writes.map(({ at, user, command, outcome, error, id }) => [
+    htmlText(exactTime(at)),
+    code(`esign ${command}`),
+    htmlText(user),
+    htmlText(error === null ? outcome : `${outcome}: ${error}`),
+    code(id),
+  ]);
+  return table(['When', 'Command', 'User', 'Outcome', 'Entry in the log'], rows);
 }
 
 const CHECKS = `<ol>

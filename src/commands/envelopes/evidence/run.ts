@@ -10,7 +10,14 @@ import { keyOf } from '../../../documents/download/locate.ts';
 import { targetsOfEnvelopes } from '../../../documents/download/targets.ts';
 import { accountOf, findingOn } from '../../../evidence/findings.ts';
 import { EvidenceFolder } from '../../../evidence/folder.ts';
-import { readReminder, readWebhook, receivedWebhooks, sentReminders } from '../../../evidence/sources.ts';
+import {
+  loggedWrites,
+  readReminder,
+  readWebhook,
+  readWrite,
+  receivedWebhooks,
+  sentReminders,
+} from '../../../evidence/sources.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { StorageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
@@ -122,11 +129,18 @@ async function writeFolder(
     keyOf: ({ at, signer }) => `${at} ${signer ?? ''}`,
     order: ({ at, signer }) => `${at} ${signer ?? ''}`,
   });
+  const logged = await loggedWrites(stateDir(), baseUrl?.value ?? '', envelope.id);
+  const writes = await folder.withEarlier('log.jsonl', logged, {
+    read: readWrite,
+    keyOf: ({ id }) => id,
+    order: ({ at, id }) => `${at} ${id}`,
+  });
   const papers = found.papers.map((file) => factsOf(file, context));
   await folder.writeJson('envelope.json', envelope);
   await folder.writeJson('papers.json', papers);
   await folder.writeLines('webhooks.jsonl', webhooks);
   await folder.writeLines('reminders.jsonl', reminders);
+  await folder.writeLines('log.jsonl', writes);
   for (const { name, sha256 } of papers) if (name !== null && sha256 !== null) folder.list(name, sha256);
   const collection = await folder.collection({
     collectedAt: new Date(context.session.clock.now()).toISOString(),
@@ -134,7 +148,8 @@ async function writeFolder(
     baseUrl: baseUrl?.value ?? '',
     account: accountOf(papers),
   });
-  const facts: EvidenceFacts = { envelope, papers, webhooks, reminders, missing: found.missing, collection };
+  const { missing } = found;
+  const facts: EvidenceFacts = { envelope, papers, webhooks, reminders, writes, missing, collection };
   await folder.write(PAGE, evidencePage(facts, folder.files));
   await folder.close();
   return facts;
@@ -161,7 +176,7 @@ function factsOf({ result, seal, problem }: JudgedFile, { terminal: { redactor }
 }
 
 async function report(
-  { envelope, webhooks, reminders, missing }: EvidenceFacts,
+  { envelope, webhooks, reminders, writes, missing }: EvidenceFacts,
   papers: readonly JudgedFile[],
   folder: EvidenceFolder,
   dir: string,
@@ -176,7 +191,7 @@ async function report(
       seal,
       error: result.error ?? problem,
     }));
-    const counts = { webhooks: webhooks.length, reminders: reminders.length };
+    const counts = { webhooks: webhooks.length, reminders: reminders.length, log: writes.length };
     const { id, status } = envelope;
     return writeJson(
       { envelopeId: id, status: status ?? null, dir, page, papers: lines, missing, ...counts, files },

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { dryRunFlag, missingRolesFlag, yesFlag } from '../../../cli/flags.ts';
+import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../../cli/flags.ts';
 import { replaceFromFlags } from './run.ts';
 
 const text = (description: string, helpValue: string, helpGroup?: string) =>
@@ -60,6 +60,7 @@ export default class EnvelopesReplace extends EsignCommand {
       exclusive: ['json'],
     }),
     yes: yesFlag,
+    confirm: confirmFlag,
     'dry-run': dryRunFlag,
   };
 

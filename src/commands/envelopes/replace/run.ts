@@ -1,4 +1,5 @@
 import type { Client } from '../../../api/client.ts';
+import type { PlannedWrite } from '../../../api/write-gate.ts';
 import type { Context } from '../../../cli/context.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
 import { readText } from '../../../cli/input/files.ts';
@@ -138,6 +139,7 @@ async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Rep
     return { old, new: made };
   }
   await check(plan, { client, flags }, context);
+  await client.writes.check(writesOf(plan));
   const { terminal } = context;
   const { redactor } = terminal;
   if (terminal.canAsk && !flags.yes) {
@@ -146,6 +148,7 @@ async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Rep
     const otherwise = 'nothing was made, cancelled or sent';
     await confirmed(questionFor(plan), { yes: false, otherwise }, context);
   } else if (!context.terminal.json) context.terminal.notice(costOf(plan));
+  await client.writes.confirm();
   const { askedAt, requestId: known } = memory.known;
   const requestId = flags['request-id'] ?? (askedAt === undefined ? undefined : known) ?? newRequestId();
   const progress = new Progress(plan, requestId, context.session.words);
@@ -176,6 +179,17 @@ async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Rep
       throw progress.errorOf(error, context.interrupt.signal);
     }
   });
+}
+
+/** What is left to do, for the guards. */
+export function writesOf({ old, wanted, made, steps }: Plan): PlannedWrite[] {
+  const sends = steps.includes('send');
+  const emails = wanted.signers.map(({ email }) => email);
+  return [
+    ...(made === undefined ? [{ action: 'create', emails, sends } as const] : []),
+    ...(steps.includes('cancel') ? [{ action: 'cancel', envelopeId: old.id } as const] : []),
+    ...(made !== undefined && sends ? [{ action: 'send', envelopeId: made.id } as const] : []),
+  ];
 }
 
 function questionFor({ old, steps }: Plan): string {

@@ -118,7 +118,9 @@ async function saveProfile(sandbox: Sandbox, ephemeral: boolean): Promise<Saved>
   let before: Profile | undefined;
   const { current } = await updateProfiles(configDir(), (profiles) => {
     before = profiles.profiles[PROFILE];
-    putProfile(profiles, PROFILE, { baseUrl, apiKey, storage, ...(ephemeral ? { ephemeral } : {}) });
+    const guards = before?.guards === undefined ? {} : { guards: before.guards };
+    const own = { baseUrl, apiKey, storage, sandbox: true, ...guards };
+    putProfile(profiles, PROFILE, { ...own, ...(ephemeral ? { ephemeral } : {}) });
   });
   return { current, before: before?.ephemeral ? undefined : before };
 }

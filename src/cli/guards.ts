@@ -1,0 +1,94 @@
+import { userInfo } from 'node:os';
+import { isLoopback } from '../api/base-url.ts';
+import type { OpenGate } from '../api/write-gate.ts';
+import { guardedGate, readOnlyGate } from '../guards/gate.ts';
+import type { GuardOptions } from '../guards/guard.ts';
+import { combineGuards, type Guards } from '../guards/guards.ts';
+import { readPolicy } from '../guards/policy.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { sentenceOf } from '../kernel/errors.ts';
+import { stateDir } from '../kernel/files/paths.ts';
+import { logFolder } from '../log/files.ts';
+import { WriteLog } from '../log/write-log.ts';
+import { requireConnection, type Settings } from '../profiles/resolve.ts';
+import type { SandboxControl } from '../sandbox-control/control.ts';
+import type { CommandTerminal } from './terminal.ts';
+
+/** The parts of a session that are needed here; the session itself loads this module. */
+interface Connection {
+  clock: Clock;
+  settings(): Promise<Settings>;
+  sandbox(): Promise<SandboxControl>;
+}
+
+/** Returns the guards in effect. A sandbox with the profile that `sandbox start` wrote is exempt from the machine's policy. */
+export async function guardsOf(session: Connection): Promise<Guards> {
+  const settings = await session.settings();
+  const policy = await readPolicy();
+  const isExempt = policy.state !== 'none' && (await isOwnSandbox(settings, session));
+  return combineGuards(settings.profile?.guards, isExempt ? { state: 'none' } : policy);
+}
+
+/** Whether the profile is that of a sandbox on this machine that is running, at its own address. */
+async function isOwnSandbox({ profile, baseUrl }: Settings, session: Connection): Promise<boolean> {
+  if (profile?.sandbox !== true || baseUrl?.source !== 'profile') return false;
+  if (!isLoopback(new URL(baseUrl.value))) return false;
+  return (await session.sandbox()).choices({}).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Creates the gate for all writes of a command to the service: guards, then the log. */
+export async function gateOf(
+  session: Connection,
+  { terminal, command, confirm }: { terminal: CommandTerminal; command: string; confirm: string | undefined },
+): Promise<OpenGate> {
+  const settings = await session.settings();
+  const { baseUrl } = requireConnection(settings);
+  const log = new WriteLog(logFolder(stateDir()), session.clock);
+  return guardedGate({
+    guards: () => guardsOf(session),
+    confirmation: {
+      names: namesOf(settings),
+      given: confirm,
+      ask: terminal.canAsk && !terminal.json ? askName : undefined,
+    },
+    append: (record) => log.append(record),
+    facts: { user: userName(), profile: settings.profileName?.value ?? null, baseUrl, command },
+    now: () => session.clock.now(),
+    onIncomplete: (error) =>
+      terminal.notice(`It was done, but its entry in the log is incomplete. ${sentenceOf(error)}`),
+  });
+}
+
+/** Creates the gate for the controls of a sandbox, which are no part of the service. */
+export async function sandboxGateOf(session: Connection): Promise<OpenGate> {
+  const names = namesOf(await session.settings());
+  const options: GuardOptions = {
+    guards: () => guardsOf(session),
+    confirmation: { names, given: undefined, ask: undefined },
+  };
+  return readOnlyGate(options);
+}
+
+async function askName(name: string): Promise<string> {
+  const { ask } = await import('./prompts/prompts.ts');
+  return ask((conversation) => conversation.line(`Type ${name} to confirm:`));
+}
+
+/** The name of the profile; without one, the host. */
+function namesOf({ profileName, baseUrl }: Settings): [string, ...string[]] {
+  if (profileName !== undefined) return [profileName.value];
+  const { hostname = '', host = '' } = baseUrl === undefined ? {} : new URL(baseUrl.value);
+  return [hostname, host];
+}
+
+/** The name of the user, or the number if the system has no name for it. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}

@@ -1,0 +1,39 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { formatFlags, sinceFlag } from '../../cli/flags.ts';
+import { counted } from '../../kernel/duration.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import { logFolder } from '../../log/files.ts';
+import { writeList } from '../../output/list.ts';
+import { entriesOf } from './entries.ts';
+import { logList } from './view.ts';
+
+export default class Log extends EsignCommand {
+  static override summary = 'List every write made from this machine, oldest first.';
+  static override description =
+    'An entry is stored before a request is sent and completed when its outcome is known; without it, nothing is sent. Requests that a guard refused are listed, too. Entries contain no secrets, subjects, messages, or addresses. A bulk run is one entry.';
+  static override examples = [
+    '<%= config.bin %> log --since 1d',
+    '<%= config.bin %> log --envelope env_123 --json',
+    '<%= config.bin %> log --json | jq \'.[] | select(.outcome == "unknown")\'',
+  ];
+  static override flags = {
+    ...formatFlags,
+    since: sinceFlag({ description: 'only entries since then', helpValue: '7d|DATE', helpGroup: 'FILTER' }),
+    envelope: Flags.string({
+      description: 'only entries of this envelope',
+      helpValue: 'ID',
+      helpGroup: 'FILTER',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Log);
+    const { terminal, session } = this.context(flags);
+    const filter = { since: flags.since?.(session.clock.now()), envelopeId: flags.envelope };
+    const { entries, damaged } = await entriesOf(logFolder(stateDir()), filter);
+    if (damaged > 0)
+      terminal.notice(`${counted(damaged, 'line')} of the log can't be read: \`esign log verify\`.`);
+    await writeList(entries, logList(session.clock.now()), flags, terminal);
+  }
+}

@@ -1,0 +1,125 @@
+import type { Client } from '../../../api/client.ts';
+import type { Envelope } from '../../../api/schemas.ts';
+import type { Context } from '../../../cli/context.ts';
+import { writeDryRun } from '../../../cli/dry-run.ts';
+import { confirmed } from '../../../cli/input/confirm.ts';
+import { cancelEnvelope, isCancellable } from '../../../envelopes/actions.ts';
+import { findByRequestId } from '../../../envelopes/request-search.ts';
+import { counted, listed } from '../../../kernel/duration.ts';
+import { isNotFound, ServiceError, UsageError } from '../../../kernel/errors.ts';
+import { stateDir } from '../../../kernel/files/paths.ts';
+import { mapInOrder } from '../../../kernel/streams.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import type { LoggedWrite } from '../../../log/entry.ts';
+import { logFolder } from '../../../log/files.ts';
+import { inColumns, safeLine } from '../../../output/text.ts';
+import { forEachId } from '../../envelopes/each.ts';
+import { nameOf } from '../../envelopes/list/view.ts';
+import { renderDone } from '../../envelopes/view.ts';
+import { writesOf } from '../entries.ts';
+
+export interface UndoFlags {
+  reason?: string | undefined;
+  yes: boolean;
+  'dry-run': boolean;
+}
+
+const READING_AT_ONCE = 8;
+/** More rows would hide the question. */
+const SHOWN_MAX = 20;
+
+/** Cancels what an entry of the log created or sent, as far as that is possible. */
+export async function undoEntry(id: string, flags: UndoFlags, context: Context): Promise<void> {
+  const write = await findWrite(id);
+  const client = await clientOf(write, context);
+  const envelopes = await envelopesOf(write, client, context.interrupt.signal);
+  const open = envelopes.filter(({ status }) => isCancellable(status ?? '', false));
+  if (open.length === 0) throw nothingToUndo(id, envelopes);
+  const ids = open.map((one) => one.id);
+  if (flags['dry-run']) return writeDryRun(ids, 'cancel', context.terminal);
+  await client.writes.check(ids.map((envelopeId) => ({ action: 'cancel', envelopeId })));
+  showEnvelopes(open, envelopes, context);
+  const question = `Cancel ${counted(ids.length, 'envelope')}?`;
+  await confirmed(question, { yes: flags.yes, otherwise: 'nothing was canceled' }, context);
+  const again = command('log', 'undo', id);
+  await forEachId(
+    {
+      ids: { ids, stream: envelopes.length > 1, fromStdin: false },
+      act: (one) => cancelEnvelope(client, one, flags.reason, context.interrupt.signal),
+      show: (envelope) => renderDone('cancelled', envelope, envelope.signers ?? [], context.terminal),
+      action: { done: 'canceled', ifUnknown: () => `Run it again: \`${again}\`.`, again: () => again },
+    },
+    context,
+  );
+}
+
+async function findWrite(id: string): Promise<LoggedWrite> {
+  const { writes } = await writesOf(logFolder(stateDir()), {});
+  const found = writes.find(({ entry }) => entry.id === id);
+  if (found !== undefined) return found;
+  throw new ServiceError('NOT_FOUND', `The log has no entry ${id}.`, {
+    status: 404,
+    hint: 'See the entries with `esign log`.',
+  });
+}
+
+/** @throws UsageError when the entry is of another service. */
+async function clientOf({ entry }: LoggedWrite, { session }: Context): Promise<Client> {
+  const settings = await session.settings(entry.profile === null ? {} : { fallbackProfile: entry.profile });
+  const baseUrl = settings.baseUrl?.value;
+  if (baseUrl !== undefined && baseUrl !== entry.baseUrl)
+    throw new UsageError(`${entry.id} was written to ${entry.baseUrl}, not to ${baseUrl}.`, {
+      hint: 'Name its profile with --profile.',
+    });
+  return session.client();
+}
+
+/** What the entry created or sent, as it is now. What does not exist anymore is left out. */
+async function envelopesOf(
+  { entry, action }: LoggedWrite,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Envelope[]> {
+  if ((action !== 'create' && action !== 'send') || entry.outcome === 'refused') return [];
+  if (entry.envelopeIds.length === 0 && entry.requestId !== null) {
+    const found = await findByRequestId(client, entry.requestId, { signal });
+    return found === undefined ? [] : [found];
+  }
+  const read = (id: string) =>
+    client.envelopes.get(id, signal).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+  const envelopes: Envelope[] = [];
+  for await (const envelope of mapInOrder(entry.envelopeIds, READING_AT_ONCE, read))
+    if (envelope !== undefined) envelopes.push(envelope);
+  return envelopes;
+}
+
+function nothingToUndo(id: string, envelopes: readonly Envelope[]): ServiceError {
+  const states = envelopes.slice(0, SHOWN_MAX).map((one) => `${one.id} is ${one.status ?? 'unknown'}`);
+  const why = states.length === 0 ? 'it created and sent nothing' : listed(states);
+  return new ServiceError('INVALID_STATE', `There is nothing to undo in ${id}: ${why}.`, {
+    status: 400,
+    hint: 'Only envelopes that an entry created or sent, and that are still open, can be canceled.',
+  });
+}
+
+/** Shows what will be canceled and who has signed, and what is left alone. */
+function showEnvelopes(open: readonly Envelope[], all: readonly Envelope[], { terminal }: Context): void {
+  if (terminal.json) return;
+  const shown = (text: string) => safeLine(terminal.redactor.redact(text));
+  const lines = inColumns(open.slice(0, SHOWN_MAX).map((one) => cellsOf(one).map(shown)));
+  const more = open.length > SHOWN_MAX ? [`… and ${open.length - SHOWN_MAX} more`] : [];
+  const left = all.filter((one) => !open.includes(one));
+  const kept = left
+    .slice(0, SHOWN_MAX)
+    .map((one) => shown(`Left alone: ${one.id} is ${one.status ?? 'unknown'}.`));
+  terminal.err([...lines, ...more, ...kept].map((line) => `${line}\n`).join(''));
+}
+
+function cellsOf({ id, status, subject, templateName, signers }: Envelope): string[] {
+  const signed = (signers ?? []).filter((one) => one.status === 'SIGNED' || one.signedAt).map(nameOf);
+  const who = signed.length === 0 ? 'nobody has signed' : `signed by ${listed(signed)}`;
+  return [id, status ?? '', subject || templateName || '', who];
+}

@@ -1,0 +1,121 @@
+import type { Envelope, Signer } from '../api/schemas.ts';
+import type { PlannedWrite } from '../api/write-gate.ts';
+import { GuardError } from '../kernel/errors.ts';
+import { ENVELOPE_STATUSES, isInFlight } from '../kernel/vocabulary.ts';
+import { comparableAddress, covers } from './addresses.ts';
+import { type Guards, sourceInWords } from './guards.ts';
+
+/** Whom a write is for. */
+export interface Emails {
+  /** All recipients, also those of a draft; undefined where they can't be read. */
+  to: readonly string[] | undefined;
+  /** How many emails it sends; undefined where that can't be known. */
+  count: number | undefined;
+}
+
+export const NO_EMAILS: Emails = { to: [], count: 0 };
+/** Of a write that nothing is known about. */
+export const UNKNOWN_EMAILS: Emails = { to: undefined, count: undefined };
+
+const HAS_ACTED: ReadonlySet<string> = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
+
+/** Whom sending or reminding an envelope emails. What the service refuses emails nobody. */
+export function emailsOfEnvelope(
+  { status, signers }: Envelope,
+  planned: { action: 'send' | 'remind'; signer?: string | undefined },
+): Emails {
+  const isKnown = ENVELOPE_STATUSES.some((known) => known === status);
+  const isPossible = planned.action === 'send' ? status === 'DRAFT' : isInFlight(status);
+  if (isKnown && !isPossible) return NO_EMAILS;
+  if (!signers || signers.length === 0) return UNKNOWN_EMAILS;
+  const emailed = planned.action === 'send' ? signers : remindedOf(signers, planned.signer);
+  const to = emailed.flatMap(({ email }) => email ?? []);
+  return { to: to.length === emailed.length ? to : undefined, count: emailed.length };
+}
+
+function remindedOf(signers: readonly Signer[], named: string | undefined): readonly Signer[] {
+  const name = named?.toLowerCase();
+  const found = signers.filter(
+    ({ id, email }) => named !== undefined && (id === named || email?.toLowerCase() === name),
+  );
+  return found.length > 0 ? found : signers.filter(({ status }) => !HAS_ACTED.has(status ?? ''));
+}
+
+/** Whom a new envelope is for. */
+export function emailsOfCreate({
+  emails,
+  sends,
+  emailCount,
+}: Extract<PlannedWrite, { action: 'create' }>): Emails {
+  return { to: emails, count: sends ? (emailCount ?? emails.length) : 0 };
+}
+
+/** The emails of one command so far. */
+export class Tally {
+  #count = 0;
+  readonly #people = new Set<string>();
+
+  /**
+   * Adds the emails of a write.
+   * @throws GuardError when it is not allowed; nothing is added then.
+   */
+  add({ to, count }: Emails, guards: Guards): void {
+    checkRecipients(to, guards);
+    const { maxEmails } = guards;
+    if (maxEmails !== null && (count === undefined || this.#count + count > maxEmails.value))
+      throw tooMany(count === undefined ? undefined : this.#count + count, guards);
+    this.#count += count ?? 0;
+    if (count === 0) return;
+    for (const address of to ?? []) this.#people.add(comparableAddress(address) ?? address);
+    // Of those who can't be read, each may be somebody else.
+    if (to === undefined)
+      for (let index = 0; index < (count ?? 2); index++) this.#people.add(`?${this.#people.size}`);
+  }
+
+  /** True when more than one person is emailed. */
+  get emailsSeveral(): boolean {
+    return this.#people.size > 1;
+  }
+}
+
+function checkRecipients(to: readonly string[] | undefined, guards: Guards): void {
+  const { onlyTo } = guards;
+  if (onlyTo === null) return;
+  const where = sourceInWords(onlyTo.source, guards);
+  if (to === undefined)
+    throw new GuardError(
+      'RECIPIENT_NOT_ALLOWED',
+      `The recipients of this write can't be read, and ${where} limits who may be emailed. Nothing was sent.`,
+      {
+        hint: 'Use a command for it, such as `esign envelopes create`, or the fields of the API document only.',
+      },
+    );
+  const isAllowed = (address: string) => {
+    const comparable = comparableAddress(address);
+    return comparable !== undefined && onlyTo.value.some((pattern) => covers(pattern, comparable));
+  };
+  const refused = to.find((address) => !isAllowed(address));
+  if (refused === undefined) return;
+  const allowed = onlyTo.value.length === 0 ? 'nobody' : `only ${onlyTo.value.join(', ')}`;
+  throw new GuardError(
+    'RECIPIENT_NOT_ALLOWED',
+    `${refused} is not an allowed recipient: ${where} allows ${allowed}. Nothing was sent.`,
+    { hint: hintFor(guards) },
+  );
+}
+
+function tooMany(count: number | undefined, guards: Guards): GuardError {
+  const { value = 0, source = 'profile' } = guards.maxEmails ?? {};
+  const where = sourceInWords(source, guards);
+  const message =
+    count === undefined
+      ? `The number of emails can't be known, and ${where} allows ${value} for each command. Nothing was sent.`
+      : `This command would send ${count} emails; ${where} allows ${value} for each command. Nothing was sent.`;
+  return new GuardError('TOO_MANY_EMAILS', message, { hint: hintFor(guards) });
+}
+
+/** Where guards are changed. */
+export function hintFor({ policy }: Guards): string {
+  const mine = 'See the guards with `esign profiles show`; a profile is changed with `esign profiles edit`.';
+  return policy === null ? mine : `${mine} The policy is changed by the administrator of this machine.`;
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import type { Envelope } from '../api/schemas.ts';
+import type { PlannedWrite } from '../api/write-gate.ts';
+import { GuardError } from '../kernel/errors.ts';
+import { mapInOrder } from '../kernel/streams.ts';
+import {
+  type Emails,
+  emailsOfCreate,
+  emailsOfEnvelope,
+  hintFor,
+  NO_EMAILS,
+  Tally,
+  UNKNOWN_EMAILS,
+} from './emails.ts';
+import { type Guards, requireUsablePolicy, sourceInWords } from './guards.ts';
+import type { Write } from './write.ts';
+
+/** What a person must type, or pass as --confirm, where the guard `confirmName` applies. */
+export interface Confirmation {
+  names: readonly [string, ...string[]];
+  given: string | undefined;
+  /** Undefined without a terminal to ask on. */
+  ask: ((name: string) => Promise<string>) | undefined;
+}
+
+export interface GuardOptions {
+  /** Read at the first write. */
+  guards: () => Promise<Guards>;
+  confirmation: Confirmation;
+}
+
+/** Reads an envelope to see whom a write would email. */
+export type ReadEnvelope = (envelopeId: string) => Promise<Envelope>;
+
+const READING_AT_ONCE = 8;
+
+/** Decides whether a write is allowed. */
+export class Guard {
+  readonly #options: GuardOptions;
+  #guards: Promise<Guards> | undefined;
+  #tally = new Tally();
+  /** Writes whose emails were counted: a second try emails nobody else. */
+  readonly #counted = new Set<string>();
+  /** Whom the drafts of this process are for. */
+  readonly #drafts = new Map<string, readonly string[]>();
+  #mustConfirm = false;
+  #confirming: Promise<void> | undefined;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+  }
+
+  /** Checks all writes of a command; the emails of the next one are counted from zero. @throws GuardError */
+  async check(planned: readonly PlannedWrite[], read: ReadEnvelope): Promise<void> {
+    this.#tally = new Tally();
+    this.#counted.clear();
+    const guards = await this.refuseAll();
+    if (!hasLimits(guards)) return;
+    const tally = new Tally();
+    for await (const emails of mapInOrder(planned, READING_AT_ONCE, (one) => this.#emailsOf(one, read)))
+      tally.add(emails, guards);
+    this.#requireConfirmation(tally, guards);
+  }
+
+  /** Checks a write immediately before it is sent. @throws GuardError */
+  async allow(write: Write, read: ReadEnvelope): Promise<void> {
+    const guards = await this.refuseAll();
+    const { action, envelopeId, requestId } = write;
+    if (action === 'cancel' || !hasLimits(guards)) return;
+    const key = `${action} ${envelopeId ?? requestId ?? randomBytes(8).toString('hex')}`;
+    if (this.#counted.has(key)) return;
+    const emails = await this.#emailsOfWrite(write, read);
+    this.#tally.add(emails, guards);
+    this.#counted.add(key);
+    if (this.#confirming === undefined) this.#requireConfirmation(this.#tally, guards);
+    await this.confirm();
+  }
+
+  /** @throws GuardError when the name is needed and not given. */
+  confirm(): Promise<void> {
+    if (!this.#mustConfirm) return Promise.resolve();
+    this.#confirming ??= this.#askName();
+    return this.#confirming;
+  }
+
+  /** Keeps the recipients of a new draft until it is sent. */
+  async remember({ action, emails }: Write, id: string | undefined): Promise<void> {
+    if (id === undefined || !hasLimits(await this.#read())) return;
+    if (action === 'send') this.#drafts.delete(id);
+    if (action === 'create' && emails !== undefined) this.#drafts.set(id, emails);
+  }
+
+  /** @throws GuardError when nothing may be written at all. */
+  async refuseAll(): Promise<Guards> {
+    const guards = await this.#read();
+    requireUsablePolicy(guards);
+    const { readOnly } = guards;
+    if (readOnly === null) return guards;
+    const where = sourceInWords(readOnly.source, guards);
+    throw new GuardError('READ_ONLY', `Nothing was sent: ${where} allows only reading.`, {
+      hint: hintFor(guards),
+    });
+  }
+
+  #read(): Promise<Guards> {
+    this.#guards ??= this.#options.guards();
+    return this.#guards;
+  }
+
+  #emailsOfWrite(write: Write, read: ReadEnvelope): Promise<Emails> {
+    const { action, envelopeId, emails, sends, signer } = write;
+    if (action === 'create' && emails !== undefined) return this.#emailsOf({ action, emails, sends }, read);
+    if (action === 'create' && !sends) return Promise.resolve({ to: undefined, count: 0 });
+    if (envelopeId !== undefined && action === 'send') return this.#emailsOf({ action, envelopeId }, read);
+    if (envelopeId !== undefined && action === 'remind')
+      return this.#emailsOf({ action, envelopeId, signer }, read);
+    return Promise.resolve(UNKNOWN_EMAILS);
+  }
+
+  async #emailsOf(planned: PlannedWrite, read: ReadEnvelope): Promise<Emails> {
+    if (planned.action === 'create') return emailsOfCreate(planned);
+    if (planned.action === 'cancel') return NO_EMAILS;
+    const draft = planned.action === 'send' ? this.#drafts.get(planned.envelopeId) : undefined;
+    if (draft !== undefined) return { to: draft, count: draft.length };
+    return emailsOfEnvelope(await read(planned.envelopeId), planned);
+  }
+
+  #requireConfirmation(tally: Tally, guards: Guards): void {
+    this.#mustConfirm = guards.confirmName !== null && tally.emailsSeveral;
+    if (!this.#mustConfirm) return;
+    const { given, ask, names } = this.#options.confirmation;
+    if (given !== undefined && !names.includes(given))
+      throw this.#notConfirmed(`"${given}" is another name.`);
+    if (given !== undefined) this.#confirming = Promise.resolve();
+    else if (ask === undefined) throw this.#notConfirmed('--yes is not enough.');
+  }
+
+  async #askName(): Promise<void> {
+    const { names, ask } = this.#options.confirmation;
+    const typed = (await ask?.(names[0])) ?? '';
+    if (!names.includes(typed.trim())) throw this.#notConfirmed('You typed something else.');
+  }
+
+  #notConfirmed(why: string): GuardError {
+    const [name] = this.#options.confirmation.names;
+    return new GuardError(
+      'CONFIRMATION_REQUIRED',
+      `This command emails more than one person, so you have to confirm it by the name ${name}. ${why} Nothing was sent.`,
+      { hint: 'Type the name when you are prompted for it; in scripts, add `--confirm NAME`.' },
+    );
+  }
+}
+
+function hasLimits({ onlyTo, maxEmails, confirmName }: Guards): boolean {
+  return onlyTo !== null || maxEmails !== null || confirmName !== null;
+}

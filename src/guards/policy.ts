@@ -1,0 +1,91 @@
+import { lstat } from 'node:fs/promises';
+import { dirname, join, win32 } from 'node:path';
+import * as z from 'zod/mini';
+import { codeOf } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
+import { readRegular } from '../kernel/files/regular-file.ts';
+import { parseJson } from '../kernel/json.ts';
+import { comparablePattern } from './addresses.ts';
+import { windowsProblem } from './windows-acl.ts';
+
+const flag = z.optional(z.boolean());
+
+const policySchema = z.strictObject({
+  readOnly: flag,
+  onlyTo: z.optional(z.array(z.string())),
+  maxEmails: z.optional(z.int().check(z.nonnegative())),
+  confirmName: flag,
+  updateNotice: flag,
+  mcpWrites: flag,
+});
+/** What the administrator of a machine decided for everyone on it. */
+export type Policy = z.infer<typeof policySchema>;
+
+/** The policy; `unusable` where there is one that must not be relied on, so that nothing may be written. */
+export type PolicyReading =
+  | { state: 'none' }
+  | { state: 'set'; path: string; policy: Policy }
+  | { state: 'unusable'; path: string; problem: string };
+
+/** Where a policy is looked for. No variable of the user has a say in it. */
+export interface Machine {
+  /** Of the file system. */
+  root: string;
+  platform: NodeJS.Platform;
+  /** The user who must own the policy. */
+  owner: number;
+}
+const MACHINE: Machine = { root: '/', platform: process.platform, owner: 0 };
+
+/** Reads the policy of the machine. */
+export async function readPolicy(machine: Machine = MACHINE): Promise<PolicyReading> {
+  const path = policyPath(machine);
+  try {
+    const problem = (await problemOf(dirname(path), machine)) ?? (await problemOf(path, machine));
+    if (problem !== undefined) return { state: 'unusable', path, problem };
+    const text = await readRegular(path);
+    return text === undefined ? { state: 'none' } : parsePolicy(text, path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return { state: 'none' };
+    return { state: 'unusable', path, problem: `it can't be read: ${diskReason(error)}` };
+  }
+}
+
+/** On Windows the folder is not taken from %ProgramData%, which the user can set. */
+function policyPath({ root, platform }: Machine): string {
+  if (platform === 'win32') return win32.join('C:\\ProgramData', 'esign', 'policy.json');
+  return join(root, 'etc', 'esign', 'policy.json');
+}
+
+/** Why others could change the file or folder. @throws a system error where it can't be looked at. */
+async function problemOf(path: string, { platform, owner }: Machine): Promise<string | undefined> {
+  const stat = await lstat(path);
+  if (stat.isSymbolicLink()) return `${path} is a symbolic link`;
+  if (platform === 'win32') {
+    const problem = await windowsProblem(path);
+    return problem === undefined ? undefined : `${path} ${problem}`;
+  }
+  if (stat.uid !== owner) return `${path} is not owned by root`;
+  if ((stat.mode & 0o022) !== 0) return `${path} can be changed by others`;
+  return undefined;
+}
+
+function parsePolicy(text: string, path: string): PolicyReading {
+  const unusable = (problem: string): PolicyReading => ({ state: 'unusable', path, problem });
+  let json: unknown;
+  try {
+    json = parseJson(text);
+  } catch {
+    return unusable('it is not JSON');
+  }
+  const { data, error } = policySchema.safeParse(json);
+  if (data === undefined) {
+    const issue = error.issues[0];
+    const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+    if (unknown !== undefined) return unusable(`the key "${unknown}" is unknown`);
+    return unusable(`"${issue?.path.join('.') || 'its content'}" has an invalid value`);
+  }
+  const invalid = data.onlyTo?.find((pattern) => comparablePattern(pattern) === undefined);
+  if (invalid !== undefined) return unusable(`"${invalid}" in onlyTo is not an address or pattern`);
+  return { state: 'set', path, policy: data };
+}

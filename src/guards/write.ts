@@ -1,0 +1,95 @@
+import * as z from 'zod/mini';
+import type { HttpRequest } from '../api/http.ts';
+import { isRecord, parseJson } from '../kernel/json.ts';
+import { countMembers } from '../kernel/text/json-text.ts';
+import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
+import type { Action } from '../log/entry.ts';
+
+/** What a request does, as far as it shows by itself. */
+export interface Write {
+  action: Action;
+  effect: Effect;
+  envelopeId: string | undefined;
+  /** Of a create. */
+  requestId: string | undefined;
+  /** The addresses of a new envelope's signers; undefined where they can't be read. */
+  emails: readonly string[] | undefined;
+  /** Whether a create emails them. */
+  sends: boolean;
+  /** The signer to remind. */
+  signer: string | undefined;
+}
+
+const ENVELOPES = '/esign/envelopes';
+/** An ID without escapes: a server may read those as another path. */
+const ACTION = /^\/esign\/envelopes\/(?<id>[\w.~:-]+)\/(?<action>send|cancel|remind)$/;
+
+/** Create envelope body (API document). Whoever may be emailed by another field can't be read. */
+const createSchema = z.strictObject({
+  templateId: z.optional(z.unknown()),
+  signers: z.array(
+    z.strictObject({
+      email: z.string(),
+      name: z.optional(z.unknown()),
+      role: z.optional(z.unknown()),
+      order: z.optional(z.unknown()),
+    }),
+  ),
+  subject: z.optional(z.unknown()),
+  message: z.optional(z.unknown()),
+  metadata: z.optional(z.unknown()),
+  webhookUrl: z.optional(z.unknown()),
+  webhookSecret: z.optional(z.unknown()),
+  expiresInDays: z.optional(z.unknown()),
+  signingOrder: z.optional(z.unknown()),
+  sendImmediately: z.optional(z.boolean()),
+});
+
+/** Describes a request that is not a GET. */
+export function readWrite({ method, path, query, body, bodyText }: HttpRequest): Write {
+  const nothing = {
+    envelopeId: undefined,
+    requestId: undefined,
+    emails: undefined,
+    sends: false,
+    signer: undefined,
+  };
+  const other: Write = { ...nothing, action: 'other', effect: method === 'DELETE' ? 'deletes' : 'writes' };
+  if (method !== 'POST' || Object.keys(query ?? {}).length > 0) return other;
+  const sent = body ?? parsed(bodyText);
+  if (path === ENVELOPES) return { ...other, action: 'create', ...readCreate(sent, bodyText) };
+  const { id: envelopeId, action } = ACTION.exec(path)?.groups ?? {};
+  if (action !== 'send' && action !== 'cancel' && action !== 'remind') return other;
+  if (isRecord(sent) && Object.keys(sent).some((key) => key !== 'signerId' && key !== 'reason')) return other;
+  const signer = isRecord(sent) && typeof sent.signerId === 'string' ? sent.signerId : undefined;
+  return { ...other, action, effect: 'mails', envelopeId, signer };
+}
+
+function readCreate(body: unknown, text: string | undefined): Partial<Write> {
+  const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {};
+  const requestId = metadata[REQUEST_ID_KEY];
+  const sends = isRecord(body) && body.sendImmediately === true;
+  const read = createSchema.safeParse(body).data;
+  // The service may read the first of two members with one name.
+  const isPlain = text === undefined || countMembers(text) === membersOf(body);
+  return {
+    effect: sends ? 'mails' : 'writes',
+    requestId: typeof requestId === 'string' ? requestId : undefined,
+    emails: isPlain ? read?.signers.map(({ email }) => email) : undefined,
+    sends: sends || read === undefined || !isPlain,
+  };
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value).reduce((sum: number, one: unknown) => sum + membersOf(one), 0);
+  return (Array.isArray(value) ? 0 : Object.keys(value).length) + inner;
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

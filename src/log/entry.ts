@@ -1,0 +1,95 @@
+import * as z from 'zod/mini';
+import { EFFECTS, type Effect } from '../kernel/vocabulary.ts';
+
+/** What a request does, as far as its path shows. */
+export const ACTIONS = ['create', 'send', 'cancel', 'remind', 'other'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** `refused`: certainly not done. `unknown`: the response was lost, or the process ended before it came. */
+export const OUTCOMES = ['done', 'refused', 'unknown'] as const;
+export type LoggedOutcome = (typeof OUTCOMES)[number];
+
+const text = z.nullable(z.string());
+const outcome = z.enum(OUTCOMES);
+const counts = z.record(z.string(), z.number());
+
+/** Written before the request; with an outcome if a guard refused it, so that no request followed. */
+const beginSchema = z.looseObject({
+  type: z.literal('begin'),
+  id: z.string(),
+  at: z.string(),
+  user: z.string(),
+  profile: text,
+  baseUrl: z.string(),
+  command: z.string(),
+  effect: z.enum(EFFECTS),
+  action: z.enum(ACTIONS),
+  envelopeIds: z.array(z.string()),
+  requestId: text,
+  run: z.optional(z.string()),
+  outcome: z.optional(outcome),
+  error: z.optional(text),
+});
+/** Written after it. A later one replaces an earlier one: a lost response may be found to have been a success. */
+const endSchema = z.looseObject({
+  type: z.literal('end'),
+  id: z.string(),
+  outcome,
+  error: text,
+  envelopeIds: z.optional(z.array(z.string())),
+  counts: z.optional(counts),
+});
+const recordSchema = z.discriminatedUnion('type', [beginSchema, endSchema]);
+export type LogRecord = z.infer<typeof recordSchema>;
+export type BeginRecord = z.infer<typeof beginSchema>;
+export type EndRecord = z.infer<typeof endSchema>;
+
+/** Returns a line of the log as a record; undefined for anything else. */
+export function readRecord(value: unknown): LogRecord | undefined {
+  return recordSchema.safeParse(value).data;
+}
+
+/** A write, as `esign log` shows it. */
+export interface LogEntry {
+  id: string;
+  at: string;
+  user: string;
+  profile: string | null;
+  baseUrl: string;
+  command: string;
+  effect: Effect;
+  envelopeIds: readonly string[];
+  requestId: string | null;
+  outcome: LoggedOutcome;
+  /** A code. */
+  error: string | null;
+  /** Of a bulk run. */
+  run?: string;
+  counts?: Record<string, number>;
+}
+
+/** An entry with what it did, for undoing it. */
+export interface LoggedWrite {
+  entry: LogEntry;
+  action: Action;
+}
+
+/** Returns the entry of a write that was begun; its outcome is unknown until its end is read. */
+export function begunWrite(record: BeginRecord): LoggedWrite {
+  const { id, at, user, profile, baseUrl, command, effect, envelopeIds, requestId, action, run } = record;
+  const entry: LogEntry = {
+    ...{ id, at, user, profile, baseUrl, command, effect, envelopeIds, requestId },
+    outcome: record.outcome ?? 'unknown',
+    error: record.error ?? null,
+    ...(run === undefined ? {} : { run }),
+  };
+  return { entry, action };
+}
+
+/** Completes an entry. */
+export function endWrite({ entry }: LoggedWrite, { outcome: ended, error, ...end }: EndRecord): void {
+  entry.outcome = ended;
+  entry.error = error;
+  if (end.envelopeIds !== undefined) entry.envelopeIds = end.envelopeIds;
+  if (end.counts !== undefined) entry.counts = end.counts;
+}

@@ -1,0 +1,67 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { codeOf } from '../kernel/errors.ts';
+import { parseJson } from '../kernel/json.ts';
+
+/** What the first line of the first file is chained to. */
+export const GENESIS = '0'.repeat(64);
+export const LOG_KIND = 'esign-log';
+export const LOG_VERSION = 1;
+
+const NAME = /^log-(\d{6})\.jsonl$/;
+
+/** The folder of the log, below the state folder. */
+export function logFolder(stateDir: string): string {
+  return join(stateDir, 'log');
+}
+
+/** The file with this number, counted from 1. */
+export function fileName(number: number): string {
+  return `log-${String(number).padStart(6, '0')}.jsonl`;
+}
+
+/** The number of a file of the log; 0 for anything else. */
+export function fileNumber(name: string): number {
+  return Number(NAME.exec(name)?.[1] ?? 0);
+}
+
+/** The files of the log, the oldest first. */
+export async function logFiles(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+const headSchema = z.looseObject({
+  file: z.string(),
+  /** The last line, in bytes. */
+  start: z.number(),
+  end: z.number(),
+  hash: z.string(),
+});
+/** The last line of the log, stored next to it: a log that was shortened does not end with it. */
+export type Head = z.infer<typeof headSchema>;
+
+export function headFile(folder: string): string {
+  return join(folder, 'head.json');
+}
+
+/** Returns the stored head; `damaged` where there is something else in its place. */
+export async function readHead(folder: string): Promise<Head | 'damaged' | undefined> {
+  let stored: string;
+  try {
+    stored = await readFile(headFile(folder), 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    return headSchema.safeParse(parseJson(stored)).data ?? 'damaged';
+  } catch {
+    return 'damaged';
+  }
+}

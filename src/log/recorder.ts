@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { EsignError, isAmbiguous } from '../kernel/errors.ts';
+import type { BeginRecord, EndRecord, LogRecord } from './entry.ts';
+
+export interface RecorderOptions {
+  append: (record: LogRecord) => Promise<void>;
+  /** What each entry says of this process. */
+  facts: Pick<BeginRecord, 'user' | 'profile' | 'baseUrl' | 'command'>;
+  now: () => number;
+  /** Called when a write was done and its entry could not be completed. */
+  onIncomplete: (error: Error) => void;
+}
+
+/** What is known of a write before it is sent. */
+export interface WriteFacts {
+  action: BeginRecord['action'];
+  effect: BeginRecord['effect'];
+  envelopeIds: readonly string[];
+  requestId: string | undefined;
+}
+
+/** What a bulk run came to. */
+export type RunResult = Pick<EndRecord, 'outcome' | 'error' | 'counts'> & { envelopeIds: readonly string[] };
+
+/** What IDs and codes of the service look like; anything else is not repeated in the log. */
+const ID = /^[\w.:~-]{1,128}$/;
+const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+/** Records writes, each before it is sent and again when its outcome is known. */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  /** Entries whose response was lost, by request ID or envelope ID. */
+  readonly #lost = new Map<string, string>();
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Records a write that a guard refused. A log that can't be written does not hide the refusal. */
+  async refused(write: WriteFacts, code: string): Promise<void> {
+    const record = { ...this.#begin(write), outcome: 'refused', error: code } as const;
+    await this.#options.append(record).catch(() => undefined);
+  }
+
+  /**
+   * Sends a write between the two records of its entry. `idIn` finds the envelope in its result.
+   * @throws JournalError before it is sent, if it can't be recorded.
+   */
+  async record<T>(
+    write: WriteFacts,
+    send: () => Promise<T>,
+    idIn: (result: T) => string | undefined,
+  ): Promise<T> {
+    const begin = this.#begin(write);
+    const { id } = begin;
+    await this.#options.append(begin);
+    try {
+      const result = await send();
+      const envelopeIds = begin.envelopeIds.length > 0 ? begin.envelopeIds : knownIds([idIn(result) ?? '']);
+      await this.#complete({ type: 'end', id, outcome: 'done', error: null, envelopeIds });
+      return result;
+    } catch (error) {
+      const isRefused = error instanceof EsignError && !isAmbiguous(error);
+      if (!isRefused) this.#lost.set(write.requestId ?? begin.envelopeIds[0] ?? id, id);
+      const code = codeOf(error instanceof EsignError ? error.code : 'INTERRUPTED');
+      await this.#complete({ type: 'end', id, outcome: isRefused ? 'refused' : 'unknown', error: code });
+      throw error;
+    }
+  }
+
+  /** Records that a write whose response was lost was done. `key`: its request ID, or its envelope. */
+  async resolve(key: string, envelopeId: string): Promise<void> {
+    const id = this.#lost.get(key);
+    if (id === undefined) return;
+    this.#lost.delete(key);
+    await this.#complete({
+      type: 'end',
+      id,
+      outcome: 'done',
+      error: null,
+      envelopeIds: knownIds([envelopeId]),
+    });
+  }
+
+  /** Begins the entry that all writes of a bulk run share. Returns what completes it. */
+  async beginRun(run: string, sends: boolean): Promise<(result: RunResult) => Promise<void>> {
+    const effect = sends ? 'mails' : 'writes';
+    const begin = this.#begin({ action: 'create', effect, envelopeIds: [], requestId: undefined });
+    await this.#options.append({ ...begin, run });
+    return ({ envelopeIds, error, ...result }) =>
+      this.#complete({
+        type: 'end',
+        id: begin.id,
+        ...result,
+        error: codeOf(error),
+        envelopeIds: knownIds(envelopeIds),
+      });
+  }
+
+  #begin({ action, effect, envelopeIds, requestId }: WriteFacts): BeginRecord {
+    const at = new Date(this.#options.now()).toISOString();
+    return {
+      ...{ type: 'begin', id: `log_${randomBytes(6).toString('hex')}`, at, ...this.#options.facts },
+      ...{ action, effect, envelopeIds: knownIds(envelopeIds) },
+      // One that may contain an address is not repeated.
+      requestId: requestId === undefined || requestId.includes('@') ? null : requestId,
+    };
+  }
+
+  /** The write was done, or not, whatever comes of its entry. */
+  async #complete(record: EndRecord): Promise<void> {
+    try {
+      await this.#options.append(record);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      this.#options.onIncomplete(error);
+    }
+  }
+}
+
+function knownIds(ids: readonly string[]): string[] {
+  return ids.filter((id) => ID.test(id));
+}
+
+function codeOf(code: string | null): string | null {
+  return code === null || CODE.test(code) ? code : 'OTHER';
+}

@@ -1,0 +1,194 @@
+import { hash } from 'node:crypto';
+import { type FileHandle, open, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeLine } from '../journal/line.ts';
+import { linesOf } from '../journal/lines.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { EsignError, JournalError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
+import { privateFolder, syncFolder } from '../kernel/files/files.ts';
+import { lockFile } from '../kernel/files/lock.ts';
+import { replaceFile } from '../kernel/files/replace-file.ts';
+import type { LogRecord } from './entry.ts';
+import {
+  fileName,
+  fileNumber,
+  GENESIS,
+  type Head,
+  headFile,
+  LOG_KIND,
+  LOG_VERSION,
+  logFiles,
+  readHead,
+} from './files.ts';
+
+/** A file that is larger is followed by a new one. */
+const ROTATE_BYTES = 4 * 1024 * 1024;
+/** How long other processes may hold the lock, in ms. */
+const PATIENCE_MS = 30_000;
+
+interface Waiting {
+  record: LogRecord;
+  done: () => void;
+  failed: (error: Error) => void;
+}
+
+/** The end of the log: where the next line goes, and the hash that it is chained to. */
+interface Tail {
+  name: string;
+  size: number;
+  hash: string;
+}
+
+/**
+ * Appends to the log of writes. Each line has the hash of the line before it, also across files, and the last hash is stored
+ * next to the log. Several processes take turns. A record is on disk (fsync) when `append` resolves.
+ */
+export class WriteLog {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  readonly #rotateBytes: number;
+  #queue: Waiting[] = [];
+  #writing: Promise<void> | undefined;
+
+  constructor(folder: string, clock: Clock, { rotateBytes = ROTATE_BYTES }: { rotateBytes?: number } = {}) {
+    this.#folder = folder;
+    this.#clock = clock;
+    this.#rotateBytes = rotateBytes;
+  }
+
+  /** @throws JournalError when the record is not on disk. */
+  append(record: LogRecord): Promise<void> {
+    return new Promise((done, failed) => {
+      this.#queue.push({ record, done, failed });
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    if (this.#writing !== undefined || this.#queue.length === 0) return;
+    this.#writing = this.#writeAll().finally(() => {
+      this.#writing = undefined;
+      // For what was appended after the last look into the queue.
+      this.#start();
+    });
+  }
+
+  /** Records that wait together share one turn and one fsync. */
+  async #writeAll(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const batch = this.#queue;
+      this.#queue = [];
+      try {
+        await this.#write(batch.map(({ record }) => record));
+        for (const { done } of batch) done();
+      } catch (error) {
+        const failure = this.#failure(error);
+        for (const { failed } of batch) failed(failure);
+      }
+    }
+  }
+
+  async #write(records: readonly LogRecord[]): Promise<void> {
+    await privateFolder(this.#folder);
+    const taken = (pid: string) =>
+      new JournalError(`Another esign process (${pid}) is using the log in ${this.#folder}.`, {
+        hint: 'Nothing was sent. Run the command again.',
+      });
+    const release = await lockFile(join(this.#folder, 'lock'), taken, {
+      waitMs: PATIENCE_MS,
+      clock: this.#clock,
+    });
+    try {
+      const tail = await this.#rotated(await findTail(this.#folder));
+      await this.#put(tail, records);
+    } finally {
+      await release();
+    }
+  }
+
+  /** Begins the first file, or the next one when the last is large enough. */
+  async #rotated(tail: Tail | undefined): Promise<Tail> {
+    if (tail !== undefined && tail.size > 0 && tail.size < this.#rotateBytes) return tail;
+    const number = tail === undefined ? 1 : fileNumber(tail.name) + (tail.size > 0 ? 1 : 0);
+    const first = { name: fileName(number), size: 0, hash: tail?.hash ?? GENESIS };
+    const begun = await this.#put(first, [{ journal: LOG_KIND, version: LOG_VERSION }]);
+    await syncFolder(this.#folder);
+    return begun;
+  }
+
+  /** Appends lines and stores the new head. What can't be written whole is taken back. */
+  async #put(tail: Tail, values: readonly object[]): Promise<Tail> {
+    const path = join(this.#folder, tail.name);
+    let { hash: previous, size: start, size: end } = tail;
+    const lines = values.map((value) => {
+      const line = writeLine({ ...value, prev: previous });
+      start = end;
+      end += Buffer.byteLength(line);
+      previous = hashOf(line.slice(0, -1));
+      return line;
+    });
+    const head: Head = { file: tail.name, start, end, hash: previous };
+    let file: FileHandle | undefined;
+    try {
+      file = await open(path, 'a', 0o600);
+      await file.appendFile(lines.join(''));
+      await file.datasync();
+      replaceFile(headFile(this.#folder), `${JSON.stringify(head)}\n`);
+    } catch (error) {
+      await truncate(path, tail.size).catch(() => undefined);
+      throw error;
+    } finally {
+      await file?.close();
+    }
+    return { name: tail.name, size: end, hash: previous };
+  }
+
+  #failure(error: unknown): Error {
+    if (error instanceof EsignError) return error;
+    return new JournalError(`Can't write the log in ${this.#folder}: ${diskReason(error)}.`, {
+      cause: error,
+      hint: 'Without an entry in the log, nothing is sent. Make room, or set ESIGN_STATE_DIR to a folder that can be written.',
+    });
+  }
+}
+
+/** Returns the hash that chains the next line to this one (without its line break). */
+export function hashOf(line: string | Uint8Array): string {
+  return hash('sha256', line);
+}
+
+/**
+ * Finds the end of the log from the stored head, and cuts off a line that a crash has torn. Where the log no longer has the
+ * line that the head names, the next line is chained to the head, so that `log verify` finds the break.
+ */
+async function findTail(folder: string): Promise<Tail | undefined> {
+  const files = await logFiles(folder);
+  const head = await readHead(folder);
+  const last = files.at(-1);
+  if (head === undefined || head === 'damaged')
+    return last === undefined ? undefined : readTail(folder, last);
+  if (last === undefined) return { name: fileName(1), size: 0, hash: head.hash };
+  const isThere = files.includes(head.file) && (await hasLine(folder, head));
+  const tail = await readTail(folder, last, last === head.file && isThere ? head : undefined);
+  // A process that was killed may have begun a file without storing the head.
+  return isThere ? tail : { ...tail, hash: head.hash };
+}
+
+async function hasLine(folder: string, { file, start, end, hash: expected }: Head): Promise<boolean> {
+  for await (const line of linesOf(join(folder, file), start))
+    return line.end === end && hashOf(line.bytes) === expected;
+  return false;
+}
+
+/** The last whole line of a file, from a known one on. */
+async function readTail(folder: string, name: string, known?: Head): Promise<Tail> {
+  const path = join(folder, name);
+  const tail = { name, size: known?.end ?? 0, hash: known?.hash ?? GENESIS };
+  for await (const { bytes, end } of linesOf(path, tail.size)) {
+    tail.size = end;
+    tail.hash = hashOf(bytes);
+  }
+  await truncate(path, tail.size);
+  return tail;
+}

@@ -1,0 +1,366 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
+import { Home, reportedError } from '../support/cli.ts';
+import { canMount } from '../support/disk-faults.ts';
+import { json } from '../support/server.ts';
+import { commands, ENDLESS, wordsOf } from './every-command.ts';
+import { answerPage, type FakeService, fakeService } from './fake-service.ts';
+
+const home = new Home();
+let service: FakeService;
+
+const people: Readonly<Record<string, readonly string[]>> = {
+  env_ada: ['ada@example.com'],
+  env_bo: ['bo@other.org'],
+  env_both: ['ada@example.com', 'Ben@Example.com'],
+};
+
+function envelope(id: string, status = 'DRAFT') {
+  const emails = people[id] ?? ['ada@example.com'];
+  const signers = emails.map((email, index) => ({
+    id: `signer_${index}`,
+    email,
+    name: email,
+    status: 'SENT',
+  }));
+  return {
+    id,
+    templateId: 'tmpl_1',
+    status,
+    subject: 'Lease',
+    signers,
+    metadata: {},
+    createdAt: '2026-01-02T03:04:05Z',
+  };
+}
+
+/** The requests that are not GET, since the last call. */
+function writes(): string[] {
+  const seen = service.server.seen.splice(0);
+  return seen.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
+}
+
+/** Runs a command that is refused. Returns the code of its error. */
+async function refused(words: readonly string[], env: Record<string, string> = {}): Promise<unknown> {
+  const finished = await home.run([...words, '--json', '--no-input'], { env });
+  const { code, exitCode } = reportedError(finished);
+  expect({ exitCode, code: finished.code, writes: writes() }).toEqual({ exitCode: 2, code: 2, writes: [] });
+  return code;
+}
+
+async function guard(...words: string[]): Promise<void> {
+  const none = ['--no-read-only', '--no-only-to', '--no-max-emails', '--no-confirm-name'];
+  await home.json(['profiles', 'edit', 'acme', ...none]);
+  await home.json(['profiles', 'edit', 'acme', ...words]);
+}
+
+async function lastEntry(): Promise<Record<string, unknown>> {
+  const list = await home.json`log`;
+  const last: unknown = isList(list) ? list.at(-1) : undefined;
+  return isRecord(last) ? last : {};
+}
+
+/** A member of a JSON object. */
+function memberOf(text: string, name: string): unknown {
+  const value = parseJson(text);
+  return isRecord(value) ? value[name] : undefined;
+}
+
+beforeAll(async () => {
+  service = await fakeService((request, response) => {
+    const id = /\/envelopes\/(\w+)/.exec(request.path)?.[1];
+    const status = request.headers['user-agent']?.includes('sent') ? 'SENT' : 'DRAFT';
+    if (request.path.startsWith('/__sandbox')) return json(response, 404, { error: { code: 'NOT_FOUND' } });
+    if (request.path.includes('/templates/'))
+      return json(response, 200, { data: { id: 'tmpl_1', fields: [] } });
+    if (id !== undefined && request.method === 'GET')
+      return json(response, 200, { data: envelope(id, status) });
+    if (request.method !== 'GET') return json(response, 201, { data: envelope(id ?? 'env_new', 'SENT') });
+    return answerPage(request, response, 1, () =>
+      request.path.endsWith('templates') ? { id: 'tmpl_1' } : envelope('env_ada', 'SENT'),
+    );
+  });
+  await mkdir(home.path('given'));
+  await writeFile(home.path('given', 'rows.csv'), 'email,name\nada@example.com,Ada\nbo@other.org,Bo\n');
+  await writeFile(home.path('given', 'secret'), 'whsec_0123456789abcdef0123456789');
+  await writeFile(home.path('given', 'text'), 'hello');
+  await writeFile(
+    home.path('body'),
+    JSON.stringify({ templateId: 'tmpl_1', signers: [{ email: 'ada@example.com', name: 'Ada' }] }),
+  );
+  await home.run(
+    [
+      'profiles',
+      'add',
+      'acme',
+      '--base-url',
+      String(service.env.ESIGN_BASE_URL),
+      '--api-key-stdin',
+      '--no-verify',
+    ],
+    { input: 'sk_guard_0123456789' },
+  );
+});
+afterAll(async () => {
+  await service.server.close();
+  await home.close();
+});
+
+describe('a read-only profile', () => {
+  beforeAll(() => guard('--read-only'));
+
+  it('sends nothing but GET, whatever the command', { timeout: 120_000 }, async () => {
+    const apart = /^(demo|sandbox:(start|exec)|profiles:(add|edit|remove|use))$/;
+    const all = (await commands()).filter(([id]) => !apart.test(id));
+    expect(all.length).toBeGreaterThan(55);
+    writes();
+    const codes = new Map<string, unknown>();
+    for (const [id, command] of all) {
+      const more = id === 'envelopes:replace' ? ['--subject', 'Other'] : [];
+      const words =
+        id === 'api'
+          ? ['api', 'POST', '/esign/envelopes', '--body', 'body']
+          : [...wordsOf(id, command), ...more];
+      const under = ENDLESS.includes(id) ? ['timeout', '--signal=INT', '2'] : [];
+      const env = { ESIGN_WEBHOOK_SECRET: 'whsec_0123456789abcdef0123456789' };
+      const { stderr } = await home.run([...words, '--json'], { env, under });
+      codes.set(id, /"code":"(\w+)"/.exec(stderr)?.[1]);
+      expect(writes(), words.join(' ')).toEqual([]);
+    }
+    const emailing = all.map(([id]) => id).filter((id) => COMMAND_EFFECTS[id] === 'mails');
+    const free = ['bulk:resume', 'log:undo', 'mcp'];
+    const open = emailing.filter((id) => codes.get(id) !== 'READ_ONLY' && !free.includes(id));
+    expect(open).toEqual([]);
+    expect(codes.get('sandbox:advance')).toBe('READ_ONLY');
+  });
+
+  it('is recorded in the log', async () => {
+    await refused(['envelopes', 'cancel', 'env_ada']);
+    expect(await lastEntry()).toMatchObject({
+      command: 'envelopes cancel',
+      effect: 'mails',
+      envelopeIds: ['env_ada'],
+      outcome: 'refused',
+      error: 'READ_ONLY',
+    });
+  });
+
+  it('does not refuse a dry run or a read', async () => {
+    expect(await home.run`envelopes send env_ada --dry-run`).toMatchObject({ code: 0 });
+    expect(await home.run`envelopes get env_ada`).toMatchObject({ code: 0 });
+    expect(writes()).toEqual([]);
+  });
+});
+
+describe('allowed recipients', () => {
+  const create = (...emails: string[]) => [
+    'envelopes',
+    'create',
+    '--template',
+    'tmpl_1',
+    ...emails.flatMap((one) => ['--signer', one]),
+  ];
+  const allowed = async (words: readonly string[]) => {
+    expect(await home.run([...words, '--no-input'])).toMatchObject({ code: 0 });
+    expect(writes().length).toBeGreaterThan(0);
+  };
+  beforeAll(() => guard('--only-to', '*@Example.com, ann@x.org'));
+
+  it('are compared as mail servers do', async () => {
+    await allowed(create('ADA@EXAMPLE.COM', 'Ann@X.org'));
+    for (const email of ['a@sub.example.com', 'ann+1@x.org', 'a@exаmple.com', 'a@badexample.com'])
+      expect(await refused(create(email)), email).toBe('RECIPIENT_NOT_ALLOWED');
+  });
+
+  it('hold for drafts that exist, and for all IDs of a command', async () => {
+    await allowed(['envelopes', 'send', 'env_both']);
+    expect(await refused(['envelopes', 'send', 'env_ada', 'env_bo', '--yes'])).toBe('RECIPIENT_NOT_ALLOWED');
+    expect((await lastEntry()).envelopeIds).toEqual(['env_ada', 'env_bo']);
+  });
+
+  it('hold for every row of a file, before a run begins', async () => {
+    expect(await refused(['bulk', 'create', 'given/rows.csv', '--template', 'tmpl_1'])).toBe(
+      'RECIPIENT_NOT_ALLOWED',
+    );
+    expect(await home.json`bulk list`).toEqual([]);
+  });
+
+  it.each([
+    ['another recipient', { templateId: 't', signers: [{ email: 'bo@other.org', name: 'Bo' }] }],
+    ['a field that is not documented', { templateId: 't', signers: [], cc: ['bo@other.org'] }],
+    ['signers in another case', { templateId: 't', signers: [], Signers: [{ email: 'bo@other.org' }] }],
+    ['two addresses in one', { signers: [{ email: 'ada@example.com, bo@other.org', name: 'A' }] }],
+    ['no signers', { templateId: 't' }],
+  ])('refuses a body with %s', async (_what, body) => {
+    await writeFile(home.path('strange'), JSON.stringify(body));
+    expect(await refused(['api', 'POST', '/esign/envelopes', '--body', 'strange'])).toBe(
+      'RECIPIENT_NOT_ALLOWED',
+    );
+  });
+
+  it('refuses a repeated member, and paths that are not documented', async () => {
+    await writeFile(
+      home.path('twice'),
+      '{"signers":[{"email":"bo@other.org","name":"B"}],"signers":[{"email":"ada@example.com","name":"A"}]}',
+    );
+    expect(await refused(['api', 'POST', '/esign/envelopes', '--body', 'twice'])).toBe(
+      'RECIPIENT_NOT_ALLOWED',
+    );
+    for (const path of [
+      '/esign/envelopes/',
+      '/esign/envelopes/env_bo%2Fsend',
+      '/esign/envelopes/env_bo/share',
+      '/esign/envelopes/env_bo/send',
+    ])
+      expect(await refused(['api', 'POST', path]), path).toBe('RECIPIENT_NOT_ALLOWED');
+    await allowed(['api', 'POST', '/esign/envelopes', '--body', 'body']);
+    await allowed(['api', 'POST', '/esign/envelopes/env_bo/cancel']);
+  });
+
+  it('may be nobody', async () => {
+    await guard('--only-to', '');
+    expect(await refused(create('ada@example.com'))).toBe('RECIPIENT_NOT_ALLOWED');
+    await allowed(['envelopes', 'cancel', 'env_ada']);
+  });
+
+  it('are addresses or patterns for a domain', async () => {
+    for (const pattern of ['*', '*@*', 'ann*@x.org', 'x.org', '*@*.*.org'])
+      expect(await home.run(['profiles', 'edit', 'acme', '--only-to', pattern]), pattern).toMatchObject({
+        code: 2,
+      });
+  });
+});
+
+describe('a limit of emails', () => {
+  beforeAll(() => guard('--max-emails', '1'));
+
+  it('counts every signer of every envelope of a command', async () => {
+    const create = [
+      'envelopes',
+      'create',
+      '--template',
+      'tmpl_1',
+      '--signer',
+      'a@b.cd',
+      '--signer',
+      'c@d.ef',
+    ];
+    expect(await refused([...create, '--send'])).toBe('TOO_MANY_EMAILS');
+    expect(await refused(['envelopes', 'send', 'env_ada', 'env_bo', '--yes'])).toBe('TOO_MANY_EMAILS');
+    expect(
+      await refused(['bulk', 'create', 'given/rows.csv', '--template', 'tmpl_1', '--send', '--yes']),
+    ).toBe('TOO_MANY_EMAILS');
+    expect(await home.run([...create, '--no-input'])).toMatchObject({ code: 0 });
+    expect(await home.run`envelopes send env_ada`).toMatchObject({ code: 0 });
+    expect(writes()).toEqual(['POST /api/v1/esign/envelopes', 'POST /api/v1/esign/envelopes/env_ada/send']);
+  });
+});
+
+describe('a confirmation by name', () => {
+  beforeAll(() => guard('--confirm-name'));
+  const several = ['envelopes', 'send', 'env_ada', 'env_bo', '--yes'];
+
+  it('is needed before more than one person is emailed', async () => {
+    expect(await refused(several)).toBe('CONFIRMATION_REQUIRED');
+    expect(await refused([...several, '--confirm', 'other'])).toBe('CONFIRMATION_REQUIRED');
+    expect(await home.run([...several, '--confirm', 'acme'])).toMatchObject({ code: 0 });
+    expect(writes()).toHaveLength(2);
+    expect(await home.run`envelopes send env_ada`).toMatchObject({ code: 0 });
+  });
+});
+
+/** Runs a command with a policy at its real place, in a file system of its own. */
+function withPolicy(policy: unknown, { mode = '644', folderMode = '755' } = {}): readonly string[] {
+  const script =
+    'mount -t tmpfs none /etc && mkdir /etc/esign && printf %s "$1" > /etc/esign/policy.json && chmod "$2" /etc/esign/policy.json && chmod "$3" /etc/esign; shift 3; exec "$@"';
+  const text = typeof policy === 'string' ? policy : JSON.stringify(policy);
+  return ['unshare', '-Urm', 'bash', '-c', script, 'bash', text, mode, folderMode];
+}
+
+describe.skipIf(!canMount)('the policy of the machine', () => {
+  const send = ['envelopes', 'send', 'env_ada', '--json', '--no-input'];
+  const codeUnder = async (under: readonly string[], words = send, env: Record<string, string> = {}) => {
+    const finished = await home.run(words, { under, env });
+    return finished.code === 0 ? 'sent' : reportedError(finished).code;
+  };
+  beforeAll(() => guard('--max-emails', '5'));
+
+  it('applies to every profile, and without one, whatever the environment says', async () => {
+    writes();
+    const readOnly = withPolicy({ readOnly: true });
+    expect(await codeUnder(readOnly)).toBe('READ_ONLY');
+    expect(await codeUnder(readOnly, send, { ...service.env, ESIGN_CONFIG_DIR: home.path('none') })).toBe(
+      'READ_ONLY',
+    );
+    expect(await codeUnder(withPolicy({ maxEmails: 0 }))).toBe('TOO_MANY_EMAILS');
+    const both = ['envelopes', 'send', 'env_both', '--json'];
+    const named = withPolicy({ confirmName: true });
+    expect(await codeUnder(named, both, service.env)).toBe('CONFIRMATION_REQUIRED');
+    expect(await codeUnder(named, [...both, '--confirm', '127.0.0.1'], service.env)).toBe('sent');
+    expect(writes()).toHaveLength(1);
+  });
+
+  it.each([
+    ['writable by others', withPolicy({}, { mode: '666' })],
+    ['in a folder that is', withPolicy({}, { folderMode: '777' })],
+    ['not JSON', withPolicy('{')],
+    ['with an unknown key', withPolicy({ readonly: true })],
+    ['with a value of another type', withPolicy({ maxEmails: '5' })],
+  ])('refuses to write when it is %s, and reads', async (_how, under) => {
+    expect(await codeUnder(under)).toBe('POLICY_UNUSABLE');
+    expect(writes()).toEqual([]);
+    expect(await home.run(['envelopes', 'get', 'env_ada'], { under })).toMatchObject({ code: 0 });
+    const doctor = await home.run(['doctor', '--json'], { under });
+    expect(doctor.code).toBe(2);
+    expect(memberOf(doctor.stdout, 'checks')).toContainEqual(
+      expect.objectContaining({ name: 'guards', status: 'failed' }),
+    );
+  });
+
+  it('is shown with its sources, the strictest value first', async () => {
+    const under = withPolicy({ maxEmails: 3, onlyTo: ['*@*.example.com'], mcpWrites: false });
+    const { stdout } = await home.run(['profiles', 'show', '--json'], { under });
+    expect(memberOf(stdout, 'guards')).toEqual({
+      readOnly: null,
+      onlyTo: { value: ['*@*.example.com'], source: 'policy' },
+      maxEmails: { value: 3, source: 'policy' },
+      confirmName: null,
+      policy: { path: '/etc/esign/policy.json', problem: null },
+      mcpWrites: false,
+    });
+  });
+
+  it('exempts the profile of a sandbox that is running', async () => {
+    const own = new Home();
+    try {
+      await own.sandbox();
+      const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'a@b.cd', '--json'];
+      const under = withPolicy({ readOnly: true });
+      expect(await own.run(words, { under })).toMatchObject({ code: 0 });
+      await own.run([
+        'profiles',
+        'edit',
+        'sandbox',
+        '--base-url',
+        String(service.env.ESIGN_BASE_URL),
+        '--no-verify',
+      ]);
+      expect(reportedError(await own.run(words, { under })).code).toBe('READ_ONLY');
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+it('is shown by the profile and by doctor', async () => {
+  await guard('--only-to', 'ann@x.org');
+  expect((await home.object`profiles show`).guards).toMatchObject({
+    onlyTo: { value: ['ann@x.org'], source: 'profile' },
+    policy: null,
+  });
+  const { stdout } = await home.run`doctor --json`;
+  const check: unknown = expect.objectContaining({ name: 'guards', status: 'ok' });
+  expect(memberOf(stdout, 'checks')).toContainEqual(check);
+});
