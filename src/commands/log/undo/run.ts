@@ -4,7 +4,7 @@ import type { Context } from '../../../cli/context.ts';
 import { writeDryRun } from '../../../cli/dry-run.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
 import { cancelEnvelope, isCancellable } from '../../../envelopes/actions.ts';
-import { findByRequestId } from '../../../envelopes/request-search.ts';
+import { findByRequestId } from '../../../envelopes/request-ids/search.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
 import { isNotFound, ServiceError, UsageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
