@@ -41,7 +41,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     expect(printed[0]).toContain('tmpl_nda');
     expect(printed[1]).toMatch(/^\d+ waiting\n$/);
     expect(printed[2]).toBe('SENT reply\n');
-    expect(printed[3]).toBe('no such envelope\n');
+    expect(printed[3]).toBe('envelope not found\n');
     expect(await program(once[2] ?? '', env)).toBe('SENT earlier\n');
   });
 

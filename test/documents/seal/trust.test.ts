@@ -112,6 +112,6 @@ describe('a file of authorities', () => {
     expect(readAuthorities(path).map(({ subject }) => subject)).toEqual(['CN=Root', 'CN=Other']);
     await writeFile(path, 'nothing');
     expect(() => readAuthorities(path)).toThrow('no certificate');
-    expect(() => readAuthorities(join(folder, 'missing.pem'))).toThrow("can't be read");
+    expect(() => readAuthorities(join(folder, 'missing.pem'))).toThrow("Can't read the authorities");
   });
 });
