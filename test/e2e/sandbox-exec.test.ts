@@ -21,6 +21,29 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     home.run(argv`sandbox exec ${words}`, { env: { ...env, ...more } });
   const left = () => readdirSync(env.TMPDIR);
 
+  it('counts IDs and stops the clock, so that two runs are alike', async () => {
+    const create = `${ESIGN} envelopes create --template tmpl_nda --signer ada@example.com --json`;
+    const words = [
+      '--ids',
+      'counted',
+      '--freeze',
+      '--clock',
+      '2030-05-01T09:00:00Z',
+      '--',
+      'sh',
+      '-c',
+      create,
+    ];
+    const { code, stdout } = await exec(words);
+    expect(code).toBe(0);
+    expect(parseJson(stdout)).toMatchObject({
+      id: 'env_1',
+      createdAt: '2030-05-01T09:00:00.000Z',
+      signers: [{ id: 'signer_1' }],
+    });
+    expect((await exec(['--clock', 'soon', '--', 'true'])).code).toBe(2);
+  });
+
   it('gives the command the address, the key and the bucket, and nothing of the caller', async () => {
     const foreign = {
       ...{ ESIGN_PROFILE: 'acme', ESIGN_BUCKET_ENDPOINT: 'http://x', ESIGN_WEBHOOK_SECRET: 'secret' },

@@ -39,7 +39,7 @@ function asksForJsonOf(argv: readonly string[], names: readonly string[]): boole
 }
 
 /** Flags of `sandbox exec` that take a value. */
-const EXEC_VALUES = new Set(['--seed', '--profile', '-p', '--base-url', '--timeout']);
+const EXEC_VALUES = new Set(['--seed', '--ids', '--clock', '--profile', '-p', '--base-url', '--timeout']);
 
 /** Adds `--` before the command to run, so that a `--json` or `--help` after it belongs to that command. */
 function separated(words: readonly string[]): string[] {
