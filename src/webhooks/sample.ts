@@ -45,12 +45,14 @@ export function samplePayload(event: string, options: SampleOptions): Buffer {
 /** Returns the payload before it is serialized. */
 export function sampleBody(event: string, options: SampleOptions): SampleBody {
   const envelopeId = options.envelopeId ?? madeUpId('trigger');
+  const timestamp = new Date(options.now).toISOString();
   const signer = {
     id: `signer_${randomBytes(10).toString('hex')}`,
     email: 'ada@example.com',
     name: 'Ada Lovelace',
+    ...(event === 'envelope.signed' ? { signedAt: timestamp } : {}),
     ...(event === 'envelope.declined' ? { declineReason: 'The rent is wrong' } : {}),
   };
   const data = { envelopeId, status: STATUS[event] ?? 'SENT', ...(OF_A_SIGNER.has(event) ? { signer } : {}) };
-  return { event, timestamp: new Date(options.now).toISOString(), data };
+  return { event, timestamp, data };
 }

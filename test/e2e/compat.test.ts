@@ -142,12 +142,15 @@ describe('the record', () => {
       JSON.stringify({ event: name, timestamp: '2026-03-01T09:30:00Z', data: {} });
     await post(event('envelope.viewed'), 'ab'.repeat(32));
     await post(event('envelope.declined'), sign(Buffer.from(event('envelope.declined')), 'whsec_0123456789'));
+    await home.run(['events', 'trigger', 'expired', '--to', String(url), '--secret-file', 'secret'], { env });
     await listener.stop();
     const { report } = await compat(env);
     expect(report.documented).toContainEqual(
       expect.objectContaining({ what: 'envelope.declined', times: 1 }),
     );
     expect(report.neverSeen).toContainEqual(expect.objectContaining({ what: 'envelope.viewed' }));
+    // What this machine made up is not of the service.
+    expect(report.neverSeen).toContainEqual(expect.objectContaining({ what: 'envelope.expired' }));
     await server.close();
   });
 });

@@ -1,3 +1,4 @@
+import type { ShapeNotes } from '../../cli/boot/shape-notes.ts';
 import type { Context } from '../../cli/context.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -6,6 +7,8 @@ import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { forwardsFolder } from '../../webhooks/forward/backlog.ts';
 import type { ListenControls, ListenerOptions } from '../../webhooks/listen-event.ts';
 import { listen } from '../../webhooks/listener.ts';
+import type { Delivery } from '../../webhooks/receive/delivery.ts';
+import { isMadeUp } from '../../webhooks/sample.ts';
 import { eventNames } from '../events/event-flags.ts';
 import { targetUrl } from '../events/send.ts';
 import { DeliveryActions } from './actions.ts';
@@ -74,7 +77,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
       if (event.type === 'delivery' && event.delivery.reason === null) {
         awaited?.heard(event.delivery.facts);
         index.take(event.delivery);
-        shapes?.seeWebhook(event.delivery);
+        noteShape(shapes, event.delivery);
         actions.take(event.delivery);
       }
     }
@@ -85,6 +88,11 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
     await view.written();
   }
   await end;
+}
+
+/** What `events trigger` and `events drill` make up says nothing about the service. */
+function noteShape(shapes: ShapeNotes | undefined, delivery: Delivery): void {
+  if (!isMadeUp(delivery.facts?.envelopeId ?? '')) shapes?.seeWebhook(delivery);
 }
 
 /** Waits for the envelope, and downloads its documents once it is completed. */
