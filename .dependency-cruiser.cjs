@@ -32,9 +32,9 @@ const arrows = {
   completion: ['envelope-index'],
   doctor: ['compatibility', 'guards', 'profiles'],
   'envelope-index': ['envelopes'],
-    evidence: ['documents', 'envelopes', 'log', 'webhooks'],
-    guards: ['log', 'profiles'],
-    rehearsal: ['bulk', 'envelopes', 'statistics', 'templates'],
+  evidence: ['documents', 'envelopes', 'log', 'webhooks'],
+  guards: ['log', 'profiles'],
+  rehearsal: ['bulk', 'envelopes', 'statistics', 'templates'],
   statistics: ['envelope-index', 'envelopes', 'webhooks'],
 };
 // Topics of src/commands/ that may use another topic's shared parts. Completed envelopes and evidence download documents; `listen` can wait

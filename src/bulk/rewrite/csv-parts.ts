@@ -5,7 +5,7 @@ import { quoted, type RawRecord, rawRecords, unquoted } from '../../tables/rewri
 import { type Column, columnOf } from '../rows/columns.ts';
 import { rawRow } from '../rows/table-rows.ts';
 import type { FilePart } from './file-part.ts';
-import { cellText, INTO_COLUMNS, type IntoCells, type IntoColumn, intoColumn } from './result-columns.ts';
+import { cellText, INTO_COLUMNS, type IntoColumn, intoColumn } from './result-columns.ts';
 
 interface CsvFile {
   units: CodeUnits;
