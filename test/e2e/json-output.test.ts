@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { outputSchemaOf } from '../../src/cli/describe/schema.ts';
-import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { nameOf } from '../output-contract/schemas.ts';
 import { SHAPES, SHARED } from '../output-contract/shapes.ts';
 import { argv } from '../support/argv.ts';
@@ -174,9 +174,27 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('bulk:list', 'list', []);
     await run('bulk:list', 'fields', ['--fields', 'id,state']);
     await run('bulk:show', 'run', ['--last']);
+    await run('bulk:status', 'signers', ['--last']);
+    await run('bulk:status', 'fields', ['--last', '--fields', 'email,state']);
     await run('bulk:export', 'rows', ['--last']);
     await run('bulk:roster', 'lines', ['rows.csv', '--template', 'tmpl_nda']);
     await run('bulk:roster', 'fields', ['rows.csv', '--template', 'tmpl_nda', '--fields', 'email,state']);
+    await run('bulk:rehearse', 'result', ['rows.csv']);
+  });
+
+  it('the log, and what it undoes', async () => {
+    await draft();
+    const entries = parseJson(await run('log', 'list', []));
+    const ids = (isList(entries) ? entries : []).filter(isRecord).flatMap(({ id, envelopeIds }) => {
+      const count = isList(envelopeIds) ? envelopeIds.length : 0;
+      return [{ id: String(id), count }];
+    });
+    const [several, one] = [ids.findLast(({ count }) => count > 1), ids.findLast(({ count }) => count === 1)];
+    await run('log', 'fields', ['--fields', 'id,outcome']);
+    await run('log:undo', 'dryRun', [one?.id ?? '', '--dry-run']);
+    await run('log:undo', 'one', [one?.id ?? '', '--yes']);
+    await run('log:undo', 'several', [several?.id ?? '', '--yes']);
+    await run('log:verify', 'result', []);
   });
 
   it('templates, profiles and the rest', async () => {
