@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { childEnvironment } from '../kernel/process/child-environment.ts';
 
 /** By its full path: a variable could name another program. */
 const POWERSHELL = String.raw`C:\Windows\System32\WindowsPowerShell\v1.0\powershell.exe`;
@@ -17,7 +18,7 @@ const WRITING_BITS = 0x500d0156;
 /** Returns who else can change a file or folder, to follow its path in a sentence; undefined if only administrators can. */
 export async function windowsProblem(path: string): Promise<string | undefined> {
   const words = ['-NoProfile', '-NonInteractive', '-Command', SCRIPT];
-  const options = { env: { ESIGN_ACL_PATH: path }, windowsHide: true };
+  const options = { env: childEnvironment({ ESIGN_ACL_PATH: path }), windowsHide: true };
   const { stdout } = await promisify(execFile)(POWERSHELL, words, options);
   return sddlProblem(stdout.trim());
 }

@@ -21,7 +21,7 @@ export async function examples(
   const requestId = 'contract-4711';
   const signers = [{ email: 'ada@example.com', name: 'Ada Lovelace' }];
   const made = await esign.envelopes.create({ templateId: 'tmpl_nda', signers }, { requestId });
-  // After a crash the same call finds the envelope instead of making another one.
+  // After a crash, the same call finds the envelope instead of creating another one.
   if (made.kind === 'unknown') console.error(made.error.message);
   //#endregion
 

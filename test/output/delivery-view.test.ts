@@ -49,12 +49,12 @@ it.each<[string, Partial<Delivery>, string]>([
   [
     'a refused one',
     refused,
-    '03:04:06  ✗ refused: the signature is wrong (claims to be signer.viewed of env_1)\n',
+    '03:04:06  ✗ refused: the signature is wrong (claims signer.viewed of env_1)\n',
   ],
   [
     'a refused one that would act on the terminal',
     { ...refused, facts: { ...facts, event: 'a\u001b[2J\nb', envelopeId: null } },
-    '03:04:06  ✗ refused: the signature is wrong (claims to be a␛[2J⏎b of nothing)\n',
+    '03:04:06  ✗ refused: the signature is wrong (claims a␛[2J⏎b of no envelope)\n',
   ],
   [
     'a refused one that is no event',
@@ -83,9 +83,9 @@ it('shows what came of passing it on', () => {
   const line = (some: Partial<ForwardResult>) => forwardLine({ ...result, ...some }, screen, false);
   const name = '          → envelope.sent env_4cc9…  ';
   expect(line({})).toBe(`${name}200 in 12 ms\n`);
-  expect(line(failed)).toBe(`${name}answered 500, try 3, again in 5 s; 3 wait behind it\n`);
+  expect(line(failed)).toBe(`${name}responded with 500, attempt 3, next in 5 s; 3 more queued\n`);
   expect(line({ ...failed, attempt: 1, nextMs: 500, waiting: 1 })).toBe(
-    `${name}answered 500, try 1, again in 0.5 s; 1 waits behind it\n`,
+    `${name}responded with 500, attempt 1, next in 0.5 s; 1 more queued\n`,
   );
   const refused = line({
     ...failed,
@@ -96,8 +96,8 @@ it('shows what came of passing it on', () => {
     waiting: 0,
   });
   expect(refused).not.toContain('ECONNREFUSED');
-  expect(line({ ...failed, nextMs: null, waiting: 0 })).toBe(`${name}answered 500, try 3\n`);
-  expect(line({ attempt: 4, waiting: 3 })).toBe(`${name}200 in 12 ms, try 4\n`);
+  expect(line({ ...failed, nextMs: null, waiting: 0 })).toBe(`${name}responded with 500, attempt 3\n`);
+  expect(line({ attempt: 4, waiting: 3 })).toBe(`${name}200 in 12 ms, attempt 4\n`);
   expect(line({ event: null, envelopeId: null })).toBe('          → unknown event dlv_1  200 in 12 ms\n');
   expect(forwardLine(result, screen, false, true)).toBe(
     `${name}200 in 12 ms, by http://127.0.0.1:3000/hooks\n`,
@@ -109,6 +109,6 @@ it('is a line of tabs in a pipe', () => {
     '2026-01-02T03:04:06\t\t\t\tunverified\tthe signature is wrong\n',
   );
   expect(forwardLine({ ...result, ...failed }, pipe, false)).toBe(
-    'forward\tdlv_1\thttp://127.0.0.1:3000/hooks\t500\tanswered 500\tenvelope.sent\tenv_4cc9e1b2a3d4e5f60718\t3\t5000\t3\n',
+    'forward\tdlv_1\thttp://127.0.0.1:3000/hooks\t500\tresponded with 500\tenvelope.sent\tenv_4cc9e1b2a3d4e5f60718\t3\t5000\t3\n',
   );
 });

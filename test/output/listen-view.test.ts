@@ -38,7 +38,7 @@ it('shows a try to pass a delivery on before it is given up', async () => {
   view.take({ type: 'forward', result: { ...result, attempt: 1, error: null, status: 200 } });
   await view.written();
   expect(shown).toEqual([
-    '          → envelope.sent env_1  answered 422, try 5\n',
+    '          → envelope.sent env_1  answered 422, attempt 5\n',
     'It is given up.\n',
     '          → envelope.sent env_1  200 in 12 ms\n',
   ]);

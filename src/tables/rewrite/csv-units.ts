@@ -22,7 +22,9 @@ export async function* rawRecords(
   for await (const piece of pieces) {
     yield* scanner.records(piece, false);
     if (scanner.held > LONGEST_RECORD + piece.length)
-      throw new UsageError(`${name}:${scanner.line}: a quote is opened here and never closed.`);
+      throw new UsageError(`${name}:${scanner.line}: a quote is opened here and never closed.`, {
+        hint: 'Close the quote, or double it if it is part of the text.',
+      });
   }
   yield* scanner.records('', true);
 }

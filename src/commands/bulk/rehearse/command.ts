@@ -14,6 +14,7 @@ export default class BulkRehearse extends EsignCommand {
     "Reads the templates of the list, starts a private sandbox with stand-ins for them and the account's rate limit, and runs `bulk create` against it. Signers then behave as they did in this account's history, and the sandbox's clock runs ahead. Only GET requests reach the service, and no run is left behind. With --plan, the rehearsal is recorded, and `bulk create --plan` sends exactly that. Takes the flags of `bulk create`; rows are always rehearsed as if they were sent.";
   static override examples = [
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease',
+    '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --days 60 --random-seed 7',
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --json | jq .expected',
   ];
   static override args = BulkCreate.args;
