@@ -148,7 +148,7 @@ describe('esign api', () => {
     [['//evil.example/x'], /leads out/],
     [['GET', '/../x'], /leads out/],
     [['GET', '/%2e%2e/x'], /leads out/],
-    [['FETCH', '/x'], /no method/],
+    [['FETCH', '/x'], /FETCH/],
     [['POST', '/x', '--body', '-'], /is not JSON/],
     [['/x', '--body', '-'], /no body/],
     [['POST', '/x', '--body', 'missing.json'], /Can't read/],

@@ -165,7 +165,7 @@ describe('a list', () => {
     ]);
     const names = Object.keys(strange).join(', ');
     expect(fields.stderr).toBe(
-      `Nothing in this list has "foo", "signers.0.mail", "signers.*.email", "signers.-1.email"; there are ${names}.\n`,
+      `No item has "foo", "signers.0.mail", "signers.*.email", "signers.-1.email". Fields: ${names}.\n`,
     );
     expect([sort.code, sort.stdout]).toEqual([2, '']);
     expect(nested.stderr + known.stderr).toBe('');

@@ -138,7 +138,7 @@ describe('questions on a terminal', () => {
         ...env,
       });
       expect((await screen.ended).code).toBe(2);
-      await screen.shows('nobody to ask');
+      await screen.shows('no terminal is available');
     }
   });
 

@@ -78,9 +78,9 @@ describe('envelopes create takes no', () => {
   ])('%s file in another encoding', async (what, text) => {
     const path = home.path(what);
     writeFileSync(path, text, 'latin1');
-    expect(await refusal([...CREATE, `--${what}-file`, path])).toBe(
-      `The ${what} file ${path} is not UTF-8 text.`,
-    );
+    const message = await refusal([...CREATE, `--${what}-file`, path]);
+    expect(message).toContain(path);
+    expect(message).toContain('UTF-8');
   });
 
   it('number that would become another one, neither does bulk create', async () => {

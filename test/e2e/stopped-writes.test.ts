@@ -74,7 +74,7 @@ describe('a create that is stopped', () => {
     };
     const { stdout, stderr, signal } = await stopped(create('reply', '--send'), { meanwhile });
     expect([signal, stdout]).toEqual(['SIGTERM', `${envelopesOf('reply')[0]?.id}\tSENT\n`]);
-    expect(stderr).toContain('Once more ends at once');
+    expect(stderr).toContain('Press Ctrl-C again to quit');
   });
 
   it('looks the request id up where the reply takes longer', async () => {
@@ -122,7 +122,7 @@ describe('a create that is stopped', () => {
     const screen = openScreen(file, [...before, ...create('pty', '--send')], { env, columns: 200 });
     await service.arrived();
     screen.type('\u0003');
-    await screen.shows('Once more ends at once');
+    await screen.shows('Press Ctrl-C again to quit');
     await sleep(NEXT_PRESS_MS);
     screen.type('\u0003');
     expect(await screen.ended).toMatchObject({ signal: 2 });
@@ -240,7 +240,7 @@ describe('an action that is stopped', () => {
     const { stdout, stderr } = await stopped(args, { arrived: 8, signals: 2 });
     const { message, hint } = errorIn(stderr);
     expect(jsonLines(stdout)).toMatchObject([{ id: ids[0], ok: true }]);
-    expect(message).toContain(`${ids.slice(1, 8).join(', ')} and ${ids[8]} were cancelled`);
+    expect(message).toContain(`${ids.slice(1, 8).join(', ')}, and ${ids[8]}`);
     expect(hint).toContain(`esign envelopes cancel ${ids.slice(1).join(' ')} --yes`);
   });
 });

@@ -49,8 +49,8 @@ const commands: [line: string, says: string][] = [
   ['envelopes get env_1', 'Waiting for '],
   ['templates get tmpl_1', 'Waiting for '],
   ['templates list', 'Waiting for '],
-  [CREATE, 'Sent; waiting for the answer of '],
-  ['envelopes send env_1', 'Sent; waiting for the answer of '],
+  [CREATE, 'Sent; waiting for a response from '],
+  ['envelopes send env_1', 'Sent; waiting for a response from '],
   ['doctor', 'Waiting for '],
   ['api /esign/envelopes/env_1', 'Waiting for '],
 ];

@@ -46,11 +46,7 @@ it.each<[string, Partial<Delivery>, string]>([
     { verified: false, facts: { ...facts, event: null, status: null, signer: null } },
     '03:04:06  ? unknown event       env_1\n',
   ],
-  [
-    'a refused one',
-    refused,
-    '03:04:06  ✗ refused: the signature is wrong (claims signer.viewed of env_1)\n',
-  ],
+  ['a refused one', refused, '03:04:06  ✗ refused: the signature is wrong (claims signer.viewed of env_1)\n'],
   [
     'a refused one that would act on the terminal',
     { ...refused, facts: { ...facts, event: 'a\u001b[2J\nb', envelopeId: null } },

@@ -4,7 +4,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
 import { selectionFlags } from '../../cli/selection/flags.ts';
 import { readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
-import { targetsOfEnvelopes, targetsOfIds, withoutDocuments } from '../../documents/download/targets.ts';
+import { targetsOfIds, targetsOfSelection, withoutDocuments } from '../../documents/download/targets.ts';
 import { downloadAll, downloadFlags, templateOf, waitingOf } from '../documents/download/run.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
@@ -43,7 +43,7 @@ export default class EnvelopesDownload extends EsignCommand {
     const client = await context.session.client();
     const options = { client, kinds, template, waiting: waitingOf(flags, context) };
     const targets = selected
-      ? await targetsOfEnvelopes(selected.values(), options)
+      ? await targetsOfSelection(selected.values(), options)
       : await targetsOfIds(ids.ids, options);
     if (targets.length === 0 && selected === undefined && !context.terminal.json)
       context.terminal.notice('No envelopes match. Nothing to download.');

@@ -57,7 +57,7 @@ export async function targetsOfIds(ids: readonly string[], options: TargetOption
 }
 
 /** Returns the documents that envelopes of a selection have, each envelope once. */
-export async function targetsOfEnvelopes(
+export async function targetsOfSelection(
   envelopes: AsyncIterable<Envelope> | Iterable<Envelope>,
   options: TargetOptions,
 ): Promise<FileTarget[]> {
@@ -86,7 +86,11 @@ function isDue(envelope: Envelope, what: DocumentKind): boolean {
   return what === 'document' || envelope.status === 'COMPLETED' || keyOf(envelope, what) !== undefined;
 }
 
-function targetsOf(envelope: Envelope, { client, kinds, template, waiting }: TargetOptions): FileTarget[] {
+/** Returns these kinds of documents of an envelope, also those it does not have yet. */
+export function targetsOf(
+  envelope: Envelope,
+  { client, kinds, template, waiting }: TargetOptions,
+): FileTarget[] {
   // Keeps only what is needed, because there can be ten thousand envelopes.
   const { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey } = envelope;
   const known = { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey };

@@ -7,7 +7,7 @@ import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { Folders } from '../../../documents/archive/folders.ts';
 import type { Bucket } from '../../../documents/bucket/bucket.ts';
 import { keyOf } from '../../../documents/download/locate.ts';
-import { targetsOfEnvelopes } from '../../../documents/download/targets.ts';
+import { targetsOf } from '../../../documents/download/targets.ts';
 import { accountOf, findingOn } from '../../../evidence/findings.ts';
 import { EvidenceFolder } from '../../../evidence/folder.ts';
 import {
@@ -82,7 +82,7 @@ async function fetchPapers(
   const waiting = waitingOf(flags, context);
   const client = await context.session.client();
   const options = { client, kinds: DOCUMENT_KINDS, template: undefined, waiting };
-  const targets = await targetsOfEnvelopes([envelope], options);
+  const targets = targetsOf(envelope, options);
   const files: JudgedFile[] = [];
   let folders: Folders | undefined;
   try {
