@@ -90,7 +90,7 @@ describe('an archive', () => {
     expect((await home.run`envelopes download`).code).toBe(2);
     const none = await home.run`envelopes download --search nothing-has-this --dir none`;
     expect(none).toMatchObject({ code: 0, stdout: '' });
-    expect(none.stderr).toContain('Nothing to download');
+    expect(none.stderr).toContain('Nothing was done');
   });
 
   it('is complete after three runs at the same time took turns', async () => {

@@ -122,7 +122,7 @@ describe('the folder of a download', () => {
     await mkdir(home.path('piped'));
     execFileSync('mkfifo', [home.path('piped', 'a.pdf')]);
     const { code, stderr } = await download('a.pdf --dir piped');
-    expect([code, stderr]).toEqual([9, expect.stringContaining('no ordinary file')]);
+    expect([code, stderr]).toEqual([9, expect.stringContaining('not a regular file')]);
   });
 
   it('is in order after a run whose list could not be written', async () => {

@@ -140,7 +140,7 @@ describe('two processes with one request ID', () => {
     program = join(await mkdtemp(join(tmpdir(), 'esign-holder-')), 'holder.mjs');
     const source = (name: string) => JSON.stringify(join(import.meta.dirname, '../../src', name));
     const contents = `
-      import { requestIdsIn } from ${source('envelopes/request-ids.ts')};
+      import { requestIdsIn } from ${source('envelopes/request-ids/request-ids.ts')};
       import { systemClock } from ${source('kernel/clock.ts')};
       const [, , folder, id] = process.argv;
       await requestIdsIn(folder, 'account', { clock: systemClock, serviceNow: Date.now }).use(id, {}, async (request) => {

@@ -112,9 +112,7 @@ export class ListenView {
   }
 
   #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): Shown[] {
-    const next = this.#startsTunnel
-      ? 'Starting the tunnel.'
-      : 'Use this URL as --webhook-url when you create an envelope.';
+    const next = this.#startsTunnel ? 'Starting the tunnel.' : 'Use it as --webhook-url of an envelope.';
     return [
       said(`Listening at ${url}. ${next} Press Ctrl-C to stop.`),
       ...(inspectorUrl === undefined
