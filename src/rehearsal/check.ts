@@ -12,16 +12,14 @@ import type { FailedRow } from './rehearse.ts';
 /** The templates of a file, by ID; undefined for one that does not exist. */
 export type Templates = ReadonlyMap<string, Template | undefined>;
 
-/** Reads the templates that the rows name. */
+/** Reads the templates. */
 export async function readTemplates(
   client: Client,
-  rows: readonly BulkRow[],
+  ids: Iterable<string>,
   signal?: AbortSignal,
 ): Promise<Map<string, Template | undefined>> {
   const templates = new Map<string, Template | undefined>();
-  for (const { envelope } of rows) {
-    const id = envelope.templateId;
-    if (templates.has(id)) continue;
+  for (const id of new Set(ids)) {
     try {
       templates.set(id, await client.templates.get(id, signal));
     } catch (error) {

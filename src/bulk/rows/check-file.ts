@@ -64,6 +64,8 @@ export interface FileReport {
   example: { line: number; subject: string | undefined; message: string | undefined } | undefined;
   /** The same for the same rows, however the file is written. */
   fingerprint: string;
+  /** The same for the same cells, whatever the flags. */
+  cellsFingerprint: string;
 }
 
 const PROBLEMS_SHOWN = 50;
@@ -116,6 +118,7 @@ class FileCheck {
   readonly report: FileReport;
   readonly #defaults: RowDefaults;
   readonly #hash = createHash('sha256');
+  readonly #cellsHash = createHash('sha256');
   /** What must not come twice, and where it came first. */
   readonly #requestIds = new LineIndex();
   readonly #contents = new LineIndex();
@@ -136,6 +139,7 @@ class FileCheck {
       ownRequestIds: 0,
       example: undefined,
       fingerprint: '',
+      cellsFingerprint: '',
     };
   }
 
@@ -168,11 +172,13 @@ class FileCheck {
       envelope,
     };
     this.#hash.update(JSON.stringify([requestId, envelope]));
+    this.#cellsHash.update(row.cells);
     return row;
   }
 
   finish(): FileReport {
     this.report.fingerprint = this.#hash.digest('hex');
+    this.report.cellsFingerprint = this.#cellsHash.digest('hex');
     return this.report;
   }
 

@@ -1,10 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { dryRunFlag, missingRolesFlag, readFlags, yesFlag } from '../../cli/flags.ts';
+import { dryRunFlag, durationFlag, missingRolesFlag, readFlags, yesFlag } from '../../cli/flags.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
 import { messageOf } from './message.ts';
+import { PLAN_AGE_MS } from './plan.ts';
 import { checkRun, prepareRun } from './prepare.ts';
 import { BulkProgress } from './progress.ts';
 import { bulkClient, RESERVE, runToTheEnd } from './run.ts';
@@ -21,6 +22,7 @@ export default class BulkCreate extends EsignCommand {
     '<%= config.bin %> bulk create leases.csv --template tmpl_lease --send',
     "<%= config.bin %> bulk create leases.csv --template tmpl_lease --send --waves 20,200,rest --stop-if 'declined>2%,failed>1%'",
     "<%= config.bin %> bulk create people.xlsx --template tmpl_nda --subject 'NDA for {name}' --dry-run",
+    '<%= config.bin %> bulk create leases.csv --template tmpl_lease --plan leases.plan.json --send',
     "jq -c '.people[]' export.json | <%= config.bin %> bulk create - --template tmpl_nda --send --yes --json",
   ];
   static override args = {
@@ -66,6 +68,16 @@ export default class BulkCreate extends EsignCommand {
       default: false,
     }),
     'allow-missing-roles': missingRolesFlag,
+    plan: Flags.string({
+      description:
+        'plan of `bulk rehearse`; nothing is sent if the rows, flags, templates, base URL, or key differ',
+      helpValue: 'PLAN',
+    }),
+    'plan-age': durationFlag({
+      description: 'oldest plan that is accepted (default 24h)',
+      helpValue: '24h',
+      dependsOn: ['plan'],
+    }),
     yes: yesFlag,
     'dry-run': dryRunFlag,
   };
@@ -87,6 +99,11 @@ export default class BulkCreate extends EsignCommand {
       again: flags.again,
       skipExisting: flags['skip-existing'],
       allowMissing: flags['allow-missing-roles'],
+      webhookSecret,
+      plan:
+        flags.plan === undefined
+          ? undefined
+          : { path: flags.plan, maxAgeMs: flags['plan-age'] ?? PLAN_AGE_MS },
       waves: flags.waves === undefined ? undefined : { sizes: flags.waves, stopIf: flags['stop-if'] ?? [] },
     } as const;
     if (flags['dry-run'])

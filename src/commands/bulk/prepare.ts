@@ -22,6 +22,7 @@ import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
 import type { ReadOptions } from '../../tables/table-file.ts';
 import { refuseUnfinished, reportKnown } from './known.ts';
+import { type PlanRequest, refuseOtherThan } from './plan.ts';
 import { personsOf, type RowPeople, skipSettled } from './skip-existing.ts';
 import { linesOf, refused, sourceOf } from './source.ts';
 import { type Preflight, preflightText } from './view.ts';
@@ -39,6 +40,9 @@ export interface PrepareRequest {
   skipExisting?: boolean;
   /** Continue although a role of the template has no signer. */
   allowMissing: boolean;
+  webhookSecret?: string | undefined;
+  /** The plan that the run must match. */
+  plan?: PlanRequest | undefined;
   /** How many rows each wave has, and when no further one is sent. */
   waves?: WaveSizes | undefined;
 }
@@ -117,6 +121,7 @@ async function examine(
   const report = await context.terminal.waiting(`Checking ${name}`, () =>
     checkFile(source, { ...wanted.defaults, read: wanted.read, take }),
   );
+  if (wanted.plan !== undefined) await refuseOtherThan(wanted.plan, wanted, report, await client(), context);
   if (report.problems.count === 0) {
     const allowed = wanted.allowMissing || asksBefore(wanted, context.terminal);
     await checkTemplates(await client(), report, allowed, context.interrupt.signal);

@@ -1,12 +1,13 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
+import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { DEFAULT_DAYS } from '../../../rehearsal/defaults.ts';
 import BulkCreate from '../create.ts';
 import { messageOf } from '../message.ts';
 import { RESERVE } from '../run.ts';
 import { showRehearsal } from './run.ts';
 
-const { 'dry-run': _dryRun, yes: _yes, ...createFlags } = BulkCreate.flags;
+const { 'dry-run': _dryRun, yes: _yes, 'plan-age': _planAge, ...createFlags } = BulkCreate.flags;
 
 export default class BulkRehearse extends EsignCommand {
   static override summary = 'Rehearse a run: see what a list would send and when it would be signed.';
@@ -15,6 +16,7 @@ export default class BulkRehearse extends EsignCommand {
   static override examples = [
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --days 60 --random-seed 7',
+    '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --plan leases.plan.json',
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --json | jq .expected',
   ];
   static override args = BulkCreate.args;
@@ -34,6 +36,11 @@ export default class BulkRehearse extends EsignCommand {
       helpValue: 'N',
       helpGroup: 'REHEARSAL',
     }),
+    plan: Flags.string({
+      description: 'write what was rehearsed to a file for `bulk create --plan`; an older plan is replaced',
+      helpValue: 'FILE',
+      helpGroup: 'REHEARSAL',
+    }),
   };
 
   async run(): Promise<void> {
@@ -49,6 +56,9 @@ export default class BulkRehearse extends EsignCommand {
         concurrency: flags.concurrency,
         again: flags.again,
         allowMissing: flags['allow-missing-roles'],
+        skipExisting: flags['skip-existing'],
+        webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context.terminal),
+        plan: flags.plan,
         days: flags.days ?? DEFAULT_DAYS,
         seed: flags['random-seed'],
       },

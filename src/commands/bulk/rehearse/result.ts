@@ -11,6 +11,10 @@ export interface RehearseRequest {
   concurrency: number;
   again: boolean;
   allowMissing: boolean;
+  skipExisting: boolean;
+  webhookSecret: string | undefined;
+  /** Where to write the plan. */
+  plan: string | undefined;
   days: number;
   seed: number | undefined;
 }

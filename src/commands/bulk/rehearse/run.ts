@@ -14,6 +14,7 @@ import { AccountHistory } from '../../../rehearsal/history.ts';
 import { rehearse } from '../../../rehearsal/rehearse.ts';
 import { startRehearsalService } from '../../../rehearsal/service.ts';
 import { HISTORY_MS } from '../../../statistics/defaults.ts';
+import { refuseOtherFile, writePlan } from '../plan.ts';
 import { runsFolder } from '../prepare.ts';
 import { refused, sourceOf } from '../source.ts';
 import type { RehearsalResult, RehearseRequest } from './result.ts';
@@ -22,9 +23,11 @@ import { rehearsalText } from './view.ts';
 /** Rehearses a list and shows the result. @throws PartialError when a row would not be sent. */
 export async function showRehearsal(wanted: RehearseRequest, context: Context): Promise<void> {
   const { terminal } = context;
+  if (wanted.plan !== undefined) await refuseOtherFile(wanted.plan);
   const result = await rehearseFile(wanted, context);
-  if (terminal.json) await writeJson(jsonOf(result), terminal);
+  if (terminal.json) await writeJson(jsonOf(result, wanted.plan), terminal);
   else await terminal.out(rehearsalText(result, wanted, terminal));
+  if (wanted.plan !== undefined) terminal.notice(`Plan written: ${wanted.plan}`);
   const failed = result.failed.length;
   if (failed === 0) return;
   throw new PartialError(`${counted(failed, 'row')} would not be sent; each is listed above.`, {
@@ -38,7 +41,7 @@ async function rehearseFile(wanted: RehearseRequest, context: Context): Promise<
   session.restrictToReads(() => realRequests++);
   const { report, rows } = await readRows(wanted);
   const client = await session.client();
-  const templates = await readTemplates(client, rows, interrupt.signal);
+  const templates = await readTemplates(client, templateIdsOf(rows), interrupt.signal);
   const { sendable, refused: failed } = checkRows(rows, { ...wanted, templates, report });
   const fresh = await notYetSent(sendable, { report, again: wanted.again }, client, context);
   const history = await readHistory(context);
@@ -65,9 +68,16 @@ async function rehearseFile(wanted: RehearseRequest, context: Context): Promise<
       }),
     );
     const windowMs = timeByWindow(result.requests, reading, wanted.reserve, session.clock.now()) ?? 0;
+    const allFailed = [...failed, ...result.failed].sort((a, b) => a.line - b.line);
+    if (wanted.plan !== undefined)
+      await writePlan(
+        wanted.plan,
+        { wanted, report, templates, result: { ...result, failed: allFailed } },
+        context,
+      );
     return {
       ...result,
-      failed: [...failed, ...result.failed].sort((a, b) => a.line - b.line),
+      failed: allFailed,
       seconds: Math.ceil(windowMs / 1_000),
       existing: sendable.length - fresh.length,
       sentThisMonth: history.sentThisMonth + result.envelopes,
@@ -114,17 +124,14 @@ async function readHistory(context: Context): Promise<AccountHistory> {
   return history;
 }
 
-function jsonOf({
-  envelopes,
-  signers,
-  emails,
-  requests,
-  seconds,
-  failed,
-  expected,
-  basis,
-  realRequests,
-}: RehearsalResult) {
+function templateIdsOf(rows: readonly BulkRow[]): string[] {
+  return rows.map(({ envelope }) => envelope.templateId);
+}
+
+function jsonOf(
+  { envelopes, signers, emails, requests, seconds, failed, expected, basis, realRequests }: RehearsalResult,
+  plan: string | undefined,
+) {
   return {
     envelopes,
     signers,
@@ -135,6 +142,6 @@ function jsonOf({
     expected,
     basis,
     realRequests: { GET: realRequests },
-    plan: null,
+    plan: plan ?? null,
   };
 }

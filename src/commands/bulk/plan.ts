@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import type { Client } from '../../api/client.ts';
+import type { Mode } from '../../bulk/entries.ts';
+import type { FileReport } from '../../bulk/rows/check-file.ts';
+import type { RowDefaults } from '../../bulk/rows/row.ts';
+import type { Context } from '../../cli/context.ts';
+import { readText } from '../../cli/input/files.ts';
+import { secretFingerprint } from '../../kernel/digest.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { replaceFile } from '../../kernel/files/replace-file.ts';
+import { presentKey } from '../../profiles/key-place.ts';
+import { requireConnection } from '../../profiles/resolve.ts';
+import { readTemplates, type Templates } from '../../rehearsal/check.ts';
+import {
+  type PlanFacts,
+  planDifferences,
+  plannedTemplates,
+  planText,
+  readPlan,
+} from '../../rehearsal/plan-file.ts';
+import type { Rehearsal } from '../../rehearsal/rehearse.ts';
+
+export const PLAN_AGE_MS = 24 * 60 * 60_000;
+
+/** The plan that a run must match. */
+export interface PlanRequest {
+  path: string;
+  /** The oldest plan that is accepted, in ms. */
+  maxAgeMs: number;
+}
+
+/** What the flags say of what is sent, and how. */
+interface PlannedFlags {
+  defaults: RowDefaults;
+  mode: Mode;
+  allowMissing: boolean;
+  skipExisting?: boolean;
+  webhookSecret?: string | undefined;
+}
+
+/** Compares a run with its plan. @throws UsageError with every difference. */
+export async function refuseOtherThan(
+  { path, maxAgeMs }: PlanRequest,
+  wanted: PlannedFlags,
+  report: FileReport,
+  client: Client,
+  context: Context,
+): Promise<void> {
+  const plan = readPlan(await readText(path, 'plan'), path);
+  const ids = plan.templates.map(({ id }) => id);
+  const templates = await readTemplates(client, ids, context.interrupt.signal);
+  const limits = { now: context.session.clock.now(), maxAgeMs };
+  const differences = planDifferences(plan, await factsOf(wanted, report, context), templates, limits);
+  if (differences.length === 0) return;
+  throw new UsageError(`This run is not the one of ${path}; nothing was sent.\n${differences.join('\n')}`, {
+    hint: 'Rehearse it again: `esign bulk rehearse FILE --plan PLAN`.',
+  });
+}
+
+/** Refuses to replace a file that is not a plan, such as the list itself. @throws UsageError */
+export async function refuseOtherFile(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  try {
+    readPlan(await readText(path, 'plan'), path);
+  } catch (error) {
+    throw new UsageError(`${path} exists and is not a plan.`, { cause: error, hint: 'Choose another name.' });
+  }
+}
+
+/** Writes down what was rehearsed. */
+export async function writePlan(
+  path: string,
+  {
+    wanted,
+    report,
+    templates,
+    result,
+  }: { wanted: PlannedFlags; report: FileReport; templates: Templates; result: Rehearsal },
+  context: Context,
+): Promise<void> {
+  const { envelopes, signers, emails, requests, failed } = result;
+  const { session } = context;
+  const content = planText({
+    version: session.version,
+    createdAt: new Date(session.clock.now()).toISOString(),
+    ...(await factsOf(wanted, report, context)),
+    templates: plannedTemplates(templates),
+    counts: { rows: report.rows, envelopes, signers, emails, requests, failed: failed.length },
+  });
+  try {
+    replaceFile(path, content);
+  } catch (error) {
+    throw new UsageError(`Can't write ${path}: ${diskReason(error)}.`, {
+      cause: error,
+      hint: 'Choose another name.',
+    });
+  }
+}
+
+async function factsOf(
+  { defaults, mode, allowMissing, skipExisting, webhookSecret }: PlannedFlags,
+  report: FileReport,
+  { session, interrupt }: Context,
+): Promise<PlanFacts> {
+  const { baseUrl, apiKey } = requireConnection(await session.settings());
+  return {
+    baseUrl,
+    key: secretFingerprint(await presentKey(apiKey, interrupt.signal)),
+    rows: report.cellsFingerprint,
+    flags: {
+      template: defaults.templateId ?? null,
+      subject: defaults.subject ?? null,
+      message: defaults.message ?? null,
+      'one-step': mode === 'one-step',
+      'allow-missing-roles': allowMissing,
+      'webhook-secret': webhookSecret === undefined ? null : secretFingerprint(webhookSecret),
+      'skip-existing': skipExisting ?? false,
+    },
+  };
+}
