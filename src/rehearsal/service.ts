@@ -48,6 +48,15 @@ async function startIn(temporary: TemporaryFolder, facts: ServiceFacts): Promise
     hasBuiltInTemplates: false,
     drawsDocuments: false,
   });
+  try {
+    return serviceOf(sandbox, temporary, facts);
+  } catch (error) {
+    await sandbox.close();
+    throw error;
+  }
+}
+
+function serviceOf(sandbox: Sandbox, temporary: TemporaryFolder, facts: ServiceFacts): RehearsalService {
   const clock = new RehearsalClock((ms) => sandbox.control.advance(ms));
   let requests = 0;
   const client = createClient({
@@ -71,8 +80,11 @@ async function startIn(temporary: TemporaryFolder, facts: ServiceFacts): Promise
     folder: temporary.path,
     requests: () => requests,
     close: async () => {
-      await sandbox.close();
-      await temporary.remove();
+      try {
+        await sandbox.close();
+      } finally {
+        await temporary.remove();
+      }
     },
   };
 }
