@@ -54,7 +54,12 @@ async function changePlan(change: (plan: Record<string, unknown>) => void): Prom
 }
 
 it.each<[string, RegExp, () => Promise<unknown>, string[]?]>([
-  ['a changed row', /rows have changed/, () => writeFile(home.path('rows.csv'), rowsOf(4)), []],
+  [
+    'a changed row',
+    /rows have changed/,
+    () => writeFile(home.path('rows.csv'), rowsOf(3).replace('Signer 1', 'Ada')),
+    [],
+  ],
   ['another flag', /--subject/, () => Promise.resolve(), ['--subject', 'Sign']],
   ['a changed template', /Template tmpl_nda/, () => changePlan((plan) => changeTemplate(plan)), []],
   [
@@ -86,9 +91,19 @@ it('lists every difference', async () => {
     Object.assign(plan, { createdAt: DAY_OLD, key: '0000000000000000' });
   });
   await writeFile(home.path('rows.csv'), rowsOf(4));
-  const { code, stderr } = await create(['--one-step', '--skip-existing']);
+  const { code, stderr } = await create(['--one-step', '--skip-existing'], {
+    ESIGN_WEBHOOK_SECRET: 'whsec-test',
+  });
   expect(code).toBe(2);
-  for (const part of ['--plan-age', 'rows', '--one-step', '--skip-existing', 'tmpl_nda', 'API key'])
+  for (const part of [
+    '--plan-age',
+    'rows',
+    '--one-step',
+    '--skip-existing',
+    'tmpl_nda',
+    'API key',
+    'webhook secret',
+  ])
     expect(stderr).toContain(part);
 });
 
