@@ -72,11 +72,13 @@ export default class BulkCreate extends EsignCommand {
       description:
         'plan of `bulk rehearse`; nothing is sent if the rows, flags, templates, base URL, or key differ',
       helpValue: 'PLAN',
+      helpGroup: 'PLAN',
     }),
     'plan-age': durationFlag({
       description: 'oldest plan that is accepted (default 24h)',
       helpValue: '24h',
       dependsOn: ['plan'],
+      helpGroup: 'PLAN',
     }),
     yes: yesFlag,
     'dry-run': dryRunFlag,
