@@ -86,7 +86,7 @@ describe('the key and the webhook secret', () => {
   for (const [kind, more] of kinds)
     it(`appear in nothing that any command prints or keeps after a reply of the kind ${kind}`, {
       tags: kind === 'long' ? [] : ['full'],
-      timeout: 120_000,
+      timeout: 300_000,
     }, async () => {
       const env = {
         ESIGN_BASE_URL: `${service.server.origin}/${kind}/v1`,
