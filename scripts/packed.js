@@ -12,7 +12,7 @@ import { install, pack } from './tarball.js';
 // on what was installed. Arguments go to the suite. docs/packaging.md says more.
 // With `--node 24,26` only the core of it runs, on each of these Nodes.
 const root = join(import.meta.dirname, '..');
-const LIMIT = 8_000_000;
+const LIMIT = 9_000_000;
 
 // Words for the suite may be anything.
 const words = process.argv.slice(2);

@@ -60,7 +60,7 @@ describe('the inspector in a browser', needsBrowser, () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
-    await detail.getByText('Signature good').waitFor();
+    await detail.getByText('Valid signature').waitFor();
     await detail.getByText('onerror').waitFor();
     const before = received;
     await detail.getByRole('button', { name: 'Replay' }).click();
