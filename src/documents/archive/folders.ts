@@ -12,6 +12,8 @@ import { localError } from './local-error.ts';
 const LOCK_NAME = '.esign.lock';
 /** How long a run waits for another one; short downloads started together (xargs -P) take turns. */
 const LOCK_WAIT_MS = 10_000;
+/** How often it looks whether a folder above is free. */
+const LOCK_POLL_MS = 20;
 const CONCURRENT_SYNCS = 16;
 const SYNC_BATCH = 64;
 const NO_NAMES: ReadonlySet<string> = new Set();
@@ -50,17 +52,7 @@ export class Folders {
     const top = dirname(join(dir, 'file'));
     try {
       makeFolder(top);
-      const path = join(top, onlyFile === undefined ? LOCK_NAME : lockNameOf(onlyFile));
-      const release = await lockFile(path, (pid) => inUse(top, pid), { waitMs: LOCK_WAIT_MS, clock, signal });
-      try {
-        // Lock first, then look: of two runs, at least one sees the other.
-        const real = await realpath(top);
-        await refuseLockedFrom(onlyFile === undefined ? dirname(real) : real);
-        return new Folders(top, onlyFile, release);
-      } catch (error) {
-        await release();
-        throw error;
-      }
+      return new Folders(top, onlyFile, await lock(top, onlyFile, { clock, signal }));
     } catch (error) {
       if (signal?.aborted) throw error;
       throw localError(error, top);
@@ -152,11 +144,34 @@ async function refuseLocked(folder: string, lockName: string, names: ReadonlySet
   if (names.has(caseless(lockName)) && (await isLocked(join(folder, lockName)))) throw inUse(folder);
 }
 
-/** Refuses a folder that another run has locked, and any folder below it. */
-async function refuseLockedFrom(start: string): Promise<void> {
+/** Locks a folder, or one file in it, once no other run has locked it or a folder above it. */
+async function lock(
+  top: string,
+  onlyFile: string | undefined,
+  { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },
+): Promise<() => Promise<void>> {
+  const path = join(top, onlyFile === undefined ? LOCK_NAME : lockNameOf(onlyFile));
+  const real = await realpath(top);
+  for (let waited = 0; ; waited += LOCK_POLL_MS) {
+    const waitMs = Math.max(0, LOCK_WAIT_MS - waited);
+    const release = await lockFile(path, (pid) => inUse(top, pid), { waitMs, clock, signal });
+    // Lock first, then look: of two runs, at least one sees the other. It holds nothing while it waits.
+    const locked = await lockedFrom(onlyFile === undefined ? dirname(real) : real).catch(async (error) => {
+      await release();
+      throw error;
+    });
+    if (locked === undefined) return release;
+    await release();
+    if (waitMs === 0) throw inUse(locked);
+    await clock.sleep(LOCK_POLL_MS, signal);
+  }
+}
+
+/** Returns the nearest locked folder, from `start` upward. */
+async function lockedFrom(start: string): Promise<string | undefined> {
   for (let folder = start; ; folder = dirname(folder)) {
-    if (await isLocked(join(folder, LOCK_NAME))) throw inUse(folder);
-    if (dirname(folder) === folder) return;
+    if (await isLocked(join(folder, LOCK_NAME))) return folder;
+    if (dirname(folder) === folder) return undefined;
   }
 }
 

@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Folders } from '../../../src/documents/archive/folders.ts';
+import { fakeClock } from '../../support/clock.ts';
+
+let dir = '';
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'esign-folders-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** Opens a folder below `dir` while another run holds `dir`, and calls `wait` with each sleep. */
+function openBelow(options: { onlyFile?: string }, wait: () => Promise<void>): Promise<Folders> {
+  const clock = { ...fakeClock(), sleep: wait };
+  return Folders.open(join(dir, 'below'), { ...options, clock });
+}
+
+describe.each([{}, { onlyFile: 'contract.pdf' }])(
+  'a folder below one that another run holds (%o)',
+  (options) => {
+    it('is opened as soon as that run is done', async () => {
+      const above = await Folders.open(dir);
+      const below = await openBelow(options, () => above.close());
+      await below.close();
+    });
+
+    it('is refused when that run takes long', async () => {
+      const above = await Folders.open(dir);
+      await expect(openBelow(options, () => Promise.resolve())).rejects.toMatchObject({
+        code: 'STORAGE_LOCAL',
+      });
+      await above.close();
+      await (await openBelow(options, () => Promise.reject(new Error('waits')))).close();
+    });
+  },
+);
