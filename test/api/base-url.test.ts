@@ -13,7 +13,7 @@ function refusal(text: string): unknown {
   }
 }
 
-describe('an address on this machine', () => {
+describe('isLoopback', () => {
   it.each([
     'http://localhost',
     'http://LOCALHOST:4010',
@@ -22,7 +22,7 @@ describe('an address on this machine', () => {
     'http://127.1',
     'http://[::1]:8080',
     'http://sandbox.localhost',
-  ])('is %s', (address) => {
+  ])('accepts %s', (address) => {
     expect(isLoopback(new URL(address))).toBe(true);
   });
 
@@ -37,7 +37,7 @@ describe('an address on this machine', () => {
     'http://[::1:1]',
     'http://[1::1]',
     'http://0.0.0.0',
-  ])('is not %s', (address) => {
+  ])('rejects %s', (address) => {
     expect(isLoopback(new URL(address))).toBe(false);
   });
 });
@@ -67,13 +67,13 @@ describe('a base URL', () => {
     ['https://ada@api.example.com', 'The base URL must not contain a user name or password.'],
     ['https://:secret@api.example.com', 'The base URL must not contain a user name or password.'],
     ['https://ada:secret@api.example.com', 'The base URL must not contain a user name or password.'],
-  ])('%j is refused with an example of a good one', (given, message) => {
+  ])('refuses %j and gives a valid example', (given, message) => {
     const error = refusal(given);
     expect(error).toBeInstanceOf(UsageError);
     expect(error).toMatchObject({ message, hint });
   });
 
-  it('is plain http to another machine only when that was asked for', () => {
+  it('allows plain http to another host only with an explicit opt-in', () => {
     const given = 'http://api.example.com:8080/api/v1/';
     const error = refusal(given);
     expect(error).toBeInstanceOf(UsageError);
@@ -86,7 +86,7 @@ describe('a base URL', () => {
     expect(normalizeBaseUrl(given, { insecureHttp: true })).toBe('http://api.example.com:8080/api/v1');
   });
 
-  it('stays the same address however often it is read, and takes paths as they are', () => {
+  it('is stable when parsed again, and keeps paths as they are', () => {
     fc.assert(
       fc.property(
         fc.webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ['https'] }),
@@ -104,7 +104,7 @@ describe('a base URL', () => {
     );
   });
 
-  it('never is one that a key could leak through, whatever is given', () => {
+  it('never allows a URL that could leak the key, for any input', () => {
     const parts = fc.constantFrom(
       'http:',
       'https:',

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const get = { method: 'GET', path: '/x' } as const;
 
-/** A service with a window of so many requests, and so many ms. */
+/** A service whose rate window has the given number of requests and length in ms. */
 async function limited(clock: FakeClock, limit: number, lengthMs: number, lateMs = 0) {
   let [used, endsAt] = [0, 0];
   const refused: number[] = [];
@@ -41,7 +41,7 @@ async function limited(clock: FakeClock, limit: number, lengthMs: number, lateMs
 }
 
 describe('a client that keeps a rate window', () => {
-  it('waits for the next window before the service refuses, and says so', async () => {
+  it('waits for the next window before the service refuses, and reports the wait', async () => {
     const clock = fakeClock();
     const { origin, refused } = await limited(clock, 3, 30_000);
     const waits: number[] = [];
@@ -56,7 +56,7 @@ describe('a client that keeps a rate window', () => {
     expect(await readdir(folder)).not.toEqual([]);
   });
 
-  it('is refused once by a service that resets later than it says, and then no more', async () => {
+  it('gets a single 429 from a service whose windows end later than announced', async () => {
     const clock = fakeClock();
     const { origin, refused } = await limited(clock, 3, 30_000, 500);
     const client = clientFor(origin, { clock, windowFolder: folder });
@@ -64,7 +64,7 @@ describe('a client that keeps a rate window', () => {
     expect(refused).toHaveLength(1);
   });
 
-  it('waits a minute at most unless told otherwise', async () => {
+  it('waits at most a minute by default', async () => {
     const clock = fakeClock();
     const { origin } = await limited(clock, 1, 120_000);
     const client = clientFor(origin, { clock, windowFolder: folder });
@@ -75,7 +75,7 @@ describe('a client that keeps a rate window', () => {
     expect(server?.seen).toHaveLength(2);
   });
 
-  it('leaves the reserve to others', async () => {
+  it('leaves the reserve to other clients', async () => {
     const clock = fakeClock();
     const { origin } = await limited(clock, 4, 30_000);
     const client = clientFor(origin, { clock, windowFolder: folder, reserve: 0.5, maxWaitMs: 0 });
@@ -86,7 +86,7 @@ describe('a client that keeps a rate window', () => {
 });
 
 describe('a client without a folder', () => {
-  it('holds nothing back, and waits after a refusal', async () => {
+  it('delays no request, and waits after a refusal', async () => {
     const clock = fakeClock();
     const { origin, refused } = await limited(clock, 2, 30_000);
     const waits: number[] = [];
@@ -96,7 +96,7 @@ describe('a client without a folder', () => {
     expect([refused, waits.length, clock.slept.length]).toEqual([[3], 1, 1]);
   });
 
-  it('waits a minute at most after a refusal unless told otherwise', async () => {
+  it('waits at most a minute after a refusal by default', async () => {
     const clock = fakeClock();
     const { origin } = await limited(clock, 1, 120_000);
     await clientFor(origin, { clock }).send(get);
@@ -106,7 +106,7 @@ describe('a client without a folder', () => {
     expect(clock.slept).toHaveLength(1);
   });
 
-  it('tries a read six times in all, each wait of a length of its own', async () => {
+  it('sends a read six times in all, with waits of different lengths', async () => {
     server = await startServer((_, response) =>
       json(response, 503, { error: { code: 'INTERNAL_ERROR', message: 'down' } }),
     );
@@ -115,7 +115,7 @@ describe('a client without a folder', () => {
     await expect(createClient(options).send(get)).rejects.toMatchObject({ status: 503 });
     expect(server.seen).toHaveLength(6);
     expect(clock.slept).toHaveLength(5);
-    // Jitter: two clients that failed together don't come again together.
+    // Jitter: two clients that fail together must not retry together.
     const first = [...clock.slept];
     await expect(createClient(options).send(get)).rejects.toMatchObject({ status: 503 });
     expect(clock.slept.slice(5)).not.toEqual(first);

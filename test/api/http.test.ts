@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 describe('a request to the service', () => {
-  it('carries the key as a bearer token and JSON as JSON', async () => {
+  it('sends the key as a bearer token and the body as JSON', async () => {
     server = await startServer((_, response) => json(response, 201, { data: { id: 'env_1' } }));
     await clientFor(server.origin).envelopes.create({
       templateId: 't',
@@ -35,7 +35,7 @@ describe('a request to the service', () => {
     });
   });
 
-  it('returns a resource as it was sent: unknown fields, unknown types, order of fields', async () => {
+  it('returns a resource as received: unknown fields, unknown types, field order', async () => {
     server = await startServer((_, response) => json(response, 200, { data: { zebra: 1, ...template } }));
     const read = await clientFor(server.origin).templates.get('tmpl_1');
     expect(JSON.stringify(read)).toBe(JSON.stringify({ zebra: 1, ...template }));
@@ -52,7 +52,7 @@ describe('a request to the service', () => {
     [403, 'QUOTA_EXCEEDED'],
     [400, 'INVALID_STATE'],
     [418, 'A_CODE_NOBODY_KNOWS'],
-  ])('turns the error shape with status %i into a ServiceError', async (status, code) => {
+  ])('turns an error body with status %i into a ServiceError', async (status, code) => {
     server = await startServer((_, response) =>
       json(response, status, { error: { code, message: 'because' } }),
     );
@@ -64,7 +64,7 @@ describe('a request to the service', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('keeps the details of a validation error, also where a message is not in a list', async () => {
+  it('keeps the details of a validation error, even if a message is not in a list', async () => {
     const details = {
       signers: ['At least one signer is required'],
       'signers.0.email': 'bad',
@@ -97,7 +97,7 @@ describe('a request to the service', () => {
     expect(error).toBeInstanceOf(BadResponseError);
   });
 
-  it('never follows a redirect: the key stays here', async () => {
+  it('never follows a redirect, so the key goes nowhere else', async () => {
     const other = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
     server = await startServer(
       (_, response) => void response.writeHead(302, { location: `${other.origin}/x` }).end(),
@@ -107,7 +107,7 @@ describe('a request to the service', () => {
     await other.close();
   });
 
-  it('accepts any 2xx shape as the reply to an action', async () => {
+  it('accepts any 2xx body as the response to an action', async () => {
     const replies = [
       '{"data":{"id":"env_1","status":"SENT"}}',
       '{"data":{"success":true}}',
@@ -124,8 +124,8 @@ describe('a request to the service', () => {
   });
 });
 
-describe('a reply that does not come', () => {
-  it('is certainly not received when nothing listens', async () => {
+describe('a missing response', () => {
+  it('means "never sent" when nothing is listening', async () => {
     server = await startServer(() => undefined);
     const { origin } = server;
     await server.close();
@@ -137,14 +137,14 @@ describe('a reply that does not come', () => {
     expect(String(error)).toContain('connection refused');
   });
 
-  it('may have been received when the connection is closed without an answer', async () => {
+  it('means "may have been received" when the connection is closed without a response', async () => {
     server = await startServer((_, response) => loseReply(response));
     await expect(clientFor(server.origin, { retries: 0 }).envelopes.get('x')).rejects.toMatchObject({
       maybeReceived: true,
     });
   });
 
-  it('may have been received when the reply is cut short', async () => {
+  it('means "may have been received" when the response is truncated', async () => {
     server = await startServer((_, response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write('{"data":{"id":"env_1"}}', () => response.destroy());
@@ -170,7 +170,7 @@ describe('a reply that does not come', () => {
     });
   });
 
-  it('ends at once when the caller gives up', async () => {
+  it('ends immediately when the caller aborts', async () => {
     server = await startServer(() => undefined);
     const controller = new AbortController();
     const asked = clientFor(server.origin).envelopes.get('x', controller.signal);
@@ -179,8 +179,8 @@ describe('a reply that does not come', () => {
   });
 });
 
-describe('a reset time', () => {
-  it("is moved to this machine's clock when the service's is another", async () => {
+describe('the reset time', () => {
+  it("is converted to the local clock when the service's clock differs", async () => {
     const clock = fakeClock();
     const rates: unknown[] = [];
     const theirs = clock.now() + 3_600_000;
@@ -201,7 +201,7 @@ describe('a reset time', () => {
 });
 
 describe('the trace', () => {
-  it('has method, address, status, time, rate and bodies', async () => {
+  it('contains method, URL, status, duration, rate limit, and bodies', async () => {
     const entries: TraceEntry[] = [];
     const headers = {
       'X-RateLimit-Limit': '100',

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-/** What a read of a service at this address ends with. */
+/** Returns the error of a read from a service at this address. */
 async function failureAt(origin: string, timeoutMs = 5_000): Promise<NetworkError> {
   const error: unknown = await clientFor(origin, { retries: 0, timeoutMs })
     .envelopes.get('env_1')
@@ -22,7 +22,7 @@ async function failureAt(origin: string, timeoutMs = 5_000): Promise<NetworkErro
   return error;
 }
 
-/** A server below HTTP that does with a connection what the test says. */
+/** A TCP server that handles each connection as the test specifies. */
 async function rawServer(handle: (socket: Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -35,14 +35,14 @@ async function rawServer(handle: (socket: Socket) => void): Promise<string> {
   return `127.0.0.1:${portOf(server)}`;
 }
 
-describe('what became of a request without a reply', () => {
-  it('surely never sent: nothing listens', async () => {
+describe('a request without a response', () => {
+  it('was never sent if nothing is listening', async () => {
     const server = await startServer(() => undefined);
     await server.close();
     expect(await failureAt(server.origin)).toMatchObject({
       code: 'NETWORK',
       maybeReceived: false,
-      // On this machine nobody starts to listen because we ask again.
+      // A retry can't make a local server start.
       isLasting: true,
       message: `Can't reach ${server.origin}: connection refused.`,
       hint: expect.stringContaining('`esign sandbox start`') as unknown,
@@ -50,7 +50,7 @@ describe('what became of a request without a reply', () => {
     });
   });
 
-  it('perhaps received: the connection is reset', async () => {
+  it('may have been received if the connection is reset', async () => {
     const address = await rawServer((socket) => void socket.resetAndDestroy());
     expect(await failureAt(`http://${address}`)).toMatchObject({
       code: 'NETWORK',
@@ -60,7 +60,7 @@ describe('what became of a request without a reply', () => {
     });
   });
 
-  it('perhaps received: the connection is closed half-way', async () => {
+  it('may have been received if the connection is closed midway', async () => {
     const address = await rawServer((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le'));
     expect(await failureAt(`http://${address}`)).toMatchObject({
       maybeReceived: true,
@@ -68,7 +68,7 @@ describe('what became of a request without a reply', () => {
     });
   });
 
-  it('perhaps received: what answers does not speak HTTP', async () => {
+  it("may have been received if the server doesn't speak HTTP", async () => {
     const address = await rawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'));
     expect(await failureAt(`http://${address}`)).toMatchObject({
       maybeReceived: true,
@@ -77,7 +77,7 @@ describe('what became of a request without a reply', () => {
     });
   });
 
-  it('perhaps received: what answers does not speak TLS', async () => {
+  it("may have been received if the server doesn't speak TLS", async () => {
     const server = await startServer((_, response) => void response.end());
     cleanups.push(() => server.close());
     const origin = server.origin.replace('http:', 'https:');
@@ -88,7 +88,7 @@ describe('what became of a request without a reply', () => {
     });
   });
 
-  it('perhaps received: the time was up', async () => {
+  it('may have been received after a timeout', async () => {
     const server = await startServer(() => undefined);
     cleanups.push(() => server.close());
     expect(await failureAt(server.origin, 300)).toMatchObject({
@@ -100,8 +100,8 @@ describe('what became of a request without a reply', () => {
   });
 });
 
-describe('a certificate that is not trusted', () => {
-  it('is told from a network that is down, and NODE_EXTRA_CA_CERTS is named', async () => {
+describe('an untrusted certificate', () => {
+  it('is distinguished from a network outage, and the error names NODE_EXTRA_CA_CERTS', async () => {
     const authority = await certify('esign test authority');
     const leaf = await certify('service', authority);
     for (const [certified, why] of [
@@ -148,9 +148,9 @@ describe('an error of the HTTP layer', () => {
       'its TLS certificate comes from an authority this machine does not know',
       'NODE_EXTRA_CA_CERTS',
     ],
-  ])('%s: surely never sent', (code, why, hint) => {
+  ])('%s means "never sent"', (code, why, hint) => {
     const error = failure(code);
-    // Also where the time was up just then: a request that never left is known to be safe.
+    // A request that was never sent is safe to repeat, even if the timeout passed at the same moment.
     for (const timedOut of [false, true]) {
       const read = networkError(error, { ...facts, timedOut });
       expect(read).toMatchObject({ code: 'NETWORK', maybeReceived: false, cause: error });
@@ -164,7 +164,7 @@ describe('an error of the HTTP layer', () => {
     ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the response was cut short'],
     ['SOMETHING_NEW', 'words of a library'],
     ['constructor', 'words of a library'],
-  ])('%s: perhaps received', (code, why) => {
+  ])('%s means "may have been received"', (code, why) => {
     expect(networkError(failure(code), facts)).toMatchObject({
       code: 'NETWORK',
       maybeReceived: true,
@@ -172,7 +172,7 @@ describe('an error of the HTTP layer', () => {
     });
   });
 
-  it.each(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])('%s: the time was up', (code) => {
+  it.each(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])('%s means a timeout', (code) => {
     expect(networkError(failure(code), facts)).toMatchObject({
       code: 'TIMEOUT',
       maybeReceived: true,
@@ -180,7 +180,7 @@ describe('an error of the HTTP layer', () => {
     });
   });
 
-  it('is known by what it wraps, where its own code tells nothing', () => {
+  it('is classified by its cause if its own code is unknown', () => {
     const cause = failure('ENOTFOUND');
     expect(networkError(new Error('failed', { cause }), facts).maybeReceived).toBe(false);
     expect(networkError(failure('UND_ERR', { cause }), facts).maybeReceived).toBe(false);
@@ -188,7 +188,7 @@ describe('an error of the HTTP layer', () => {
     expect(networkError(failure('EPIPE', { cause: failure('ODD') }), facts).message).toContain('was closed.');
   });
 
-  it('may be anything that can be thrown', () => {
+  it('can be any value that can be thrown', () => {
     expect(networkError('just words', facts).message).toBe(
       'The response from https://api.example.com was lost: just words.',
     );

@@ -6,7 +6,7 @@ import { isRecord } from '../../src/kernel/json.ts';
 
 const rate = { limit: undefined, remaining: undefined, resetAt: undefined, retryAfterMs: undefined };
 
-/** A list of the service; `insert` may put new items at its head before each page is answered. */
+/** A paginated list. `insert` can add items at its start before a page is returned. */
 function service(initial: string[], options: { counts: boolean; insert?: (page: number) => string[] }) {
   let items = [...initial];
   let calls = 0;
@@ -55,7 +55,7 @@ describe('pagination', () => {
     );
   });
 
-  it('loses and repeats nothing when items are inserted during the walk', async () => {
+  it('loses and repeats nothing when items are added during the walk', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat(40),
@@ -72,26 +72,26 @@ describe('pagination', () => {
     );
   });
 
-  it('asks for no page more than there are, when the service counts', async () => {
+  it('requests no page beyond the last one when the service reports a count', async () => {
     const list = service(names(200), { counts: true });
     await walk(list.send, 100);
     expect(list.calls()).toBe(2);
   });
 
-  it('stops at a service that sends the same page for ever', async () => {
+  it('stops when the service returns the same page again and again', async () => {
     const send: SendRequest = () =>
       Promise.resolve({ status: 200, body: { data: [{ id: 'a' }, { id: 'b' }] }, rate });
     expect(await walk(send, 2)).toEqual(['a', 'b']);
   });
 
-  it('reads no further page once the reader has enough', async () => {
+  it('requests no more pages once the caller has enough items', async () => {
     const list = service(names(1_000), { counts: true });
     for await (const item of walkPages(list.send, { path: '/x', pageSize: 10 }, read))
       if (item.id === 'id15') break;
     expect(list.calls()).toBe(2);
   });
 
-  it('stops at an empty page, whatever the service counts', async () => {
+  it('stops at an empty page, even if the reported count is higher', async () => {
     let calls = 0;
     const send: SendRequest = () => {
       calls++;

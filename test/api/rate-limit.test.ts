@@ -7,7 +7,7 @@ const NOTHING = { limit: undefined, remaining: undefined, resetAt: undefined, re
 const dateOf = (ms: number) => new Date(ms).toUTCString();
 
 describe('the rate-limit headers', () => {
-  it('tell limit, rest, reset and how long to wait', () => {
+  it('contain the limit, the remaining requests, the reset, and the wait', () => {
     const headers = {
       'x-ratelimit-limit': '2000',
       'x-ratelimit-remaining': '0',
@@ -28,7 +28,7 @@ describe('the rate-limit headers', () => {
   });
 
   it.each(['', 'soon', '-5', '5 left', 'x5', '1.', '.5', '1.5.2', '0x10', '1e3', '١'])(
-    'tell nothing where they are no number: %j',
+    'are ignored if they are not numbers: %j',
     (value) => {
       const headers = {
         'x-ratelimit-limit': value,
@@ -39,7 +39,7 @@ describe('the rate-limit headers', () => {
     },
   );
 
-  it('are read with blanks around them, with a fraction, and the first where one comes twice', () => {
+  it('may contain blanks or fractions; the first of several values counts', () => {
     const headers = {
       'x-ratelimit-limit': ' 2000 ',
       'x-ratelimit-remaining': ['12', '13'],
@@ -62,7 +62,7 @@ describe('the rate-limit headers', () => {
     );
   });
 
-  it('are never more than a date can hold, so that everyone can show them', () => {
+  it('never exceed the range of a date, so that they can always be displayed', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\d{1,30}$/), (text) => {
         const { resetAt } = readRateLimit({ 'x-ratelimit-reset': text, date: dateOf(NOW - 60_000) }, NOW);
@@ -73,7 +73,7 @@ describe('the rate-limit headers', () => {
   });
 });
 
-describe("a service's clock that is not this machine's", () => {
+describe('a service clock that differs from the local clock', () => {
   it.each([
     ['is not minded while it may be the way here', 2_999, 0],
     ['is not minded while it may be the way here, behind', -2_999, 0],
@@ -87,7 +87,7 @@ describe("a service's clock that is not this machine's", () => {
     expect(readRateLimit(headers, here).resetAt).toBe(theirs + 60_000 + moved);
   });
 
-  it('leaves the reset alone where there is no date to tell it by', () => {
+  it("doesn't change the reset if the response has no date", () => {
     const reset = { 'x-ratelimit-reset': String(NOW / 1_000 + 60) };
     expect(readRateLimit({ ...reset, date: 'yesterday' }, NOW).resetAt).toBe(NOW + 60_000);
     expect(readRateLimit({ ...reset, date: [dateOf(NOW + 9e6)] }, NOW).resetAt).toBe(NOW + 60_000);
@@ -104,16 +104,16 @@ describe('Retry-After', () => {
     ['a date', dateOf(NOW + 5_000), 5_000],
     ['a date that has passed', dateOf(NOW - 5_000), 0],
     ['no time', 'later', undefined],
-  ])('is %s', (_, value, ms) => {
+  ])('accepts %s', (_, value, ms) => {
     expect(waitOf(value)).toBe(ms);
   });
 
-  it('is the first where it comes twice', () => {
+  it('uses the first of several values', () => {
     expect(waitOf(['7', '9'])).toBe(7_000);
     expect(waitOf([dateOf(NOW), 'x'])).toBeUndefined();
   });
 
-  it("is a date of the service's clock", () => {
+  it("reads a date by the service's clock", () => {
     const theirs = NOW + 3_600_000;
     expect(waitOf(dateOf(theirs + 5_000), dateOf(theirs))).toBe(5_000);
     expect(waitOf(dateOf(NOW - 3_600_000 + 5_000), dateOf(NOW - 3_600_000))).toBe(5_000);

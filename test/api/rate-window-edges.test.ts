@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The window of a key that nobody has used before. */
+/** The window of a key that has not been used yet. */
 function windowOf(options: Partial<RateWindowOptions> = {}) {
   const clock = fakeClock();
   const window = new RateWindow({
@@ -36,7 +36,7 @@ const rateOf = (limit?: number, remaining?: number, resetAt?: number): RateLimit
   retryAfterMs: undefined,
 });
 
-/** A clock whose sleepers the test wakes. */
+/** A clock whose sleepers are woken by the test. */
 function heldClock(): Clock & { sleepers: (() => void)[] } {
   const sleepers: (() => void)[] = [];
   let time = fakeClock().now();
@@ -54,7 +54,7 @@ function heldClock(): Clock & { sleepers: (() => void)[] } {
   };
 }
 
-/** Sends this many requests, one after the other; each reply has this rate. */
+/** Sends this number of requests one after the other; each response reports this rate. */
 async function send(window: RateWindow, rates: readonly RateLimit[]): Promise<void> {
   for (const rate of rates) window.observe(await window.acquire(), rate);
 }
@@ -70,19 +70,19 @@ async function usedUp(limit: number, options: Partial<RateWindowOptions> = {}) {
   return { ...made, resetAt };
 }
 
-describe('what is known of the window', () => {
-  it('is what is left of it for this machine', async () => {
+describe('the rate that a window reports', () => {
+  it('counts the requests that remain for this machine', async () => {
     const { window, clock } = windowOf();
     expect(window.reading()).toBeUndefined();
     const resetAt = clock.now() + 60_000;
     await send(window, [rateOf(10, 9, resetAt), rateOf(10, 6, resetAt)]);
-    // Two here, two by others.
+    // Two were sent by this machine, two by others.
     expect(window.reading()).toEqual({ limit: 10, free: 6, resetAt });
     clock.time = resetAt + 100;
     expect(window.reading()).toEqual({ limit: 10, free: 10, resetAt: undefined });
   });
 
-  it('is never less than nothing, and at least one request of a small window', async () => {
+  it('is never negative, and leaves at least one request of a small window', async () => {
     const { window, clock } = windowOf({ reserve: 0.9 });
     await send(window, [rateOf(10, 2, clock.now() + 60_000)]);
     expect(window.reading()).toMatchObject({ limit: 10, free: 0 });
@@ -94,7 +94,7 @@ describe('what is known of the window', () => {
     expect(all.clock.slept).toHaveLength(1);
   });
 
-  it('follows the service when it changes the limit', async () => {
+  it('follows the service when the limit changes', async () => {
     const { window, clock } = windowOf();
     const resetAt = clock.now() + 60_000;
     await send(window, [rateOf(10, 9, resetAt), rateOf(100, 98, resetAt)]);
@@ -102,7 +102,7 @@ describe('what is known of the window', () => {
   });
 });
 
-describe('a reply that tells too little', () => {
+describe('a response without complete rate headers', () => {
   const resetAt = fakeClock().now() + 60_000;
 
   it.each([
@@ -110,7 +110,7 @@ describe('a reply that tells too little', () => {
     ['no rest', rateOf(1, undefined, resetAt)],
     ['no reset', rateOf(1, 0, undefined)],
     ['nothing', rateOf()],
-  ])('holds nobody up: %s', async (_, rate) => {
+  ])('delays no request: %s', async (_, rate) => {
     const { window, clock } = windowOf();
     await send(
       window,
@@ -120,7 +120,7 @@ describe('a reply that tells too little', () => {
     expect(window.reading()).toBeUndefined();
   });
 
-  it('does not lift a window that is known', async () => {
+  it("doesn't discard a known window", async () => {
     const { window, clock, resetAt: end } = await usedUp(2);
     window.observe(undefined, rateOf());
     window.observe(undefined, undefined);
@@ -128,7 +128,7 @@ describe('a reply that tells too little', () => {
     expect(clock.now()).toBeGreaterThanOrEqual(end);
   });
 
-  it('is forgotten when later ones tell more', async () => {
+  it('no longer matters once later responses have them', async () => {
     const { window, clock } = windowOf();
     await send(window, [rateOf(), rateOf(2, 0, clock.now() + 3_000)]);
     await window.acquire();
@@ -137,14 +137,14 @@ describe('a reply that tells too little', () => {
 });
 
 describe('the end of a window', () => {
-  it.each([-50, 0, 50])('is waited for %i ms from it, and a little longer', async (offset) => {
+  it.each([-50, 0, 50])('is awaited for %i ms plus a margin', async (offset) => {
     const { window, clock, resetAt } = await usedUp(2);
     clock.time = resetAt + offset;
     await window.acquire();
     expect(clock.now()).toBe(resetAt + 100);
   });
 
-  it('may be as far as the longest wait, and no further', async () => {
+  it('is awaited for at most the longest allowed wait', async () => {
     const { window, clock } = await usedUp(1, { maxWaitMs: 3_000 });
     await window.acquire();
     expect(clock.slept).toEqual([3_100]);
@@ -160,7 +160,7 @@ describe('the end of a window', () => {
     expect(late.clock.slept).toEqual([]);
   });
 
-  it('is waited for once and told once, however many wait', async () => {
+  it('is awaited once and reported once, however many requests wait', async () => {
     const waits: { ms: number; error: Error }[] = [];
     const { window, clock } = await usedUp(5, { onWait: (wait) => waits.push(wait) });
     await Promise.all([1, 2, 3, 4].map(() => window.acquire()));
@@ -168,7 +168,7 @@ describe('the end of a window', () => {
     expect(waits).toMatchObject([{ ms: 3_100, error: { code: 'RATE_LIMITED' } }]);
   });
 
-  it('is still waited for by the others when one gives up', async () => {
+  it('is still awaited by the others after one aborts', async () => {
     const clock = heldClock();
     const { window } = await usedUp(2, { clock });
     const controller = new AbortController();
@@ -185,7 +185,7 @@ describe('the end of a window', () => {
     ]);
   });
 
-  it('lets nobody through who gave up', async () => {
+  it('lets no aborted request through', async () => {
     const { window } = await usedUp(2);
     const given = AbortSignal.abort(new Error('enough'));
     await expect(window.acquire(given)).rejects.toThrow('enough');
@@ -193,7 +193,7 @@ describe('the end of a window', () => {
   });
 });
 
-describe('a service that resets later than it says', () => {
+describe('a service that resets later than announced', () => {
   it('refuses once, and is given more time from then on', async () => {
     const { window, clock } = windowOf();
     const [lateMs, lengthMs, limit] = [500, 10_000, 3];
@@ -214,7 +214,7 @@ describe('a service that resets later than it says', () => {
     expect(refused).toBe(1);
   });
 
-  it('is not what a late reply of the window before means', async () => {
+  it("doesn't count a late response from the previous window", async () => {
     const { window, clock } = windowOf();
     const resetAt = clock.now() + 3_000;
     await send(window, [rateOf(3, 2, resetAt)]);
@@ -234,7 +234,7 @@ describe('a service that resets later than it says', () => {
 });
 
 describe('a reset that moves', () => {
-  it('by less than a second is the same window', async () => {
+  it('by less than a second belongs to the same window', async () => {
     const { window, clock } = windowOf();
     const resetAt = clock.now() + 60_000;
     const moved = [0, 400, -400, 900, 0];
@@ -245,7 +245,7 @@ describe('a reset that moves', () => {
     expect(window.reading()).toMatchObject({ limit: 10, free: 5 });
   });
 
-  it('by more is a new window, all of it to be used', async () => {
+  it('by more starts a new, unused window', async () => {
     const { window, clock, resetAt } = await usedUp(5);
     expect(window.reading()).toMatchObject({ free: 0 });
     const next = resetAt + 900_000;
@@ -262,7 +262,7 @@ describe('a reset that moves', () => {
 });
 
 describe('a new window', () => {
-  it('is not held up by requests that nobody answers', async () => {
+  it('is not held up by requests that get no response', async () => {
     const { window, clock, resetAt } = await usedUp(2);
     clock.time = resetAt + 100;
     for (let i = 0; i < 2; i++) await window.acquire();
@@ -275,7 +275,7 @@ describe('a new window', () => {
   });
 });
 
-describe('what is known and wrong', () => {
+describe('an outdated rate', () => {
   const HOUR_MS = 3_600_000;
 
   it('is replaced by a newer reply', async () => {
@@ -308,7 +308,7 @@ describe('what is known and wrong', () => {
     expect(window.reading()).toMatchObject({ limit: 10, free: 8, resetAt });
   });
 
-  it('is believed once a reply has confirmed it', async () => {
+  it('is trusted once a response has confirmed it', async () => {
     const key = `sk_${number++}`;
     const counter = () => new WindowFile(folder, 'https://x.example', key);
     const first = windowOf({ maxWaitMs: 0, counter: counter() });
@@ -320,7 +320,7 @@ describe('what is known and wrong', () => {
     await expect(window.acquire()).rejects.toMatchObject({ code: 'RATE_LIMITED', resetAt });
   });
 
-  it('is dropped when it was written in the future', async () => {
+  it('is dropped if it was recorded in the future', async () => {
     const { window, clock } = await usedUp(2, { maxWaitMs: 0 });
     clock.time -= HOUR_MS;
     expect(window.reading()).toBeUndefined();
@@ -331,15 +331,15 @@ describe('what is known and wrong', () => {
 });
 
 describe('a reserve', () => {
-  it('is kept also where it is no whole number of requests', async () => {
+  it('is kept even if it is not a whole number of requests', async () => {
     const { window, clock } = windowOf({ reserve: 0.1 });
     await send(window, [rateOf(15, 14, clock.now() + 60_000)]);
     expect(window.reading()).toMatchObject({ limit: 15, free: 12 });
   });
 });
 
-describe('a request that was sent in one window and answered in the next', () => {
-  it('counts in the next', async () => {
+describe('a request that is sent in one window and answered in the next', () => {
+  it('counts in the next window', async () => {
     const { window, clock } = windowOf();
     const end = clock.now() + 3_000;
     await send(window, [rateOf(5, 4, end)]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A service with a fixed window that counts, and what it refused. */
+/** A service with a fixed, counting window, and the requests that it refused. */
 class Service {
   refused = 0;
   used = 0;
@@ -54,7 +54,7 @@ interface Options {
   name?: string;
 }
 
-/** The window as one process has it; those of one name share their files. */
+/** The window as seen by one process. Windows with the same name share their files. */
 function windowOf({ clock, reserve = 0, maxWaitMs = Infinity, name = `${count++}` }: Options): RateWindow {
   return new RateWindow({
     clock,
@@ -71,7 +71,7 @@ async function request(window: RateWindow, service: Service): Promise<void> {
 }
 
 describe('the rate window', () => {
-  it('never earns a 429 and uses all of each window', async () => {
+  it('never causes a 429 and uses each window fully', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 60 }),
@@ -89,7 +89,7 @@ describe('the rate window', () => {
     );
   });
 
-  it('is shared by processes at work at the same time', async () => {
+  it('is shared by processes running at the same time', async () => {
     const clock = fakeClock();
     const service = new Service(40, 300, clock);
     const name = `${count++}`;
@@ -107,7 +107,7 @@ describe('the rate window', () => {
     expect(service.refused).toBe(0);
   });
 
-  it('counts what another process has in flight, also when both found the window at the same time', async () => {
+  it('counts requests in flight in another process, even if both discovered the window at the same time', async () => {
     const clock = fakeClock();
     const service = new Service(40, 3_000, clock);
     const name = `${count++}`;
@@ -120,7 +120,7 @@ describe('the rate window', () => {
     expect([inFlight.length, second.reading()?.free]).toEqual([30, 8]);
   });
 
-  it('sees what others use, and leaves the reserve alone', async () => {
+  it('takes other clients into account and leaves the reserve unused', async () => {
     const clock = fakeClock();
     const service = new Service(100, 3_000, clock);
     const window = windowOf({ clock, reserve: 0.1 });
@@ -133,7 +133,7 @@ describe('the rate window', () => {
     expect([service.used, clock.slept.length, service.refused]).toEqual([1, 1, 0]);
   });
 
-  it('is RATE_LIMITED when the wait is longer than allowed', async () => {
+  it('fails with RATE_LIMITED when the wait is longer than allowed', async () => {
     const clock = fakeClock();
     const service = new Service(2, 3_000, clock);
     const window = windowOf({ clock, maxWaitMs: 0 });
@@ -143,7 +143,7 @@ describe('the rate window', () => {
     expect(clock.slept).toEqual([]);
   });
 
-  it('lets the first request go alone, and all others once it tells of no limit', async () => {
+  it('sends the first request alone, and the others once it reports no limit', async () => {
     const window = windowOf({ clock: fakeClock() });
     const counted = await window.acquire();
     const others = [1, 2, 3].map(() => window.acquire().then(() => 'through'));
@@ -161,7 +161,7 @@ describe('the rate window', () => {
   it.each([
     ['long ago', -1e9],
     ['in another year', 1e11],
-  ])('is no window with a reset %s', async (_, offset) => {
+  ])('ignores a reset %s', async (_, offset) => {
     const clock = fakeClock();
     const window = windowOf({ clock });
     for (let i = 0; i < 20; i++) {
@@ -176,7 +176,7 @@ describe('the rate window', () => {
     expect(clock.slept).toEqual([]);
   });
 
-  it('goes on when no reply comes in a new window', async () => {
+  it('continues if no response arrives in a new window', async () => {
     const clock = fakeClock();
     const service = new Service(3, 3_000, clock);
     const window = windowOf({ clock });
@@ -188,7 +188,7 @@ describe('the rate window', () => {
     expect(clock.slept.length).toBeGreaterThan(0);
   });
 
-  it('leaves no key in its files, and works without a folder', async () => {
+  it('stores no key in its files, and works without a folder', async () => {
     const clock = fakeClock();
     const name = `${count++}`;
     await request(windowOf({ clock, name }), new Service(5, 3_000, clock));

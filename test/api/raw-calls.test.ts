@@ -13,7 +13,7 @@ afterEach(async () => {
 const sendTo = (origin: string) => clientFor(origin, { retries: 0 }).send;
 const asked = () => server?.seen.map(({ path, query }) => `${path}?${query}`);
 
-describe('a direct call that is refused', () => {
+describe('an invalid direct call', () => {
   const base = 'https://api.example.com/api/v1';
   const refusal = (run: () => unknown): unknown => {
     try {
@@ -23,7 +23,7 @@ describe('a direct call that is refused', () => {
     }
   };
 
-  it('names the methods there are', () => {
+  it('reports the allowed methods', () => {
     expect(refusal(() => callMethod('HEAD'))).toMatchObject({
       message: 'Unknown method "HEAD".',
       hint: 'Methods: GET, POST, PUT, PATCH, DELETE.',
@@ -39,7 +39,7 @@ describe('a direct call that is refused', () => {
       `https://evil.example/x is not below ${base}; the key goes nowhere else.`,
       'esign profiles add NAME',
     ],
-  ])('says what is wrong with %s and how it should look', (path, message, hint) => {
+  ])('reports the problem with %s and shows a valid form', (path, message, hint) => {
     const error = refusal(() => callPath(path, base));
     expect(error).toBeInstanceOf(UsageError);
     expect(error).toMatchObject({ message, hint: expect.stringContaining(hint) as unknown });
@@ -48,7 +48,7 @@ describe('a direct call that is refused', () => {
 
 describe('a direct call', () => {
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
-    '%s gives the reply as it was sent',
+    'with %s returns the response as received',
     async (method) => {
       const text = '{ "data": 1.50, "data": [12345678901234567890] }\n';
       server = await startServer(
@@ -69,12 +69,12 @@ describe('a direct call', () => {
     },
   );
 
-  it('gives no text where the reply has no body', async () => {
+  it('returns an empty text for a response without a body', async () => {
     server = await startServer((_, response) => void response.writeHead(204).end());
     expect(await sendCall(sendTo(server.origin), { method: 'DELETE', path: '/keys/1', query: [] })).toBe('');
   });
 
-  it('shows a refusal before it fails', async () => {
+  it('shows the refusal before it fails', async () => {
     const statuses: number[] = [];
     server = await startServer((_, response) => json(response, 404, { error: { code: 'NOT_FOUND' } }));
     await expect(
@@ -88,7 +88,7 @@ describe('a direct call', () => {
     expect(statuses).toEqual([404]);
   });
 
-  it('ends where the caller gives up', async () => {
+  it('stops when the caller aborts', async () => {
     server = await startServer((_, response) => json(response, 200, {}));
     const call = { path: '/x', query: [], signal: AbortSignal.abort(new Error('enough')) };
     await expect(sendCall(sendTo(server.origin), { ...call, method: 'POST' })).rejects.toThrow('enough');
@@ -99,7 +99,7 @@ describe('a direct call', () => {
   });
 });
 
-describe('a direct call whose reply is lost', () => {
+describe('a direct call whose response is lost', () => {
   const lost: [string, Parameters<typeof startServer>[0]][] = [
     ['a closed connection', (_, response) => loseReply(response)],
     [
@@ -110,7 +110,7 @@ describe('a direct call whose reply is lost', () => {
     ['a login page', (_, response) => void response.writeHead(200).end('<html>')],
   ];
 
-  it.each(lost)('is of unknown outcome when it writes, and sent once: %s', async (_, answer) => {
+  it.each(lost)('has an unknown outcome if it writes, and is sent once: %s', async (_, answer) => {
     server = await startServer(answer);
     const { send } = clientFor(server.origin);
     const error: unknown = await sendCall(send, { method: 'POST', path: '/keys', query: [['a', '1']] }).catch(
@@ -127,7 +127,7 @@ describe('a direct call whose reply is lost', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it.each(lost)('is just a failure when it reads: %s', async (_, answer) => {
+  it.each(lost)('fails if it reads: %s', async (_, answer) => {
     server = await startServer(answer);
     const error: unknown = await sendCall(sendTo(server.origin), {
       method: 'GET',
@@ -138,7 +138,7 @@ describe('a direct call whose reply is lost', () => {
     expect(error).not.toBeInstanceOf(UnknownOutcomeError);
   });
 
-  it('is certain where the service refused it or was never reached', async () => {
+  it('has a known outcome if the service refused it or was never reached', async () => {
     server = await startServer((_, response) => json(response, 400, { error: { code: 'VALIDATION_ERROR' } }));
     const { origin } = server;
     const write = { method: 'PUT', path: '/x', query: [] } as const;
@@ -151,8 +151,8 @@ describe('a direct call whose reply is lost', () => {
   });
 });
 
-describe('all pages of a direct call', () => {
-  /** A list of so many items, in pages; what it says of itself is up to the test. */
+describe('--all-pages of a direct call', () => {
+  /** A paginated list of this many items, with the counts that the test specifies. */
   async function list(
     items: readonly unknown[],
     options: { count?: boolean; ignoresPage?: boolean; pageSize?: number } = {},
@@ -181,7 +181,7 @@ describe('all pages of a direct call', () => {
     return found;
   }
 
-  it('are as many as the service counts', async () => {
+  it('reads as many pages as the service counts', async () => {
     const statuses: number[] = [];
     const send = await list(items, { count: true });
     const found = await pagesOf(send, '/list?pageSize=2', [['status', 'A B']], (reply) =>
@@ -196,12 +196,12 @@ describe('all pages of a direct call', () => {
     expect(statuses).toEqual([200, 200, 200]);
   });
 
-  it('are of 100 items unless told otherwise, and end at an empty one where nothing is counted', async () => {
+  it('reads pages of 100 by default, and stops at an empty one if nothing is counted', async () => {
     expect(await pagesOf(await list(items))).toEqual(texts(items));
     expect(asked()).toEqual(['/api/v1/list?page=1&pageSize=100', '/api/v1/list?page=2&pageSize=100']);
   });
 
-  it('are none where the list is empty', async () => {
+  it('returns an empty list', async () => {
     expect(await pagesOf(await list([]))).toEqual([]);
     expect(server?.seen).toHaveLength(1);
     await server?.close();
@@ -209,13 +209,13 @@ describe('all pages of a direct call', () => {
     expect(server?.seen).toHaveLength(1);
   });
 
-  it('end where a service sends the same page for ever', async () => {
+  it('stops when the service returns the same page again and again', async () => {
     const odd = [1, 1, 'x', { name: 'no id' }, { id: 7 }];
     expect(await pagesOf(await list(odd, { ignoresPage: true }))).toEqual(texts(odd));
     expect(server?.seen).toHaveLength(2);
   });
 
-  it('begin where the query says', async () => {
+  it('starts at the page of the query', async () => {
     expect(
       await pagesOf(await list(items, { count: true }), '/list', [
         ['page', '2'],
@@ -226,7 +226,7 @@ describe('all pages of a direct call', () => {
   });
 
   it.each(['0', '-1', '1.5', 'x', 'x1', '1x', '', '1e3', '9999999999'])(
-    'begin at no page %j',
+    'refuses to start at page %j',
     async (page) => {
       const send = await list(items);
       const error: unknown = await pagesOf(send, '/list', [['page', page]]).catch(
@@ -241,16 +241,16 @@ describe('all pages of a direct call', () => {
     },
   );
 
-  it('keep a query that holds a question mark', async () => {
+  it('keeps a query that contains a question mark', async () => {
     await pagesOf(await list([]), '/list?next=/a?b');
     expect(server?.seen[0]?.query.get('next')).toBe('/a?b');
   });
 
-  it('may begin late', async () => {
+  it('can start at a late page', async () => {
     expect(await pagesOf(await list(items), '/list', [['page', '123456789']])).toEqual([]);
   });
 
-  it('give each id once when items are added meanwhile, and what has no id always', async () => {
+  it('returns each ID once if items are added meanwhile, and items without an ID always', async () => {
     const pages = [[{ id: 'a' }, { id: 'b' }, 'x'], [{ id: 'b' }, { id: 'c' }, 'x'], [{ id: 'c' }]];
     server = await startServer((_, response, number) =>
       json(response, 200, { data: pages[number - 1] ?? [] }),
@@ -260,7 +260,7 @@ describe('all pages of a direct call', () => {
     );
   });
 
-  it('keep digits and order as they were sent, however the reply is written', async () => {
+  it('keeps digits and order as sent, however the response is formatted', async () => {
     const replies = [
       '{"meta":{},"data":[ {"z":1.50,"a":12345678901234567890} ,2]}',
       '{"d\\u0061ta":[3]}',
@@ -278,7 +278,7 @@ describe('all pages of a direct call', () => {
     ['no count', { meta: { pagination: { total: 3 } } }],
     ['a count that is null', { meta: { pagination: { totalPages: null } } }],
     ['meta that is null', { meta: null }],
-  ])('are read to an empty one with %s', async (_, meta) => {
+  ])('stops at an empty page with %s', async (_, meta) => {
     server = await startServer((_request, response, number) =>
       json(response, 200, { data: number < 3 ? [{ id: number }] : [], ...meta }),
     );
@@ -286,7 +286,7 @@ describe('all pages of a direct call', () => {
     expect(server.seen).toHaveLength(3);
   });
 
-  it('are none of a reply that is no list', async () => {
+  it('rejects a response that is not a list', async () => {
     server = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
     await expect(pagesOf(sendTo(server.origin))).rejects.toThrow(
       "The service's response is not a list: data",

@@ -45,7 +45,7 @@ describe('the path of a direct call', () => {
     expect(() => callPath(given, base)).toThrow(expect.objectContaining({ code: 'USAGE' }));
   });
 
-  it('never leaves the base URL, whatever is given', () => {
+  it('never leaves the base URL, for any input', () => {
     const part = fc.constantFrom(
       '..',
       '.',
@@ -87,13 +87,13 @@ describe('the path of a direct call', () => {
   });
 });
 
-describe('the rest of a direct call', () => {
-  it('takes the method in any case', () => {
+describe('the other parts of a direct call', () => {
+  it('accepts the method in any case', () => {
     expect(callMethod('post')).toBe('POST');
     expect(() => callMethod('FETCH')).toThrow(/FETCH/);
   });
 
-  it('adds a query to one that is there, and encodes it', () => {
+  it('adds a query to an existing one, and encodes it', () => {
     expect(
       callTarget({
         path: '/x?a=1',

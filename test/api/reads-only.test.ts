@@ -3,7 +3,7 @@ import { createClient } from '../../src/api/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { json, startServer } from '../support/server.ts';
 
-it('lets nothing but GET requests through where only reads are allowed', async () => {
+it('allows only GET requests in read-only mode', async () => {
   const methods: string[] = [];
   const server = await startServer((request, response) => {
     methods.push(request.method);

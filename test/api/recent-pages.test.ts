@@ -11,7 +11,7 @@ interface Item {
 
 const rate = { limit: undefined, remaining: undefined, resetAt: undefined, retryAfterMs: undefined };
 
-/** A list of so many items, one per ms, in an order; and how many pages were read. */
+/** A list of this many items, one per ms, in the given order, with the number of pages that were read. */
 function listOf(total: number, order: 'asc' | 'desc' | 'mixed' | 'none', pageSize: number) {
   const items = Array.from({ length: total }, (_, i): Item => {
     const at = { asc: i, desc: total - i, mixed: i % 2 === 0 ? i : total - i, none: 0 }[order] + 1;
@@ -40,7 +40,7 @@ async function recentOf(send: SendRequest, pageSize: number, since: number): Pro
 }
 
 describe('the recent items of a list', () => {
-  it('are all found, whatever the order', async () => {
+  it('are all found in any order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 90 }),
@@ -59,13 +59,13 @@ describe('the recent items of a list', () => {
     );
   });
 
-  it.each(['asc', 'desc'] as const)('cost a few pages of a long list: %s', async (order) => {
+  it.each(['asc', 'desc'] as const)('take a few pages of a long list: %s', async (order) => {
     const { pages, send } = listOf(10_000, order, 100);
     expect(await recentOf(send, 100, 9_950)).toHaveLength(order === 'asc' ? 51 : 52);
     expect(pages.length).toBeLessThanOrEqual(4);
   });
 
-  /** A list of pages as given, each item a time; and which pages were read. */
+  /** A list with the given pages of times, and the pages that were read. */
   function pagesOf(pages: readonly (readonly (number | null)[])[], count = true) {
     const read: number[] = [];
     const send: SendRequest = ({ query }) => {
@@ -135,24 +135,24 @@ describe('the recent items of a list', () => {
     expect(new Set(found).size).toBe(found.length);
   });
 
-  it('are searched on when one page has old ones among new ones', async () => {
+  it('are searched further when a page has old items among new ones', async () => {
     const { send } = pagesOf([falling(90), [80, 10, 79, 11, 78], falling(70)]);
     expect(await recentOf(send, 10, 65)).toContain('3-0');
     const reversed = pagesOf([rising(30), rising(60), [89, 2, 90]]);
     expect(await recentOf(reversed.send, 10, 55)).toContain('2-9');
   });
 
-  it('are searched on when the last page is empty', async () => {
+  it('are searched further when the last page is empty', async () => {
     const { send } = pagesOf([rising(30), rising(60), []]);
     expect(await recentOf(send, 10, 55)).toContain('2-9');
   });
 
-  it('include those added at the end while it was read', async () => {
+  it('include items added at the end during the search', async () => {
     const { send } = pagesOf([rising(30), rising(60), rising(90), [100, 101]]);
     expect(await recentOf(send, 10, 85)).toEqual(expect.arrayContaining(['4-0', '4-1']));
   });
 
-  it('are found on a single page without asking for more', async () => {
+  it('are found on a single page without another request', async () => {
     for (const page of [falling(90), rising(90)]) {
       const { send, read: pagesRead } = pagesOf([page]);
       expect(await recentOf(send, 10, 90)).toHaveLength(1);
@@ -160,7 +160,7 @@ describe('the recent items of a list', () => {
     }
   });
 
-  it('are all read where the service counts no pages', async () => {
+  it('are all read if the service reports no page count', async () => {
     const { send, read: pagesRead } = pagesOf([falling(90), falling(80)], false);
     expect(await recentOf(send, 10, 85)).toHaveLength(20);
     expect(pagesRead).toEqual([1, 2, 3]);

@@ -12,14 +12,14 @@ afterEach(async () => {
   await server?.close();
 });
 
-/** What a request ends with at a service that answers like this. */
+/** Returns the error of a request to a service with this response. */
 async function endOf(
   answer: (response: ServerResponse) => void,
   request: Partial<HttpRequest> = {},
 ): Promise<unknown> {
   await server?.close();
   server = await startServer((_, response) => answer(response));
-  // Much is read here, on slow machines, too.
+  // The test reads a lot of data, also on slow machines.
   return clientFor(server.origin, { retries: 0, timeoutMs: 30_000 })
     .send({ method: 'GET', path: '/x', ...request })
     .catch((error: unknown) => error);
@@ -30,8 +30,8 @@ const reply =
   (response: ServerResponse) =>
     void response.writeHead(status, headers).end(body);
 
-describe('what goes over the wire', () => {
-  it('names the client and what it reads, and says nothing of a body where there is none', async () => {
+describe('a request', () => {
+  it('names the client and the accepted type, and no content type without a body', async () => {
     await endOf(reply(200, '{}'));
     const headers = server?.seen[0]?.headers;
     expect(headers).toMatchObject({ accept: 'application/json', 'user-agent': 'esign-test' });
@@ -42,7 +42,7 @@ describe('what goes over the wire', () => {
     expect(server?.seen[0]?.headers).not.toHaveProperty('content-type');
   });
 
-  it('is JSON text byte for byte where text is given', async () => {
+  it('sends JSON text unchanged', async () => {
     const bodyText = '{ "b" : 1.0,\n"a":12345678901234567890 }';
     await endOf(reply(200, '{}'), { method: 'POST', bodyText });
     expect(server?.seen[0]?.body).toBe(bodyText);
@@ -54,7 +54,7 @@ describe('what goes over the wire', () => {
     [{}, ''],
     [{ status: 'SENT' }, '?status=SENT'],
     [{ a: '1 & 2', b: 'é' }, '?a=1+%26+2&b=%C3%A9'],
-  ])('has the query %j as %j', async (query, shown) => {
+  ])('sends the query %j as %j', async (query, shown) => {
     const entries: TraceEntry[] = [];
     await server?.close();
     server = await startServer((_, response) => json(response, 200, {}));
@@ -65,22 +65,22 @@ describe('what goes over the wire', () => {
   });
 });
 
-describe('a reply with no body', () => {
+describe('a response without a body', () => {
   it.each([
     [200, ''],
     [204, ''],
     [200, ' \r\n'],
     [299, ''],
-  ])('is fine with status %i', async (status, body) => {
+  ])('is accepted with status %i', async (status, body) => {
     expect(await endOf(reply(status, body))).toMatchObject({ status, body: undefined });
   });
 
-  it.each([400, 404, 500])('is not the API with status %i', async (status) => {
+  it.each([400, 404, 500])('is not from the API with status %i', async (status) => {
     expect(await endOf(reply(status, ''))).toMatchObject({ code: 'BAD_RESPONSE', status });
   });
 });
 
-describe('a reply that is not the API', () => {
+describe('a response that is not from the API', () => {
   const hint =
     'A login page, a proxy or a wrong base URL answers like this. Check it with `esign profiles show`.';
 
@@ -90,7 +90,7 @@ describe('a reply that is not the API', () => {
     ['a gateway', 502, 'Bad Gateway', 'text/plain', 'text/plain, 11 characters'],
     ['other JSON errors', 400, '{"message":"nope"}', 'application/json', 'application/json, 18 characters'],
     ['no type', 200, 'hello', undefined, 'no content type, 5 characters'],
-  ])('is refused with what came: %s', async (_, status, body, type, shown) => {
+  ])('is refused and shown: %s', async (_, status, body, type, shown) => {
     const error = await endOf(reply(status, body, type === undefined ? {} : { 'content-type': type }));
     expect(error).toBeInstanceOf(BadResponseError);
     expect(error).toMatchObject({
@@ -106,7 +106,7 @@ describe('a reply that is not the API', () => {
     [307, '/login', 'itself'],
     [308, 'http://', 'another address'],
     [399, undefined, 'another address'],
-  ])('is never followed when it redirects: %i to %s', async (status, location, shown) => {
+  ])('is never followed as a redirect: %i to %s', async (status, location, shown) => {
     const error = await endOf(reply(status, '{"data":{}}', location === undefined ? {} : { location }));
     const target = shown === 'itself' ? server?.origin : shown;
     expect(error).toBeInstanceOf(BadResponseError);
@@ -118,7 +118,7 @@ describe('a reply that is not the API', () => {
     expect(server?.seen).toHaveLength(1);
   });
 
-  it('has another status than its body says', async () => {
+  it('has a status that differs from its body', async () => {
     const error = await endOf(reply(200, '{"error":{"code":"QUOTA_EXCEEDED"}}'));
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ code: 'QUOTA_EXCEEDED', message: 'QUOTA_EXCEEDED', status: 200 });
@@ -126,7 +126,7 @@ describe('a reply that is not the API', () => {
 });
 
 describe('the trace of a request', () => {
-  it('has what was sent, what came and how long it took', async () => {
+  it('contains what was sent, what was received, and the duration', async () => {
     const clock = fakeClock();
     const entries: TraceEntry[] = [];
     await server?.close();
@@ -149,7 +149,7 @@ describe('the trace of a request', () => {
     ]);
   });
 
-  it('says why there was no reply, and what a refusal was', async () => {
+  it('contains the reason for a missing response, and the error of a refusal', async () => {
     const entries: TraceEntry[] = [];
     await server?.close();
     server = await startServer((_, response, number) =>
@@ -165,8 +165,8 @@ describe('the trace of a request', () => {
   });
 });
 
-describe('giving up', () => {
-  it('is the reason given, before anything is sent or while a reply is awaited', async () => {
+describe('an abort', () => {
+  it('rejects with its reason, before a request and while waiting for a response', async () => {
     const reason = new Error('enough');
     expect(await endOf(reply(200, '{}'), { signal: AbortSignal.abort(reason) })).toBe(reason);
     expect(server?.seen).toHaveLength(0);
@@ -177,7 +177,7 @@ describe('giving up', () => {
     expect(server?.seen).toHaveLength(1);
   });
 
-  it('is a time-out where nobody gave up', async () => {
+  it('is not confused with a timeout', async () => {
     await server?.close();
     server = await startServer(() => undefined);
     const { send } = clientFor(server.origin, { retries: 0, timeoutMs: 200 });
@@ -185,7 +185,7 @@ describe('giving up', () => {
     await expect(send({ method: 'GET', path: '/x', signal })).rejects.toBeInstanceOf(NetworkError);
   });
 
-  it("leaves nothing behind on the caller's signal, however many requests share it", async () => {
+  it("leaves no listener on the caller's signal, however many requests share it", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error) => warnings.push(warning);
     process.on('warning', note);
@@ -205,8 +205,8 @@ describe('giving up', () => {
   });
 });
 
-describe('a reply without end', () => {
-  it('is given up at 64 MiB, not kept until memory ends', async () => {
+describe('an endless response', () => {
+  it('is dropped at 64 MiB, before memory runs out', async () => {
     let sent = 0;
     const chunk = Buffer.alloc(1024 * 1024, ' ');
     const error = await endOf((response) => {
@@ -228,10 +228,10 @@ describe('a reply without end', () => {
   }, 60_000);
 });
 
-describe('a reply that is nested', () => {
+describe('a nested response', () => {
   const nested = (levels: number) => `{"data":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 
-  it('is taken as deep as anybody writes, and refused before it breaks something', async () => {
+  it('is parsed at any realistic depth, and refused before it overflows the stack', async () => {
     const lists = async (levels: number) => endOf((response) => reply(200, nested(levels))(response));
     expect(await lists(500)).toMatchObject({ status: 200 });
     for (const levels of [502, 100_000]) {

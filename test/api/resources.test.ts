@@ -9,7 +9,7 @@ afterEach(async () => {
   await server?.close();
 });
 
-/** A client of a service that answers everything with this body. */
+/** A client of a service that returns this body for every request. */
 async function serviceWith(body: unknown): Promise<Client> {
   server = await startServer((_, response) => json(response, 200, body));
   return clientFor(server.origin, { retries: 0 });
@@ -26,7 +26,7 @@ const two = { data: [{ id: 'one' }, { id: 'two', extra: [1] }], ...pagination() 
 const asked = () => server?.seen.map(({ method, path, query }) => `${method} ${path} ${query}`);
 
 describe('templates', () => {
-  it('are listed with their own path, in pages of 100 or as asked', async () => {
+  it('are listed under their own path, in pages of 100 or of the given size', async () => {
     const { templates } = await serviceWith(two);
     expect(await all(templates.list())).toEqual(two.data);
     expect(await all(templates.list({ pageSize: 7 }))).toEqual(two.data);
@@ -36,13 +36,13 @@ describe('templates', () => {
     ]);
   });
 
-  it('are read one by one, whatever the id holds', async () => {
+  it('are fetched one by one, with any ID', async () => {
     const { templates } = await serviceWith({ data: { id: 'tmpl/1' } });
     expect(await templates.get('tmpl/1?')).toEqual({ id: 'tmpl/1' });
     expect(server?.seen[0]).toMatchObject({ method: 'GET', path: '/api/v1/esign/templates/tmpl%2F1%3F' });
   });
 
-  it('end where the reader gives up', async () => {
+  it('stop when the caller aborts', async () => {
     const { templates } = await serviceWith(two);
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(all(templates.list({ signal }))).rejects.toThrow('enough');
@@ -52,7 +52,7 @@ describe('templates', () => {
 });
 
 describe('envelopes', () => {
-  it('are listed by status and page size where that is asked for', async () => {
+  it('are listed by status and page size if specified', async () => {
     const { envelopes } = await serviceWith(two);
     expect(await all(envelopes.list())).toEqual(two.data);
     expect(await all(envelopes.list({ status: 'SENT', pageSize: 5 }))).toEqual(two.data);
@@ -62,7 +62,7 @@ describe('envelopes', () => {
     ]);
   });
 
-  it('come by single pages, with how many there are', async () => {
+  it('are listed page by page, with the total', async () => {
     const { envelopes } = await serviceWith({ ...two, ...pagination({ totalPages: 9 }) });
     expect(await envelopes.page(3)).toEqual({ items: two.data, totalPages: 9, total: 2 });
     expect(await envelopes.page(4, { status: 'DRAFT' })).toEqual({
@@ -77,20 +77,20 @@ describe('envelopes', () => {
   });
 
   it.each([{ meta: null }, { meta: { pagination: null } }, { meta: { pagination: {} } }, {}])(
-    'come by single pages where the service counts nothing: %j',
+    'are listed page by page without a total: %j',
     async (meta) => {
       const { envelopes } = await serviceWith({ data: two.data, ...meta });
       expect(await envelopes.page(1)).toEqual({ items: two.data, totalPages: undefined });
     },
   );
 
-  it('that are recent come from the same list', async () => {
+  it('are listed by recency with the same request', async () => {
     const { envelopes } = await serviceWith(two);
     expect(await all(envelopes.recent(() => 0))).toEqual(two.data);
     expect(asked()).toEqual(['GET /api/v1/esign/envelopes page=1&pageSize=100']);
   });
 
-  it('are acted on with a body only where there is something to say', async () => {
+  it('are changed with a body only if there is something to send', async () => {
     const { envelopes } = await serviceWith({ data: { id: 'env_1' } });
     await envelopes.send('env_1');
     await envelopes.cancel('env_1');
@@ -106,7 +106,7 @@ describe('envelopes', () => {
     ]);
   });
 
-  it('end where the caller gives up', async () => {
+  it('stop when the caller aborts', async () => {
     const { envelopes } = await serviceWith(two);
     const signal = AbortSignal.abort(new Error('enough'));
     for (const call of [
@@ -124,7 +124,7 @@ describe('envelopes', () => {
   });
 });
 
-describe('a reply that is not what was asked for', () => {
+describe('an unexpected response', () => {
   const create = ({ envelopes }: Client) => envelopes.create({ templateId: 't', signers: [] });
 
   it.each<[string, unknown, (client: Client) => Promise<unknown>, string]>([
@@ -171,7 +171,7 @@ describe('a reply that is not what was asked for', () => {
       'a template: the reply',
     ],
     ['a word as a template', '"x"', ({ templates }) => templates.get('x'), 'a template: the reply'],
-  ])('names what does not fit: %s', async (_, body, call, what) => {
+  ])('is reported with the mismatch: %s', async (_, body, call, what) => {
     const error: unknown = await call(await serviceWith(body)).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BadResponseError);
     expect(error).toMatchObject({
@@ -181,7 +181,7 @@ describe('a reply that is not what was asked for', () => {
     });
   });
 
-  it('is none of these where fields are null, unknown or of words nobody knows', async () => {
+  it('is accepted if fields are null, unknown, or have unknown values', async () => {
     const odd = {
       id: 'x',
       status: 'FROZEN',

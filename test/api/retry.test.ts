@@ -12,7 +12,7 @@ const gateway = new BadResponseError('502', { status: 502 });
 const limited = (resetAt?: number, retryAfterMs?: number) =>
   new ServiceError('RATE_LIMITED', 'too many', { status: 429, resetAt, retryAfterMs });
 
-/** Fails with the errors in turn, then succeeds. */
+/** Fails with the given errors in turn, then succeeds. */
 async function run(method: HttpRequest['method'], errors: Error[], options: Partial<RetryOptions> = {}) {
   const clock = fakeClock();
   let calls = 0;
@@ -50,7 +50,7 @@ describe('retries', () => {
     ['HEAD', broken],
     ['POST', refused],
     ['POST', limited()],
-  ] as const)('%s is tried again after: %s', async (method, error) => {
+  ] as const)('repeat %s after: %s', async (method, error) => {
     expect(await run(method, [error, error])).toMatchObject({ outcome: 'ok', calls: 3 });
   });
 
@@ -64,11 +64,11 @@ describe('retries', () => {
     ['GET', new ServiceError('ODD', 'no', { status: 499 })],
     ['GET', new Error('a mistake here')],
     ['GET', Object.assign(new Error('a mistake here'), { status: 500 })],
-  ] as const)('%s is never tried again after: %s', async (method, error) => {
+  ] as const)('never repeat %s after: %s', async (method, error) => {
     expect(await run(method, [error])).toMatchObject({ outcome: error, calls: 1 });
   });
 
-  it('end after four, with the last error', async () => {
+  it('stop after four, with the last error', async () => {
     expect(await run('GET', [lost, lost, lost, lost, broken])).toMatchObject({ outcome: broken, calls: 5 });
   });
 
@@ -80,7 +80,7 @@ describe('retries', () => {
       new NetworkError('NETWORK', 'x', { maybeReceived: false, isLasting: true }),
       1,
     ],
-  ])('end after %s', async (_, error, calls) => {
+  ])('stop after %s', async (_, error, calls) => {
     expect(
       await run(
         'GET',
@@ -89,7 +89,7 @@ describe('retries', () => {
     ).toMatchObject({ outcome: error, calls });
   });
 
-  it('wait longer each time, with jitter, and never past the cap', async () => {
+  it('wait longer each time, with jitter, up to the cap', async () => {
     await fc.assert(
       fc.asyncProperty(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), async (random) => {
         const { slept } = await run('GET', [lost, lost, lost, lost], { random: () => random });
@@ -103,7 +103,7 @@ describe('retries', () => {
     );
   });
 
-  it('wait for the reset of the rate window, never less', async () => {
+  it('wait at least until the rate window resets', async () => {
     const reset = fakeClock().now() + 3_000;
     const { slept, outcome, clock } = await run('GET', [limited(reset)]);
     expect(outcome).toBe('ok');
@@ -111,25 +111,25 @@ describe('retries', () => {
     expect(clock.now()).toBeGreaterThan(reset);
   });
 
-  it('honour Retry-After, the longer of the two', async () => {
+  it('honor Retry-After if it is longer', async () => {
     const { slept } = await run('POST', [limited(fakeClock().now() + 1_000, 5_000)]);
     expect(slept).toEqual([5_000]);
   });
 
-  it('wait as other failures do where the service says no time', async () => {
+  it('use the usual backoff if the service gives no time', async () => {
     expect((await run('GET', [limited(), limited()])).slept).toEqual([250, 375]);
   });
 
-  it('never wait less than a moment, though the reset has passed', async () => {
+  it('never wait less than a moment, even if the reset has passed', async () => {
     expect((await run('GET', [limited(fakeClock().now() - 60_000)])).slept).toEqual([250]);
   });
 
-  it('wait exactly as long as is allowed', async () => {
+  it('wait exactly as long as allowed', async () => {
     expect(await run('GET', [limited(undefined, 60_000)])).toMatchObject({ outcome: 'ok', slept: [60_000] });
     expect(await run('GET', [limited(undefined, 60_001)])).toMatchObject({ calls: 1, slept: [] });
   });
 
-  it('are told before each wait, with what failed', async () => {
+  it('are reported before each wait, with the error', async () => {
     const told: unknown[] = [];
     await run('GET', [lost, broken], { onWait: (wait) => told.push(wait) });
     expect(told).toEqual([
@@ -138,16 +138,16 @@ describe('retries', () => {
     ]);
   });
 
-  it('report a wait that is too long instead of sleeping it', async () => {
+  it('report a wait that is too long instead of waiting', async () => {
     const error = limited(fakeClock().now() + 900_000);
     expect(await run('GET', [error])).toMatchObject({ outcome: error, calls: 1, slept: [] });
   });
 });
 
-describe('the budget of a run', () => {
+describe('the retry budget', () => {
   const options = { random: () => 0.5, retries: 5, maxWaitMs: 60_000 };
 
-  it('ends retries in an outage, and is earned back by successes', async () => {
+  it('ends retries in an outage, and is replenished by successes', async () => {
     let [calls, down] = [0, true];
     const reply = {
       status: 200,

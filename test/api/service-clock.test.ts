@@ -4,7 +4,7 @@ import { fakeClock } from '../support/clock.ts';
 
 const DAY = 86_400_000;
 
-/** A machine whose clock can be set, and what passes meanwhile. */
+/** A local clock that can be set, and the time that really passes. */
 function setUp() {
   const machine = fakeClock(Date.UTC(2026, 0, 1));
   let passed = 0;
@@ -18,7 +18,7 @@ function setUp() {
 }
 
 describe("the service's clock", () => {
-  it("is the machine's until a reply tells the time, and where the two agree", () => {
+  it('is the local clock until a response has a date, and while both agree', () => {
     const { machine, service, hear, pass } = setUp();
     expect(service.now()).toBe(machine.time);
     hear(machine.time - 2_000);
@@ -28,21 +28,21 @@ describe("the service's clock", () => {
   });
 
   it.each([31 * DAY, -3 * DAY])(
-    'is what the reply said, %i ms from ours, and what has passed since',
+    'is the date of the response, %i ms from ours, plus the elapsed time',
     (off) => {
       const { machine, service, hear, pass } = setUp();
       const theirs = machine.time + off;
       hear(theirs);
       pass(1_500);
       expect(service.now()).toBe(theirs + 1_500);
-      // Somebody sets the machine's clock.
+      // The user sets the local clock.
       machine.time += 5 * DAY;
       pass(1_000);
       expect(service.now()).toBe(theirs + 2_500);
     },
   );
 
-  it('follows the last reply that tells a time', () => {
+  it('follows the latest response that has a date', () => {
     const { machine, service, hear } = setUp();
     hear(machine.time + DAY);
     service.hear({});

@@ -25,19 +25,19 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true, force: true }));
 
-/** The counter of another process: it knows nothing but what is in the folder. */
+/** The counter of another process. It knows only what is in the folder. */
 const other = (baseUrl = URL_HERE, key = KEY) => new WindowFile(folder, baseUrl, key);
 const counts = () => readdirSync(folder).filter((name) => name.endsWith('.count'));
 
 describe('a counter in files', () => {
-  it('counts for all processes of one key at one service together', () => {
+  it('counts the requests of all processes with one key at one service', () => {
     const [first, second] = [other(), other()];
     expect(first.count('a')).toBe(0);
     expect([first.add('a'), second.add('a'), first.add('a')]).toEqual([1, 2, 3]);
     expect([first.count('a'), second.count('a'), other().count('a')]).toEqual([3, 3, 3]);
   });
 
-  it('counts each window, each key and each service by itself', () => {
+  it('counts each window, key, and service separately', () => {
     other().add('a');
     other().add('a');
     expect(other().add('b')).toBe(1);
@@ -47,20 +47,20 @@ describe('a counter in files', () => {
     expect([counter.count('a'), counter.count('b'), counter.count('a')]).toEqual([2, 1, 2]);
   });
 
-  it('tells the others what is known of the window', async () => {
+  it('shares the reported rate with other processes', async () => {
     const late = other();
     expect(late.read()).toBeUndefined();
     other().write(standing);
     expect(other().read()).toEqual(standing);
     expect(other(URL_HERE, 'sk_live_other').read()).toBeUndefined();
-    // What was read a moment ago may be used again: a file is not read for each of a thousand requests.
+    // A recent reading can be reused: the file isn't read for each of a thousand requests.
     await vi.waitFor(() => expect(late.read()).toEqual(standing));
     const open = { ...standing, resetAt: undefined };
     other().write(open);
     await vi.waitFor(() => expect(late.read()).toEqual(open));
   });
 
-  it('knows at once what it wrote itself', () => {
+  it('uses its own report immediately', () => {
     const counter = other();
     counter.read();
     counter.write(standing);
@@ -74,7 +74,7 @@ describe('a counter in files', () => {
     '[]',
     '{"window":7,"limit":1,"foreign":0}',
     '{"window":"until-5000","limit":100,"resetAt":5000,"foreign":3}',
-  ])('goes on with what it knows when the file holds %j', async (text) => {
+  ])('continues with its own count when the file contains %j', async (text) => {
     const [counter, fresh] = [other(), other()];
     counter.write(standing);
     const file = readdirSync(folder).find((name) => name.endsWith('.json')) ?? '';
@@ -83,7 +83,7 @@ describe('a counter in files', () => {
     expect(counter.read()).toEqual(standing);
   });
 
-  it('can be read by its user alone, and gives no key away', () => {
+  it('is readable only by its user and reveals no key', () => {
     const counter = other();
     counter.add('until-5000');
     counter.write(standing);
@@ -92,12 +92,12 @@ describe('a counter in files', () => {
     expect(readdirSync(folder).join()).not.toMatch(/sk_live|0123456789|example/);
   });
 
-  it('makes its folder as closed when it writes before it counts', () => {
+  it('creates its folder with the same permissions when it writes before it counts', () => {
     other().write(standing);
     expect(isPrivate(folder)).toBe(true);
   });
 
-  it('clears away the windows before and nothing else', () => {
+  it('deletes the files of earlier windows and nothing else', () => {
     const stranger = other(URL_HERE, 'sk_live_other');
     stranger.add('until-1000');
     const counter = other();
@@ -110,11 +110,11 @@ describe('a counter in files', () => {
     expect([other().count('until-5000'), stranger.count('until-1000')]).toEqual([1, 1]);
     expect(counts()).toHaveLength(3);
     expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
-    // Only the two counts, the standing, and what was there.
+    // Only the two counters, the rate, and the files that existed before.
     expect(readdirSync(folder)).toHaveLength(5);
   });
 
-  it('goes on counting in a window whose standing changes', () => {
+  it('continues counting in a window whose rate changes', () => {
     const counter = other();
     counter.add('until-5000');
     counter.write(standing);
@@ -124,21 +124,21 @@ describe('a counter in files', () => {
   });
 });
 
-describe('a counter that lives long', () => {
+describe('a long-lived counter', () => {
   it.runIf(process.platform === 'linux')('keeps one file open', () => {
     const counter = other();
     for (let i = 0; i < 50; i++) counter.add(`until-${i % 10}`);
     const open = readdirSync('/proc/self/fd').filter((fd) => {
       const link = join('/proc/self/fd', fd);
-      // The one that lists them is gone by now.
+      // The process that lists the files has closed its own by now.
       return existsSync(link) && readlinkSync(link).startsWith(folder);
     });
     expect(open).toHaveLength(1);
   });
 });
 
-describe('a counter that can not use its folder', () => {
-  it('counts and remembers alone', () => {
+describe('a counter without a usable folder', () => {
+  it('counts and remembers in memory', () => {
     writeFileSync(join(parent, 'state'), 'a file where the folder should be');
     const counter = other();
     expect(counter.count('a')).toBe(0);
@@ -149,7 +149,7 @@ describe('a counter that can not use its folder', () => {
     expect(other().count('a')).toBe(0);
   });
 
-  it.skipIf(!existsSync('/dev/full'))('goes on alone when the disk is full', () => {
+  it.skipIf(!existsSync('/dev/full'))('continues in memory when the disk is full', () => {
     other().add('until-5000');
     const [file = ''] = counts();
     symlinkSync('/dev/full', join(folder, file.replace('until-5000', 'until-9000')));

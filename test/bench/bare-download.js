@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { Pool } from 'undici';
 
 /*
- * The least that a download can do in Node: presigned URLs from stdin, fetched over so many connections, each body hashed
- * while it is written to a file in a numbered folder, which is then made durable.
+ * The minimum for a download in Node: reads presigned URLs from stdin, fetches them over the given number of connections,
+ * hashes each body while writing it to a file in a numbered folder, and syncs the file.
  * node test/bench/bare-download.js FOLDER CONNECTIONS < URLS
  */
 const [folder = '.', connections = '32'] = process.argv.slice(2);

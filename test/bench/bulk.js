@@ -17,8 +17,8 @@ import {
 } from './measure.js';
 
 /*
- * A bulk run beside a bare undici pool that makes the same calls; on a small rate window; and its memory.
- * By hand: node test/bench/bulk.js [--rows 10000] [--rounds 3] [--many 100000]
+ * Compares a bulk run with a bare undici pool that makes the same calls, with a small rate window, and measures its memory.
+ * To run: node test/bench/bulk.js [--rows 10000] [--rounds 3] [--many 100000]
  */
 const WINDOW = { requests: 400, seconds: 3 };
 
@@ -34,7 +34,7 @@ export async function benchBulk({ rows = 10_000, rounds = 3, many = 100_000 } = 
   }
 }
 
-/** Two requests a row, either way: create, then send. Both are counted as whole processes, from their start to their end. */
+/** Each row takes two requests in both: create, then send. Both are measured as whole processes, from start to exit. */
 async function besidePool(folder, rows, rounds) {
   const sandbox = await startSandbox(folder, ['--rate-limit', '100000000/15m']);
   const { ready } = sandbox;
@@ -76,7 +76,7 @@ async function bulk(folder, { baseUrl, apiKey }, rows, name, flags = ['--reserve
   return run(process.execPath, [...words, ...flags], { env });
 }
 
-/** What the window allows: the first part at once, each next one when the window begins anew. */
+/** The time that the window allows: the first part immediately, each later one when a new window begins. */
 async function onWindow(folder) {
   const { requests, seconds } = WINDOW;
   const sandbox = await startSandbox(folder, ['--rate-limit', `${requests}/${seconds}s`]);
@@ -84,7 +84,7 @@ async function onWindow(folder) {
   try {
     const { ms } = await bulk(folder, sandbox.ready, rows, 'window');
     const refused = await refusals(sandbox.ready);
-    // Four windows of requests: three waits, and the last part takes its time too.
+    // Four windows of requests: three waits, plus the time for the last part.
     const allowed = ((rows * 2) / requests) * seconds * 1_000;
     const ratio = ms / allowed;
     return {
@@ -109,7 +109,7 @@ async function refusals(ready) {
   return refused;
 }
 
-/** A long list, against a service that keeps nothing. */
+/** A long list, against a service that stores nothing. */
 async function memory(folder, many) {
   let made = 0;
   const server = createServer((request, reply) => {

@@ -12,9 +12,7 @@ const headers = {
   'x-ratelimit-reset': '4102444800',
 };
 
-/*
- * What it costs to compare a reply with the API document, once its shape was seen: a single envelope, and a page of 100.
- */
+/* Measures comparing a response of a known shape with the API document: a single envelope, and a page of 100. */
 /** @returns {Promise<import('./measure.js').Row[]>} */
 export async function benchCompat({ rounds = 2_000 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-compat-'));

@@ -30,9 +30,9 @@ import {
 } from './measure.js';
 
 /*
- * Many files out of a bucket and one large one, beside the tools people would take instead and the least that Node can do,
- * on the same machine and the same bucket: a real Ceph gateway where it is installed, the sandbox's bucket otherwise.
- * By hand: node test/bench/documents.js [--files 1000] [--bytes 200000] [--rounds 5] [--many 10000] [--large 2000]
+ * Downloads many files and one large one from a bucket, compared with common alternatives and with the minimum in Node, on
+ * the same machine and bucket: a real Ceph gateway if installed, otherwise the sandbox's bucket.
+ * To run: node test/bench/documents.js [--files 1000] [--bytes 200000] [--rounds 5] [--many 10000] [--large 2000]
  */
 const BUCKET = 'bench';
 const AT_ONCE = 32;
@@ -102,7 +102,7 @@ function clientOf({ endpoint, keys }) {
 async function fill(server, prefix, count, bytes) {
   const client = clientOf(server);
   showStep(`filling the bucket with ${count} files`);
-  // A folder for each envelope, as the service lays them.
+  // One folder per envelope, like the service.
   const keys = Array.from({ length: count }, (_, index) => `${prefix}env_${index}/signed.pdf`);
   const next = keys.values();
   const work = async () => {
@@ -116,7 +116,7 @@ async function fill(server, prefix, count, bytes) {
   return keys;
 }
 
-/** A home with a profile for esign, and the settings of the other tools in their variables. */
+/** A home with a profile for esign, and the other tools' settings as environment variables. */
 async function environment(folder, server) {
   const { accessKeyId, secretAccessKey } = server.keys;
   const env = {
@@ -174,7 +174,7 @@ const ASKED = { [AWS]: '>= 1.5', 'rclone copy': '>= 2.5', [NODE]: '>= 0.6' };
 
 async function toolsOf(server, keys, env) {
   const source = `s3://${server.bucket}/papers/`;
-  // A shim on the PATH may start a Python of its own; the distribution's is what is compared with.
+  // A shim on the PATH may start another Python. Compare with the distribution's.
   const aws = existsSync('/usr/bin/aws') ? '/usr/bin/aws' : 'aws';
   const endpoint = ['--endpoint-url', server.endpoint];
   return {
@@ -212,7 +212,10 @@ async function linksTo(server, keys) {
   return links;
 }
 
-/** Nothing is deleted meanwhile: for minutes ext4 steps over each inode that was just freed, in whatever tool comes next. */
+/**
+ * Nothing is deleted during the runs: for minutes, ext4 skips each inode that was just freed, which slows down the next
+ * tool.
+ */
 function race(tools, folder, rounds) {
   const takes = Object.entries(tools).map(([name, tool], at) => [
     name,
@@ -221,7 +224,7 @@ function race(tools, folder, rounds) {
   return inTurn(rounds, Object.fromEntries(takes));
 }
 
-/** One large file beside curl, which neither hashes it nor makes it durable, and beside curl and a sync of its file. */
+/** One large file, compared with curl, which neither hashes nor syncs it, and with curl plus a sync of the file. */
 async function one(folder, server, env, megabytes) {
   const key = 'large.bin';
   await uploadLarge(server, key, megabytes);
@@ -267,7 +270,7 @@ async function uploadLarge(server, Key, megabytes) {
   client.destroy();
 }
 
-/** Peak memory on few files and on many, which must not grow with their number, and what each of them costs. */
+/** Peak memory with few and with many files, which must not grow with their number, and the cost of each. */
 async function memory(folder, server, env, many) {
   const keys = await fill(server, 'many/', many, 20_000);
   const counts = [many / 100, many / 10, many].map(Math.ceil);

@@ -7,9 +7,7 @@ import { auditOf, BIN, growthOf, homeIn, inTurn, median, rowOf, run, startSandbo
 const MOST_REQUESTS = 5;
 const ROUNDS = 7;
 
-/*
- * A search over many envelopes, the first time and again. All but some ended long ago, as in a real account.
- */
+/* Searches many envelopes, the first time and again. Almost all ended long ago, as in a real account. */
 /** @returns {Promise<import('./measure.js').Row[]>} */
 export async function benchFind({ envelopes = 10_000, many = 100_000 } = {}) {
   const counts = [many / 100, envelopes, many];

@@ -6,12 +6,10 @@ import { auditOf, BIN, homeIn, inTurn, rowOf, run, startSandbox } from './measur
 
 const ROUNDS = 5;
 const DAY_MS = 86_400_000;
-/** Every so many envelopes, one is still active. */
+/** One of this many envelopes is still active. */
 const ACTIVE_EVERY = 1_000;
 
-/*
- * late and report over many envelopes, once the index knows them: all but some ended, over the last 80 days.
- */
+/* Runs `late` and `report` on many envelopes that are already in the index. Almost all have ended, within the last 80 days. */
 /** @returns {Promise<import('./measure.js').Row[]>} */
 export async function benchFollowUp({ envelopes = 10_000, many = 100_000 } = {}) {
   return [...(await figures(envelopes)), ...(await figures(many))];

@@ -21,9 +21,9 @@ import {
 } from './measure.js';
 
 /*
- * What one row of a bulk run and one watched envelope cost as their number grows; the other kinds of work are measured in
- * their own parts.
- * By hand: node test/bench/growth.js [--rows 10000] [--envelopes 10000] [--seconds 20]
+ * Measures one row of a bulk run and one watched envelope as their number grows. Other kinds of work are measured in their
+ * own parts.
+ * To run: node test/bench/growth.js [--rows 10000] [--envelopes 10000] [--seconds 20]
  */
 const PAGE = 100;
 
@@ -38,7 +38,7 @@ export async function benchGrowth({ rows = 10_000, envelopes = 10_000, seconds =
   });
 }
 
-/** Against a service that keeps nothing, so that only the run itself can grow. */
+/** The service stores nothing, so only the run itself can grow. */
 async function bulkRows(most) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   let made = 0;
@@ -71,7 +71,7 @@ async function bulkRows(most) {
   }
 }
 
-/** One look at each envelope, once all were looked at. */
+/** One poll of each envelope, after the first poll of all. */
 async function watched(most, seconds) {
   const costs = [];
   for (const items of [most / 100, most / 10, most].map(Math.ceil)) {

@@ -19,12 +19,13 @@ import {
 } from './measure.js';
 
 /*
- * Signed deliveries that a listener acknowledges, its journal on, beside a bare node:http server that reads the body and
- * answers 200, and beside Debian's `webhook` with an hmac-sha256 rule where it is installed. Both of these keep nothing.
- * By hand: node test/bench/listen.js [--count 40000] [--connections 64] [--rounds 5] [--many 200000]
+ * Measures the signed deliveries that a listener with a journal acknowledges, compared with a bare node:http server that
+ * reads the body and returns 200, and with Debian's `webhook` with an hmac-sha256 rule if installed. Neither stores
+ * anything.
+ * To run: node test/bench/listen.js [--count 40000] [--connections 64] [--rounds 5] [--many 200000]
  */
 const SECRET = 'bench-secret-0123456789';
-/** A process for each of them would be started: fewer say as much. */
+/** `webhook` would start a process for each one, so fewer are enough. */
 const WEBHOOK_SHARE = 0.1;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
@@ -39,7 +40,7 @@ export async function benchListen({ count = 40_000, rounds = 5, connections = 64
   }
 }
 
-/** Each receiver in turn, round by round, with the deliveries that it acknowledges a second. */
+/** Runs each receiver in turn, round by round, and returns the deliveries acknowledged per second. */
 function race(folder, { count, rounds, connections }) {
   const under = (start, share = 1) => {
     return async (round) => {
@@ -82,7 +83,7 @@ function rowsOf({ esign, ...others }, connections) {
   return [own, ...beside];
 }
 
-/** Peak memory after few deliveries and after many, which must not grow with their number, and what each of them costs. */
+/** Peak memory after few and after many deliveries, which must not grow with their number, and the cost of each. */
 async function memory(folder, many, connections) {
   const counts = [many / 100, many / 10, many].map(Math.ceil);
   const server = await startEsign(folder, 'memory');
@@ -197,7 +198,7 @@ async function untilOpen(port) {
   throw new Error('it does not listen');
 }
 
-/** Starts a receiver whose output goes into a file, as that of a service would. */
+/** Starts a receiver whose output goes to a file, like a service's. */
 async function startServer(folder, name, file, words, env, portOf) {
   const log = join(folder, `${name}.log`);
   const output = await open(log, 'w');
@@ -225,7 +226,7 @@ async function startServer(folder, name, file, words, env, portOf) {
 
 let made = 0;
 
-/** One signed delivery as the bytes of a request, no two alike. */
+/** Returns one signed delivery as the bytes of a request. No two are alike. */
 function nextRequest() {
   made++;
   const body = JSON.stringify({
@@ -246,7 +247,7 @@ function nextRequest() {
   return `POST /webhooks HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nX-Service-Signature: ${signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Sends so many over so many kept-alive connections, on each the next once the last is answered 200. */
+/** Sends this many requests over this many keep-alive connections; each sends the next one after a 200. */
 async function load(port, { count, connections }) {
   const times = new Float64Array(count);
   let sent = 0;

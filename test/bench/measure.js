@@ -8,14 +8,14 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { showStep } from '../../scripts/progress.js';
 
-/** The tool as it is built. */
+/** The built CLI. */
 export const BIN = join(import.meta.dirname, '../../bin/run.js');
 
 /**
- * A row of the table. `good` is left out where nothing is asked of a figure. `runs`: what each of several runs came to,
- * in the unit of the value, which is their median. `growth`: what an item costs as their number grows.
+ * A row of the table. `good` is omitted if the figure has no bound. `runs`: the result of each run, in the unit of the
+ * value, which is their median. `growth`: the cost of an item as their number grows.
  * @typedef {{name: string, value: string, runs?: number[], note?: string, asked?: string, good?: boolean,
- *   growth?: Growth}} Row
+ * growth?: Growth}} Row
  * @typedef {{what: string, unit: string, costs: {items: number, ms: number}[]}} Growth
  */
 
@@ -24,7 +24,7 @@ export function median(numbers) {
 }
 
 /**
- * A figure that was taken several times. `asked` is a bound in its unit: `>= 1.5`, `<= 400` or `< 200`.
+ * Returns a figure from several runs. `asked` is a bound in its unit: `>= 1.5`, `<= 400`, or `< 200`.
  * @returns {Row}
  */
 export function rowOf(name, runs, { unit = 'x', digits = unit === 'x' ? 2 : 0, asked, note } = {}) {
@@ -34,7 +34,7 @@ export function rowOf(name, runs, { unit = 'x', digits = unit === 'x' ? 2 : 0, a
 }
 
 /**
- * One tool's figure over another's, of runs that were taken in turn: the median of the rounds' ratios.
+ * Returns one tool's figure divided by another's, from runs in turn: the median of the rounds' ratios.
  * @returns {Row}
  */
 export function ratioRow(name, figures, others, options) {
@@ -46,7 +46,7 @@ export function ratioRow(name, figures, others, options) {
 }
 
 /**
- * What an item costs in runs over more and more of them, by processor time; the start of the process is a part of it.
+ * Returns the cost of an item in runs over more and more of them, in processor time including process start.
  * @returns {Growth | undefined}
  */
 export function growthOf(what, unit, counts, taken) {
@@ -61,8 +61,8 @@ function holds(figure, asked) {
 }
 
 /**
- * Does each of these in turn, round by round, so that a busy moment hurts all alike. What each came to in each round;
- * one that can't be done is skipped, but not the first: it is what the others are compared with.
+ * Runs each of these in turn, round by round, so that a busy moment affects all equally, and returns the results of each
+ * round. Skips those that can't run, except the first, which the others are compared with.
  */
 export async function inTurn(rounds, takes) {
   const seen = Object.fromEntries(Object.keys(takes).map((name) => [name, []]));
@@ -82,7 +82,7 @@ export async function inTurn(rounds, takes) {
   return seen;
 }
 
-/** Settings of its own for a run of esign, in the folder. */
+/** Creates separate esign settings in the folder. */
 export function homeIn(folder) {
   return {
     PATH: process.env.PATH,
@@ -93,8 +93,8 @@ export function homeIn(folder) {
 }
 
 /**
- * Runs a program to its end: how long it took, the processor time of it and of those it started and waited for, in ms,
- * and the most memory it held. No other program may end meanwhile, since its time would be counted.
+ * Runs a program to its end. Returns the duration, the processor time of it and of the children it waited for, in ms, and
+ * its peak memory. No other program may end meanwhile, since its time would be counted.
  */
 export function run(file, words, { env, input = '', stdout = 'ignore' } = {}) {
   return new Promise((resolve, reject) => {
@@ -128,20 +128,20 @@ export function run(file, words, { env, input = '', stdout = 'ignore' } = {}) {
   });
 }
 
-/** Processor time of all children of this process that have ended, and of theirs; the system counts in 10 ms. */
+/** Returns the processor time of all ended children of this process and of theirs. The system counts in 10 ms steps. */
 function childrenMs() {
   if (!existsSync('/proc/self/stat')) return Number.NaN;
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
   return (Number(fields[13]) + Number(fields[14])) * 10;
 }
 
-/** Processor time that a running process has taken so far, in ms. */
+/** Returns the processor time of a running process so far, in ms. */
 export async function cpuOf(pid) {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** A sandbox of its own; `ready` is the line it prints when it listens. */
+/** Starts a separate sandbox; `ready` is the line it prints when it listens. */
 export async function startSandbox(folder, flags = []) {
   const words = [BIN, 'sandbox', 'start', '--ephemeral', '--port', '0', '--json', ...flags];
   const child = spawn(process.execPath, words, { env: homeIn(folder), stdio: ['ignore', 'pipe', 'inherit'] });
@@ -156,7 +156,7 @@ export async function startSandbox(folder, flags = []) {
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What files of the repository written in TypeScript export, together. */
+/** Returns the exports of the given TypeScript files of the repository, combined. */
 export async function importSources(folder, ...files) {
   const outfile = join(folder, 'sources.mjs');
   await build({
@@ -166,7 +166,7 @@ export async function importSources(folder, ...files) {
     format: 'esm',
     outfile,
     logLevel: 'error',
-    // For CommonJS packages among what they import.
+    // Needed by CommonJS packages among the imports.
     banner: {
       js: `import { createRequire } from 'node:module'; const require = createRequire('${pathToFileURL(ROOT)}/');`,
     },
@@ -174,7 +174,7 @@ export async function importSources(folder, ...files) {
   return import(pathToFileURL(outfile).href);
 }
 
-/** A page of the requests that the sandbox has answered. */
+/** Returns a page of the requests that the sandbox has answered. */
 export async function auditOf({ baseUrl, apiKey }, page = 1, pageSize = 100) {
   const headers = { authorization: `Bearer ${apiKey}` };
   const { origin } = new URL(baseUrl);
@@ -182,18 +182,18 @@ export async function auditOf({ baseUrl, apiKey }, page = 1, pageSize = 100) {
   return reply.json();
 }
 
-/** `1.23 x`. */
+/** Formats a ratio: `1.23 x`. */
 export function times(ratio) {
   return `${ratio.toFixed(2)} x`;
 }
 
-/** `--name 5` of the command line as a number. */
+/** Returns the number in `--name 5` from the command line. */
 export function option(name) {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? undefined : Number(process.argv[at + 1]);
 }
 
-/** How far the runs of a row lay apart, such as `0.82–0.91 in 5 runs`. */
+/** Returns the range of the runs of a row, such as `0.82–0.91 in 5 runs`. */
 export function spreadOf({ value, runs = [] }) {
   if (runs.length < 2) return '';
   const digits = /\.(\d+)/.exec(value)?.[1].length ?? 0;

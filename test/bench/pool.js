@@ -1,8 +1,8 @@
 import { Pool } from 'undici';
 
 /*
- * The same calls as a bulk run, without anything else: node test/bench/pool.js ROWS, with ESIGN_BASE_URL and ESIGN_API_KEY.
- * bulk.js compares with it, each as a process of its own.
+ * Makes the same calls as a bulk run and nothing else: node test/bench/pool.js ROWS, with ESIGN_BASE_URL and ESIGN_API_KEY.
+ * bulk.js compares with it. Each runs as a separate process.
  */
 const AT_ONCE = 16;
 const { origin, pathname } = new URL(process.env.ESIGN_BASE_URL);
@@ -24,7 +24,7 @@ async function work(rows) {
   }
 }
 
-// One iterator for all: each takes the next row.
+// All workers share one iterator: each takes the next row.
 const rows = Array.from({ length: Number(process.argv[2]) }, (_, row) => row).values();
 await Promise.all(Array.from({ length: AT_ONCE }, () => work(rows)));
 await pool.close();

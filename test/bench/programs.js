@@ -8,7 +8,7 @@ import { BIN, homeIn, rowOf, startSandbox } from './measure.js';
 
 const MOST_START_MS = 150;
 
-/** For programs: a sandbox in their own process, and what an assistant waits for. */
+/** For programs: an in-process sandbox, and the wait of an MCP client. */
 /** @returns {Promise<import('./measure.js').Row[]>} */
 export async function benchPrograms({ rounds = 10 } = {}) {
   return [await embedded(rounds), ...(await assistant(rounds))];
@@ -55,7 +55,7 @@ async function assistant(rounds) {
       const answer = await ask(round + 2, 'tools/call', { name: 'list', arguments: {} });
       if (answer.result?.isError !== undefined && answer.result.isError)
         throw new Error(JSON.stringify(answer));
-      // The first one opens the connection.
+      // The first call opens the connection.
       if (round > 0) taken.push(performance.now() - asked);
     }
     return [

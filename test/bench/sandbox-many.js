@@ -10,8 +10,8 @@ import { showStep } from '../../scripts/progress.js';
 import { BIN, homeIn, importSources, times } from './measure.js';
 
 /*
- * A sandbox with very many envelopes beside one with a few, in one run and by the processor time it takes, so that a busy
- * machine says the same. Their journal is the entries of one real envelope again and again, with other ids.
+ * Compares a sandbox with very many envelopes with one that has few, in one run and by processor time, so that a busy
+ * machine gives the same result. Their journal repeats the entries of one real envelope with other IDs.
  */
 const MOST_START_S = 5;
 const MOST_PAGE_MS = 5;
@@ -94,7 +94,7 @@ async function start(folder, name) {
     child.kill();
     await ended;
   };
-  /** Seconds of processor time so far, in all its threads. */
+  /** Returns the processor time of all threads so far, in seconds. */
   const cpu = async () => {
     const fields = (await readFile(`/proc/${child.pid}/stat`, 'utf8')).split(') ')[1].split(' ');
     return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -117,7 +117,7 @@ async function createOne({ url, headers }) {
   return (await reply.json()).data.id;
 }
 
-/** Appends the entries of one envelope so often that there are as many as wanted. */
+/** Appends the entries of one envelope until there are as many as requested. */
 async function multiply(folder, path, id, envelopes) {
   const { readLine, writeLine } = await importSources(folder, 'src/journal/line.ts');
   const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
@@ -137,13 +137,13 @@ async function multiply(folder, path, id, envelopes) {
   await once(file, 'close');
 }
 
-/** Waits until the journal, which has grown beyond its bounds at once, is written anew: that is no part of a request. */
+/** Waits for the compaction of the journal, which is far beyond its limit from the start. It is not part of a request. */
 async function compacted(folder) {
   do await setTimeout(1_000);
   while ((await readdir(folder)).includes('service.jsonl.new'));
 }
 
-/** Milliseconds of processor time that a request takes, once it is warm. */
+/** Returns the processor time of a warm request, in milliseconds. */
 async function costOf({ url, headers, cpu }, path) {
   const ask = async (count) => {
     let left = count;
@@ -162,7 +162,7 @@ async function costOf({ url, headers, cpu }, path) {
   return ((await cpu()) - before) * (1_000 / REQUESTS);
 }
 
-/** Seconds of processor time that this process takes to parse each line. */
+/** Returns the processor time that this process takes to parse each line, in seconds. */
 async function bareReading(path) {
   const before = process.cpuUsage();
   const kept = [];

@@ -10,12 +10,12 @@ import { BIN, homeIn, inTurn, option, printRows, rowOf } from './measure.js';
 import { benchMany } from './sandbox-many.js';
 
 /*
- * How the sandbox holds up with many envelopes stored: GETs a second on one core, memory, and how fast it starts.
- * Where taskset is there, the sandbox has the first core for itself.
- * By hand: node test/bench/sandbox.js [--envelopes 10000] [--seconds 5] [--connections 16] [--rounds 5] [--many 100000]
+ * Measures the sandbox with many stored envelopes: GETs per second on one core, memory, and start-up time. If taskset is
+ * installed, the sandbox has the first core to itself.
+ * To run: node test/bench/sandbox.js [--envelopes 10000] [--seconds 5] [--connections 16] [--rounds 5] [--many 100000]
  */
 const AT_ONCE = 32;
-/** Into so many runs the time of the GETs is divided. */
+/** The duration of the GETs is divided into this many runs. */
 const LOADS = 5;
 const WARM_UP_MS = 2_000;
 const TASKSET = '/usr/bin/taskset';
@@ -87,7 +87,7 @@ async function starts(folder, name, rounds) {
   return times;
 }
 
-/** A sandbox that keeps its state in a folder of that name; `ms` is how long it took to be ready. */
+/** Starts a sandbox with its state in a folder of that name; `ms` is the time until it is ready. */
 async function start(folder, name) {
   const state = ['--data', join(folder, name), '--port', '0', '--rate-limit', '100000000/15m'];
   const words = [process.execPath, BIN, 'sandbox', 'start', ...state, '--json'];
@@ -127,7 +127,7 @@ async function fill({ baseUrl, apiKey }, count) {
   return ids;
 }
 
-/** GETs over some connections, one after the other on each; how many were answered in a second. */
+/** Sends GETs over some connections, one after the other on each, and returns the responses per second. */
 async function load({ baseUrl, apiKey }, ids, { ms, connections }) {
   const until = performance.now() + ms;
   let next = 0;
@@ -159,7 +159,7 @@ function ask({ hostname, port }, request, until) {
   });
 }
 
-/** Megabytes held now, and the most so far. */
+/** Returns the current and the peak memory, in megabytes. */
 async function memoryOf({ pid }) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return ['VmRSS', 'VmHWM'].map((name) =>

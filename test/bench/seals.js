@@ -17,14 +17,14 @@ import {
 } from './measure.js';
 
 /*
- * The seals of many papers of the sandbox, checked by `documents verify` and, one process for each file, by `pdfsig`
- * where poppler is installed. A paper that is not believed ends it with an error.
- * Run it by hand: node test/bench/seals.js [--papers 1000] [--rounds 3]
+ * Checks the seals of many sandbox documents with `documents verify` and, in one process per file, with `pdfsig` if poppler
+ * is installed. A document that fails the check ends the benchmark with an error.
+ * To run: node test/bench/seals.js [--documents 1000] [--rounds 3]
  */
 const AT_ONCE = 8;
-/** Further papers are copies of these: making one takes far longer than checking it. */
+/** The other documents are copies of these: creating one takes far longer than checking it. */
 const MADE = 200;
-/** pdfsig takes one file; of more than these the rest is reckoned. */
+/** pdfsig takes one file at a time; beyond this number, the time is extrapolated. */
 const ASKED_OTHERS = 200;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
@@ -71,7 +71,7 @@ async function figures(dir, papers, rounds, env) {
   ];
 }
 
-/** What one paper costs in folders of more and more of them: the same ones again under other names. */
+/** The cost of one document in folders with more and more of them: the same ones under other names. */
 async function growth(folder, dir, papers, env) {
   const made = await papersIn(dir);
   const counts = [papers / 10, papers, papers * 10].map(Math.ceil);
@@ -87,7 +87,7 @@ async function growth(folder, dir, papers, env) {
   return growthOf('documents verify', 'papers', counts, taken);
 }
 
-/** The signed papers and certificates of completed envelopes. */
+/** The signed documents and certificates of completed envelopes. */
 async function download(folder, dir, papers, env) {
   const sandbox = await startSandbox(folder);
   try {

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { BIN, homeIn, inTurn, median, option, printRows, ratioRow, run } from './measure.js';
 
 /*
- * How long a command takes beside `node -e 0`, and a loop of a hundred of them in a shell beside gh where it is installed;
- * medians of interleaved rounds.
- * By hand: node test/bench/start.js [--rounds 25] [--turns 10]
+ * Measures how long a command takes compared with `node -e 0`, and a shell loop of a hundred commands compared with gh if
+ * installed; medians of interleaved rounds.
+ * To run: node test/bench/start.js [--rounds 25] [--turns 10]
  */
 const OLD = Number(process.versions.node.split('.')[0]) < 24;
 const ENVELOPE = JSON.stringify({ data: { id: 'env_1', status: 'SENT', signers: [] } });
-/** Calls in one turn of a shell's loop. */
+/** Calls in one round of the shell loop. */
 const CALLS = 10;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
@@ -24,7 +24,7 @@ export async function benchStart({ rounds = 25, turns = 10 } = {}) {
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address();
-  // Node on Debian may be set up to read the system's certificates at each start; then that counts for all.
+  // Node on Debian may be configured to read the system's certificates at each start; then that counts for all.
   const { NODE_EXTRA_CA_CERTS } = process.env;
   const env = {
     ...homeIn(folder),
@@ -67,7 +67,7 @@ async function startRows(env, rounds) {
   );
 }
 
-/** What a script does a thousand times. gh takes a whole address, also of plain http, and sends no key of its own there. */
+/** A script makes this call a thousand times. gh accepts a full URL, also with plain http, and doesn't send its key there. */
 async function loopRow(env, turns) {
   if (!isThere('gh')) return [];
   const loop = (words) => async () => {
@@ -98,7 +98,7 @@ function inMs(runs) {
   return `${median(runs).toFixed(0)} ms`;
 }
 
-/** The most memory a process held, as it says itself at its end: it is over too soon to be watched. */
+/** The peak memory of a process, as it reports itself when it exits: it is too short-lived to be observed. */
 async function memoryRow(folder, env) {
   const file = join(folder, 'peak.cjs');
   await writeFile(

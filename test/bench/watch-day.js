@@ -7,14 +7,14 @@ import { runInNewContext } from 'node:vm';
 import { importSources, option, printRows, startSandbox } from './measure.js';
 
 /*
- * Whether a watch that goes on for a day holds more at its end than after its first hour: its own code on a clock that
- * does not wait, against a real sandbox in which somebody signs every five minutes.
- * By hand: node test/bench/watch-day.js [--envelopes 1000] [--hours 24]
+ * Checks whether a watch that runs for a day uses more memory at its end than after its first hour: its own code on a clock
+ * that doesn't wait, against a real sandbox in which somebody signs every five minutes.
+ * To run: node test/bench/watch-day.js [--envelopes 1000] [--hours 24]
  */
 const INTERVAL_MS = 30_000;
 const HOUR_MS = 3_600_000;
 const SIGNS_EVERY = 10;
-/** MB that the heap may vary by from look to look. */
+/** MB by which the heap may vary between measurements. */
 const PLAY_MB = 2;
 
 /** @returns {Promise<import('./measure.js').Row>} */
@@ -47,7 +47,7 @@ export async function benchDay({ envelopes = 1_000, hours = 24 } = {}) {
   }
 }
 
-/** Time passes when somebody sleeps. */
+/** Time passes only when somebody sleeps. */
 function quickClock() {
   let now = Date.now();
   return {
@@ -75,7 +75,7 @@ async function sent(client, count) {
   return ids;
 }
 
-/** The heap after each hour, when all that can be collected is. */
+/** The heap after each hour, after garbage collection. */
 async function day({ watchEnvelopes, client, control, ids, hours }) {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

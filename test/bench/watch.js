@@ -10,8 +10,8 @@ import { auditOf, BIN, homeIn, median, option, printRows, run, startSandbox } fr
 import { benchDay } from './watch-day.js';
 
 /*
- * What watching a thousand envelopes and ten thousand costs: requests a look, processor time, memory.
- * By hand: node test/bench/watch.js [--envelopes 1000] [--seconds 60] [--many 10000]
+ * Measures watching a thousand and ten thousand envelopes: requests per poll, processor time, and memory.
+ * To run: node test/bench/watch.js [--envelopes 1000] [--seconds 60] [--many 10000]
  */
 const INTERVAL_S = 5;
 
@@ -21,7 +21,7 @@ export async function benchWatch({ envelopes = 1_000, seconds = 60, hours = 24, 
   return [...(await thousand(envelopes, seconds)), ...(await manyRows(many)), day, await wakened()];
 }
 
-/** As many as an account has under way at once: the requests of some looks, and the most memory held. */
+/** As many as an account has in progress at the same time: the requests of some polls, and the peak memory. */
 async function manyRows(count, looks = 2) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   const signers = [{ email: 'a@example.com', name: 'Ada Lovelace' }];
@@ -37,7 +37,7 @@ async function manyRows(count, looks = 2) {
     const watch = spawn(process.execPath, [BIN, ...words], { env, stdio: ['pipe', 'ignore', 'inherit'] });
     const ended = once(watch, 'exit');
     watch.stdin.end(`${ids.join('\n')}\n`);
-    // A look begins with the first page of a list.
+    // A poll starts with the first page of a list.
     while (between.asked.filter(isFirstPage).length <= looks && watch.exitCode === null) await pause(100);
     const peakMb = await peakOf(watch.pid);
     watch.kill();
@@ -66,7 +66,7 @@ async function manyRows(count, looks = 2) {
   }
 }
 
-/** Stands before a sandbox and notes what is asked of it. */
+/** A proxy in front of the sandbox that records the requests. */
 async function counting(baseUrl) {
   const { origin, pathname } = new URL(baseUrl);
   const asked = [];
@@ -112,7 +112,7 @@ async function thousand(envelopes, seconds) {
     watch.kill();
     await ended;
     const looks = Math.floor((elapsed + INTERVAL_S * 2) / INTERVAL_S) + 1;
-    // One request was the signing, which the audit shows, too.
+    // One request was the signing, which the audit contains, too.
     const perLook = ((await answered(sandbox.ready)) - before) / looks;
     return rowsOf({ envelopes, perLook, share: (last.cpu - first.cpu) / elapsed, delay, first, last });
   } finally {
@@ -150,7 +150,7 @@ function rowsOf({ envelopes, perLook, share, delay, first, last }) {
   ];
 }
 
-/** From a delivery that `listen` has shown to the line of a watch that would look again only in a minute. */
+/** The time from a delivery that `listen` has printed to the line of a watch whose next poll is a minute away. */
 async function wakened(signings = 10) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   const sandbox = await startSandbox(folder);
@@ -203,7 +203,7 @@ async function wakened(signings = 10) {
   }
 }
 
-/** When a line with both came. */
+/** The time of the line that contains both. */
 function lineWith(lines, ...parts) {
   return new Promise((resolve) => {
     const look = (line) => {
@@ -231,7 +231,7 @@ async function answered(ready) {
   return meta.pagination.total;
 }
 
-/** Seconds of processor time so far, and MB held. */
+/** The processor time so far in seconds, and the memory in MB. */
 async function costOf(pid) {
   const stat = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ');
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
@@ -239,7 +239,7 @@ async function costOf(pid) {
   return { cpu: (Number(stat[11]) + Number(stat[12])) / 100, mb };
 }
 
-/** The most memory that a process has held, in MB. */
+/** The peak memory of a process, in MB. */
 async function peakOf(pid) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_000);

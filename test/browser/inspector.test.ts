@@ -37,7 +37,7 @@ async function deliver(event: string, envelopeId: string, title = '', known = se
 }
 
 describe('the inspector in a browser', needsBrowser, () => {
-  it('shows deliveries as they come, filters, explains, and sends one again by keyboard', async () => {
+  it('shows deliveries as they arrive, filters, explains, and resends one by keyboard', async () => {
     const { page, errors } = await open(browser);
     await page.goto(inspector);
     await page.getByText('No deliveries yet').waitFor();
@@ -69,7 +69,7 @@ describe('the inspector in a browser', needsBrowser, () => {
     expect(errors).toEqual([]);
   });
 
-  it('fits a phone, and shows what came before it was opened', async () => {
+  it('fits a phone, and shows deliveries from before it was opened', async () => {
     const { page, errors } = await open(browser, { width: 375, height: 740 });
     await page.goto(inspector);
     const rows = page.getByRole('list', { name: /Deliveries/ }).getByRole('listitem');

@@ -2,7 +2,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import type { Sandbox } from '../support/cli.ts';
 import { needs, toolPath } from '../support/tools.ts';
 
-/** For the tests that open pages. */
+/** For tests that open pages. */
 export const needsBrowser = needs('chromium');
 
 export function launch(): Promise<Browser> {
@@ -17,7 +17,7 @@ export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: toolPath('chromium') ?? '', args: ['--no-sandbox', ...quiet] });
 }
 
-/** A page, and what goes wrong in it: a test expects nothing there. */
+/** A page and its errors; tests expect none. */
 export async function open(
   browser: Browser,
   options: { width?: number; height?: number } & Pick<BrowserContextOptions, 'hasTouch'> = {},
@@ -33,7 +33,7 @@ export async function open(
   return { page, errors };
 }
 
-/** From the mailbox to the signing page of whoever has such an address, its pages drawn. */
+/** Follows the link from the mailbox of this address to the signing page, and waits until its pages are drawn. */
 export async function openSigning(page: Page, { baseUrl }: Sandbox, address: string): Promise<void> {
   await page.goto(new URL(`/mailbox?to=${address}`, baseUrl).href);
   await page
@@ -44,7 +44,7 @@ export async function openSigning(page: Page, { baseUrl }: Sandbox, address: str
   await page.waitForSelector('.pages[data-ready]');
 }
 
-/** Draws with the mouse from one point of an element to another, each a part of its width and height. */
+/** Draws with the mouse between two points of an element, given as fractions of its width and height. */
 export async function dragOn(
   page: Page,
   selector: string,

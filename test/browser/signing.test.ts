@@ -21,7 +21,7 @@ async function sent(...signers: string[]): Promise<string> {
   return String((await home.object`envelopes create --template tmpl_nda ${args} --send`).id);
 }
 
-/** A wave across the pad, with the mouse. */
+/** Draws a wave across the pad with the mouse. */
 async function drawOn(page: Page): Promise<void> {
   const box = await page.locator('.pad').boundingBox();
   if (!box) throw new Error('no pad');
@@ -35,7 +35,7 @@ async function drawOn(page: Page): Promise<void> {
   await page.mouse.up();
 }
 
-/** The filled button of the bar. */
+/** The primary button of the bar. */
 function mainButton(page: Page): Promise<string> {
   return page.locator('.actions button.main:visible').innerText();
 }
@@ -125,7 +125,7 @@ describe('signing in a browser', needsBrowser, () => {
     expect(errors).toEqual([]);
   });
 
-  it('reflows the document on a phone, with large fields in its text and nothing wider than the screen', async () => {
+  it('reflows the document on a phone, with large fields in its text and no horizontal scrolling', async () => {
     await sent('Bo Li <bo@example.com>');
     const { page, errors } = await open(browser, { width: 360, height: 740 });
     await openSigning(page, sandbox, 'bo@');
@@ -149,7 +149,7 @@ describe('signing in a browser', needsBrowser, () => {
     ])
       for (const height of z.array(z.number()).parse(await heights(`${selector}:not([hidden])`)))
         expect(height, selector).toBeGreaterThanOrEqual(43);
-    // The pages as they are fit the screen, and a mark on them leads to its field.
+    // The pages fit the screen unscaled, and a marker on them leads to its field.
     await page.getByRole('button', { name: 'Pages', exact: true }).click();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     await page.getByRole('button', { name: 'Go to Signature' }).click();
@@ -168,7 +168,7 @@ describe('signing in a browser', needsBrowser, () => {
     expect(errors).toEqual([]);
   });
 
-  it('keeps what was typed when a phone is turned and the fields move to the pages', async () => {
+  it('keeps the entered text when a phone is rotated and the fields move to the pages', async () => {
     await sent('Di <di@example.com>');
     const { page, errors } = await open(browser, { width: 390, height: 844 });
     await openSigning(page, sandbox, 'di@');
@@ -185,7 +185,7 @@ describe('signing in a browser', needsBrowser, () => {
     expect(errors).toEqual([]);
   });
 
-  it('shows a signer no navigation of the sandbox, and opens the dialog for declining from the envelope', async () => {
+  it('shows signers no sandbox navigation, and opens the decline dialog from the envelope', async () => {
     const id = await sent('Ed <ed@example.com>');
     const { page } = await open(browser);
     await page.goto(new URL(`/envelopes/${id}`, sandbox.baseUrl).href);
@@ -195,7 +195,7 @@ describe('signing in a browser', needsBrowser, () => {
     expect(await page.locator('header a').count()).toBe(0);
   });
 
-  it('links missing fields, and a declining button differs from a signing one', async () => {
+  it('links to missing fields, and styles the decline button differently from the sign button', async () => {
     await sent('Cy <cy@example.com>');
     const { page } = await open(browser, { width: 390, height: 844 });
     await openSigning(page, sandbox, 'cy@');

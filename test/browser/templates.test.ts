@@ -43,7 +43,7 @@ const numbersOf = (page: Page, row: number) =>
 
 describe('the template editor in a browser', needsBrowser, () => {
   it(
-    'places fields by mouse and keyboard; an envelope made from them is signed on its page',
+    'places fields by mouse and keyboard; an envelope from the template is signed on its page',
     needsReader,
     async () => {
       const { page, errors } = await open(browser);
@@ -55,7 +55,7 @@ describe('the template editor in a browser', needsBrowser, () => {
       expect(Math.abs(x - 59.5) + Math.abs(width - 178.5)).toBeLessThan(4);
       expect(Math.abs(y - 421) + Math.abs(height - 50.5)).toBeLessThan(4);
 
-      // Its box is moved by mouse, then by keys, and resized by its corner.
+      // Move its box by mouse, then by keys, and resize it by its corner.
       await dragOn(page, '.box', [0.5, 0.5], [1, 0.5]);
       const [, moved = 0] = await numbersOf(page, 0);
       expect(Math.abs(moved - x - width / 2)).toBeLessThan(4);
@@ -66,7 +66,7 @@ describe('the template editor in a browser', needsBrowser, () => {
       await dragOn(page, '.box > i', [0.5, 0.5], [0.5, 2]);
       expect((await numbersOf(page, 0))[4]).toBeGreaterThan(height);
 
-      // The second one is added without the mouse, and a third is taken away again.
+      // Add the second field without the mouse, then add and remove a third.
       await page.getByRole('button', { name: 'Add a field' }).focus();
       await page.keyboard.press('Enter');
       await page.keyboard.press('ControlOrMeta+a');
@@ -116,7 +116,7 @@ describe('the template editor in a browser', needsBrowser, () => {
     },
   );
 
-  it('takes a tap on a phone, and is no wider than its screen', async () => {
+  it('works by touch on a phone, without horizontal scrolling', async () => {
     const { page, errors } = await open(browser, { width: 360, height: 740, hasTouch: true });
     await upload(page, 'sale.pdf', 'Seller, Buyer');
     await page.waitForSelector('.pages[data-ready]');
@@ -134,7 +134,7 @@ describe('the template editor in a browser', needsBrowser, () => {
     expect(errors).toEqual([]);
   });
 
-  it('says in a sentence why a file is not taken', async () => {
+  it('reports why a file is rejected', async () => {
     const { page } = await open(browser);
     await upload(page, 'protected.pdf', 'Signer');
     await page.waitForSelector('text=The PDF is protected');
@@ -142,7 +142,7 @@ describe('the template editor in a browser', needsBrowser, () => {
     await page.waitForSelector('text=larger than 10 MB');
   });
 
-  it('works without script, by numbers', async () => {
+  it('works without scripts, with numbers', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
     await upload(page, 'sale.pdf', 'Signer');

@@ -7,7 +7,7 @@ import type { ReadOptions } from '../../src/tables/table-file.ts';
 
 type Row = Omit<BulkRow, 'content' | 'cells'>;
 
-/** The rows and the report of a text that arrives in pieces of so many bytes. */
+/** The rows and the report of a text that arrives in chunks of this many bytes. */
 async function check(
   text: string | Buffer,
   piece = 7,
@@ -39,7 +39,7 @@ describe('placeholders', () => {
     };
   };
 
-  it("are filled in by any column, and a row's own text wins over a flag", async () => {
+  it("are filled in from any column, and a row's own text overrides a flag", async () => {
     const { subjects } = await emails(
       'E-Mail,name,meta.Deal No,subject\nada@b.c,Ada,4711,\nbo@b.c,Bo,12,"{{{name}}} has {EMAIL}, {meta.deal no}, }"\n'.replace(
         'E-Mail',
@@ -50,7 +50,7 @@ describe('placeholders', () => {
     expect(subjects).toEqual(['For Ada: 4711', '{Bo} has bo@b.c, 12, }']);
   });
 
-  it('name a signer where a row has several', async () => {
+  it('name a signer when a row has several', async () => {
     const header = 'signer1_email,signer1_name,signer2_email,signer2_name\n';
     const row = 'a@b.c,Ada,b@b.c,Bo\n';
     const { subjects } = await emails(header + row, { subject: '{signer2_name} and {signer1_name}' });
@@ -117,7 +117,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('keeps quoted line breaks, quotes and delimiters, and the lines of the rows after them', async () => {
+  it('keeps quoted line breaks, quotes, and delimiters, and the line numbers of later rows', async () => {
     const { rows } = await check('email,message\na@b.c,"one, ""two""\nthree"\nd@e.f,x\n', 1);
     expect(rows.map(({ line, envelope }) => [line, envelope.message])).toEqual([
       [2, 'one, "two"\nthree'],
@@ -125,7 +125,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('may have several signers a row, some of them left out', async () => {
+  it('may have several signers per row, some of them empty', async () => {
     const { rows } = await check(
       'signer2_email,signer1_email,signer1_role,signer10_email,signer10_order\nb@x.y,a@x.y,Tenant,j@x.y,3\n,a@x.z,,,\n',
     );
@@ -139,7 +139,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('names what is wrong by line and column, all of it', async () => {
+  it('is reported with all its errors by line and column', async () => {
     expect(
       await problems(
         'signer1_email,signer2_email,signer2_order,expires_in_days,signing_order,webhook_url\nnope,b@x.y,x,0,random,ftp//\n,,1,,,\na@x.y,A@X.Y,,,,\n',
@@ -185,13 +185,13 @@ describe('a CSV file', () => {
     expect(department).not.toContain('meta.KEY');
   });
 
-  it('recognizes a first line that is data', async () => {
+  it('is refused if its first line is data', async () => {
     expect(await problems('ada@example.com,Ada\nbo@example.com,Bo\n')).toEqual([
       expect.stringMatching(/^1 : .*email,name$/),
     ]);
   });
 
-  it('ignores empty columns without a name, and names one with content', async () => {
+  it('may have empty columns without a name, but not with content', async () => {
     const { rows, report } = await check('Email;Name;;\na@b.c;Ada;;\nd@e.f;Bo;;;;\n');
     expect([report.problems.count, rows.length]).toEqual([0, 2]);
     expect(await problems('email,name,,\n\na@b.c,Ada,,x\nd@e.f,Bo,,y\n')).toEqual([
@@ -203,7 +203,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('ignores the columns that an export wrote', async () => {
+  it('may contain the columns that an export added', async () => {
     const { rows, report } = await check('email,esign_row_status,esign_error\na@b.c,failed,x\n');
     const plain = await check('email\na@b.c\n');
     expect(report.problems.count).toBe(0);
@@ -237,7 +237,7 @@ describe('a CSV file', () => {
     expect([report.problems.count, report.warnings.count]).toEqual([0, 0]);
   });
 
-  it('with rows of another length, or quotes that are wrong, is refused at the line where they begin', async () => {
+  it('is refused at the first line with a wrong number of cells or invalid quotes', async () => {
     expect(await problems('email,name\na@b.c,Ada, Countess\na@b.d\n')).toEqual([
       '2 : the row has 3 cells, the header 2; put a cell that holds a "," in quotes',
       '3 : the row has 1 cells, the header 2; add the empty ones',
@@ -248,7 +248,7 @@ describe('a CSV file', () => {
     expect(inside).toMatch(/^2 : there is a quote inside a cell/);
   });
 
-  it('reports rows and request ids that come twice; two ids say that two envelopes are meant', async () => {
+  it('is reported with duplicate rows and request IDs; two different IDs mean two envelopes', async () => {
     expect(await problems('email,request_id\na@b.c,\nd@e.f,1\na@b.c,\ng@h.i,1\n')).toEqual([
       '4 : the row is the same as line 2; delete one, or give each a request_id if both are meant',
       '5 request_id: "1" is already used on line 3; each row needs its own',
@@ -260,7 +260,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('shows the first fifty problems and counts the rest', async () => {
+  it('is reported with its first fifty errors and the number of the others', async () => {
     const { report } = await check(`email\n${'nope\n'.repeat(70)}`);
     expect([report.problems.first.length, report.problems.count]).toEqual([50, 70]);
   });
@@ -280,7 +280,7 @@ describe('a CSV file', () => {
     );
   });
 
-  it('has the same fingerprint however it is written', async () => {
+  it('has the same fingerprint in any notation', async () => {
     const [a, b, c] = await Promise.all([
       check('email,name\na@b.c,Ada\n'),
       check('\ufeffname;email\r\nAda;a@b.c\r\n'),
@@ -292,7 +292,7 @@ describe('a CSV file', () => {
 });
 
 describe('a JSON Lines file', () => {
-  it('holds create bodies as in the API', async () => {
+  it('contains create bodies as in the API', async () => {
     const body = {
       signers: [{ email: 'a@b.c', name: 'Ada', role: 'Tenant', order: 2 }],
       metadata: { deep: { x: [1] } },
@@ -302,7 +302,7 @@ describe('a JSON Lines file', () => {
     expect(rows).toEqual([{ row: 1, line: 1, requestId: 'r1', envelope: { templateId: 'tmpl_1', ...body } }]);
   });
 
-  it('names what is wrong by line and path', async () => {
+  it('is reported with its errors by line and path', async () => {
     const lines = [
       '{"signers":[{"email":"a@b.c","nmae":"x"}],"subjekt":"x"}',
       '{"signers":[]}',
@@ -322,12 +322,12 @@ describe('a JSON Lines file', () => {
     ]);
   });
 
-  it('may have the fields that an export wrote', async () => {
+  it('may contain the fields that an export added', async () => {
     const { rows, report } = await check('{"signers":[{"email":"a@b.c"}],"esign_error":"x"}');
     expect([report.problems.count, rows.length]).toEqual([0, 1]);
   });
 
-  it('has at most twenty signers a row', async () => {
+  it('has at most twenty signers per row', async () => {
     const signers = Array.from({ length: 21 }, (_, index) => ({ email: `s${index}@b.c` }));
     expect(await problems(JSON.stringify({ signers }))).toEqual([
       '1 signers: the row has 21 signers; an envelope takes at most 20',
@@ -335,7 +335,7 @@ describe('a JSON Lines file', () => {
   });
 });
 
-describe("a file that can't be read", () => {
+describe('an unreadable file', () => {
   it.each([
     [
       'another encoding',

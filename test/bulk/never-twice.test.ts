@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { campaign } from '../support/bulk-campaign.ts';
 
-/** A few seconds of what `test/faults/bulk-never-twice.test.ts` does at length. */
+/** A few seconds of the campaign in `test/faults/bulk-never-twice.test.ts`. */
 const RUNS = Number(process.env.CAMPAIGNS ?? 40);
 const FIRST_SEED = Number(process.env.FAULT_SEED ?? 1);
 
-it('emails nobody twice through kills, lost replies, lagging lists, moved clocks, and restored state', {
+it('emails nobody twice through kills, lost responses, lagging lists, shifted clocks, and restored state', {
   timeout: 120_000,
 }, async () => {
   const wrong: string[] = [];

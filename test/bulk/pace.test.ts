@@ -8,7 +8,7 @@ const answered = (pace: Pace, count: number, ms: number) => {
 };
 
 describe('the pace', () => {
-  it('rises to what is wanted while the service keeps up, and never above', () => {
+  it('rises to the requested rate while the service keeps up, and never above it', () => {
     const pace = new Pace(16);
     expect(pace.limit).toBe(4);
     answered(pace, 40, 50);
@@ -28,14 +28,14 @@ describe('the pace', () => {
     expect(pace.limit).toBe(1);
   });
 
-  it('gives way when replies get slow', () => {
+  it('decreases when responses get slow', () => {
     const pace = new Pace(16);
     answered(pace, 40, 50);
     answered(pace, 20, 4_000);
     expect(pace.limit).toBeLessThan(12);
   });
 
-  it('lets as many through as it says, the urgent first', async () => {
+  it('lets the allowed number through, urgent requests first', async () => {
     const pace = new Pace(1);
     const order: string[] = [];
     let release: () => void = () => undefined;
@@ -63,14 +63,14 @@ describe('the estimate', () => {
   ])('of %i requests is %i ms', (requests, ms) => {
     expect(timeByWindow(requests, reading, 0.1, 0)).toBe(ms);
   });
-  it('takes the window for what it is when it has just begun, and says nothing without one', () => {
+  it('uses a window that has just begun, and is undefined without one', () => {
     expect(timeByWindow(1_000, { limit: 400, free: 399, resetAt: 3_000 }, 0, 0)).toBe(6_000);
     expect(timeByWindow(1_000, undefined, 0, 0)).toBeUndefined();
   });
 });
 
 describe('the index of lines', () => {
-  it('knows of a hundred thousand contents where each stood first', () => {
+  it('finds the first line of each of a hundred thousand contents', () => {
     const index = new LineIndex();
     let known = 0;
     for (let line = 1; line <= 100_000; line++) known += index.firstLine(`row ${line}`, line) ?? 0;

@@ -27,7 +27,7 @@ const live = () => runs.service.stored.filter(({ status }) => status !== 'CANCEL
 
 describe('a request ID in the file', () => {
   it.each([0, 5_000, 40_000])(
-    'makes one envelope with `create` at the same moment, in a list that lags %i ms',
+    'creates one envelope when `create` uses it at the same time, with a list that lags by %i ms',
     async (lagMs) => {
       const { client, ids } = connected();
       const { service } = runs;
@@ -47,7 +47,7 @@ describe('a request ID in the file', () => {
     },
   );
 
-  it('is not used again after `create` lost its reply and the list shows the envelope late', async () => {
+  it('is not reused after `create` lost its response and the list shows the envelope late', async () => {
     const { client, ids } = connected();
     await ids.use('own-1', {}, (request) => request.asked(contentOf(contentOfRow(1))));
     const { service } = runs;
@@ -73,7 +73,7 @@ describe('a request ID in the file', () => {
     expect(live()).toHaveLength(2);
   });
 
-  it('is refused for other content that only the service knows, also where the list shows it late', async () => {
+  it('is refused for other content that only the service knows, even if the list shows it late', async () => {
     const { service } = runs;
     const listedFrom = service.clock.now() + 20_000;
     service.put({ templateId: 'tmpl_9', metadata: { esignRequestId: 'own-1' }, status: 'SENT', listedFrom });
@@ -95,7 +95,7 @@ describe('a request ID in the file', () => {
     ['CANCELLED', '2026-01-02T03:04:05Z'],
     ['DECLINED', '2026-01-02T03:04:05Z'],
     ['EXPIRED', '2026-01-02T03:04:05Z'],
-  ])('is refused when its envelope is %s (sent: %s)', async (status, sentAt) => {
+  ])('is refused if its envelope is %s (sent: %s)', async (status, sentAt) => {
     runs.service.put({ metadata: { esignRequestId: 'own-1' }, status, sentAt });
     const { results } = await runs.work(await runs.begin(2, 'two-step', { requestIds: true }));
     expect(codesOf(results)).toEqual(['INVALID_STATE', undefined]);
@@ -109,7 +109,7 @@ describe('a request ID in the file', () => {
     expect(results).toMatchObject([{ ok: true, status: 'EXISTING', envelopeId: 'env_1' }]);
   });
 
-  it('is free again after the service refused its row', async () => {
+  it('can be reused after the service refused its row', async () => {
     const { ids } = connected();
     runs.service.behaviour = {
       create: (number) => (number === 1 ? { status: 422, code: 'VALIDATION_ERROR' } : undefined),

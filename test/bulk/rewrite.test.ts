@@ -10,7 +10,7 @@ import { xlsxOf } from '../support/xlsx.ts';
 
 const SIGNED: IntoCells = { ...NO_RESULT, esign_row_status: 'signed', esign_waiting_for: 'Zoë; Bo' };
 
-/** The file as it is, and with results, read in pieces of `piece` bytes. */
+/** The file as it is, and with results, read in chunks of `piece` bytes. */
 async function rewrite(bytes: Buffer, options: ReadOptions = {}, results = SIGNED, piece = 3) {
   async function* pieces() {
     for (let at = 0; at < bytes.length; at += piece)
@@ -50,7 +50,7 @@ describe('a CSV file with results', () => {
       (content: string) => Buffer.from(createSinglebyteEncoder('windows-1252')(content)),
       { encoding: 'latin1' },
     ],
-  ])('differs in the new cells only, in %s', async (_, encode, options) => {
+  ])('differs only in the new cells, with %s', async (_, encode, options) => {
     const { same, out, rows } = await rewrite(encode(before), options);
     expect(same.equals(encode(before))).toBe(true);
     const expected = before
@@ -61,7 +61,7 @@ describe('a CSV file with results', () => {
     expect(rows).toEqual(['Zoë "Z"\nMüller', 'Bo']);
   });
 
-  it('has existing result columns replaced where they are, and missing ones at the end', async () => {
+  it('has existing result columns replaced in place, and missing ones appended', async () => {
     const file = 'ESIGN_ERROR,email,esign_row_status,x\n"old, old",a@b.c,draft,1\n,b@b.c,,2,,\n';
     const { out } = await rewrite(
       Buffer.from(file),
@@ -74,7 +74,7 @@ describe('a CSV file with results', () => {
     );
   });
 
-  it('gets the closest letters that its encoding has', async () => {
+  it('uses the closest letters that its encoding has', async () => {
     const encode = createSinglebyteEncoder('windows-1252');
     const { out, replaced } = await rewrite(
       Buffer.from(encode('email\na@b.c\n')),
@@ -85,14 +85,14 @@ describe('a CSV file with results', () => {
     expect(replaced).toBe(3);
   });
 
-  it('is the same file in Shift_JIS, whose characters contain bytes of ASCII', async () => {
+  it('is unchanged in Shift_JIS, whose characters contain ASCII bytes', async () => {
     const bytes = Buffer.from(createMultibyteEncoder('shift_jis')('email,name\na@b.c,表示ソ\n'));
     const { same, rows } = await rewrite(bytes, { encoding: 'sjis' });
     expect([same.equals(bytes), rows]).toEqual([true, ['表示ソ']]);
     await expect(rewrite(bytes, { encoding: 'iso-2022-jp' })).rejects.toThrow('iso-2022-jp');
   });
 
-  it('is the same file without results, whatever is in it', async () => {
+  it('is unchanged without results, for any content', async () => {
     const cell = fc.oneof(
       fc.constantFrom('', ' ', 'é', 'a', '日', '\u{1f600}'),
       fc.constantFrom('"a""b"', '"x\ny"', '"\r\n,"'),
@@ -110,7 +110,7 @@ describe('a CSV file with results', () => {
   });
 });
 
-it('adds the fields to each object of a JSON Lines file, and replaces those that are there', async () => {
+it('adds the fields to each object of a JSON Lines file, and replaces existing ones', async () => {
   const lines = [
     '{ "signers": [{"email":"a@b.c","name":"Zoë"}] , "note": {"esign_error": 1} }\r\n',
     '\n',

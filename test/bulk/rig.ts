@@ -24,26 +24,26 @@ export interface Stored {
   createdAt: string;
   sentAt: string | null;
   metadata: Record<string, unknown>;
-  /** The list shows it from this time on (ms). */
+  /** The list shows it from this time (ms). */
   listedFrom: number;
 }
 
-/** How a request is to go wrong: `lose`: done, and the reply is lost; `refuse`: not done, and a 503. */
+/** How a request fails: `lose`: processed, and the response is lost; `refuse`: not processed, and a 503. */
 export type Fault = 'lose' | 'refuse' | { status: number; code: string } | undefined;
 
 export interface Behaviour {
   create?: (number: number) => Fault;
   send?: (number: number) => Fault;
   cancel?: (number: number) => Fault;
-  /** Only `refuse` and refusals: what is read can be read again. */
+  /** Only `refuse` and refusals: reads can be repeated. */
   list?: (number: number) => Exclude<Fault, 'lose'>;
-  /** List items without metadata. */
+  /** List items have no metadata. */
   summary?: boolean;
-  /** New envelopes are listed only so many ms later. */
+  /** New envelopes are listed this many ms later. */
   lagMs?: number;
 }
 
-/** A service that keeps what it did: envelopes, and how often each was mailed. */
+/** A service that records its envelopes and how often each was emailed. */
 class Service {
   readonly stored: Stored[] = [];
   readonly mails = new Map<string, number>();
@@ -57,7 +57,7 @@ class Service {
     return clientFor(this.server.origin, { clock: this.clock, retries: 1 });
   }
 
-  /** An envelope that is there without a request of the test. */
+  /** An envelope that exists without a request of the test. */
   put(facts: Partial<Stored> & Pick<Stored, 'metadata'>): Stored {
     const stored: Stored = {
       id: `env_${this.stored.length + 1}`,
@@ -92,7 +92,7 @@ class Service {
     else json(response, status, body);
   }
 
-  /** Undefined when the reply is lost. */
+  /** Undefined if the response is lost. */
   #replyTo(request: SeenRequest): Reply | undefined {
     const [, id, action] = /^\/api\/v1\/esign\/envelopes(?:\/([^/]+))?(?:\/(\w+))?$/.exec(request.path) ?? [];
     if (request.path.includes('/templates')) return { status: 200, body: { data: [] } };
@@ -171,7 +171,7 @@ export interface Worked {
   reported: RowResult[];
 }
 
-/** Runs kept in a folder of the test's own. */
+/** Runs in the test's own folder. */
 export class Runs {
   readonly service = new Service();
   readonly #begun = new Map<string, OpenRun>();
@@ -189,7 +189,7 @@ export class Runs {
     await rm(this.root, { recursive: true, force: true });
   }
 
-  /** A run of so many rows that has just begun, or that was killed after these entries. */
+  /** A run of this many rows that has just begun, or that was killed after these entries. */
   async begin(
     rows: number,
     mode: Mode,
@@ -210,7 +210,7 @@ export class Runs {
       await draft.add(one);
     }
     if (this.client === undefined) throw new Error('not open');
-    // As `bulk create` does it before it asks.
+    // As `bulk create` does before it asks for confirmation.
     const found = await findIdentifiedRows(this.client, this.ids(this.client), wanted, new Map());
     const known = sortKnown(found.values(), mode);
     const run = await draft.start(
@@ -234,7 +234,7 @@ export class Runs {
     return draft.id;
   }
 
-  /** The run that this process began, or what another process would open. */
+  /** The run that this process began, or that another process would open. */
   async take(id: string): Promise<OpenRun> {
     const run = this.#begun.get(id) ?? (await openRun(this.root, id));
     this.#begun.delete(id);
@@ -246,7 +246,7 @@ export class Runs {
     return requestIdsIn(this.root, account, { clock, serviceNow: () => serviceClock.now() });
   }
 
-  /** Works on a run in the process that began it, and every further time as another process would. */
+  /** Works on a run in the process that began it. Later calls work like other processes. */
   async work(id: string, options: Partial<RunOptions> = {}): Promise<Worked> {
     const run = await this.take(id);
     const says: string[] = [];
@@ -270,7 +270,7 @@ export class Runs {
   }
 }
 
-/** None when the rows can't be read. */
+/** Undefined if the rows can't be read. */
 async function allResults(run: OpenRun): Promise<RowResult[]> {
   const results: RowResult[] = [];
   try {

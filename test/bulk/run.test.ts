@@ -23,7 +23,7 @@ const marks = (run: string, row: number) => ({
 });
 
 describe('a run', () => {
-  it('makes a draft of each row, sends it, and reports it once', async () => {
+  it('creates a draft for each row, sends it, and reports it once', async () => {
     const { service } = runs;
     const id = await runs.begin(30, 'two-step');
     const { ending, results, reported } = await runs.work(id);
@@ -40,7 +40,7 @@ describe('a run', () => {
     });
   });
 
-  it('leaves no addresses behind when it is over', async () => {
+  it('leaves no addresses on disk when it is finished', async () => {
     const id = await runs.begin(3, 'draft');
     const files = filesOf(runs.root, id);
     expect(await readFile(files.plan, 'utf8')).toContain('s1@example.com');
@@ -52,7 +52,7 @@ describe('a run', () => {
     expect(runs.service.statuses()).toEqual({ DRAFT: 3 });
   });
 
-  it('finds rows whose replies were lost in one walk, and sends them', async () => {
+  it('finds rows with lost responses in a single walk, and sends them', async () => {
     const { service } = runs;
     service.behaviour = {
       create: (n) => (n % 4 === 0 ? 'lose' : undefined),
@@ -65,7 +65,7 @@ describe('a run', () => {
     expect(service.counts.looks).toBeLessThan(6);
   });
 
-  it('creates rows again that were looked for and are not there', async () => {
+  it('creates rows again whose envelopes are not found', async () => {
     const { service } = runs;
     service.behaviour = { create: (n) => (n % 3 === 0 ? 'refuse' : undefined) };
     const { ending } = await runs.work(await runs.begin(40, 'two-step'));
@@ -73,7 +73,7 @@ describe('a run', () => {
     expect([service.mails, service.statuses()]).toEqual([once(40), { SENT: 40 }]);
   });
 
-  it('cancels the second draft when the list had not shown the first one', async () => {
+  it('cancels the second draft if the list had not shown the first one', async () => {
     const { service } = runs;
     service.behaviour = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 2_000 };
     const { ending } = await runs.work(await runs.begin(3, 'two-step'));
@@ -81,12 +81,12 @@ describe('a run', () => {
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, CANCELLED: 1 }]);
   });
 
-  it('leaves a second envelope alone that has been sent, and names it', async () => {
+  it('keeps a second envelope that has been sent, and reports it', async () => {
     const { service } = runs;
     service.behaviour = {
       create: (n) => (n === 2 ? 'lose' : undefined),
       send: () => {
-        // Somebody sends the one that the list did not show.
+        // Somebody sends the one that the list didn't show.
         const lost = service.stored[1];
         if (lost?.status === 'DRAFT') lost.status = 'IN_PROGRESS';
         return undefined;
@@ -103,7 +103,7 @@ describe('a run', () => {
     expect(service.statuses()).toEqual({ SENT: 3, IN_PROGRESS: 1 });
   });
 
-  it('finishes when a second draft can not be cancelled, and names it', async () => {
+  it("finishes if a second draft can't be canceled, and reports it", async () => {
     const { service } = runs;
     service.behaviour = {
       create: (n) => (n === 2 ? 'lose' : undefined),
@@ -118,7 +118,7 @@ describe('a run', () => {
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, DRAFT: 1 }]);
   });
 
-  it('waits out a service that fails while rows are looked for', async () => {
+  it('waits for a failing service during the search for rows', async () => {
     const { service } = runs;
     service.behaviour = {
       create: (n) => (n === 2 ? 'lose' : undefined),
@@ -131,7 +131,7 @@ describe('a run', () => {
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3 }]);
   });
 
-  it('sent at its creation, is never created again within the run: it ends unknown, and a resume looks first', async () => {
+  it('with --send at creation never creates a row twice: the outcome is unknown, and a resume searches first', async () => {
     const { service } = runs;
     service.behaviour = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 30_000 };
     const id = await runs.begin(3, 'one-step');
@@ -146,7 +146,7 @@ describe('a run', () => {
     expect([service.counts.creates, service.mails]).toEqual([3, once(3)]);
   });
 
-  it('fails a row that the service refuses, and does the rest', async () => {
+  it('fails a row that the service refuses, and completes the others', async () => {
     const { service } = runs;
     service.behaviour = { create: (n) => (n === 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
     const { ending, results } = await runs.work(await runs.begin(4, 'two-step'), { concurrency: 1 });
@@ -166,7 +166,7 @@ describe('a run that stops', () => {
     ['QUOTA_EXCEEDED', 403],
     ['UNAUTHORIZED', 401],
     ['FORBIDDEN', 403],
-  ])('for %s fails no row, and goes on later', async (code, status) => {
+  ])('due to %s fails no row and can be resumed', async (code, status) => {
     const { service } = runs;
     service.behaviour = { create: (n) => (n > 5 ? { status, code } : undefined) };
     const id = await runs.begin(20, 'two-step');
@@ -179,7 +179,7 @@ describe('a run that stops', () => {
     expect([service.mails, service.statuses()]).toEqual([once(20), { SENT: 20 }]);
   });
 
-  it('after so many failures or requests as wished, and goes on without a walk', async () => {
+  it('after the given number of failures or requests continues without a walk', async () => {
     const { service } = runs;
     service.behaviour = { create: (n) => (n <= 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
     const id = await runs.begin(12, 'two-step');
@@ -193,7 +193,7 @@ describe('a run that stops', () => {
     expect(service.counts.creates - before).toBeGreaterThan(0);
   });
 
-  it('in good order at a signal', async () => {
+  it('on a signal leaves a consistent journal', async () => {
     const { service } = runs;
     const controller = new AbortController();
     service.behaviour = {
@@ -210,7 +210,7 @@ describe('a run that stops', () => {
     expect([service.mails, service.statuses()]).toEqual([once(50), { SENT: 50 }]);
   });
 
-  it('when the service stays away: few rows are in doubt, and a resume settles them', async () => {
+  it('during an outage leaves few rows in doubt, which a resume resolves', async () => {
     const { service } = runs;
     service.behaviour = { create: (n) => (n > 10 ? 'refuse' : undefined) };
     const id = await runs.begin(200, 'two-step');
@@ -223,7 +223,7 @@ describe('a run that stops', () => {
     expect([service.mails, service.statuses()]).toEqual([once(200), { SENT: 200 }]);
   });
 
-  it('when the journal can take no more: what was not noted is settled by the resume', async () => {
+  it('with a full journal leaves the rest to the resume', async () => {
     const { service } = runs;
     const id = await runs.begin(20, 'two-step');
     const run = await runs.take(id);
@@ -250,7 +250,7 @@ describe('a run that stops', () => {
 });
 
 describe('a run that was killed', () => {
-  it('before a request for its rows: they are created', async () => {
+  it('before a request creates the rows', async () => {
     const { service } = runs;
     const id = await runs.begin(5, 'two-step', { entries: [announced(5)] });
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
@@ -260,7 +260,7 @@ describe('a run that was killed', () => {
   it.each([
     ['as the list shows it', {}],
     ['in a list without metadata', { summary: true }],
-  ])('after a draft was made: it is found and sent, %s', async (_, behaviour) => {
+  ])('after creating a draft finds and sends it, %s', async (_, behaviour) => {
     const { service } = runs;
     service.behaviour = behaviour;
     const id = await runs.begin(3, 'two-step', { entries: [announced(3)] });
@@ -271,7 +271,7 @@ describe('a run that was killed', () => {
     expect(service.statuses()).toEqual({ SENT: 3, DRAFT: 1 });
   });
 
-  it('after a draft was made that the list shows only later: one of two drafts is sent', async () => {
+  it('after creating a draft that is listed late sends one of two drafts', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
     service.put({ metadata: marks(id, 1), listedFrom: service.clock.now() + 1_000 });
@@ -279,7 +279,7 @@ describe('a run that was killed', () => {
     expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
   });
 
-  it('after two drafts of a row were made: one is sent, the other cancelled', async () => {
+  it('after creating two drafts of a row sends one and cancels the other', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
     service.put({ metadata: marks(id, 1) });
@@ -288,7 +288,7 @@ describe('a run that was killed', () => {
     expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
   });
 
-  it('between creating and sending: sent, whether or not it was before', async () => {
+  it('between create and send sends the row, whether or not it was sent before', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'two-step', {
       entries: [
@@ -304,7 +304,7 @@ describe('a run that was killed', () => {
     expect(results.every(({ ok, status }) => ok && status === 'SENT')).toBe(true);
   });
 
-  it('while its sent envelopes are not in the list yet: their ids are in the journal, nothing is made again', async () => {
+  it('before its sent envelopes are listed uses the IDs in the journal and creates nothing', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', {
       entries: [announced(1), { type: 'created', row: 1, id: 'env_1' }],
@@ -314,7 +314,7 @@ describe('a run that was killed', () => {
     expect([service.counts.creates, service.mails]).toEqual([0, once(1)]);
   });
 
-  it('and whose draft somebody sent by hand: done, not sent again', async () => {
+  it('whose draft was sent by somebody completes without sending it again', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
     service.put({ metadata: marks(id, 1), status: 'SENT' });
@@ -322,7 +322,7 @@ describe('a run that was killed', () => {
     expect([service.counts.creates, service.counts.sends, service.mails]).toEqual([0, 0, once(1)]);
   });
 
-  it('and whose draft somebody cancelled: made again when it was not noted, a failed row when it was', async () => {
+  it('whose draft was canceled by somebody creates it again if it was not recorded, or fails the row', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'two-step', {
       entries: [announced(2), { type: 'created', row: 2, id: 'env_2' }],
@@ -334,7 +334,7 @@ describe('a run that was killed', () => {
     expect(results[1]?.error).toMatchObject({ code: 'INVALID_STATE' });
   });
 
-  it('sending at creation: what is found is done; what is not is made again only a minute later', async () => {
+  it('with --send at creation keeps existing envelopes, and creates missing ones only a minute later', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'one-step', { entries: [announced(2)] });
     service.put({ metadata: marks(id, 1), status: 'SENT' });
@@ -344,7 +344,7 @@ describe('a run that was killed', () => {
     expect(Date.parse(service.stored[1]?.createdAt ?? '') - before).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('in the middle of a line of its journal: the line is left out', async () => {
+  it('in the middle of a journal line ignores that line', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'two-step', {
       entries: [announced(2), { type: 'created', row: 1, id: 'env_1' }],
@@ -357,7 +357,7 @@ describe('a run that was killed', () => {
 });
 
 describe('the files of a run', () => {
-  it('of another version or damaged in the middle are refused and left alone', async () => {
+  it('are refused and left unchanged if another version wrote them or if they are damaged in the middle', async () => {
     const id = await runs.begin(2, 'two-step', { entries: [announced(2)] });
     const { journal, plan } = filesOf(runs.root, id);
     const text = await readFile(journal, 'utf8');
@@ -378,7 +378,7 @@ describe('the files of a run', () => {
     expect((await runs.work(id)).ending).toMatchObject({ kind: 'stopped', error: { code: 'USAGE' } });
   });
 
-  it('of a finished run may be resumed: nothing is done', async () => {
+  it('can be resumed when it has finished, with no effect', async () => {
     const id = await runs.begin(2, 'two-step');
     await runs.work(id);
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
@@ -394,8 +394,8 @@ describe('the files of a run', () => {
   });
 });
 
-describe('drafts of a run that has not finished', () => {
-  it('are left to that run: a new one would send them without having searched for their envelopes', async () => {
+describe('drafts of an unfinished run', () => {
+  it('are left to that run: a new one would send them without searching for their envelopes', async () => {
     const { service } = runs;
     const entries: Entry[] = [
       { type: 'resumed', at: service.clock.now() },
@@ -414,8 +414,8 @@ describe('drafts of a run that has not finished', () => {
   });
 });
 
-describe('rows with request ids of their own', () => {
-  it('are not created again when an earlier run did: found, and sent where they were drafts', async () => {
+describe('rows with request IDs', () => {
+  it('are not created again after an earlier run: they are found, and sent if they are drafts', async () => {
     const { service } = runs;
     service.put({ metadata: { esignRequestId: 'own-1', esignRow: '1' }, status: 'SENT' });
     service.put({ metadata: { esignRequestId: 'own-2', esignRow: '2' } });

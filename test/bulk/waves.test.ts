@@ -6,14 +6,14 @@ import { seeded } from '../support/faulty-proxy.ts';
 import { Runs } from './rig.ts';
 
 describe('the rows of a wave', () => {
-  it('divides the rows by size and puts the rest into a last wave', () => {
+  it('are divided by size, with the remainder in the last wave', () => {
     expect(waveEnds([20, 200], 1_000, () => true)).toEqual([20, 220, 1_000]);
     expect(waveEnds([20, 200], 100, () => true)).toEqual([20, 100]);
     expect(waveEnds([5], 5, () => true)).toEqual([5]);
     expect(waveEnds([], 7, () => true)).toEqual([7]);
   });
 
-  it('counts only rows that need work', () => {
+  it('include only rows that need work', () => {
     expect(waveEnds([2, 1], 8, (row) => row > 3)).toEqual([5, 6, 8]);
     expect(waveEnds([2], 5, (row) => row < 3)).toEqual([5]);
   });
@@ -26,7 +26,7 @@ describe('a limit', () => {
     expect(figureOf('failed', 0, 0, 0).isExceeded).toBe(false);
   });
 
-  it('shows how sure a share of few rows is', () => {
+  it('reports the confidence for a share of few rows', () => {
     const [low, high] = figureOf('declined', 2, 20, 0.02).range;
     expect([low, high]).toEqual([expect.closeTo(0.028, 3), expect.closeTo(0.301, 3)]);
   });
@@ -66,7 +66,7 @@ describe('a run in waves', () => {
   );
 });
 
-/** Sends three waves through kills; returns what broke a promise. */
+/** Sends three waves with kills, and returns broken promises. */
 async function throughKills(rig: Runs, seed: number, mode: 'two-step' | 'one-step'): Promise<string[]> {
   const random = seeded(seed);
   const ends = [2, 5, 8];
@@ -92,7 +92,7 @@ async function throughKills(rig: Runs, seed: number, mode: 'two-step' | 'one-ste
   return drafts === 0 ? wrong : [...wrong, `${drafts} drafts are left`];
 }
 
-/** One process that begins the wave, unless it has begun, and dies at an entry of its journal. */
+/** A process that begins the wave, unless it has begun, and is killed at an entry of its journal. */
 async function killedAfter(rig: Runs, id: string, steps: number, wave: number): Promise<string> {
   const killer = new AbortController();
   const take = rig.take.bind(rig);

@@ -6,13 +6,13 @@ const names = Object.keys(COMMAND_EFFECTS).map((id) => id.replaceAll(':', ' '));
 const commands = Object.fromEntries(names.map((name) => [name, () => ({})]));
 const ours = (line: string) => resolveAliases(line === '' ? [] : line.split(' '), { commands }).join(' ');
 
-describe('words of other tools', () => {
+describe('commands of other tools', () => {
   it.each([
     ['help', '--help'],
     ['help envelopes send', 'envelopes send --help'],
     ['envelopes ls --all', 'envelopes list --all'],
     ['templates show tmpl_1', 'templates get tmpl_1'],
-    // What there is stays what it is.
+    // Existing commands keep their meaning.
     ['profiles show', 'profiles show'],
     ['events show x', 'events show x'],
     ['envelopes list', 'envelopes list'],
@@ -27,7 +27,7 @@ describe('words of other tools', () => {
     ['template show tmpl_1', 'templates get tmpl_1'],
     ['listen -v', 'listen -v'],
     ['', ''],
-  ])('%s is %s', (line, wanted) => {
+  ])('%s maps to %s', (line, wanted) => {
     expect(ours(line)).toBe(wanted);
   });
 });
@@ -76,7 +76,7 @@ describe('a command that does not exist', () => {
     expect(commandMeant(words, names)).toBe(meant);
   });
 
-  it('is never one that mails or deletes, for a word that reads', () => {
+  it('never maps a word for reading to a command that emails or deletes', () => {
     const reading =
       'find show see seen view read look open get ls list search status info log check stat cat describe';
     for (const word of reading.split(' '))

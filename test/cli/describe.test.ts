@@ -15,19 +15,19 @@ const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const keys = (value: unknown) => (isRecord(value) ? Object.keys(value) : []);
 
 group('help --json', () => {
-  it('of everything is short: names and effects', () => {
+  it('describe without a topic is short: names and effects', () => {
     const all = of('');
     const effects = ids.map((id) => [id.replaceAll(':', ' '), COMMAND_EFFECTS[id]]);
     expect(all.commands).toEqual(Object.fromEntries(effects));
     expect(bytes(all)).toBeLessThanOrEqual(3_000);
   });
 
-  it('of a topic has what is in it', () => {
+  it('describe with a topic lists its commands', () => {
     const { name, commands: inIt } = of('templates');
     expect([name, inIt]).toEqual(['templates', { 'templates get': 'reads', 'templates list': 'reads' }]);
   });
 
-  it.each(ids)('of %s fits 4.5 KB and leaves out no flag', (id) => {
+  it.each(ids)('describe of %s fits in 4.5 KB and omits no flag', (id) => {
     const leaf = of(id.replaceAll(':', ' '));
     expect(bytes(leaf)).toBeLessThanOrEqual(4_500);
     expect(leaf.effects).toBe(COMMAND_EFFECTS[id]);
@@ -39,7 +39,7 @@ group('help --json', () => {
     new Ajv2020({ allowUnionTypes: true, keywords: ['x-form'] }).compile(isRecord(schema) ? schema : {});
   });
 
-  it('tells which flags exclude each other, and names none that is not there', () => {
+  it('describe reports mutually exclusive flags, and only flags that exist', () => {
     expect(of('envelopes list').exclusions).toContainEqual(['all', 'limit']);
     for (const id of ids) {
       const { flags, exclusions } = of(id.replaceAll(':', ' '));
@@ -48,7 +48,7 @@ group('help --json', () => {
     }
   });
 
-  it.each(['nonsense', 'envelopes nonsense'])('%s is no command', (words) => {
+  it.each(['nonsense', 'envelopes nonsense'])('describe refuses %s', (words) => {
     expect(() => of(words)).toThrow(/Unknown command/);
   });
 });

@@ -5,14 +5,14 @@ import { parseDuration } from '../../src/kernel/duration.ts';
 const DAY = 86_400_000;
 const NOON = new Date(2026, 2, 10, 12).getTime();
 
-describe('a moment in the past', () => {
+describe('a time in the past', () => {
   it.each([
     ['yesterday', new Date(2026, 2, 9).getTime()],
     ['Today', new Date(2026, 2, 10).getTime()],
     ['2 weeks', NOON - 14 * DAY],
     ['7d', NOON - 7 * DAY],
     ['2026-03-01', Date.UTC(2026, 2, 1)],
-  ])('is read from %s', (text, time) => {
+  ])('is parsed from %s', (text, time) => {
     expect(momentOf(text, '--since')(NOON)).toBe(time);
   });
 
@@ -21,7 +21,7 @@ describe('a moment in the past', () => {
   });
 });
 
-describe('a length of time', () => {
+describe('a duration', () => {
   it.each([
     ['90 seconds', 90_000],
     ['1 day', DAY],
@@ -29,7 +29,7 @@ describe('a length of time', () => {
     ['1d2h', DAY + 7_200_000],
     ['5 daysx', undefined],
     ['2 months', undefined],
-  ])('is read from %s', (text, ms) => {
+  ])('is parsed from %s', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
 });

@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { readIds, readKeys } from '../../src/cli/input/ids.ts';
 import { nearest } from '../../src/kernel/text/nearest.ts';
 
-describe('ids', () => {
-  it('are each taken once, in order', async () => {
+describe('IDs', () => {
+  it('are each used once, in order', async () => {
     expect(await readIds(['b', 'a', 'b'], 'id')).toEqual({ ids: ['b', 'a'], stream: true, fromStdin: false });
     expect(await readIds(['a'], 'id')).toEqual({ ids: ['a'], stream: false, fromStdin: false });
-    // What a script gets has the shape of what it gave, whatever the values are.
+    // The type of the result depends on the arguments, not on their values.
     expect(await readIds(['a', 'a'], 'id')).toEqual({ ids: ['a'], stream: true, fromStdin: false });
   });
 
-  it('come from stdin for -, the first column of a tab-separated line', async () => {
+  it('are read from stdin for -, from the first column of tab-separated lines', async () => {
     const stdin = Readable.from(['a\tSENT\r\n\n  b  \n', 'c']);
     expect(await readIds(['x', '-'], 'id', stdin)).toEqual({
       ids: ['x', 'a', 'b', 'c'],
@@ -32,18 +32,18 @@ describe('ids', () => {
 });
 
 describe('storage keys', () => {
-  it('are taken as they are as arguments', async () => {
+  it('are used as given as arguments', async () => {
     expect((await readKeys([' a b ', 'c\td', '"e"'])).ids).toEqual([' a b ', 'c\td', '"e"']);
   });
 
-  it('are lines on stdin, or JSON strings where blanks and tabs count', async () => {
+  it('are lines on stdin, or JSON strings if blanks and tabs matter', async () => {
     const stdin = Readable.from(['a b.pdf\t12\n', '" x\\ty "\n', '"half\n', '"quoted" more\n']);
     expect((await readKeys(['-'], stdin)).ids).toEqual(['a b.pdf', ' x\ty ', '"half', '"quoted" more']);
   });
 });
 
-describe('the nearest word', () => {
-  it('is suggested when it is near, and nothing else is', () => {
+describe('suggestions', () => {
+  it('contain only words that are similar', () => {
     const words = ['envelopes list', 'envelopes get', 'sandbox start'];
     expect(nearest('envelopes lst', words)).toBe('envelopes list');
     expect(nearest('ENVELOPES GET', words)).toBe('envelopes get');

@@ -47,7 +47,7 @@ describe('exit codes', () => {
     [new WaitTimeoutError('x'), 124],
     [new Error('x'), 1],
     ['thrown text', 1],
-  ])('%s ends with %i', (error, code) => {
+  ])('%s exits with %i', (error, code) => {
     expect(exitCodeOf(error)).toBe(code);
   });
 });
@@ -58,7 +58,7 @@ describe('the report of an error', () => {
     details: { 'signers.0.role': ['no such role', 'pick one'] },
   });
 
-  it('says what failed, each detail by its field, and what to do next', () => {
+  it('shows what failed, each detail with its field, and what to do next', () => {
     const state = service('INVALID_STATE', 400);
     state.subject = { kind: 'envelope', id: 'env_1' };
     expect(errorText(state, plain)).toBe(
@@ -84,7 +84,7 @@ describe('the report of an error', () => {
     });
   });
 
-  it('shows no part of a secret that would stand at the end of a line', () => {
+  it('contains no part of a secret that would be at the end of a line', () => {
     const secret = 'correct horse battery staple';
     const redactor = createRedactor([secret]);
     for (let before = 1; before < 100; before++) {
@@ -93,7 +93,7 @@ describe('the report of an error', () => {
     }
   });
 
-  it('never shows a stack, a raw control character or a known secret, whatever the service says', () => {
+  it('never contains a stack, a raw control character, or a known secret, whatever the service returns', () => {
     const secret = 'sk_live_canary_secret';
     const redactor = createRedactor([secret]);
     fc.assert(
@@ -110,7 +110,7 @@ describe('the report of an error', () => {
     );
   });
 
-  it('calls a fault of our own a fault of our own', () => {
+  it('labels internal errors as bugs', () => {
     expect(reportOf(new TypeError('x is undefined'))).toMatchObject({ code: 'UNEXPECTED', exitCode: 1 });
   });
 });

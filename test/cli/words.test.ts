@@ -10,7 +10,7 @@ interface Said {
   text: string;
 }
 
-/** Source files of the command line, the sandbox aside: it speaks with the service's voice. */
+/** Source files of the CLI without the sandbox, which uses the service's wording. */
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !/^sandbox[/\\]/.test(file))
   .map((file) =>
@@ -32,22 +32,22 @@ function visit<T>(find: (node: ts.Node, file: ts.SourceFile) => T[]): T[] {
 const lineOf = (node: ts.Node, file: ts.SourceFile) =>
   `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
 
-/** Every piece of text in a string that reads like a sentence. */
+/** Every text in a string that reads like a sentence. */
 const sentences = visit<Said>((node, file) => {
   if (!ts.isStringLiteralLike(node) && !ts.isTemplateExpression(node)) return [];
   const text = node.getText().slice(1, -1);
   return /[a-z]{2} [a-z]/.test(text) ? [{ where: lineOf(node, file), text }] : [];
 });
 
-describe('words', () => {
-  it('are plain: nobody is shouted at, thanked or asked to please', () => {
+describe('messages', () => {
+  it('are neutral: no exclamation marks, thanks, or "please"', () => {
     const loud = sentences.filter(
       ({ text }) => text !== 'Please sign' && /[a-z]!(?!=)|\b(please|sorry|oops|successfully)\b/i.test(text),
     );
     expect(loud).toEqual([]);
   });
 
-  it('count with `counted`, so that one is never many', () => {
+  it('use `counted` for numbers, so that singulars and plurals are correct', () => {
     const plain =
       /\$\{(?!counted\()[^{}]*\} (envelope|signer|row|file|request|draft|webhook|second|day|page)s\b/;
     expect(sentences.filter(({ text }) => plain.test(text))).toEqual([]);
@@ -57,7 +57,7 @@ describe('words', () => {
     const bare = visit<Said>((node, file) => {
       if (!ts.isNewExpression(node) || node.expression.getText() !== 'UsageError') return [];
       const text = node.getText();
-      // What a person declined needs no advice, nor what nobody sees; the doctor writes its own beside each finding.
+      // Declined prompts and internal errors need no advice. The doctor adds its own to each finding.
       const isDecided = /Not confirmed|\('taken'\)/.test(text) || file.fileName.startsWith('doctor');
       return text.includes('hint') || isDecided ? [] : [{ where: lineOf(node, file), text }];
     });

@@ -31,7 +31,7 @@ describe('verifyWebhook', () => {
     expect(event.envelopeId).toBe('env_1');
   });
 
-  it('reads the other payload shape, with the same id when it is repeated', () => {
+  it('parses the other payload shape, with the same ID when it is repeated', () => {
     const body = JSON.stringify({ id: 'evt_1', type: 'envelope.sent', createdAt: 'now', data: {} });
     expect(verifyWebhook(body, sign(body), SECRET)).toMatchObject({ id: 'evt_1', event: 'envelope.sent' });
     expect(verifyWebhook(BODY, sign(BODY), SECRET).id).toBe(verifyWebhook(BODY, sign(BODY), SECRET).id);
@@ -54,7 +54,7 @@ describe('verifyWebhook', () => {
     ['no secret', BODY, undefined],
     ['no secrets', BODY, []],
     ['an empty secret', BODY, ['']],
-  ])('needs a secret: %s', (_, payload, secrets) => {
+  ])('requires a secret: %s', (_, payload, secrets) => {
     expect(() => verifyWebhook(payload, sign(BODY, ' '), secrets)).toThrow(UsageError);
   });
 

@@ -8,12 +8,12 @@ import { CHOICES } from '../../src/sandbox/service/base/choices.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-describe('what replies are compared with', () => {
+describe('the document that responses are compared with', () => {
   it('is contract/openapi.yaml', () => {
     expect(DOCUMENT).toEqual(documentOf(readFileSync(join(root, 'contract/openapi.yaml'), 'utf8')));
   });
 
-  it('has each open point of the sandbox, with its readings', () => {
+  it('contains each open point of the sandbox, with its readings', () => {
     const valuesOf = (points: Readonly<Record<string, { values: readonly string[] }>>) =>
       Object.fromEntries(Object.entries(points).map(([name, { values }]) => [name, values]));
     expect(valuesOf(OPEN_POINTS)).toEqual(valuesOf(CHOICES));

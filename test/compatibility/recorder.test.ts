@@ -13,7 +13,7 @@ afterEach(() => notes.close());
 const ONE = 'GET /esign/envelopes/env_1';
 const LIST = 'GET /esign/envelopes';
 
-/** What each contradiction is about. */
+/** The subject of each contradiction. */
 async function contradictions(): Promise<string[]> {
   const report = await notes.report();
   return report.contradictions.map(({ what }) => what.replace(/ (is|has) .*|;.*/, ''));
@@ -58,7 +58,7 @@ describe('a documented value', () => {
     expect(await contradictions()).toEqual(['Pagination.total', 'Signer.order']);
   });
 
-  it('counts each reply once and remembers since when', async () => {
+  it('counts each response once and records the first time', async () => {
     const at = Date.parse('2026-03-01T09:30:00Z');
     notes = new Notes(() => at);
     const item = envelope({ signers: [signer({ order: '1' }), signer({ order: '2' })] });
@@ -120,7 +120,7 @@ describe('headers and statuses', () => {
   });
 });
 
-describe('what another program answers', () => {
+describe('a response of another program', () => {
   const strange = { error: { code: 'NO_UPSTREAM', message: 'x' } };
   const json = { 'content-type': 'application/json' };
   it.each([
@@ -196,7 +196,7 @@ describe('the record', () => {
   });
 
   it.each(['', '{', '[]', '{"format":1,"places":[]}', '{"format":"x"}'])(
-    'starts from scratch when the file is %s',
+    'starts from scratch if the file is %s',
     async (text) => {
       mkdirSync(dirname(notes.path), { mode: 0o700 });
       writeFileSync(notes.path, text);

@@ -16,7 +16,7 @@ export const HEADERS = {
   'x-ratelimit-reset': '1772359800',
 };
 
-/** A recorder and its file in a folder of their own. */
+/** A recorder with its file in a separate folder. */
 export class Notes {
   readonly folder = mkdtempSync(join(tmpdir(), 'esign-compat-'));
   readonly path = join(this.folder, 'compatibility', 'record.json');
@@ -26,7 +26,7 @@ export class Notes {
     this.recorder = new Recorder(this.path, now);
   }
 
-  /** A reply to a request, such as `GET /esign/envelopes`. */
+  /** A response to a request, such as `GET /esign/envelopes`. */
   reply(
     line: string,
     body: unknown,

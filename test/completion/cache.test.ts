@@ -21,19 +21,19 @@ function seen(...ids: string[]) {
 }
 const ids = (file: string, now: number) => readRecent(file, 'envelopes', now).map(({ id }) => id);
 
-describe('the cache of ids', () => {
-  it('keeps what was seen last first, each once, for a day', async () => {
+describe('the cache of IDs', () => {
+  it('keeps the most recent IDs first, each once, for a day', async () => {
     const file = cacheFile(folder, scope);
     keepRecents(file, seen('a', 'b'), 0);
     keepRecents(file, seen('c', 'a'), 20 * HOUR);
     expect(ids(file, 21 * HOUR)).toEqual(['c', 'a', 'b']);
     expect(ids(file, 25 * HOUR)).toEqual(['c', 'a']);
     expect(ids(file, 45 * HOUR)).toEqual([]);
-    // A clock that was set back must not keep an entry for ever.
+    // After the clock is set back, an entry must still expire.
     expect(ids(file, HOUR)).toEqual(['b']);
   });
 
-  it('is not written again for what it just learned', async () => {
+  it('is not rewritten for IDs that it already has', async () => {
     const file = cacheFile(folder, { ...scope, profile: 'again' });
     const written = async (now: number, one: Recents) => {
       const before = await stat(file).catch(() => undefined);
@@ -49,7 +49,7 @@ describe('the cache of ids', () => {
     expect(await written(HOUR, changed)).toBe(true);
   });
 
-  it('never grows beyond its limit', async () => {
+  it('never exceeds its limit', async () => {
     const file = cacheFile(folder, { ...scope, profile: 'big' });
     const many = (from: number) => seen(...Array.from({ length: RECENT_LIMIT }, (_, i) => `env_${from + i}`));
     keepRecents(file, many(0), 0);
@@ -57,7 +57,7 @@ describe('the cache of ids', () => {
     expect(ids(file, 2)).toHaveLength(RECENT_LIMIT);
   });
 
-  it('is another file for another key, profile or service, and its name tells none of them', () => {
+  it('uses a separate file for each key, profile, and service, whose name reveals none of them', () => {
     const files = [
       scope,
       { ...scope, apiKey: 'sk_other_0123456789' },
@@ -68,7 +68,7 @@ describe('the cache of ids', () => {
     for (const file of files) expect(file).toMatch(/[\\/]completion[\\/][0-9a-f]{16}\.json$/);
   });
 
-  it('leaves no temporary file, also where two write at once', async () => {
+  it('leaves no temporary file, even if two processes write at the same time', async () => {
     const file = cacheFile(folder, { ...scope, profile: 'race' });
     for (const n of [1, 2, 3, 4, 5]) keepRecents(file, seen(`env_${n}`), n);
     expect(JSON.parse(await readFile(file, 'utf8'))).toHaveProperty('envelopes');

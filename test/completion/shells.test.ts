@@ -15,7 +15,7 @@ const printable = fc
   )
   .map((parts) => `${parts.join('').replaceAll(/[\p{C}\p{Z}]/gu, ' ')}.`);
 
-/** Each text as bash reads it, word by word. */
+/** Each text as bash parses it, word by word. */
 function readByBash(texts: readonly string[]): string[] {
   const script = `set +H; printf '%s\\0' ${texts.join(' ')}`;
   const { stdout, status } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
@@ -24,20 +24,20 @@ function readByBash(texts: readonly string[]): string[] {
 }
 
 describe('quoting for bash', () => {
-  it.runIf(hasBash).each(['', "'", '"'])('gives back any text, inside %j', (quote) => {
+  it.runIf(hasBash).each(['', "'", '"'])('restores any text, inside %j', (quote) => {
     const values = fc.sample(printable, 400).filter((value) => quoteForBash(value, quote) !== undefined);
     expect(values.length).toBeGreaterThan(100);
     const written = values.map((value) => `${quote}${quoteForBash(value, quote) ?? ''}${quote}`);
     expect(readByBash(written)).toEqual(values);
   });
 
-  it('leaves out what can not be written inside the open quote', () => {
+  it("omits text that can't be written inside the open quote", () => {
     expect(quoteForBash("it's", "'")).toBeUndefined();
     expect(quoteForBash('wow!', '"')).toBeUndefined();
   });
 });
 
-describe('reading what bash hands over', () => {
+describe('parsing input from bash', () => {
   it.each([
     ['env', 'esign env', [], 'env', 'envelopes', 'envelopes'],
     ['', 'esign envelopes get ', ['envelopes', 'get'], '', 'a b', 'a\\ b'],
@@ -49,13 +49,13 @@ describe('reading what bash hands over', () => {
     ["'a ", "esign get 'a ", ['get'], 'a ', 'a $b', 'a $b'],
     ['"x', 'esign get --template="x', ['get'], '--template=x', '--template=x y', 'x y'],
     ['b', 'esign list "a \\"c" b', ['list', 'a "c'], 'b', 'b', 'b'],
-  ])('%j of %j', (word, line, words, current, value, inserted) => {
+  ])('completes %j of %j', (word, line, words, current, value, inserted) => {
     const typed = readTyped('bash', [`=${word}`, line]);
     expect([typed.words, typed.current]).toEqual([words, current]);
     expect(typed.insert(value)).toBe(inserted);
   });
 
-  it('never fails, whatever stands on the line', () => {
+  it('never fails, for any command line', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (word, line, value) => {
         readTyped('bash', [`=${word}`, line]).insert(value);
@@ -65,14 +65,14 @@ describe('reading what bash hands over', () => {
 });
 
 describe('PowerShell', () => {
-  it('gets every other text in single quotes, all five kinds of them doubled', () => {
+  it('puts all other text in single quotes, and doubles all five kinds of them', () => {
     expect(quoteForPowerShell('tmpl_lease')).toBe('tmpl_lease');
     expect(quoteForPowerShell('SENT,DRAFT')).toBe("'SENT,DRAFT'");
     expect(quoteForPowerShell('$(rm) `x`')).toBe("'$(rm) `x`'");
     expect(quoteForPowerShell("it's ‘a’ ‚b‛")).toBe("'it''s ‘‘a’’ ‚‚b‛‛'");
   });
 
-  it('has a script whose brackets close, and that runs nothing but esign', () => {
+  it('has a script with balanced brackets that runs nothing but esign', () => {
     const script = completionScript('powershell').replaceAll(/"(?:`.|[^"])*"|'[^']*'|#.*/g, '');
     for (const [open, close] of ['()', '{}', '[]'].map((pair) => [...pair]))
       expect(script.split(open ?? '').length).toBe(script.split(close ?? '').length);
@@ -80,7 +80,7 @@ describe('PowerShell', () => {
   });
 });
 
-describe('the shell at hand', () => {
+describe('the detected shell', () => {
   it.each([
     [{ SHELL: '/bin/bash' }, 'linux', 'bash'],
     [{ SHELL: '/usr/local/bin/fish' }, 'darwin', 'fish'],
@@ -88,7 +88,7 @@ describe('the shell at hand', () => {
     [{}, 'win32', 'powershell'],
     [{ SHELL: '/bin/tcsh' }, 'linux', undefined],
     [{}, 'linux', undefined],
-  ])('%j on %s: %s', (env: Record<string, string>, platform, shell) => {
+  ])('with %j on %s is %s', (env: Record<string, string>, platform, shell) => {
     expect(detectShell(env, platform)).toBe(shell);
   });
 });

@@ -66,7 +66,7 @@ const get = (response) => exchange('GET', '/envelopes/env_1', undefined, respons
 const create = (sent, headers) =>
   exchange('POST', '/envelopes', sent, reply(201, { data: envelope }), headers);
 
-/** Exchanges the contract allows: none may be reported. */
+/** Exchanges that the contract allows: none may be reported. */
 export const RIGHT = {
   'a page of templates': exchange(
     'GET',
@@ -97,7 +97,7 @@ export const RIGHT = {
   'a reply that broke off': get(null),
 };
 
-/** Exchanges that go against the contract: each must be reported, or the check is blind. */
+/** Exchanges that violate the contract: each must be reported, or the check is blind. */
 export const WRONG = {
   'a status that is not described': get(reply(500, refusal('INTERNAL'))),
   'a success of another kind': get(reply(202, { data: envelope })),

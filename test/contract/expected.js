@@ -1,6 +1,6 @@
 /**
- * What the end-to-end tests make go wrong on purpose. Each entry must be met at least once, or it is out of date; what
- * no entry names is a violation. An entry forgives its one kind of problem on its one operation, nothing else.
+ * Problems that the end-to-end tests cause on purpose. Each entry must occur at least once, or it is out of date; anything
+ * that no entry names is a violation. An entry allows one kind of problem on one operation, nothing else.
  */
 export const EXPECTED = [
   {

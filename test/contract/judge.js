@@ -5,14 +5,15 @@ const silent = new Proxy({}, { get: (_, name) => (name === 'child' ? () => silen
 const PREFIX = '/api/v1';
 
 /**
- * One request and what came back, as they went over the wire.
- * @typedef {{ method: string, url: string, headers: Record<string, string>, body: Buffer, response: Reply | null }} Exchange
+ * One request and its response, as sent over the wire.
+ * @typedef {{ method: string, url: string, headers: Record<string, string>, body: Buffer, response: Reply | null }}
+ * Exchange
  * @typedef {{ status: number, headers: Record<string, string>, body: Buffer }} Reply
  */
 
 /**
- * Reads the contract once; the function returned says what of an exchange goes against it. Without a response (the
- * connection broke) only the request is judged.
+ * Reads the contract once. The returned function lists the violations of an exchange. Without a response (the connection
+ * broke), only the request is checked.
  * @returns {Promise<(exchange: Exchange) => Promise<string[]>>}
  */
 export async function judgeOf(contract) {
@@ -36,7 +37,7 @@ export async function judgeOf(contract) {
   };
 }
 
-/** Prism as its proxy sets it up, but with the reply that has come already instead of one it would fetch itself. */
+/** Prism configured as its proxy configures it, but with the recorded response instead of one that it would fetch. */
 function prismOf(output) {
   const config = {
     isProxy: true,

@@ -11,11 +11,11 @@ const OPERATIONS = [
   ['POST', '/esign/envelopes/{id}/remind'],
 ].map(([method, path]) => `${method} ${path}`);
 
-/** All exchanges of a run: how many of which kind, and what went against the contract. */
+/** Records all exchanges of a run: their number by kind, and the violations. */
 export class Record {
   #judge;
   #pending = [];
-  /** Operation to status to number. */
+  /** Operation to status to count. */
   #seen = new Map();
   #violations = [];
   #met = new Set();
@@ -28,7 +28,7 @@ export class Record {
     this.#pending.push(this.#take(exchange));
   }
 
-  /** What there is to say. A run of the whole suite must also have met every operation and every expectation. */
+  /** Returns the report. A run of the whole suite must also have covered every operation and every expectation. */
   async close({ whole }) {
     await Promise.all(this.#pending);
     const gaps = whole ? [...this.#unusedOperations(), ...this.#unmetExpectations()] : [];

@@ -5,8 +5,8 @@ import { RIGHT, WRONG } from './canaries.js';
 import { startRelay } from './relay.js';
 
 /**
- * Plays every canary over real sockets, with a relay in between as in the real run.
- * @returns {Promise<string[]>} what the check does not see, or sees where nothing is wrong
+ * Sends every canary over real sockets, with a relay in between as in the real run.
+ * @returns {Promise<string[]>} the violations that the check missed, and its false alarms
  */
 export async function rehearse(judge) {
   let reply;
@@ -45,6 +45,6 @@ async function ask(origin, { method, url, headers, body }) {
     const [response] = await once(call, 'response');
     await text(response);
   } catch {
-    // The canary's reply was never to come.
+    // The canary has no response on purpose.
   }
 }

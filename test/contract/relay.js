@@ -30,11 +30,11 @@ export async function startRelay(upstream, judged) {
   };
 }
 
-/** Calls `done` once: with the whole reply, or with null when there was none or only a part. */
+/** Calls `done` once: with the complete response, or with null if it was missing or partial. */
 function pass({ incoming, outgoing, upstream, watched }, done) {
   const { hostname, port } = new URL(upstream);
   const { method, url: path } = incoming;
-  // A connection per request: an idle one that the sandbox closes would look like a lost reply.
+  // Uses a connection per request: an idle one that the sandbox closes would look like a lost response.
   const headers = [...withoutConnection(incoming.rawHeaders), 'connection', 'close'];
   const call = send({ hostname, port, method, path, headers, setHost: false, agent: false });
   let ended = false;
@@ -64,13 +64,13 @@ function pass({ incoming, outgoing, upstream, watched }, done) {
   incoming.on('error', () => undefined).pipe(call);
 }
 
-/** Marks who ended it: the sandbox, not the client. */
+/** Records that the sandbox ended it, not the client. */
 function breakOff(outgoing, how) {
   if (!outgoing.destroyed) outgoing.leaving = true;
   if (outgoing.socket) how(outgoing.socket);
 }
 
-/** What belongs to one connection is not passed to the other. */
+/** Headers of one connection are not forwarded to the other. */
 function withoutConnection(raw) {
   return raw.filter((_, i) => !/^(?:connection|keep-alive)$/i.test(raw[i - (i % 2)]));
 }

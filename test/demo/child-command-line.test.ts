@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { childCommandLine } from '../../src/demo/child-command-line.ts';
 
-/** A server that stops with its stdin and then tidies up; a signal ends it at once. */
+/** A server that exits when its stdin closes, after cleaning up; a signal ends it immediately. */
 const SERVER = `
 process.stdin.resume().once('close', () => {
   require('node:fs').writeFileSync(process.env.TIDY, 'tidy');
@@ -14,7 +14,7 @@ process.on('SIGTERM', () => process.exit(1));
 console.log('{"type":"ready"}');
 `;
 
-test('A child is stopped by its stdin, so that it can tidy up on every system', async () => {
+test('stops a child by closing its stdin, so that it can clean up on every system', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'esign-demo-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const tidy = join(folder, 'tidy');
@@ -27,7 +27,7 @@ test('A child is stopped by its stdin, so that it can tidy up on every system', 
   expect(await readFile(tidy, 'utf8')).toBe('tidy');
 });
 
-test('A child gets the time that is given to requests, and nothing else of ours', async () => {
+test('passes the child the request timeout, and none of our other variables', async () => {
   vi.stubEnv('ESIGN_TIMEOUT', '2m');
   vi.stubEnv('ESIGN_PROFILE', 'live');
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -37,7 +37,7 @@ test('A child gets the time that is given to requests, and nothing else of ours'
   expect(await commands.run([])).toEqual(['2m', null]);
 });
 
-test('A child that is slow to start is waited for, but not after Ctrl-C', async () => {
+test('waits for a child that is slow to start, but not after Ctrl-C', async () => {
   const stopped = new AbortController();
   const slow =
     'setTimeout(() => console.log(1), 60_000); process.stdin.resume().once("close", () => process.exit())';

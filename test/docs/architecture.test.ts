@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const PAGE = readFileSync('docs/architecture.md', 'utf8');
 
 describe('the architecture page', () => {
-  it('names only places that exist', () => {
+  it('names only existing paths', () => {
     const named = [...PAGE.matchAll(/`([a-z][\w-]*(?:\/[\w.{},-]+)+\/?)`/g)].map(([, path]) => path ?? '');
     expect(named.length).toBeGreaterThan(30);
     const missing = named.filter((path) => !expanded(path).every(exists));
@@ -25,14 +25,17 @@ describe('the architecture page', () => {
 });
 
 describe('decisions', () => {
-  it.each(readdirSync('docs/decisions').filter((name) => /^\d{4}-/.test(name)))('%s has the form', (name) => {
-    const text = readFileSync(join('docs/decisions', name), 'utf8');
-    expect(text).toMatch(/^# \d{4}: .+\n\nStatus: .+ Date: \d{4}-\d{2}\.\n/);
-    expect(text.match(/^## .+$/gm)).toEqual(['## Context', '## Decision', '## Consequences']);
-  });
+  it.each(readdirSync('docs/decisions').filter((name) => /^\d{4}-/.test(name)))(
+    '%s has the required form',
+    (name) => {
+      const text = readFileSync(join('docs/decisions', name), 'utf8');
+      expect(text).toMatch(/^# \d{4}: .+\n\nStatus: .+ Date: \d{4}-\d{2}\.\n/);
+      expect(text.match(/^## .+$/gm)).toEqual(['## Context', '## Decision', '## Consequences']);
+    },
+  );
 });
 
-/** `cli/{input,prompts}/` as the two that it means. */
+/** Expands `cli/{input,prompts}/` to the two paths. */
 function expanded(path: string): string[] {
   const [, before = '', names, after = ''] = /^(.*?)\{(.+)\}(.*)$/.exec(path) ?? [];
   return names === undefined ? [path] : names.split(',').map((name) => before + name + after);

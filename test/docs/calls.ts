@@ -1,10 +1,10 @@
 import type { CommandTree } from '../../src/completion/commands.ts';
 import { flagNamed, type Line, readLine } from '../../src/completion/line.ts';
 
-/** What is wrong with a call in a page or a help text, by the manifest: no such command, no such flag. */
+/** Returns the problems of a call in a page or a help text, by the manifest: unknown commands and flags. */
 export function problemOf(tree: CommandTree, call: string): string {
   const all: readonly string[] = call.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
-  // What follows is another program's.
+  // The rest belongs to another program.
   const words = all.includes('--') ? all.slice(0, all.indexOf('--')) : all;
   if (words[0]?.startsWith('-') || words[0] === '…') return '';
   const line = readLine(tree, words);
@@ -28,7 +28,7 @@ function unknownLetters(line: Line, words: readonly string[]): string[] {
     .filter((letter) => !letters.includes(letter));
 }
 
-/** What a call lacks or has too much of: required flags and arguments, words that nothing takes. */
+/** Returns missing required flags and arguments, and words that nothing accepts. */
 export function incompleteness(tree: CommandTree, call: string): string {
   const words = call.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
   const line = readLine(tree, words);

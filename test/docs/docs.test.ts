@@ -15,8 +15,8 @@ $ esign envelopes list | head -1
 \`\`\`
 `;
 
-describe('the runner of the pages', () => {
-  it('reads commands, what they show, and the notes', () => {
+describe('the page runner', () => {
+  it('parses commands, their output, and the notes', () => {
     const [snippet] = snippetsOf('a.md', page);
     if (snippet === undefined) throw new Error('no snippet');
     expect([...snippet.notes]).toEqual([
@@ -34,13 +34,13 @@ describe('the runner of the pages', () => {
   });
 
   it.each(['<!-- setup: x -->\n', '<!-- meanwhile: x -->\n', '<!-- not run: x -->\ntext\n'])(
-    'refuses a note that has no effect: %j',
+    'refuses a note without effect: %j',
     (text) => {
       expect(() => snippetsOf('a.md', `${text}\`\`\`sh\nx\n\`\`\`\n`)).toThrow(/a\.md:/);
     },
   );
 
-  it('takes another id, time, port and size, and knows them again', () => {
+  it('accepts other IDs, times, ports, and sizes, and recognizes them later', () => {
     const bindings: Bindings = new Map();
     const shown = ['API  http://127.0.0.1:4010/', '10:31:02  env_1  41.2 KB  in 3 days', '…', 'env_1 again'];
     const printed = [
@@ -68,7 +68,7 @@ describe('the runner of the pages', () => {
     [['2 signers'], ['3 signers']],
     [['41.2 KB'], ['67.0 KB']],
     [['41.2 KB'], ['41.2 MB']],
-  ])('sees that %j is not %j', (shown, printed) => {
+  ])('distinguishes %j from %j', (shown, printed) => {
     expect(compare(shown, printed, new Map())).not.toBe('');
   });
 });

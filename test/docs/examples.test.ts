@@ -19,8 +19,8 @@ const shown = new Map(
     .map(([, code = '', name = '']) => [name, code.trimEnd().replaceAll(/^ \* ?/gm, '')]),
 );
 
-describe('examples of doc comments', () => {
-  it.each(regions)('that of %s is the code that is type-checked', (name, code) => {
+describe('examples in doc comments', () => {
+  it.each(regions)('match the type-checked code: %s', (name, code) => {
     expect(shown.get(name)).toBe(code);
   });
 

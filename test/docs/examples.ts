@@ -1,6 +1,6 @@
 /*
- * The examples of doc comments, as real code that is type-checked. `examples.test.ts` compares each region with the doc
- * comment of the public function that it is named after.
+ * The examples of doc comments as type-checked code. `examples.test.ts` compares each region with the doc comment of the
+ * public function with the same name.
  */
 
 import type { SendRequest } from '../../src/api/http.ts';

@@ -1,4 +1,4 @@
-/** What differs from run to run; each stands for anything of its kind. */
+/** Values that differ between runs; each matches any value of its kind. */
 const KINDS: readonly (readonly [name: string, pattern: string])[] = [
   ['time', String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z| UTC)`],
   ['clock', String.raw`\b\d\d:\d\d:\d\d\b`],
@@ -8,14 +8,14 @@ const KINDS: readonly (readonly [name: string, pattern: string])[] = [
   ['port', String.raw`(?<=sandbox/)\d+\b`],
   ['node', String.raw`\bv\d+\.\d+\.\d+\b`],
 ];
-/** What stands for one and the same thing wherever a page names it. */
+/** Values that refer to the same thing wherever a page names them. */
 const NAMED: readonly string[] = [
   String.raw`\b(?:env|dlv|signer|org|req)_[0-9a-z]+\b`,
   String.raw`\brun-\d{8}-\d{9}-[0-9a-f]+\b`,
   String.raw`(?<=(?:127\.0\.0\.1|localhost):)\d+\b`,
   String.raw`\b(?:esk|whsec)_[0-9A-Za-z_-]+`,
 ];
-/** A size is about the one shown: papers differ by the names and times in them. */
+/** A size must be about the one shown: documents differ by the names and times in them. */
 const SIZE = String.raw`\b\d+(?:\.\d+)? [KMG]?B\b`;
 const SIZE_DIFFERS_BY = 0.15;
 const TOKEN = new RegExp(
@@ -29,7 +29,7 @@ const TOKEN = new RegExp(
   'g',
 );
 
-/** What the names in a page (`env_123`, port 4010) are in this run. */
+/** The values of the page's names (`env_123`, port 4010) in this run. */
 export type Bindings = Map<string, string>;
 
 interface Pattern {
@@ -37,7 +37,7 @@ interface Pattern {
   names: string[];
 }
 
-/** A shown line as a pattern: known names as they are in this run, new ones to be found out. */
+/** Returns a shown line as a pattern: known names with their values in this run, new ones as captures. */
 function patternOf(shown: string, bindings: Bindings): Pattern {
   const names: string[] = [];
   let source = '';
@@ -75,8 +75,8 @@ function escaped(text: string): string {
 }
 
 /**
- * Holds what a command printed against what the page shows, and learns the names that are new. A line that is only
- * `…` stands for any lines. Returns what is wrong, or nothing.
+ * Compares the output of a command with the page, and records the values of new names. A line with only `…` matches any
+ * lines. Returns the problem, or undefined.
  */
 export function compare(shown: readonly string[], printed: readonly string[], bindings: Bindings): string {
   let at = 0;
@@ -99,7 +99,7 @@ export function compare(shown: readonly string[], printed: readonly string[], bi
   return more.length > 0 && !skipping ? `not shown: ${more.join('\n')}` : '';
 }
 
-/** Keeps what the names of the page are in this run, and holds sizes against those shown. */
+/** Records the values of the page's names in this run, and compares sizes with those shown. */
 function learn(names: readonly string[], values: readonly string[], bindings: Bindings): string {
   for (const [index, name] of names.entries()) {
     const value = values[index] ?? '';
@@ -117,7 +117,7 @@ function isNear(shown: string, printed: string): boolean {
   return unit === otherUnit && Math.abs(Number(other) - Number(size)) <= Number(size) * SIZE_DIFFERS_BY;
 }
 
-/** A command with the names of the page replaced by those of this run. */
+/** Returns a command with the page's names replaced by the values of this run. */
 export function inThisRun(command: string, bindings: Bindings): string {
   const names = [...bindings.keys()].sort((a, b) => b.length - a.length);
   if (names.length === 0) return command;

@@ -21,13 +21,13 @@ function textsOf(value: unknown): string[] {
 }
 
 describe('the help of a command', () => {
-  it.each(commands)('%s says in one line what it is for', (_, { summary = '' }) => {
+  it.each(commands)('%s has a one-line summary', (_, { summary = '' }) => {
     expect(summary).toMatch(/^[A-Z][^\n]*[^.\n]\.$/);
     expect(summary.length).toBeLessThanOrEqual(80);
     expect(summary).not.toContain('!');
   });
 
-  it.each(commands)('%s has three examples that fit its flags and arguments', (id, command) => {
+  it.each(commands)('%s has three examples with valid flags and arguments', (id, command) => {
     const examples = textsOf(command.examples);
     expect(examples.length).toBeGreaterThanOrEqual(3);
     const shell = { page: id, line: 0, language: 'sh', notes: new Map<string, string>() };
@@ -39,7 +39,7 @@ describe('the help of a command', () => {
     expect(examples.some((text) => text.includes(`esign ${id.replaceAll(':', ' ')}`))).toBe(true);
   });
 
-  it.each(commands)('%s has its flags in groups, each described in words', (_, { flags }) => {
+  it.each(commands)('%s has grouped flags, each with a description', (_, { flags }) => {
     const groups = new Set(Object.values(flags).map((flag) => flag.helpGroup));
     expect(groups).toContain('GLOBAL');
     for (const group of groups)
@@ -52,12 +52,12 @@ describe('the help of a command', () => {
 describe('the help of a topic', () => {
   const topics: Record<string, unknown> = isRecord(oclif) && isRecord(oclif.topics) ? oclif.topics : {};
 
-  it('is there for each', () => {
+  it('exists for each topic', () => {
     const used = commands.filter(([id]) => id.includes(':')).map(([id]) => id.split(':')[0]);
     expect(Object.keys(topics).sort()).toEqual([...new Set(used)].sort());
   });
 
-  it.each(Object.entries(topics))('%s says what it is about, and how one goes about it', (_, topic) => {
+  it.each(Object.entries(topics))('%s describes the topic and its typical workflow', (_, topic) => {
     const text = isRecord(topic) ? String(topic.description) : '';
     const [first = '', ...more] = text.split('\n');
     expect(first).toMatch(/^[A-Z].*\.$/);
@@ -65,14 +65,14 @@ describe('the help of a topic', () => {
   });
 });
 
-describe('a page of help', () => {
-  it('is there for every command and topic', () => {
+describe('a help page', () => {
+  it('exists for every command and topic', () => {
     const wanted = [...commands.map(([id]) => id.replaceAll(':', ' ')), ...Object.keys(tree.topics), 'esign'];
-    // A word may be a command and a topic.
+    // A word can be both a command and a topic.
     expect(helpPages.sort()).toEqual([...new Set(wanted)].map((name) => `${name}.txt`).sort());
   });
 
-  it.each(helpPages)('%s fits 80 columns, and tells nothing of the machine it was built on', async (file) => {
+  it.each(helpPages)('%s fits in 80 columns, and reveals nothing about the build machine', async (file) => {
     const text = await readFile(join(root, 'dist/help', file), 'utf8');
     expect(text.split('\n').filter((line) => widthOf(line) > 80)).toEqual([]);
     expect(text).not.toMatch(/node-v|\u001b/);
@@ -86,7 +86,7 @@ describe('the lines of an example', () => {
     );
   });
 
-  it('are the same words, and fit where words do', () => {
+  it('keep the same words, and fit where possible', () => {
     const word = fc.stringMatching(/^[a-z-]{1,12}$|^'[a-z ]{1,12}'$/);
     fc.assert(
       fc.property(fc.array(word, { minLength: 1 }), fc.integer({ min: 40, max: 100 }), (words, width) => {

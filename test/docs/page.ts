@@ -1,23 +1,23 @@
-/** One command of a snippet, and what the page shows of its output. */
+/** One command of a snippet, and its output on the page. */
 export interface Shown {
   command: string;
   output: string[];
 }
 
-/** A fenced block of code in a page, with what the comments before it say about running it. */
+/** A fenced block of code in a page, with the notes on running it from the comments before it. */
 export interface Snippet {
   page: string;
   line: number;
   language: string;
   text: string;
-  /** By word: `not run`, `keeps running`, `exit`. None of them runs anything. */
+  /** By note: `not run`, `keeps running`, `exit`. None of them runs anything. */
   notes: ReadonlyMap<string, string>;
 }
 
 const NOTES = ['not run', 'keeps running', 'exit'];
 const NOTE = /^<!-- ([a-z ]+?)(?:: ([\s\S]*?))? -->$/;
 
-/** Every fenced block of a page. A comment right before one is a note on it; an unknown one is an error. */
+/** Returns every fenced block of a page. A comment right before one is a note; an unknown note is an error. */
 export function snippetsOf(page: string, markdown: string): Snippet[] {
   const found: Snippet[] = [];
   const lines = markdown.split('\n');
@@ -51,8 +51,8 @@ function noteOf(comment: string, where: string): [string, string] {
 }
 
 /**
- * The commands of a console block: a `$ ` begins each, what follows until the next is what it printed. What stands before
- * the first is shown by a command that was started earlier.
+ * Returns the commands of a console block: each starts with `$ `, followed by its output. Lines before the first one come
+ * from a command that was started earlier.
  */
 export function shownOf({ text }: Snippet): Shown[] {
   const shown: Shown[] = [];
@@ -76,7 +76,7 @@ function trimmed(lines: string[]): string[] {
     .filter((line, _, all) => all.length > 1 || line !== '');
 }
 
-/** Each call of esign in a block of shell, cron or YAML: its words up to the end of the command. */
+/** Returns each esign call in a block of shell, cron, or YAML: its words up to the end of the command. */
 export function callsOf({ language, text }: Snippet): string[] {
   if (!['sh', 'bash', 'console', 'cron', 'yaml', 'powershell'].includes(language)) return [];
   const joined = text.replaceAll(/\s*[\\`]\n\s*/g, ' ');

@@ -17,7 +17,7 @@ const pages = await Promise.all(
 const drawings = pictures.filter((name) => name.endsWith('.svg'));
 const photographs = pictures.filter((name) => name.endsWith('.png'));
 
-it('are drawings and pictures of pages', () => {
+it('docs/pictures contains only drawings and pictures used on pages', () => {
   expect([...drawings, ...photographs].toSorted()).toEqual(pictures.toSorted());
 });
 
@@ -28,13 +28,13 @@ it.each(photographs)('docs/pictures/%s is small', async (name) => {
 });
 
 describe.each(pictures)('docs/pictures/%s', (name) => {
-  it('is shown on a page, with words for who does not see it', () => {
+  it('is used on a page with alternative text', () => {
     const shown = new RegExp(`!\\[[^\\]]{20,}\\]\\((?:docs/)?pictures/${name.replace('.', '\\.')}\\)`);
     expect(pages.some((page) => shown.test(page))).toBe(true);
   });
 
   it.skipIf(photographs.includes(name))(
-    'is a drawing that loads nothing and tells nothing of the machine it was made on',
+    'is a drawing that loads nothing and reveals nothing about the build machine',
     async () => {
       const svg = await readFile(join(folder, name), 'utf8');
       expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="\d+" height="\d+"/);

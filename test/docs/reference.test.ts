@@ -12,7 +12,7 @@ const pages = [
   ...inDocs.filter((file) => file.endsWith('.md')).map((file) => join('docs', file)),
 ];
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, as GitHub creates them. */
 async function anchorsOf(path: string): Promise<string[]> {
   const text = (await readFile(path, 'utf8')).replaceAll(/^```[\s\S]*?^```/gm, '');
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
@@ -24,14 +24,14 @@ async function anchorsOf(path: string): Promise<string[]> {
 }
 
 describe('the guides', () => {
-  it.each(['reference.js', 'skill.js'])('are up to date where they are made: scripts/%s', (script) => {
+  it.each(['reference.js', 'skill.js'])('are up to date where they are generated: scripts/%s', (script) => {
     const words = [join(root, 'scripts', script), '--check'];
     const { stderr, status } = spawnSync(process.execPath, words, { encoding: 'utf8' });
     expect(stderr).toBe('');
     expect(status).toBe(0);
   });
 
-  it.each(pages)('link to what is there: %s', async (page) => {
+  it.each(pages)('link to existing targets: %s', async (page) => {
     const text = await readFile(join(root, page), 'utf8');
     const missing: string[] = [];
     for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {

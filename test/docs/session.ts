@@ -4,7 +4,7 @@ import { type Bindings, compare, inThisRun } from './expectation.ts';
 import { type Snippet, shownOf } from './page.ts';
 import { pause, Terminal } from './terminal.ts';
 
-/** A snippet that would leave this machine gets nowhere. */
+/** Network access outside this machine fails. */
 const NOWHERE = {
   HTTP_PROXY: 'http://127.0.0.1:9',
   HTTPS_PROXY: 'http://127.0.0.1:9',
@@ -12,22 +12,22 @@ const NOWHERE = {
   npm_config_offline: 'true',
 };
 const PATIENCE_MS = 30_000;
-/** The address in the pages that stands for the service. */
+/** The address that represents the service in the pages. */
 const SERVICE = 'https://api.example.com/api/v1';
 
 /**
- * The machine of one page, whose snippets are run there one after the other, in one shell, and nothing between them. While
- * a command keeps running the next snippets are for another terminal, as the pages say.
+ * The environment of one page. Its snippets run there one after the other in one shell. While a command keeps running, the
+ * next snippets run in another terminal, as the pages say.
  */
 export class Session {
   readonly #home = new Home({ LANG: 'C.UTF-8', NO_COLOR: '1', ...NOWHERE });
   readonly #bindings: Bindings = new Map();
   readonly #terminals: Terminal[] = [];
   #terminal: Terminal | undefined;
-  /** The command that keeps running, and what it has shown. */
+  /** The command that keeps running, and its output so far. */
   #kept: { terminal: Terminal; shown: readonly string[] } | undefined;
 
-  /** Starts a sandbox; its profile is there from the start unless the page starts one of its own. */
+  /** Starts a sandbox. Its profile exists from the start unless the page starts its own sandbox. */
   async open(ownSandbox: boolean): Promise<void> {
     const home = this.#home;
     delete home.env.ESIGN_CONFIG_DIR;
@@ -40,13 +40,13 @@ export class Session {
     home.env.PATH = `${home.path('bin')}:${home.env.PATH ?? ''}`;
     const { baseUrl, apiKey } = await home.sandbox(ownSandbox ? ['--no-save-profile'] : []);
     this.#service = { baseUrl, apiKey };
-    // What a reader has from the service, and from whoever keeps the bucket.
+    // Values that a reader gets from the service and from the owner of the bucket.
     await writeFile(home.path('work', 'esign.key'), `${apiKey}\n`, { mode: 0o600 });
     await writeFile(home.path('work', 'bucket.secret'), 'secret-of-the-bucket\n', { mode: 0o600 });
   }
   #service = { baseUrl: SERVICE, apiKey: '' };
 
-  /** Runs a snippet; what is wrong with it, or nothing. */
+  /** Runs a snippet and returns the problem, or undefined. */
   run(snippet: Snippet): Promise<string> {
     return snippet.language === 'console' ? this.#console(snippet) : this.#script(snippet);
   }
@@ -56,14 +56,14 @@ export class Session {
     await this.#home.close();
   }
 
-  /** A script of which no output is shown has to end well. */
+  /** A script without shown output must exit with 0. */
   async #script({ text, notes }: Snippet): Promise<string> {
     const terminal = this.#current();
     await terminal.start(this.#inThisRun(text));
     return this.#end(terminal, Number(notes.get('exit') ?? 0));
   }
 
-  /** Each command has to print what is shown. What is shown without a command comes from the one that keeps running. */
+  /** Each command must print what the page shows. Output shown without a command comes from the one that keeps running. */
   async #console(snippet: Snippet): Promise<string> {
     const all = shownOf(snippet);
     for (const [index, { command, output }] of all.entries()) {
@@ -96,13 +96,13 @@ export class Session {
     return this.#until(terminal, [...this.#kept.shown, '…']);
   }
 
-  /** Waits for the end of what runs there. */
+  /** Waits for the command in the terminal to end. */
   async #end(terminal: Terminal, wanted: number): Promise<string> {
     const deadline = Date.now() + PATIENCE_MS;
     let answered = false;
     while (terminal.code === undefined) {
       if (Date.now() > deadline) return `it did not end:\n${terminal.lines.join('\n')}`;
-      // A key is asked for, as the page says, and never shown.
+      // The key is prompted for, as the page says, and never shown.
       if (!answered && terminal.lines.some((line) => line.startsWith('? API key:'))) {
         terminal.type(this.#service.apiKey);
         answered = true;
@@ -138,7 +138,7 @@ export class Session {
   }
 }
 
-/** `esign` on the PATH; a port that is not given is any free one, so that pages run side by side. */
+/** Puts `esign` on the PATH. Ports that are not given are any free ones, so that pages can run in parallel. */
 const SHIM = `#!/bin/sh
 case " $* " in
   *" --port "*) ;;

@@ -2,17 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openScreen, type Screen } from '../support/pty.ts';
 
-/** As wide as a page is. */
+/** The width of a page. */
 const COLUMNS = 120;
 const ROWS = 60;
-/** What a command says on a slow machine only. */
+/** Lines that commands print only on slow machines. */
 const SLOW = /aiting for the answer of/;
-/** Stands on a line of its own after each part, with its number and exit code. */
+/** Printed on a separate line after each part, with its number and exit code. */
 const END = '␞';
 
 /*
- * Reads the names of files, each a part of a page, and runs it in this very shell: what one part sets is there for the
- * next. A line that fails ends no shell; its code is kept.
+ * Reads the names of files, each a part of a page, and runs them in this shell, so that variables are kept for the next
+ * part. A failing line doesn't end the shell; its exit code is kept.
  */
 const SHELL = `stty -echo; set -o pipefail; __part=0; echo '${END} 0 0'
 while IFS= read -r __file; do
@@ -42,29 +42,29 @@ export class Terminal {
     });
   }
 
-  /** Starts what a reader would type next. */
+  /** Starts the reader's next command. */
   async start(text: string): Promise<void> {
     const file = join(this.#folder, `part-${crypto.randomUUID()}`);
     await writeFile(file, `${text}\n`);
-    // What is typed before the shell reads would be shown.
+    // Input typed before the shell reads would be echoed.
     while (this.code === undefined) await pause();
     this.#parts++;
     this.#screen.type(`${file}\r`);
   }
 
-  /** Answers a question of the command that runs. */
+  /** Answers a prompt of the running command. */
   type(text: string): void {
     this.#screen.type(`${text}\r`);
   }
 
-  /** The exit code of what was started last; undefined while it runs. */
+  /** The exit code of the latest command; undefined while it runs. */
   get code(): number | undefined {
     const end = new RegExp(`^${END} ${this.#parts} (\\d+)$`);
     const found = this.#screen.written().flatMap((line) => end.exec(line)?.[1] ?? []);
     return found[0] === undefined ? undefined : Number(found[0]);
   }
 
-  /** What it has printed until now. */
+  /** The output so far. */
   get lines(): string[] {
     const lines = this.#screen.written().map((line) => line.replaceAll(this.#folder, '~'));
     const ends = lines.flatMap((line, at) => (line.startsWith(`${END} `) ? [at] : []));

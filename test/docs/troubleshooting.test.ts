@@ -6,7 +6,7 @@ import { SERVICE_ERROR_CODES } from '../../src/kernel/vocabulary.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = await readFile(join(root, 'docs/troubleshooting.md'), 'utf8');
-/** Every row that begins with a code: code, exit code, what it means, what to do. */
+/** Every row that begins with a code: code, exit code, meaning, action. */
 const rows = page
   .split('\n')
   .filter((line) => /^\| `[A-Z_]+` \|/.test(line))
@@ -18,7 +18,7 @@ const rows = page
     fix,
   }));
 
-/** Every code an error of ours is made with, as the sources have it. */
+/** Every error code in the sources. */
 async function codesOfSources(): Promise<string[]> {
   const files = await readdir(join(root, 'src'), { recursive: true });
   const found = new Set<string>(['UNEXPECTED']);
@@ -31,25 +31,25 @@ async function codesOfSources(): Promise<string[]> {
     for (const [, codes = ''] of text.matchAll(/code: ((?:'[A-Z_]+' \| )+'[A-Z_]+')/g))
       for (const code of codes.split(' | ')) found.add(code.replaceAll("'", ''));
   }
-  // The rest are the system's own.
+  // The others are system error codes.
   return [...found].filter((code) => !/^E[A-Z]+$/.test(code)).sort();
 }
 
 describe('docs/troubleshooting.md', () => {
-  it('has a row for every code of the service and of our own, and no other', async () => {
+  it('has a row for every error code of the service and of esign, and no other', async () => {
     const codes = new Set([...SERVICE_ERROR_CODES, ...(await codesOfSources())]);
     expect(codes.size).toBeGreaterThan(25);
     expect(rows.map(({ code }) => code).sort()).toEqual([...codes].sort());
   });
 
   it('has every exit code', () => {
-    // A warning comes with an exit code of 0.
+    // A warning has an exit code of 0.
     const named = new Set(rows.map(({ exit }) => exit).filter((exit) => exit !== EXIT.ok));
     expect([...named].sort((a, b) => a - b)).toEqual(Object.values(EXIT).filter((code) => code !== 0));
     expect(page).toMatch(/0 for success, 130 after Ctrl-C, and 143/);
   });
 
-  it.each(rows)('says what $code means and what to do', ({ means, fix }) => {
+  it.each(rows)('explains $code and what to do', ({ means, fix }) => {
     expect(means.length).toBeGreaterThan(10);
     expect(fix.length).toBeGreaterThan(10);
   });

@@ -29,7 +29,7 @@ describe('this machine', () => {
     ['v20.18.3', 'failed'],
     ['v18.20.0', 'failed'],
     ['v22.0.0', 'ok'],
-  ])('Node %s: %s', (nodeVersion, status) => {
+  ])('checks Node %s: %s', (nodeVersion, status) => {
     expect(checkNode(context({ nodeVersion })).check.status).toBe(status);
   });
 
@@ -65,7 +65,7 @@ describe('this machine', () => {
     ['http://127.0.0.1:4010/v1', { HTTP_PROXY: 'p:1', NO_PROXY: '127.0.0.1:9' }, 'warning', /this machine/],
     ['http://[::1]:4010/v1', { HTTP_PROXY: 'p:1', NO_PROXY: '[::1]:4010' }, 'ok', /NO_PROXY/],
     ['https://api.example.com/v1', { HTTPS_PROXY: 'socks5://p:1' }, 'failed', /not the address/],
-  ])('proxy for %s with %j: %s', (url, env: Record<string, string>, status, message) => {
+  ])('checks the proxy for %s with %j: %s', (url, env: Record<string, string>, status, message) => {
     const { check } = checkProxy(context({ env }), new URL(url));
     expect(check.status).toBe(status);
     expect(check.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 let lists = 0;
-/** Creates a run with signers of their own in each row. Returns its ID and the IDs of its envelopes in the order of the rows. */
+/** Creates a run with different signers in each row. Returns its ID and the IDs of its envelopes in row order. */
 async function runOf(rows: number, ...flags: string[]) {
   const name = `list${++lists}`;
   const lines = Array.from({ length: rows }, (_, n) => `${name}.${n}@example.com,Signer ${n}`);
@@ -48,7 +48,7 @@ describe('an action on a selection', () => {
     expect(again.stderr).toContain('3');
   });
 
-  it('reminds those who have not signed; --signer is who is reminded', async () => {
+  it('reminds those who have not signed; --signer limits the reminder', async () => {
     const { run, ids, name } = await runOf(3, '--send');
     await home.run`sandbox sign ${ids[0] ?? ''}`;
     const { code, stdout, stderr } = await home.run`envelopes remind --run ${run} --yes --json`;
@@ -62,7 +62,7 @@ describe('an action on a selection', () => {
     expect(alone.code).toBe(2);
   });
 
-  it('cancels a run except for what has ended', async () => {
+  it('cancels a run except for ended envelopes', async () => {
     const { run, ids } = await runOf(3, '--send');
     await home.run`sandbox sign ${ids[0] ?? ''}`;
     await home.run`sandbox decline ${ids[1] ?? ''} --reason no`;
@@ -73,7 +73,7 @@ describe('an action on a selection', () => {
     expect(await statusOf(ids[1] ?? '')).toBe('CANCELLED');
   });
 
-  it('needs --yes for more than one envelope, and names the number and the first few', async () => {
+  it('requires --yes for more than one envelope, and reports the number and the first few', async () => {
     const { run, ids } = await runOf(2, '--send');
     const { code, stderr } = await home.run`envelopes cancel --run ${run}`;
     expect(code).toBe(2);
@@ -100,7 +100,7 @@ describe('an action on a selection', () => {
     expect(stderr).toContain('esign envelopes replace');
   });
 
-  it('watches a run to its end, and follows what was replaced', async () => {
+  it('watches a run to its end, and follows replaced envelopes', async () => {
     const { run, ids } = await runOf(2, '--send');
     const [first = '', second = ''] = ids;
     const replaced = await home.object`envelopes replace ${second} --subject New --yes`;
@@ -113,7 +113,7 @@ describe('an action on a selection', () => {
     expect([filtered.code, filtered.stdout]).toEqual([0, '']);
   });
 
-  it('downloads what a run has completed', async () => {
+  it('downloads the completed documents of a run', async () => {
     const { run, ids } = await runOf(2, '--send');
     await home.run`sandbox sign ${ids[0] ?? ''}`;
     const { code, stdout, stderr } = await home.run`envelopes download --run ${run} --dir done --json`;

@@ -9,7 +9,7 @@ import { answerPage, type FakeService, fakeService, KEY } from './fake-service.t
 
 const home = new Home();
 const EXACT = '{"data":{"id":"env_1","2":1,"1":2,"big":12345678901234567890,"note":"\u009b31mred\u202e"}}';
-/** The same, with what acts on whoever looks at it escaped. */
+/** The same with control characters and markup escaped. */
 const SAFE = EXACT.replace('\u009b', '\\u009b').replace('\u202e', '\\u202e');
 const TOTAL = 250;
 let service: FakeService;
@@ -52,14 +52,14 @@ const api = (args: string[], input?: string) =>
 const seen = (path: string) => service.server.seen.filter((request) => request.path === `/api/v1${path}`);
 
 describe('esign api', () => {
-  it('prints the reply as received: order, digits, unknown fields; nothing in it acts', async () => {
+  it('prints the response as received: order, digits, unknown fields; nothing in it is executed', async () => {
     const { stdout, stderr, code } = await api(['exact']);
     expect([code, stdout, stderr]).toEqual([0, `${SAFE}\n`, '']);
     expect(parseJson(stdout)).toEqual(parseJson(EXACT));
     expect(seen('/exact')[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
   });
 
-  it('indents it with --json, every digit kept', async () => {
+  it('indents it with --json and keeps every digit', async () => {
     const { stdout } = await api(['get', '/exact', '--json']);
     expect(stdout).toContain('\n    "2": 1,\n    "1": 2,\n    "big": 12345678901234567890,\n');
   });
@@ -72,12 +72,12 @@ describe('esign api', () => {
     await screen.shows('    "id": "env_1",');
   });
 
-  it('prints nothing for an empty reply, and null with --json', async () => {
+  it('prints nothing for an empty response, and null with --json', async () => {
     expect(await api(['POST', '/empty'])).toMatchObject({ code: 0, stdout: '' });
     expect(await api(['POST', '/empty', '--json'])).toMatchObject({ code: 0, stdout: 'null\n' });
   });
 
-  it('sends query parameters, also repeated ones', async () => {
+  it('sends query parameters, including repeated ones', async () => {
     await api(['/exact?a=1', '-q', 'b=2 & 3', '-q', 'b=4']);
     expect(seen('/exact').at(-1)?.query.toString()).toBe('a=1&b=2+%26+3&b=4');
   });
@@ -91,7 +91,7 @@ describe('esign api', () => {
     expect(seen('/made')[0]?.headers['content-type']).toBe('application/json');
   });
 
-  it('shows status and headers with -i on stderr, cookies never', async () => {
+  it('shows status and headers with -i on stderr, but never cookies', async () => {
     const found = await api(['/exact', '-i']);
     expect(found.stderr).toMatch(/^HTTP 200\n[\s\S]*x-ratelimit-remaining: 7\n/);
     expect(found.stderr).not.toContain('hidden');
@@ -113,14 +113,14 @@ describe('esign api', () => {
     ]);
   });
 
-  it('takes a list without page counts for the page it is', async () => {
+  it('treats a list without page counts as a single page', async () => {
     expect((await api(['/plain', '--paginate'])).stdout).toBe(
       '[\n  1,\n  1,\n  {\n    "b": 12345678901234567890,\n    "1": 1.0\n  }\n]\n',
     );
     expect(await api(['/exact', '--paginate', '--json'])).toMatchObject({ code: 8, stdout: '' });
   });
 
-  it('writes once and says when the outcome is not known', async () => {
+  it('writes once and reports an unknown outcome', async () => {
     const lost = await api(['POST', '/lost', '--body', '-', '--json'], '{}');
     expect(lost.code).toBe(8);
     expect(reportedError(lost)).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 8 });
@@ -130,7 +130,7 @@ describe('esign api', () => {
     expect(seen('/broken')).toHaveLength(1);
   });
 
-  it('shows a write with --dry-run, secrets hidden, and sends nothing', async () => {
+  it('shows a write with --dry-run, with secrets hidden, and sends nothing', async () => {
     const body = '{"webhookSecret":"canary-webhook-secret","subject":"x"}';
     const { stdout, code } = await api(['POST', '/dry', '--body', '-', '--dry-run'], body);
     expect([code, seen('/dry')]).toEqual([0, []]);

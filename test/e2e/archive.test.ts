@@ -30,7 +30,7 @@ const archive = (...more: string[]) => ['envelopes', 'download', '--status', 'CO
 const files = async (dir: string) => (await readdir(home.path(dir), { recursive: true })).sort();
 
 describe('an archive', () => {
-  it('holds the papers of all envelopes that fit, listed for sha256sum', async () => {
+  it('contains the documents of all matching envelopes, listed for sha256sum', async () => {
     const { code, stdout } = await home.run(archive('--since', '1d', '--dir', 'archive', '--json'));
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toHaveLength(4);
@@ -40,7 +40,7 @@ describe('an archive', () => {
     expect(linesOf(check.stdout)).toHaveLength(4);
   });
 
-  it('is not fetched again: the bucket answers 304 to each file', async () => {
+  it('is not downloaded again: the bucket returns 304 for each file', async () => {
     const again = await home.run(archive('--dir', 'archive', '--debug'));
     expect(linesOf(again.stdout).map((line) => line.split('\t')[0])).toEqual(Array(4).fill('unchanged'));
     expect(again.stderr.match(/← 304/g)).toHaveLength(4);
@@ -48,7 +48,7 @@ describe('an archive', () => {
     expect(await files('archive')).toContain('SHA256SUMS');
   });
 
-  it('is laid out by a template', async () => {
+  it('is arranged by a template', async () => {
     const layout = '{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf';
     const { code, stdout } = await home.run(archive('--dir', 'laid', '--name-template', layout, '--json'));
     expect(code).toBe(0);
@@ -71,21 +71,21 @@ describe('an archive', () => {
     ]);
   });
 
-  it('stays inside its folder whatever the template and the fields hold', async () => {
+  it('stays inside its folder for any template and field values', async () => {
     const layout = '../../{subject}/../{envelopeId}.{what}.pdf';
     await home.run(archive('--dir', 'inside', '--name-template', layout));
     expect((await files('inside')).filter((name) => name.endsWith('.pdf'))).toHaveLength(4);
     expect((await readdir(home.folder)).filter((name) => name.endsWith('.pdf'))).toEqual([]);
   });
 
-  it('is refused before the first byte where two files would meet', async () => {
+  it('is refused before the first byte if two files would have the same name', async () => {
     const met = await home.run(archive('--dir', 'met', '--name-template', '{templateName}.pdf'));
     expect(met.code).toBe(2);
     expect(met.stderr).toContain('Confidentiality undertaking.pdf');
     await expect(readdir(home.path('met'))).rejects.toThrow();
   });
 
-  it('takes ids or filters, not both, and says when nothing fits', async () => {
+  it('accepts IDs or filters, not both, and reports an empty selection', async () => {
     expect((await home.run(archive('env_1'))).code).toBe(2);
     expect((await home.run`envelopes download`).code).toBe(2);
     const none = await home.run`envelopes download --search nothing-has-this --dir none`;
@@ -100,7 +100,7 @@ describe('an archive', () => {
     expect((await home.run`documents verify both`).code).toBe(0);
   });
 
-  it('shows on a terminal how far it is', async () => {
+  it('shows progress on a terminal', async () => {
     const [file, ...before] = COMMAND;
     const args = [...before, ...archive('--dir', home.path('shown'))];
     const screen = openScreen(file, args, { env: home.env, columns: 200 });
@@ -111,7 +111,7 @@ describe('an archive', () => {
 });
 
 describe('documents verify', () => {
-  it('passes what is as listed, and fails with 9 and names on what is not', async () => {
+  it('passes listed files, and fails with 9 and the names of the others', async () => {
     await home.run(archive('--dir', 'kept'));
     const good = await home.run`documents verify kept --json`;
     expect(good.code).toBe(0);
@@ -133,7 +133,7 @@ describe('documents verify', () => {
     expect((await home.run`documents verify kept`).code).toBe(0);
   });
 
-  it('needs a list', async () => {
+  it('requires a list', async () => {
     await mkdir(home.path('empty'));
     expect((await home.run`documents verify empty`).code).toBe(2);
     expect((await home.run`documents verify ${''}`).code).toBe(2);
@@ -146,7 +146,7 @@ describe('documents head and link', () => {
     key = String((await home.object`envelopes get ${ids[0] ?? ''}`).signedDocumentStorageKey);
   });
 
-  it('say what the bucket holds, and give a link that works without a key', async () => {
+  it('describe the object in the bucket, and create a link that works without a key', async () => {
     const head = await home.object`documents head ${key}`;
     expect(head).toMatchObject({
       key,

@@ -28,7 +28,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk behind stdout', () => {
     'events secret',
   ];
 
-  it.each(commands)('is told in a sentence: %s', async (command) => {
+  it.each(commands)('is reported in a sentence: %s', async (command) => {
     const run = await home.shell(`esign ${command} > /dev/full`, service.env);
     expect(run.code).toBe(1);
     expect(run.stderr).toContain("Can't write the output: the disk is full.");
@@ -36,7 +36,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk behind stdout', () => {
   });
 
   it.each(['envelopes get env_1', 'listen --no-verify --port 0'])(
-    'is one line with --json: %s',
+    'is reported in one line with --json: %s',
     async (command) => {
       const run = await home.shell(`esign ${command} --json > /dev/full`, service.env);
       expect(reportedError(run)).toMatchObject({ code: 'OUTPUT', exitCode: 1 });
@@ -51,7 +51,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk behind stdout', () => {
   });
 });
 
-describe('a folder that can not be', () => {
+describe("a folder that can't be created", () => {
   beforeAll(() => writeFile(home.path('file'), ''));
   const add = 'profiles add a --base-url http://127.0.0.1:9 --api-key-command true --no-verify';
   const places = [
@@ -72,7 +72,7 @@ describe('a folder that can not be', () => {
     ],
   ] as const;
 
-  it.each(places)('%s ends a demo with 2 and its path', async (_place, folder) => {
+  it.each(places)('ends a demo with 2 and its path: %s', async (_place, folder) => {
     const run = await home.run`demo --dir ${folder()}`;
     expect([run.code, run.stderr.includes(folder())]).toEqual([2, true]);
   });
@@ -91,7 +91,7 @@ describe('a folder that can not be', () => {
     });
 
     it.each(['envelopes list --search env_1 -q', 'find env_1 -q'])(
-      'is no reason not to answer: %s',
+      "doesn't prevent an answer: %s",
       async (command) => {
         const run = await home.run(command.split(' '), {
           env: { ...service.env, ESIGN_STATE_DIR: folder() },
@@ -103,8 +103,8 @@ describe('a folder that can not be', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('variables that name no folder', () => {
-  it.each(['', 'relative'])('put nothing into the current one (%j)', async (value) => {
+describe.skipIf(process.platform === 'win32')("variables that don't name a folder", () => {
+  it.each(['', 'relative'])('create nothing in the current folder (%j)', async (value) => {
     await mkdir(home.path('here'), { recursive: true });
     const unset = { ESIGN_CONFIG_DIR: '', ESIGN_STATE_DIR: '' };
     const env = { ...unset, XDG_CONFIG_HOME: value, XDG_STATE_HOME: value, XDG_CACHE_HOME: value };

@@ -29,7 +29,7 @@ it('sends the rows of a named sheet, subjects filled in', async () => {
   ]);
 });
 
-it('reads a file of Excel on Windows once its encoding is named', async () => {
+it('reads a file of Excel on Windows if its encoding is specified', async () => {
   const text = 'email;name;subject\r\nju@example.com;Jürgen “JJ” Groß;10 € – {name}\r\n';
   await writeFile(home.path('w.csv'), createSinglebyteEncoder('windows-1252')(text));
   const words = ['bulk', 'create', 'w.csv', '--template', 'tmpl_nda', '--yes', '--json'];

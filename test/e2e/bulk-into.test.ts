@@ -21,7 +21,7 @@ const send = async (file: string, ...flags: string[]) => {
 const rowsOf = (text: string, delimiter = ';'): Record<string, string>[] =>
   parse(text, { columns: true, bom: true, delimiter });
 
-it('writes the state of each row into the sheet, and finds rows that were moved', async () => {
+it('writes the state of each row into the sheet, and finds moved rows', async () => {
   const people = [
     [
       'template_id',
@@ -63,7 +63,7 @@ it('writes the state of each row into the sheet, and finds rows that were moved'
   expect(rowsOf(stdout)[1]?.esign_signed_at).toBe('');
 });
 
-it('prints only rows without an envelope with --failed, and they can be sent once they are fixed', async () => {
+it('prints only rows without an envelope with --failed, which can be sent once they are fixed', async () => {
   await home.run`sandbox choices template-roles=hidden`;
   await writeFile(
     home.path('f.csv'),
@@ -82,7 +82,7 @@ it('prints only rows without an envelope with --failed, and they can be sent onc
   expect(await send('fixed.csv', '--template', 'tmpl_lease', '--allow-missing-roles')).toHaveLength(1);
 });
 
-it('hands a sheet back as CSV, in the encoding that spreadsheet programs recognize', async () => {
+it('returns a sheet as CSV, in the encoding that spreadsheet programs recognize', async () => {
   const rows = [
     ['email', 'name', 'meta.iban'],
     ['zoe@example.com', 'Zoë', '0012'],

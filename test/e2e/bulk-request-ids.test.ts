@@ -27,7 +27,7 @@ const createOne = (id: string, signer: string, template = 'tmpl_nda') => [
 const elsewhere = { env: { ESIGN_STATE_DIR: home.path('other-state') } };
 
 describe('request IDs in a list', () => {
-  it('make one envelope each while other processes create with the same IDs', async () => {
+  it('create one envelope each while other processes create with the same IDs', async () => {
     await rows('both', 8);
     const ids = [1, 3, 5, 7];
     const processes = [BULK, ...ids.map((n) => createOne(`both-${n}`, `S ${n} <s${n}@example.com>`))].map(
@@ -43,7 +43,7 @@ describe('request IDs in a list', () => {
     expect([new Map([...perSigner].sort()), new Map([...mails].sort()), drafts]).toEqual([once, once, 0]);
   });
 
-  it('are refused before anything is sent when another machine used them for other content', async () => {
+  it('are refused before anything is sent if another machine used them for other content', async () => {
     const used = await home.object(createOne('used-1', 'Eve <eve@example.com>'), elsewhere);
     await rows('used', 3);
     for (const words of [BULK, BULK.map((word) => (word === '--send' ? '--dry-run' : word))]) {
@@ -54,7 +54,7 @@ describe('request IDs in a list', () => {
     expect((await holdingsOf(sandbox)).perSigner).toEqual(new Map([['eve@example.com', 1]]));
   });
 
-  it('are skipped where another machine used them for the same, and refused where it was canceled', async () => {
+  it('are skipped if another machine used them for the same content, and refused if it was canceled', async () => {
     const same = await home.object(createOne('m-0', 'S 0 <s0@example.com>'), elsewhere);
     const canceled = await home.object(createOne('m-1', 'S 1 <s1@example.com>'), elsewhere);
     await home.json(['envelopes', 'cancel', String(canceled.id), '--yes']);

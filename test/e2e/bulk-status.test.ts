@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-/** Sends a list of rows; the run and its envelopes in the order of the rows. */
+/** Sends a list of rows; returns the run and its envelopes in row order. */
 async function sent(name: string, rows: readonly string[], ...flags: string[]) {
   await writeFile(home.path(name), rows.join('\n'));
   const done = await home.run(argv`bulk create ${name} --send --yes --again --json ${flags}`);
@@ -33,7 +33,7 @@ const PAIR =
 const pair = (n: number) => `a${n}@example.com,A${n},1,b${n}@example.com,B${n},2,SEQUENTIAL`;
 
 describe('bulk status', () => {
-  it('shows each signer, whose turn it is, and how each envelope ended', async () => {
+  it('shows each signer, the current turn, and how each envelope ended', async () => {
     const { run, ids } = await sent(
       'pairs.csv',
       [PAIR, ...[1, 2, 3, 4, 5].map(pair)],
@@ -74,14 +74,14 @@ describe('bulk status', () => {
     expect(linesOf((await home.run`bulk status ${run} -q`).stdout)).toEqual(ids);
     const csv = await home.run`bulk status --last --only declined --csv --fields row,email`;
     expect(linesOf(csv.stdout)).toEqual(['row,email', '3,b3@example.com']);
-    // The journal is not needed for rows with an envelope.
+    // Rows with an envelope don't need the journal.
     expect(await status([run], elsewhere)).toEqual(lines);
     expect(await status([run], { ...elsewhere, ESIGN_NO_INDEX: '1' })).toEqual(lines);
     const notice = await home.run(argv`bulk status ${run} --json`, { env: elsewhere });
     expect(notice.stderr).toContain(run);
   });
 
-  it.each(['full', 'summary'])('requests nothing twice that has ended, with %s list items', async (items) => {
+  it.each(['full', 'summary'])('requests no ended envelope twice, with %s list items', async (items) => {
     await home.run`sandbox choices list-items=${items}`;
     const rows = Array.from({ length: 6 }, (_, n) => `c${n}@example.com,C${n}`);
     const { run, ids } = await sent('ended.csv', ['email,name', ...rows], '--template', 'tmpl_nda');
@@ -93,7 +93,7 @@ describe('bulk status', () => {
     await home.run`sandbox choices list-items=full`;
   });
 
-  it('shows rows that were refused, and those that are not created yet', async () => {
+  it('shows refused rows and rows that are not created yet', async () => {
     await home.run`sandbox choices template-roles=hidden`;
     const rows = ['email,name,role', 'd1@example.com,D1,', 'd2@example.com,D2,Nobody', 'd3@example.com,D3,'];
     const { run } = await sent(

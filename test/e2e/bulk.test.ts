@@ -34,7 +34,7 @@ async function given(name: string, text: string): Promise<string> {
 }
 
 describe('bulk create', () => {
-  it('sends a row each, reports it as it happens, and keeps what became of all', async () => {
+  it('sends each row, reports it as it happens, and stores every result', async () => {
     const file = await given(
       'rows.csv',
       'email,name,role,meta.deal,request_id,subject,expires_in_days\nada@example.com,Ada,,4711,deal-1,"Lease, signed\nsoon",9\nbo@example.com,Bo,,,deal-2,,\n',
@@ -90,8 +90,8 @@ describe('bulk create', () => {
     );
   });
 
-  it('shows a spreadsheet no cell that it would run as a formula', async () => {
-    // Whatever the row, the service answers with words that begin like one.
+  it('shows a spreadsheet no cell that it would evaluate as a formula', async () => {
+    // For any row, the service returns text that looks like a formula.
     const service = await fakeService((request, response) => {
       if (request.path.includes('/templates/'))
         return json(response, 200, { data: { id: 'tmpl_nda', name: 'NDA' } });
@@ -114,7 +114,7 @@ describe('bulk create', () => {
     expect(await readFile(home.path('state', 'bulk', String(id), 'results.csv'), 'utf8')).toBe(csv.stdout);
   });
 
-  it('creates nothing new for request ids that an earlier run created', async () => {
+  it('creates nothing for request IDs that an earlier run created', async () => {
     const file = await given(
       'again.csv',
       'email,request_id\nada@example.com,same-1\nbo@example.com,same-2\n',
@@ -131,7 +131,7 @@ describe('bulk create', () => {
     );
   });
 
-  it('makes drafts without --send, takes JSON Lines from stdin, several signers and templates', async () => {
+  it('creates drafts without --send, and reads JSON Lines from stdin, several signers, and templates', async () => {
     const rows = [
       {
         requestId: 'r1',
@@ -198,7 +198,7 @@ describe('bulk create', () => {
     expect((await holdingsOf(sandbox)).perSigner.size).toBe(0);
   });
 
-  it('refuses roles that a template does not have, where it tells its own', async () => {
+  it("refuses roles that a template doesn't have, if the template lists its roles", async () => {
     const roles: Record<string, unknown> = { tmpl_lease: ['Tenant', 'Landlord'], tmpl_nda: undefined };
     const service = await fakeService((request, response) => {
       const id = request.path.split('/').at(-1) ?? '';
@@ -226,7 +226,7 @@ describe('bulk create', () => {
     }
   });
 
-  it('refuses what is not UTF-8, more than fifty problems in short, and to go on unasked', async () => {
+  it('refuses non-UTF-8 files, summarizes more than fifty problems, and never continues without confirmation', async () => {
     await writeFile(home.path('latin1.csv'), Buffer.from('email,name\na@b.c,M\xfcller\n', 'latin1'));
     const latin = await home.run(create('latin1.csv', '--template', 'tmpl_nda', '--json'));
     expect(latin.code).toBe(2);
@@ -255,7 +255,7 @@ describe('bulk create', () => {
     expect(JSON.stringify(runs)).not.toContain('ok.csv');
   });
 
-  it('reports rows the service refuses, does the rest, and ends with 10', async () => {
+  it('reports refused rows, completes the others, and exits with 10', async () => {
     await home.run`sandbox choices template-roles=hidden`;
     const file = await given('roles.csv', 'email,role\na@example.com,\nb@example.com,Nobody\n');
     const run = await home.run(create(file, '--template', 'tmpl_lease', '--send', '--yes', '--json'));
@@ -277,7 +277,7 @@ describe('bulk create', () => {
     await home.run`sandbox choices template-roles=shown`;
   });
 
-  it('stops for a quota, a key or a limit of requests, and goes on with resume', async () => {
+  it('stops for a quota, a key, or a request limit, and continues with resume', async () => {
     const file = await given('five.csv', rowsOf(5));
     const some = await home.run(
       create(
@@ -314,8 +314,8 @@ describe('bulk create', () => {
 });
 
 describe('a bulk run', () => {
-  // Killed where nothing is left to create, a run waits a minute before it trusts the list.
-  it('that is killed again and again, with replies lost, emails each signer exactly once', {
+  // If nothing is left to create, a killed run waits a minute before it trusts the list.
+  it('emails each signer exactly once, when it is killed repeatedly and responses are lost', {
     timeout: 240_000,
   }, async () => {
     const COUNT = 120;
@@ -331,7 +331,7 @@ describe('a bulk run', () => {
     expect([drafts, statuses.get('SENT')]).toEqual([0, COUNT]);
   });
 
-  it('is never worked on by two at once, and not at another service', async () => {
+  it('never runs in two processes at the same time, or at another service', async () => {
     const file = await given('two.csv', rowsOf(200));
     const running = home.start(
       create(file, '--template', 'tmpl_nda', '--send', '--yes', '--concurrency', '1', '--json'),
@@ -350,13 +350,13 @@ describe('a bulk run', () => {
     expect((await holdingsOf(sandbox)).perSigner.size).toBe(200);
   });
 
-  it('is not begun a second time by the same rows while it waits to be resumed', async () => {
+  it('is not started a second time with the same rows while it can be resumed', async () => {
     const words = create(await given('same.csv', rowsOf(6)), '--template', 'tmpl_nda', '--send', '--yes');
     const stopped = await home.run`${words} --max-requests 4`;
     expect(stopped.code).toBe(10);
     const { id } = await lastRun();
     expect(stopped.stderr).toContain(`esign bulk resume ${String(id)}`);
-    // Written another way, they are the same rows.
+    // The same rows in another notation.
     await given('same.csv', `\ufeff${rowsOf(6).replaceAll(',', ';').replaceAll('\n', '\r\n')}`);
     const again = await home.run`${words} --json`;
     expect([again.code, reportedError(again).hint]).toEqual([
@@ -375,7 +375,7 @@ describe('a bulk run', () => {
     expect((await holdingsOf(sandbox)).mails).toEqual(mails);
   });
 
-  it('sends only the row that was corrected when the list is run again, and all again with --again', async () => {
+  it('sends only the corrected row when the list is run again, and all rows with --again', async () => {
     const words = create(
       'corrected.csv',
       '--template',
@@ -394,7 +394,7 @@ describe('a bulk run', () => {
     expect(await home.object`bulk show`).toMatchObject({
       failures: [{ row: 2, line: 3, signers: [{ email: 'b@example.com', name: 'Ben' }] }],
     });
-    // A finished run has nothing to resume; it reports what failed.
+    // A finished run has nothing to resume; it reports the failed rows.
     const resumed = await home.run`bulk resume --last`;
     expect([resumed.code, resumed.stderr]).toEqual([10, expect.stringContaining('b@example.com (Ben)')]);
     await given('corrected.csv', lines('Landlord'));
@@ -426,7 +426,7 @@ describe('a bulk run', () => {
     expect(Object.fromEntries(statuses)).toEqual({ SENT: 4, CANCELLED: 1 });
   });
 
-  it('asks on a terminal: no sends nothing, yes sends and shows how it gets on', async () => {
+  it('asks on a terminal: no sends nothing, yes sends and shows progress', async () => {
     await given('asked.csv', rowsOf(5));
     const [program, ...before] = COMMAND;
     const words = create(home.path('asked.csv'), '--template', 'tmpl_nda', '--send');
@@ -443,7 +443,7 @@ describe('a bulk run', () => {
     }
   });
 
-  it('says what it will do and what came of it, and a row a line in a pipe', async () => {
+  it('prints the plan and the result, and one line per row in a pipe', async () => {
     const file = await given('said.csv', 'email,name\nada@gmial.com,Ada\nbo@example.com,Bo\n');
     const run = await home.run(create(file, '--template', 'tmpl_nda', '--send', '--yes'));
     expect(run.code).toBe(0);
@@ -471,7 +471,7 @@ describe('a bulk run', () => {
     expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(says)]);
   });
 
-  it('writes an example that works as it is', async () => {
+  it('prints an example that works unchanged', async () => {
     for (const name of ['example.csv', 'example.jsonl']) {
       expect((await home.run`bulk template ${name} --template tmpl_nda`).code).toBe(0);
       expect((await home.run`bulk create ${name} --dry-run`).code).toBe(0);

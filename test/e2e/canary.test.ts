@@ -9,7 +9,7 @@ import { type FakeService, fakeService } from './fake-service.ts';
 
 const KEY = 'sk_canarykey_0123456789abcdef';
 const SECRET = 'canarysecret-0123456789abcdef';
-/** The beginning of either is as bad as the whole. */
+/** The first part of either is as bad as the whole. */
 const LEAK = /canarykey|canarysec/;
 const home = new Home();
 let service: FakeService;
@@ -18,7 +18,7 @@ const errorBody = (code: string, message: string) => ({
   error: { code, message, details: { x: [message] } },
 });
 
-/** The secret again and again, so that the cut after so many characters of the reply goes through one of them. */
+/** Repeats the secret, so that truncating the response after this many characters cuts through one of them. */
 function straddling(secret: string, cutAt: number): string {
   const list = `${secret} `.repeat(200);
   for (let before = 0; ; before++) {
@@ -29,7 +29,7 @@ function straddling(secret: string, cutAt: number): string {
 }
 const STRADDLING = [straddling(KEY, 2_000), straddling(SECRET, 2_000)];
 
-/** Its own errors repeat the key and the secret, as careless services do. */
+/** Its errors repeat the key and the secret, as careless services do. */
 beforeAll(async () => {
   service = await fakeService((request, response, number) => {
     const message = `Bad ${request.headers.authorization ?? ''} with ${SECRET} in {"webhookSecret":"${SECRET}"}`;
@@ -54,7 +54,7 @@ afterAll(async () => {
   await home.close();
 });
 
-/** Every file below the folder but the profile store and what the user gave. */
+/** Every file in the folder except the profile store and the user's own files. */
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   return entries
@@ -71,7 +71,7 @@ const kinds = [
   ['long', {}],
 ] as const;
 
-it('no flag takes a secret: its value would show in lists of processes and in histories', async () => {
+it('no flag takes a secret, whose value would appear in process lists and shell histories', async () => {
   const flags = (await commands()).flatMap(([id, command]) =>
     Object.entries(command.flags).map(([name, { type }]) => ({ id, name, type })),
   );
@@ -84,7 +84,7 @@ it('no flag takes a secret: its value would show in lists of processes and in hi
 
 describe('the key and the webhook secret', () => {
   for (const [kind, more] of kinds)
-    it(`appear in nothing that any command prints or keeps after a reply of the kind ${kind}`, {
+    it(`are not in the output or the files of any command after a response of kind ${kind}`, {
       tags: kind === 'long' ? [] : ['full'],
       timeout: 300_000,
     }, async () => {

@@ -7,8 +7,8 @@ import { json, loseReply } from '../support/server.ts';
 import { answerPage, fakeService, KEY } from './fake-service.ts';
 import { program } from './program.ts';
 
-/* `esign-cli/client` of the package under test, by its name, in a process that knows nothing of the tests. */
-/** What a program prints as JSON when it is given a client. */
+/* Imports `esign-cli/client` of the package under test by name, in a process that is independent of the tests. */
+/** The JSON that a program prints when it is given a client. */
 async function told(source: string, env: Record<string, string>): Promise<unknown> {
   const whole = `
     import { createClient } from 'esign-cli/client';
@@ -33,7 +33,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
   });
   afterAll(() => home.close());
 
-  it('does what its page shows', async () => {
+  it('works as documented on its page', async () => {
     const printed = [];
     const once = (await examplesOfPage()).filter((example) => !example.includes('.listen('));
     for (const example of once) printed.push(await program(example, env));
@@ -45,7 +45,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     expect(await program(once[2] ?? '', env)).toBe('SENT earlier\n');
   });
 
-  it('receives webhooks as its page shows', async () => {
+  it('receives webhooks as documented on its page', async () => {
     const example = (await examplesOfPage()).find((one) => one.includes('.listen(')) ?? '';
     const printed = await program(
       `${example.replace('4242', '0')}
@@ -64,7 +64,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     expect(printed).toBe('env_1 is complete\n200 401 401\n');
   });
 
-  it('takes an envelope from draft to cancelled, each step with its outcome', async () => {
+  it('takes an envelope from draft to canceled, and reports the outcome of each step', async () => {
     const steps = await told(
       `const signers = [{ name: 'Ada', email: 'ada@example.com' }];
        const made = await esign.envelopes.create({ templateId: 'tmpl_nda', signers });
@@ -79,7 +79,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     expect(steps).toEqual([...Array<string[]>(4).fill(['settled', 'reply']), ['CANCELLED', 36]]);
   });
 
-  it('reads no further page than is asked for', async () => {
+  it('requests no more pages than needed', async () => {
     const service = await fakeService((request, response) =>
       answerPage(request, response, 1_000, (index) => ({ id: `env_${index}` })),
     );
@@ -98,7 +98,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     });
   });
 
-  it('answers "unknown" when a reply is lost and looking finds nothing, and creates only once', {
+  it('returns "unknown" when a response is lost and a search finds nothing, and creates only once', {
     tags: ['full'],
     timeout: 180_000,
   }, async () => {
@@ -117,7 +117,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     expect(service.server.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  it('refuses what it can not use before anything is sent, and never shows the key', async () => {
+  it('refuses invalid input before anything is sent, and never shows the key', async () => {
     const service = await fakeService((_request, response) =>
       json(response, 401, { error: { code: 'UNAUTHORIZED', message: 'no' } }),
     );

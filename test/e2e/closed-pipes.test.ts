@@ -7,7 +7,7 @@ import { COMMAND, Home, jsonLines, linesOf } from '../support/cli.ts';
 import { json, type SeenRequest, startServer } from '../support/server.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
 
-/* What happens when the reader of stdout or stderr goes away, with real pipes. */
+/* Behavior when the reader of stdout or stderr goes away, with real pipes. */
 const home = new Home();
 /** Exists once the reader has closed its pipe. */
 const closed = home.path('closed');
@@ -21,7 +21,7 @@ const INPUT = `printf '%s\\n' ${IDS.join(' ')}`;
 let service: FakeService;
 /** How often the signers of each envelope were emailed. */
 const emails = new Map<string, number>();
-/** So many writes are answered immediately, the others once the pipe is closed. */
+/** This many writes are answered immediately, the others once the pipe is closed. */
 let free = 0;
 
 async function answerTo({ method, path, body }: SeenRequest): Promise<[number, unknown]> {
@@ -77,7 +77,7 @@ describe('a command that writes, when the reader of stdout goes away', () => {
     expect(emails).toEqual(new Map(IDS.map((id) => [id, 1])));
   });
 
-  it.each(['-q', '--json', ''])('names on stderr what it created: create --send %s', async (flag) => {
+  it.each(['-q', '--json', ''])('reports on stderr what it created: create --send %s', async (flag) => {
     const create = `esign envelopes create --template tmpl_1 --signer 'Ada <ada@example.com>' --send ${flag}`;
     const run = await shell(`${create} | ${CLOSE}; ${CODES}`);
     expect([run.stdout, emails.get('env_new')]).toEqual(['exit codes 10 0\n', 1]);
@@ -140,7 +140,7 @@ describe('listen', () => {
   };
 
   it('continues when the reader of stderr goes away', async () => {
-    // Its address is reported on stderr, so the test has to know the port.
+    // Its address is printed on stderr, so the test must choose the port.
     const { origin, close } = await startServer(() => undefined);
     await close();
     const program = `${COMMAND.join(' ')} listen --no-verify --path / --port ${new URL(origin).port}`;
@@ -154,7 +154,7 @@ describe('listen', () => {
     expect((await ended).code).toBe(143);
   });
 
-  it('ends with 1 when the reader of stdout goes away', async () => {
+  it('exits with 1 when the reader of stdout goes away', async () => {
     const ended = shell(`${listen} | { head -1 > first; exec <&-; touch ${closed}; }; ${CODES}`);
     await vi.waitFor(() => expect(existsSync(closed)).toBe(true), 20_000);
     expect((await post(await urlIn('first'))).status).toBe(200);

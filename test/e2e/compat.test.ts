@@ -58,7 +58,7 @@ describe('a service that differs from its document', () => {
 });
 
 describe('the record', () => {
-  it('shows no contradiction of the sandbox, and its choices start another one like it', async () => {
+  it('contains no contradiction of the sandbox, and its choices start another one like it', async () => {
     const { process: first } = await home.sandbox([
       '--choice',
       'list-items=summary',
@@ -149,7 +149,7 @@ describe('the record', () => {
       expect.objectContaining({ what: 'envelope.declined', times: 1 }),
     );
     expect(report.neverSeen).toContainEqual(expect.objectContaining({ what: 'envelope.viewed' }));
-    // What this machine made up is not of the service.
+    // Events that this machine created are not from the service.
     expect(report.neverSeen).toContainEqual(expect.objectContaining({ what: 'envelope.expired' }));
     await server.close();
   });

@@ -7,7 +7,7 @@ import { openScreen, type Screen } from '../support/pty.ts';
 import { needs, toolPath } from '../support/tools.ts';
 import { answerPage, type FakeService, fakeService, KEY } from './fake-service.ts';
 
-/** Ids no service should give, each found by its first two letters. */
+/** IDs that no service should return, each found by its first two letters. */
 const HOSTILE = [
   'a1 $(touch pwned)',
   'a2`touch pwned`',
@@ -47,7 +47,7 @@ afterAll(async () => {
   await home.close();
 });
 
-/** What the scripts are told, after the first line. */
+/** The lines that the scripts receive, after the first one. */
 async function candidates(shell: string, current: string, ...words: string[]): Promise<string[]> {
   const { stdout, stderr, code } = await home.run(argv`__complete ${shell} =${current} ${words}`, { env });
   expect([code, stderr]).toEqual([0, '']);
@@ -56,8 +56,8 @@ async function candidates(shell: string, current: string, ...words: string[]): P
 const values = async (current: string, ...words: string[]) =>
   (await candidates('zsh', current, ...words)).map((line) => line.split('\t')[0]);
 
-describe('what is completed', () => {
-  it('commands, topics, flags that are not there yet', async () => {
+describe('completion', () => {
+  it('suggests commands, topics, and flags that are not on the line yet', async () => {
     expect(await values('')).toEqual(expect.arrayContaining(['api', 'doctor', 'envelopes', 'profiles']));
     expect(await values('', 'envelopes')).toEqual(expect.arrayContaining(['create', 'list', 'watch']));
     expect(await values('--st', 'envelopes', 'list')).toEqual(['--status']);
@@ -69,13 +69,13 @@ describe('what is completed', () => {
     expect(await values('', 'nonsense')).toEqual([]);
   });
 
-  it('statuses and papers in lists, each once', async () => {
+  it('suggests statuses and documents in lists, each once', async () => {
     expect(await values('SENT,CO', 'envelopes', 'list', '--status')).toEqual(['SENT,COMPLETED']);
     expect(await values('--until=DE', 'envelopes', 'watch')).toEqual(['--until=DECLINED']);
     expect(await values('signed,s', 'envelopes', 'download', '--what')).toEqual([]);
   });
 
-  it('envelopes in a state the command can do something with', async () => {
+  it('suggests envelopes in a state that the command accepts', async () => {
     expect(await values('', 'envelopes', 'send')).toEqual(['env_draft']);
     expect(await values('', 'envelopes', 'remind')).toEqual(['env_sent', 'env_in_progress']);
     expect(await values('', 'envelopes', 'get', 'env_sent', '--json')).toEqual([
@@ -86,7 +86,7 @@ describe('what is completed', () => {
     expect(await candidates('fish', 'env_s', 'envelopes', 'get')).toEqual(['env_sent\tSENT · Lease']);
   });
 
-  it('nothing of one key for another', async () => {
+  it('suggests nothing of one key to another', async () => {
     const words = ['__complete', 'zsh', '=', 'envelopes', 'get'];
     for (const other of [
       { ESIGN_API_KEY: 'sk_other_9876543210' },
@@ -98,7 +98,7 @@ describe('what is completed', () => {
     );
   });
 
-  it('profile names, also from a store no esign wrote', async () => {
+  it("suggests profile names, even from a store that esign didn't write", async () => {
     const folder = home.path('config');
     const profile = { baseUrl: 'https://x.example/v1', apiKey: 'sk_canary_0123456789' };
     await home.run(['profiles', 'add', 'acme', '--base-url', 'https://x.example/v1', '--no-verify'], { env });
@@ -111,7 +111,7 @@ describe('what is completed', () => {
     expect(await values('', 'profiles', 'add')).toEqual([]);
   });
 
-  it('files and folders where they are meant', async () => {
+  it('suggests files and folders where they are expected', async () => {
     const first = async (...words: string[]) =>
       (await home.run(argv`__complete zsh = ${words}`, { env })).stdout.split('\n')[0];
     expect(await first('envelopes', 'create', '--message-file')).toBe(':files');
@@ -119,7 +119,7 @@ describe('what is completed', () => {
     expect(await first('envelopes', 'list', '--search')).toBe(':none');
   });
 
-  it('nothing, and no word about it, when everything is broken', async () => {
+  it('prints nothing, not even an error, when everything is broken', async () => {
     const broken = { ...env, ESIGN_STATE_DIR: '/dev/null/x', ESIGN_CONFIG_DIR: '/dev/null/y' };
     for (const words of [[], ['tcsh', '='], ['bash'], ['zsh', '=', 'templates', 'get']]) {
       const found = await home.run(argv`__complete ${words}`, { env: broken });
@@ -128,13 +128,13 @@ describe('what is completed', () => {
   });
 });
 
-describe('the cache', () => {
+describe('the completion cache', () => {
   const files = async () => {
     const names = await readdir(home.path('state', 'completion'));
     return names.map((name) => home.path('state', 'completion', name));
   };
 
-  it('is private, and holds no key', async () => {
+  it('is private, and contains no key', async () => {
     for (const file of await files()) {
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect(await readFile(file, 'utf8')).not.toContain(KEY.slice(0, 8));
@@ -142,7 +142,7 @@ describe('the cache', () => {
     expect((await stat(home.path('state', 'completion'))).mode & 0o777).toBe(0o700);
   });
 
-  it('is not in the way when it can not be written or read', async () => {
+  it("is optional if it can't be read or written", async () => {
     await writeFile(home.path('a-file'), '');
     const blocked = { ...env, ESIGN_STATE_DIR: home.path('a-file') };
     expect(await home.run(argv`envelopes list -q`, { env: blocked })).toMatchObject({
@@ -167,7 +167,7 @@ describe('esign autocomplete', () => {
     }
   });
 
-  it('says on a terminal how to install it for the shell at hand', async () => {
+  it('shows on a terminal how to install it for the current shell', async () => {
     const [file, ...before] = COMMAND;
     const screen = openScreen(file, [...before, 'autocomplete'], {
       env: { ...home.env, SHELL: '/usr/bin/zsh' },
@@ -176,7 +176,7 @@ describe('esign autocomplete', () => {
     await screen.shows('eval "$(esign autocomplete zsh)"');
   });
 
-  it('wants a shell in a pipe', async () => {
+  it('requires a shell name in a pipe', async () => {
     expect(reportedError(await home.run`autocomplete --json`)).toMatchObject({
       code: 'USAGE',
       exitCode: 2,
@@ -188,7 +188,7 @@ describe('esign autocomplete', () => {
 interface ShellUnderTest {
   name: 'bash' | 'zsh' | 'fish';
   args: string[];
-  /** Makes `esign` show the words it was called with, except for completion. */
+  /** Makes `esign` print its arguments, except for completion. */
   setUp(command: string): string;
 }
 
@@ -206,7 +206,7 @@ const SHELLS: ShellUnderTest[] = [
 ];
 
 for (const { name, args, setUp } of SHELLS)
-  describe(`in ${name}`, needs(name), () => {
+  describe(`completion in ${name}`, needs(name), () => {
     let screen: Screen;
 
     beforeAll(async () => {
@@ -236,19 +236,19 @@ for (const { name, args, setUp } of SHELLS)
       await screen.shows(words);
     });
 
-    it.each(HOSTILE)('%j is inserted as one word and nothing of it runs', async (id) => {
+    it.each(HOSTILE)('inserts %j as one word, and nothing of it runs', async (id) => {
       screen.type(`esign templates get ${id.slice(0, 2)}\t\r`);
       await screen.shows(`<templates><get><${id}>`);
       expect(existsSync(home.path('pwned'))).toBe(false);
     });
 
-    it('files where a file is meant', async () => {
+    it('suggests files where a file is expected', async () => {
       await writeFile(home.path('only one.txt'), '');
       screen.type('esign envelopes create --message-file onl\t\r');
       await screen.shows('<envelopes><create><--message-file><only one.txt>');
     });
 
-    it.skipIf(name !== 'bash')('files in the bash of macOS, which has no compopt', async () => {
+    it.skipIf(name !== 'bash')('suggests files in the bash of macOS, which has no compopt', async () => {
       await writeFile(home.path('only one.txt'), '');
       const line = 'esign envelopes create --message-file onl';
       const found = await home.shell(
@@ -259,7 +259,7 @@ for (const { name, args, setUp } of SHELLS)
       expect(found).toMatchObject({ stdout: 'only\\ one.txt\n', stderr: '' });
     });
 
-    it('also as the value of a flag, and inside quotes', async () => {
+    it('works for the value of a flag, and inside quotes', async () => {
       screen.type('esign envelopes create --template=a1\t\r');
       await screen.shows('<envelopes><create><--template=a1 $(touch pwned)>');
       screen.type('esign envelopes list --template "a1\t\r');
@@ -269,7 +269,7 @@ for (const { name, args, setUp } of SHELLS)
       expect(existsSync(home.path('pwned'))).toBe(false);
     });
 
-    it('shows a choice without a control character in it', async () => {
+    it('shows a choice without control characters', async () => {
       screen.type('clear; echo clea""red\r');
       await screen.shows('cleared');
       screen.type('esign templates get \t\t');
@@ -281,7 +281,7 @@ for (const { name, args, setUp } of SHELLS)
     });
   });
 
-it('zsh loads the script as a file of its fpath, too', needs('zsh'), async () => {
+it('zsh also loads the script as a file in its fpath', needs('zsh'), async () => {
   await mkdir(home.path('functions'), { recursive: true });
   await mkdir(home.path('bin'), { recursive: true });
   const script = await home.run`autocomplete zsh`;

@@ -30,7 +30,7 @@ function open(args: string[], env: Record<string, string>): Screen {
 
 const create = (args: string[] = []) => open(['envelopes', 'create', ...args], home.env);
 
-/** The subjects and statuses of the envelopes there are, the example aside. */
+/** The subjects and statuses of the existing envelopes, except the example. */
 async function envelopes(): Promise<Record<string, unknown>[]> {
   const list = await home.json`envelopes list --all`;
   const records = Array.isArray(list) ? list.filter(isRecord) : [];
@@ -44,7 +44,7 @@ const answer = async (screen: Screen, question: string, keys: string) => {
   screen.type(keys);
 };
 
-/** Template, two known signers, all at once. */
+/** Template, two known signers, all at the same time. */
 async function upToTheSubject(screen: Screen): Promise<void> {
   await answer(screen, '? Template:', 'lease\r');
   await answer(screen, '? Landlord:', 'lars\r');
@@ -53,7 +53,7 @@ async function upToTheSubject(screen: Screen): Promise<void> {
 }
 
 describe('envelopes create on a terminal', () => {
-  it('asks for template, signers by role, order and mail, shows it all, and keeps a draft', async () => {
+  it('prompts for template, signers by role, order, and emails, shows everything, and keeps a draft', async () => {
     const screen = create();
     await upToTheSubject(screen);
     await answer(screen, '? Email subject', "Lars' flat\r");
@@ -70,7 +70,7 @@ describe('envelopes create on a terminal', () => {
     expect(made).toMatchObject({ subject: "Lars' flat", status: 'DRAFT', signingOrder: 'PARALLEL' });
   });
 
-  it('leaves nothing behind on Ctrl-C or Ctrl-D at any question', async () => {
+  it('leaves nothing behind on Ctrl-C or Ctrl-D at any prompt', async () => {
     const before = (await envelopes()).length;
     const questions = [
       '? Template:',
@@ -90,7 +90,7 @@ describe('envelopes create on a terminal', () => {
     expect(await envelopes()).toHaveLength(before);
   }, 60_000);
 
-  it('asks for a name once per address', async () => {
+  it('prompts for a name once per address', async () => {
     const screen = create();
     await answer(screen, '? Template:', 'lease\r');
     await answer(screen, '? Landlord:', 'max@example.com\r');
@@ -112,7 +112,7 @@ describe('envelopes create on a terminal', () => {
     expect(await envelopes()).toHaveLength(before);
   });
 
-  it('keeps the line breaks of a pasted message, and answers nothing with them', async () => {
+  it('keeps the line breaks of a pasted message, and treats none of them as an answer', async () => {
     const asked = create(['--template', 'tmpl_nda', '--subject', 'pasted']);
     await answer(asked, '? Signer:', paste('  Zoe\t<zoe@example.com>\n'));
     await answer(asked, '❯ Zoe <zoe@example.com>', '\r');
@@ -124,7 +124,7 @@ describe('envelopes create on a terminal', () => {
     expect(made?.message).toBe('Dear Zoe,\n[31mplease\nsign.');
   });
 
-  it('does not take keys typed ahead as the answer to the last question', async () => {
+  it("doesn't treat typeahead as the answer to the last prompt", async () => {
     const screen = create(['--template', 'tmpl_nda', '--message', 'm']);
     await answer(screen, '? Signer:', 'tara\r');
     await answer(screen, '? Email subject', 's\r\r\r\r');
@@ -135,7 +135,7 @@ describe('envelopes create on a terminal', () => {
     await screen.ended;
   });
 
-  it('changes any part from the last question', async () => {
+  it('changes any part from the last prompt', async () => {
     const screen = create();
     await upToTheSubject(screen);
     await answer(screen, '? Email subject', 'changed\r');
@@ -163,7 +163,7 @@ describe('envelopes create on a terminal', () => {
     });
   });
 
-  it('lets the signers sign in another order than that of their roles', async () => {
+  it('lets the signers sign in an order other than that of their roles', async () => {
     const screen = create(['--dry-run', '--subject', 's', '--message', 'm']);
     await answer(screen, '? Template:', 'lease\r');
     await answer(screen, '? Landlord:', 'lars\r');
@@ -176,7 +176,7 @@ describe('envelopes create on a terminal', () => {
     await screen.ended;
   });
 
-  it('prints only the id to a pipe, and asks beside it', async () => {
+  it('prints only the ID to a pipe, and prompts on stderr', async () => {
     const [file, ...before] = COMMAND;
     const script = `ID=$('${[file, ...before].join("' '")}' envelopes create -q); echo "made <$ID>"`;
     const screen = openScreen('bash', ['--norc', '-c', script], { env: home.env, columns: 60 });
@@ -203,14 +203,14 @@ describe('envelopes create on a terminal', () => {
     expect(await envelopes()).toHaveLength(before);
   });
 
-  it.each([['--no-input'], ['--json']])('asks nothing with %s', async (flag) => {
+  it.each([['--no-input'], ['--json']])('prompts for nothing with %s', async (flag) => {
     const screen = create([flag]);
     expect((await screen.ended).code).toBe(2);
     await screen.shows('--template is missing');
   });
 });
 
-describe('a service of another kind', () => {
+describe('a service with other data', () => {
   const template = (index: number) => ({
     id: `tmpl_${index}`,
     name: `Template ${index}\u001b[2J\u202e`,
@@ -218,7 +218,7 @@ describe('a service of another kind', () => {
     description: null,
   });
 
-  it('lists envelopes without signers, sends roles, and names with escape sequences', async () => {
+  it('lists envelopes without signers, sends roles, and escapes control sequences in names', async () => {
     const posted: unknown[] = [];
     const { server, env } = await fakeService((request, response) => {
       if (request.method === 'POST') {
@@ -248,7 +248,7 @@ describe('a service of another kind', () => {
     await server.close();
   });
 
-  it('asks on where recent envelopes can not be read, and stops where there is no template', async () => {
+  it("continues if recent envelopes can't be read, and stops if there is no template", async () => {
     let templates = 1;
     const { server, env } = await fakeService((request, response) => {
       if (request.path.endsWith('/templates')) return answerPage(request, response, templates, template);

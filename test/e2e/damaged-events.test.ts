@@ -13,7 +13,7 @@ afterEach(() => home.close());
 
 const LISTEN = argv`listen --no-verify --port 0 --json`;
 
-/** Receives three webhooks, and changes a byte of one line of the journal that they are in. */
+/** Receives three webhooks, and changes one byte of a line in their journal. */
 async function damage(line: number): Promise<string> {
   const listener = home.start(LISTEN);
   const { url } = await listener.object();

@@ -5,7 +5,7 @@ import { type FakeService, fakeService } from './fake-service.ts';
 
 type Json = Record<string, unknown>;
 
-/** How a service differs from the one that the API document describes. */
+/** How a service differs from the API document. */
 interface Deviation {
   envelope?: (envelope: Json) => Json;
   item?: (envelope: Json) => Json;
@@ -79,13 +79,13 @@ function same(value: Json): Json {
   return value;
 }
 
-/** Echoes the metadata, as the document shows. */
+/** Returns the metadata, as the document shows. */
 function created({ body }: SeenRequest): Json {
   const sent = parseJson(body);
   return { status: 'DRAFT', sentAt: null, metadata: isRecord(sent) ? sent.metadata : {} };
 }
 
-/** The planted deviations of three services, and what `compat` must name: nothing else. */
+/** The planted deviations of three services, and the findings of `compat`: nothing else. */
 export const SERVICES: readonly {
   name: string;
   deviation: Deviation;

@@ -24,7 +24,7 @@ const startsSandbox = ({ text, notes }: Snippet) =>
   text.includes('esign sandbox start') && notes.has('keeps running');
 
 describe('the pages', () => {
-  it.each(pages)('$page calls what there is', ({ snippets }) => {
+  it.each(pages)('call only existing commands: $page', ({ snippets }) => {
     const problems = snippets.flatMap((snippet) =>
       callsOf(snippet)
         .map((call) => problemOf(tree, call))
@@ -34,14 +34,14 @@ describe('the pages', () => {
     expect(problems).toEqual([]);
   });
 
-  it('say why where a snippet is not run', () => {
+  it('give a reason for each snippet that is not run', () => {
     const silent = pages.flatMap(({ snippets }) =>
       snippets.filter(({ notes }) => notes.get('not run') === '').map(({ page, line }) => `${page}:${line}`),
     );
     expect(silent).toEqual([]);
   });
 
-  it('show enough to be checked', () => {
+  it('show enough output to be checked', () => {
     const all = pages.flatMap(({ snippets }) => snippets).filter(isShell);
     const run = all.filter(isRun);
     expect(run.length).toBeGreaterThan(15);
@@ -57,7 +57,7 @@ describe('the pages', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('each snippet does what it shows', () => {
+describe.skipIf(process.platform === 'win32')('each snippet prints the shown output', () => {
   for (const { page, snippets } of pages) {
     const run = snippets.filter(isRun);
     if (run.length === 0) continue;

@@ -22,7 +22,7 @@ interface Page {
   text: string;
 }
 
-/** Runs the doctor with --json; its checks by name. */
+/** Runs the doctor with --json; returns its checks by name. */
 async function examined(env: Record<string, string> = {}, args: string[] = [], where = home): Promise<Page> {
   const { code, stdout, stderr } = await where.run(argv`doctor --json ${args}`, { env });
   const page = parseJson(stdout);
@@ -37,7 +37,7 @@ async function examined(env: Record<string, string> = {}, args: string[] = [], w
   return { code, ok: page.ok, checks: byName, text: stdout + stderr };
 }
 
-/** The doctor at a service that answers so. */
+/** Runs the doctor with a service that returns this. */
 async function at(
   answer: (response: ServerResponse) => void,
   env: Record<string, string> = {},
@@ -71,14 +71,14 @@ describe('esign doctor', () => {
     expect(words.stdout).toMatch(/^✓ Node[\s\S]*✓ Bucket .* files can be read\n\nAll is well\.\n$/);
   });
 
-  it('without a profile: 3, and how to get one', async () => {
+  it('exits with 3 without a profile, and shows how to create one', async () => {
     const page = await examined({ ESIGN_CONFIG_DIR: home.path('empty') });
     expect(page).toMatchObject({ code: 3, ok: false });
     expect(page.checks['base-url']?.status).toBe('failed');
     expect(page.checks['base-url']?.fix).toMatch(/profiles add/);
   });
 
-  it('with a refused key: 3', async () => {
+  it('exits with 3 if the key is refused', async () => {
     const page = await examined({ ESIGN_BASE_URL: sandbox.baseUrl, ESIGN_API_KEY: KEY });
     expect(page.code).toBe(3);
     expect(page.checks).toMatchObject({
@@ -90,19 +90,19 @@ describe('esign doctor', () => {
     expect(page.text).not.toContain(KEY);
   });
 
-  it('with a key that may not read: 3', async () => {
+  it('exits with 3 if the key may not read', async () => {
     const page = await at(refusal(403, 'FORBIDDEN'));
     expect(page.code).toBe(3);
     expect(page.checks).toMatchObject({ 'key-accepted': { status: 'ok' }, scopes: { status: 'failed' } });
   });
 
-  it('with a base URL that is not the API: 4, and what is likely missing', async () => {
+  it('exits with 4 if the base URL is not the API, and suggests the missing part', async () => {
     const page = await at(refusal(404, 'NOT_FOUND'));
     expect([page.code, page.checks.service?.status]).toEqual([4, 'failed']);
     expect(page.checks.service?.fix).toMatch(/\/api\/v1/);
   });
 
-  it('with nobody there, or somebody else: 8', async () => {
+  it('exits with 8 if nothing or another program is listening', async () => {
     const nobody = await examined({ ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: KEY });
     expect([nobody.code, nobody.checks.service?.status]).toEqual([8, 'failed']);
     const stranger = await at((response) => {
@@ -112,7 +112,7 @@ describe('esign doctor', () => {
     expect(stranger.checks.clock?.status).toBe('ok');
   });
 
-  it('with a used-up rate window: 7; a nearly used one is a warning', async () => {
+  it('exits with 7 if the rate window is used up, and warns if it nearly is', async () => {
     const reset = { 'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1_000) + 900) };
     const used = await at((response) =>
       json(response, 429, { error: { code: 'RATE_LIMITED', message: 'too many' } }, reset),
@@ -124,7 +124,7 @@ describe('esign doctor', () => {
     expect([nearly.code, nearly.ok, nearly.checks['rate-limit']?.status]).toEqual([0, true, 'warning']);
   });
 
-  it('tells a wrong clock, and how far it is off', async () => {
+  it('reports a wrong clock, and how far it is off', async () => {
     const off = (minutes: number) =>
       at((response) => emptyList(response, { date: new Date(Date.now() + minutes * 60_000).toUTCString() }));
     expect((await off(5)).checks.clock).toMatchObject({
@@ -136,7 +136,7 @@ describe('esign doctor', () => {
     expect(wide.checks.clock?.message).toMatch(/40 minutes ahead/);
   });
 
-  it('with a profiles file others can read, or a broken one: 2', async () => {
+  it('exits with 2 if the profiles file is readable by others or invalid', async () => {
     const folder = home.path('loose');
     await mkdir(folder, { mode: 0o700 });
     const file = home.path('loose', 'profiles.json');
@@ -159,13 +159,13 @@ describe('esign doctor', () => {
     ]);
   });
 
-  it('with a state folder that can not be written: 2', async () => {
+  it("exits with 2 if the state folder can't be written", async () => {
     await writeFile(home.path('a-file'), '');
     const page = await examined({ ESIGN_STATE_DIR: home.path('a-file', 'state') });
     expect([page.code, page.checks.state?.status]).toEqual([2, 'failed']);
   });
 
-  it('with a bucket that is missing, away, or refuses the key: 9', async () => {
+  it('exits with 9 if the bucket is missing, unreachable, or refuses the key', async () => {
     const storage = async (args: string[]) => {
       const made = await home.run`profiles edit sandbox --no-verify ${args}`;
       expect(made.stderr).toBe('');

@@ -13,7 +13,7 @@ const AWS = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret', AWS_RE
 const SERVICE = { ESIGN_BASE_URL: 'http://127.0.0.1:9/v1', ESIGN_API_KEY: 'sk_0123456789' };
 const home = new Home();
 let bucket: TestServer;
-/** A bucket named by the environment alone. */
+/** A bucket that is configured only in the environment. */
 let env: Record<string, string>;
 
 beforeAll(async () => {

@@ -37,7 +37,7 @@ describe('the states of signers', () => {
     ['a cancellation', { status: 'CANCELLED', signers: [signed(1), asked(2)] }, ['signed', 'cancelled']],
     ['an unknown status', { status: 'ON_HOLD', signers: [asked(1)] }, ['waiting']],
     ['an envelope without signers', { status: 'SENT' }, []],
-  ])('of %s', (_, envelope, expected) => {
+  ])('are derived for %s', (_, envelope, expected) => {
     expect(states(envelope)).toEqual(expected);
   });
 
@@ -47,7 +47,7 @@ describe('the states of signers', () => {
     expect(states({ ...envelope, status: 'EXPIRED' }, true)).toEqual(['signed', 'replaced']);
   });
 
-  it('tell since when a signer waits', () => {
+  it('include since when a signer has been waiting', () => {
     const since = (envelope: Partial<Envelope>) =>
       signerStatesOf({ id: 'env_1', sentAt: SENT, status: 'IN_PROGRESS', ...envelope }).map(
         ({ waitingSince }) => waitingSince,

@@ -45,7 +45,7 @@ async function create(requestId: string, error?: Error): Promise<string | undefi
   return sent;
 }
 
-it('sends the same webhook secret again after a lost reply, and binds it to the envelope', async () => {
+it('sends the same webhook secret again after a lost response, and links it to the envelope', async () => {
   const first = await create('req-1', lost());
   expect(first).toMatch(/^whsec_/);
   expect(await create('req-1')).toBe(first);
@@ -53,12 +53,12 @@ it('sends the same webhook secret again after a lost reply, and binds it to the 
   expect(await create('req-2')).not.toBe(first);
 });
 
-it('keeps no webhook secret of an envelope that the service refused', async () => {
+it('stores no webhook secret for an envelope that the service refused', async () => {
   await create('req-1', refused());
   expect(await readWebhookSecrets(folder)).toEqual([]);
 });
 
-it('keeps the webhook secret when a retry after a lost reply is refused', async () => {
+it('keeps the webhook secret when a retry after a lost response is refused', async () => {
   const first = await create('req-1', lost());
   await create('req-1', refused());
   expect(await readWebhookSecrets(folder)).toMatchObject([{ secret: first }]);

@@ -8,7 +8,7 @@ function made() {
   return { clock, all: new Confirmations<string>(() => clock.now) };
 }
 
-it('does what was shown, once, for the very same call', async () => {
+it('allow the confirmed call once, with identical arguments', async () => {
   const { all } = made();
   const value = all.give('send env_1', () => Promise.resolve('sent'));
   expect(() => all.take(value, 'send env_2')).toThrow(/other arguments/);
@@ -24,7 +24,7 @@ it('does what was shown, once, for the very same call', async () => {
   expect(used).not.toMatchObject({ hint: expect.stringContaining('Nothing was done') as unknown });
 });
 
-it('forgets what nobody confirmed for a quarter of an hour, and the oldest of very many', () => {
+it('expire after 15 minutes without confirmation, and the oldest of very many expires first', () => {
   const { clock, all } = made();
   const give = () => all.give('call', () => Promise.resolve(''));
   const first = give();
@@ -41,6 +41,6 @@ it.each([
   [{ a: [1, 2] }, { a: [2, 1] }, false],
   [{ a: '1' }, { a: 1 }, false],
   [{ a: [['b', 1]] }, { a: { b: 1 } }, false],
-])('%j and %j are the same call: %s', (one, other, same) => {
+])('treat %j and %j as the same call: %s', (one, other, same) => {
   expect(callOf('send', one) === callOf('send', other)).toBe(same);
 });

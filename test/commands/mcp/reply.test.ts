@@ -5,7 +5,7 @@ import { createRedactor } from '../../../src/kernel/redaction.ts';
 
 const said = (value: unknown) => JSON.stringify(answer({ data: value }, createRedactor()));
 
-describe("an assistant's answer", () => {
+describe('an MCP reply', () => {
   it.each([
     'https://a.test/x#access_token=HIDDEN',
     'https://a.test/x?jwt=HIDDEN',
@@ -15,17 +15,17 @@ describe("an assistant's answer", () => {
     'https://a.test/s/HIDDENabcdefghijkl',
     'esk_HIDDEN1234567890',
     'ESK_HIDDEN1234567890',
-  ])('has no %s', (secret) => {
+  ])('contains no %s', (secret) => {
     expect(said({ subject: `see ${secret} now`, [secret]: 1 })).not.toContain('HIDDEN');
   });
 
-  it('has no signing link by its name, and keeps other links', () => {
+  it('omits signing links by their name, and keeps other links', () => {
     const text = said({ signingUrl: 'https://a.test/HIDDEN', docs: 'https://a.test/page?lang=en#top' });
     expect(text).not.toContain('HIDDEN');
     expect(text).toContain('https://a.test/page?lang=en#top');
   });
 
-  it('that is too large is refused at once', () => {
+  it('is refused immediately if it is too large', () => {
     const metadata = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`k${at}`, 'v']));
     expect(() => said({ metadata })).toThrow(BadResponseError);
     expect(() => said('x'.repeat(5_000_000))).toThrow(BadResponseError);

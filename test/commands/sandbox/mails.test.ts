@@ -12,7 +12,7 @@ const MAIL: SandboxMail = {
   link: null,
 };
 
-/** A sandbox in which the email arrives during the request of that number. */
+/** A sandbox in which the email arrives during the request with that number. */
 function sandboxWith(arrivesAt: number) {
   const waits: (number | undefined)[] = [];
   const mails = async ({ waitMs }: { waitMs?: number | undefined }) => {
@@ -26,19 +26,19 @@ function sandboxWith(arrivesAt: number) {
   return { waits, context };
 }
 
-it('waits for an email beyond the 5 seconds of one request', async () => {
+it('waits for an email longer than the 5 seconds of one request', async () => {
   const { waits, context } = sandboxWith(3);
   expect(await readMails({ wait: 60_000 }, context)).toEqual([MAIL]);
   expect(waits).toEqual([5000, 5000, 5000]);
 });
 
-it('asks once for a shorter wait, and reports that none arrived', async () => {
+it('sends one request for a shorter wait, and reports that no email arrived', async () => {
   const { waits, context } = sandboxWith(2);
   await expect(readMails({ wait: 3000 }, context)).rejects.toMatchObject({ code: 'WAIT_TIMEOUT' });
   expect(waits).toHaveLength(1);
 });
 
-it('does not wait without being asked to', async () => {
+it("doesn't wait without --wait", async () => {
   const { waits, context } = sandboxWith(2);
   expect(await readMails({}, context)).toEqual([]);
   expect(waits).toEqual([undefined]);

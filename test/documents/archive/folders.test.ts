@@ -11,22 +11,22 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** Opens a folder below `dir` while another run holds `dir`, and calls `wait` with each sleep. */
+/** Opens a folder below `dir` while another run has locked `dir`, and calls `wait` with each sleep. */
 function openBelow(options: { onlyFile?: string }, wait: () => Promise<void>): Promise<Folders> {
   const clock = { ...fakeClock(), sleep: wait };
   return Folders.open(join(dir, 'below'), { ...options, clock });
 }
 
 describe.each([{}, { onlyFile: 'contract.pdf' }])(
-  'a folder below one that another run holds (%o)',
+  'a folder below one that another run has locked (%o)',
   (options) => {
-    it('is opened as soon as that run is done', async () => {
+    it('is opened as soon as that run ends', async () => {
       const above = await Folders.open(dir);
       const below = await openBelow(options, () => above.close());
       await below.close();
     });
 
-    it('is refused when that run takes long', async () => {
+    it('is refused if that run takes long', async () => {
       const above = await Folders.open(dir);
       await expect(openBelow(options, () => Promise.resolve())).rejects.toMatchObject({
         code: 'STORAGE_LOCAL',

@@ -36,7 +36,7 @@ async function verify(): Promise<VerifiedFile[]> {
 }
 
 describe('SHA256SUMS', () => {
-  it('is what sha256sum reads, with any name', needs('sha256sum'), async () => {
+  it('can be read by sha256sum, with any name', needs('sha256sum'), async () => {
     const names = ['plain.pdf', 'sub/日本 é.pdf', 'back\\slash', 'line\nbreak', ' blank'];
     await mkdir(join(dir, 'sub'));
     for (const name of names) await writeFile(join(dir, name), name);
@@ -47,7 +47,7 @@ describe('SHA256SUMS', () => {
     expect((await verify()).map((file) => file.list)).toEqual(names.map(() => 'ok'));
   });
 
-  it('compares and judges the same bytes, and fails a file that is replaced or written to meanwhile', async () => {
+  it('compares and judges the same bytes, and fails a file that is replaced or modified meanwhile', async () => {
     const path = join(dir, 'a.pdf');
     const swaps = {
       replaced: () => renameSync(join(dir, 'other'), path),
@@ -72,7 +72,7 @@ describe('SHA256SUMS', () => {
     }
   });
 
-  it('replaces its own lines and leaves those of others', async () => {
+  it('replaces its own lines and keeps those of others', async () => {
     const foreign = `# mine\n${sha256('x')} *other.iso\n`;
     await writeFile(join(dir, 'SHA256SUMS'), foreign);
     await updateManifest(dir, new Map([['a.pdf', sha256('1')]]));
@@ -80,7 +80,7 @@ describe('SHA256SUMS', () => {
     expect(await list()).toBe(`${foreign}${sha256('2')}  a.pdf\n`);
   });
 
-  it('loses nothing when several write at once', async () => {
+  it('loses nothing when several processes write at the same time', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `${index}.pdf`);
     await Promise.all(names.map((name) => updateManifest(dir, new Map([[name, sha256(name)]]))));
     const written = (await list())
@@ -90,7 +90,7 @@ describe('SHA256SUMS', () => {
     expect(written.sort()).toEqual([...names].sort());
   });
 
-  it('remembers ETags that are no MD5, for exactly the bytes they came with', async () => {
+  it('stores ETags that are not MD5, for exactly the bytes they were received with', async () => {
     const folders = await Folders.open(dir);
     const ledger = await Ledger.open(dir, folders);
     await ledger.record(join(dir, 'a.pdf'), sha256('a'), '"abc-3"');
@@ -104,12 +104,12 @@ describe('SHA256SUMS', () => {
   });
 });
 
-describe('a list that can not be written', () => {
-  it('fails in words, and has every file as soon as it can', async () => {
+describe("a list that can't be written", () => {
+  it('fails with a message, and contains every file as soon as it can be written', async () => {
     const folders = await Folders.open(dir);
     const ledger = await Ledger.open(dir, folders);
     await mkdir(join(dir, 'SHA256SUMS', 'in-the-way'), { recursive: true });
-    // More than are written down together.
+    // More than are written together.
     for (let index = 0; index < 501; index++) await ledger.record(join(dir, `${index}`), sha256('x'), '"e"');
     await expect(ledger.flush()).rejects.toMatchObject({
       code: expect.stringMatching(/STORAGE_LOCAL|USAGE/) as unknown,
@@ -123,8 +123,8 @@ describe('a list that can not be written', () => {
   });
 });
 
-describe('verifying', () => {
-  it('tells what is changed, missing, outside or unreadable', async () => {
+describe('verify', () => {
+  it('reports changed, missing, outside, and unreadable files', async () => {
     await writeFile(join(dir, 'good'), 'good');
     await writeFile(join(dir, 'bad'), 'b4d');
     await mkdir(join(dir, 'folder'));
@@ -151,7 +151,7 @@ describe('verifying', () => {
   });
 
   it.runIf(hasLinks)(
-    'waits for no named pipe, in the list or instead of it',
+    "doesn't block on a named pipe, in the list or instead of it",
     { timeout: 10_000 },
     async () => {
       execFileSync('mkfifo', [join(dir, 'pipe.pdf')]);
@@ -165,7 +165,7 @@ describe('verifying', () => {
     },
   );
 
-  it('needs a list', async () => {
+  it('requires a list', async () => {
     await expect(verify()).rejects.toMatchObject({ code: 'USAGE' });
   });
 });
@@ -176,7 +176,7 @@ describe('the folder of a run', () => {
   const open = (folder: string, onlyFile?: string) => Folders.open(folder, { onlyFile, clock: fakeClock() });
 
   it.runIf(hasLinks)(
-    'is refused to a second run, also by another path, from above and from below',
+    'is refused to a second run, also through another path, a parent, or a subfolder',
     async () => {
       const real = join(dir, 'real');
       await mkdir(join(real, 'below', 'deep'), { recursive: true });
@@ -208,7 +208,7 @@ describe('the folder of a run', () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
-  it('is free again after a run was killed', async () => {
+  it('is available again after a run was killed', async () => {
     await writeFile(join(dir, '.esign.lock'), '4194305 1');
     await (await open(dir)).close();
     expect(await readdir(dir)).toEqual([]);
@@ -221,7 +221,7 @@ describe('the folder of a run', () => {
     await (await second).close();
   });
 
-  it('knows the files that were there, and creates no folder below it', async () => {
+  it('remembers existing files, and creates no folder below them', async () => {
     await mkdir(join(dir, 'Old', 'deep'), { recursive: true });
     await writeFile(join(dir, 'Old', 'A.pdf'), '');
     const folders = await open(`${dir}/./`);
@@ -235,7 +235,7 @@ describe('the folder of a run', () => {
     expect((await readdir(dir)).sort()).toEqual(['Old', 'new']);
   });
 
-  it.runIf(hasLinks)('may be a link, but a link below it is not followed', async () => {
+  it.runIf(hasLinks)('may be a link, but links inside it are not followed', async () => {
     await mkdir(join(dir, 'outside'));
     await mkdir(join(dir, 'real'));
     await symlink(join(dir, 'real'), join(dir, 'in'));

@@ -22,7 +22,7 @@ const render = (text: string, more: object = {}) =>
   );
 
 describe('a file name', () => {
-  it('is one part that every system takes, whatever the text', () => {
+  it('is a single path component that is valid on every system, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
         const name = safeFileName(text);
@@ -34,20 +34,17 @@ describe('a file name', () => {
     );
   });
 
-  it.each(['CON', 'nul.txt', 'COM1.pdf', 'com¹.pdf', 'CONIN$', 'Aux.pdf'])(
-    '%s gets a sign before it',
-    (name) => {
-      expect(safeFileName(name)).toBe(`_${name}`);
-    },
-  );
+  it.each(['CON', 'nul.txt', 'COM1.pdf', 'com¹.pdf', 'CONIN$', 'Aux.pdf'])('%s gets a prefix', (name) => {
+    expect(safeFileName(name)).toBe(`_${name}`);
+  });
 
-  it("is never that of the folder's own files", () => {
+  it("never equals one of the folder's own files", () => {
     expect(safeFileName('sha256sums')).toBe('_sha256sums');
     expect(safeFileName('x.pdf.part')).toBe('x.pdf.part_');
     expect(safeFileName('.esign.lock')).toBe('_esign.lock');
   });
 
-  it('keeps its extension when it is cut, and two of them apart', () => {
+  it('keeps its extension when it is truncated, and stays distinct', () => {
     const long = '李'.repeat(150);
     const [one, other] = [safeFileName(`${long}1.signed.pdf`), safeFileName(`${long}2.signed.pdf`)];
     expect(one).toMatch(/^李+~[0-9a-f]{8}\.signed\.pdf$/);
@@ -57,7 +54,7 @@ describe('a file name', () => {
 });
 
 describe('a name template', () => {
-  it('lays files out by what the envelope says', () => {
+  it('builds paths from envelope fields', () => {
     expect(render('{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf')).toBe(
       '2026-03/Lease _ _flat_ 4/env_1.signed.pdf',
     );
@@ -67,7 +64,7 @@ describe('a name template', () => {
     expect(render('{completedAt}/{key}')).toBe('2026-03-09/org/env_1/signed.pdf');
   });
 
-  it('leaves its folder by no value', () => {
+  it('never leaves its folder, for any value', () => {
     expect(render('{metadata.deal}/{envelopeId}.pdf')).toBe(
       '_._.._etc/env_1.pdf'.replace('_._.._etc', safeFileName('.._.._etc')),
     );
@@ -93,11 +90,11 @@ describe('a name template', () => {
     ['{what.pdf', 'unmatched brace'],
     ['{completedAt:QQ}.pdf', 'Invalid date format'],
     ['{what:yyyy}.pdf', 'Invalid date format'],
-  ])('%s is refused', (text, words) => {
+  ])('is refused: %s', (text, words) => {
     expect(() => parseNameTemplate(text, 'envelope')).toThrow(words);
   });
 
-  it('has a word for what is not known', () => {
+  it('has placeholders for unknown values', () => {
     expect(render('{completedAt:yyyy}/{metadata.none}.pdf', { completedAt: null })).toBe(
       'no-completedAt/no-metadata.none.pdf',
     );
@@ -106,7 +103,7 @@ describe('a name template', () => {
   });
 });
 
-describe('files that would meet', () => {
+describe('conflicting file names', () => {
   const files = (...names: string[]) =>
     names.map((fileName, index) => ({ fileName, source: `key ${index}` }));
 
@@ -115,11 +112,11 @@ describe('files that would meet', () => {
     [['Straße.pdf', 'a/x', 'A/X']],
     [['caf\u00e9.pdf', 'cafe\u0301.pdf']],
     [['a/b/c.pdf', 'a/b']],
-  ])('%j are refused', (names) => {
+  ])('are refused: %j', (names) => {
     expect(() => refuseCollisions(files(...names))).toThrow(UsageError);
   });
 
-  it('are none otherwise', () => {
+  it('are not reported otherwise', () => {
     refuseCollisions(files('a.pdf', 'a/b.pdf', 'a/c.pdf', 'ab'));
   });
 });

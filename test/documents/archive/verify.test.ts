@@ -61,7 +61,7 @@ async function verify(places: string | string[], options: Options = {}): Promise
 }
 
 describe('a file', () => {
-  it('is looked up in the lists of all folders above it', async () => {
+  it('is looked up in the lists of all parent folders', async () => {
     await put('a/2026-03/x.pdf', 'replaced');
     await putList('a', ['original', '2026-03/x.pdf']);
     expect(await verify('a/2026-03/x.pdf')).toEqual(['a/2026-03/x.pdf changed STORAGE_CORRUPT']);
@@ -86,13 +86,13 @@ describe('a file', () => {
     expect(await verify('a')).toEqual(['a/x.pdf changed STORAGE_CORRUPT']);
   });
 
-  it('is found under a name with ./ before it', async () => {
+  it('is found under a name that starts with ./', async () => {
     await put('a/x.pdf', 'new');
     await putList('a', ['old', './x.pdf']);
     expect(await verify('a/x.pdf')).toEqual(['a/x.pdf changed STORAGE_CORRUPT']);
   });
 
-  it.runIf(hasLinks)('is found by a link to it, and by another name of it', async () => {
+  it.runIf(hasLinks)('is found through a link, and under another name of the same file', async () => {
     await put('a/x.pdf', 'new');
     await putList('a', ['old', 'x.pdf']);
     await mkdir(at('elsewhere'));
@@ -108,7 +108,7 @@ describe('a file', () => {
     ]);
   });
 
-  it('in no list fails only where a list is required', async () => {
+  it('without a list fails only if a list is required', async () => {
     await put('a/x.pdf', 'x');
     await put('a/y.pdf', 'y');
     await putList('a', ['x', 'x.pdf']);
@@ -155,7 +155,7 @@ describe('a file', () => {
 });
 
 describe('a folder', () => {
-  it('includes subfolders: PDFs, and the lists there', async () => {
+  it('includes its subfolders: PDFs, and the lists there', async () => {
     await put('a/sub/nested.pdf', 'x');
     await put('a/sub/deep/y.pdf', 'y');
     await putList('a/sub/deep', ['other', 'y.pdf'], ['z', 'z.txt']);
@@ -166,7 +166,7 @@ describe('a folder', () => {
     ]);
   });
 
-  it('includes what a list above it names there, also when it is missing', async () => {
+  it("includes files that a parent's list names there, even if they are missing", async () => {
     await put('a/sub/x.pdf', 'x');
     await putList('a', ['x', 'sub/x.pdf'], ['y', 'sub/gone.pdf'], ['z', 'other/z.pdf']);
     expect(await verify('a/sub')).toEqual(['a/sub/x.pdf ok ok', 'a/sub/gone.pdf missing STORAGE_CORRUPT']);
@@ -179,7 +179,7 @@ describe('a folder', () => {
   });
 });
 
-describe('a list that was written again', () => {
+describe('a rewritten list', () => {
   it('has the new hash on each line for the file', async () => {
     await put('a/x.pdf', 'new');
     await putList('a', ['old', './x.pdf'], ['older', 'x.pdf']);
@@ -191,7 +191,7 @@ describe('a list that was written again', () => {
 describe('a required seal', () => {
   const REQUIRED = { requireSeal: true };
 
-  it('fails everything named that is not a sealed PDF', async () => {
+  it('fails everything listed that is not a sealed PDF', async () => {
     await put('a/sealed.pdf', sealed);
     await put('a/plain.pdf', plain);
     await put('a/junk.pdf', Buffer.concat([Buffer.from('junk\n'), sealed]));
@@ -207,7 +207,7 @@ describe('a required seal', () => {
     expect(await verify(names)).toEqual(names.map((name) => `${name} unlisted ok`));
   });
 
-  it('concerns the PDFs of a folder, not its other files', async () => {
+  it('applies to the PDFs of a folder, not to its other files', async () => {
     await put('a/sealed.pdf', sealed);
     await put('a/empty.pdf', '');
     await put('a/envelope.json', '{}');
@@ -219,7 +219,7 @@ describe('a required seal', () => {
     ]);
   });
 
-  it('exempts the unsigned original where a list names it', async () => {
+  it('exempts the unsigned original if a list names it', async () => {
     await put('a/env_1.document.pdf', plain);
     expect(await verify('a', REQUIRED)).toEqual(['a/env_1.document.pdf unlisted SEAL_MISSING']);
     await updateManifest(at('a'), new Map([['env_1.document.pdf', sha256(plain)]]));
@@ -228,8 +228,8 @@ describe('a required seal', () => {
   });
 });
 
-describe('with a pinned seal', () => {
-  it('signed documents and certificates without one fail', async () => {
+describe('a pinned seal', () => {
+  it('fails signed documents and certificates without a seal', async () => {
     for (const name of ['x.signed.pdf', 'x.certificate.pdf', 'x.pdf', 'designed.pdf'])
       await put(`a/${name}`, plain);
     await put('a/text.signed.pdf', 'text');
@@ -244,7 +244,7 @@ describe('with a pinned seal', () => {
     expect((await verify('a')).every((line) => line.endsWith('unlisted ok'))).toBe(true);
   });
 
-  it('the original may have the seal of anyone', async () => {
+  it('allows any seal on the original', async () => {
     await put('a/x.document.pdf', sealed);
     const pinned = ['ab'.repeat(32)];
     expect(await verify('a', { pinned })).toEqual(['a/x.document.pdf unlisted SEAL_OTHER']);
@@ -252,7 +252,7 @@ describe('with a pinned seal', () => {
     expect(await verify('a', { pinned })).toEqual(['a/x.document.pdf ok ok']);
   });
 
-  it('a seal by anyone but the required one fails', async () => {
+  it('fails a seal of anyone else', async () => {
     await put('a/x.pdf', sealed);
     expect(await verify('a', { sealedBy: [fingerprint] })).toEqual(['a/x.pdf unlisted ok']);
     const sealedBy = ['ab'.repeat(32)];

@@ -8,13 +8,13 @@ import { openBucket } from '../../../src/documents/bucket/bucket.ts';
 import { fileOfKey } from '../../../src/documents/download/locate.ts';
 import { downloadOne } from '../download/download-one.ts';
 
-// Mocked here, and only here: answers that no bucket at hand can be made to give.
+// Mocked here, and only here: responses that no available bucket can be made to give.
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300_000, 'x')]);
 const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex');
 const wanted = fileOfKey('esign/envelopes/org_1/env_1/signed.pdf');
 let dir: string;
 
-// It stands in for HTTP in the whole process, which other test files share.
+// The mock replaces HTTP in the whole process, which other test files share.
 beforeAll(() => {
   if (!nock.isActive()) nock.activate();
 });
@@ -57,7 +57,7 @@ describe("the bucket's errors", () => {
     bucket.close();
   });
 
-  it('that pass are tried again', async () => {
+  it('are retried if they are temporary', async () => {
     nock('https://s3.test')
       .get(/.*/)
       .reply(503, xml('SlowDown'))
@@ -88,7 +88,7 @@ describe("the bucket's errors", () => {
     bucket.close();
   });
 
-  it('say that no bucket is set', async () => {
+  it('report that no bucket is configured', async () => {
     await expect(openBucket({})).rejects.toMatchObject({ code: 'STORAGE_NOT_CONFIGURED' });
   });
 });

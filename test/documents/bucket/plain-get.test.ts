@@ -8,12 +8,12 @@ import { type Bucket, openBucket } from '../../../src/documents/bucket/bucket.ts
 import { type SeenRequest, startServer, type TestServer } from '../../support/server.ts';
 
 const SKEWED = '<Error><Code>RequestTimeTooSkewed</Code><Message>off</Message></Error>';
-/** The SDK says which of its operations a request is; a plain one has no reason to. */
+/** The SDK names its operation in each request; a plain request has no such header. */
 const isPlain = (request: SeenRequest) => !request.query.has('x-id');
 
 let server: TestServer;
 let bucket: Bucket;
-/** How the next plain requests are answered; 0 breaks the connection. */
+/** The statuses of the next plain requests; 0 breaks the connection. */
 let failing: number[];
 let late = 0;
 
@@ -52,7 +52,7 @@ async function read(key: string): Promise<string> {
   return text;
 }
 
-describe('a GET past the layers of the SDK', () => {
+describe('a GET without the layers of the SDK', () => {
   it.each([
     'plain.pdf',
     'été/c+d.pdf',
@@ -60,21 +60,18 @@ describe('a GET past the layers of the SDK', () => {
     '日本/契約.pdf',
     '100%/a%2Fb.pdf',
     'deep//double/x.pdf',
-  ])(
-    'of %j asks for the very path that the SDK asks for, with a signature as the SDK makes it',
-    async (key) => {
-      failing = [503];
-      expect(await read(key)).toBe('x');
-      const [plain, sdk] = server.seen;
-      expect(server.seen.map(isPlain)).toEqual([true, false]);
-      expect(plain?.path).toBe(sdk?.path);
-      expect(plain?.headers.authorization).toMatch(/Credential=AKID\/\d{8}\/eu-test-1\/s3\/aws4_request/);
-      expect(await signatureOf(plain)).toBe(plain?.headers.authorization);
-    },
-  );
+  ])('of %j requests the same path as the SDK, with the same signature', async (key) => {
+    failing = [503];
+    expect(await read(key)).toBe('x');
+    const [plain, sdk] = server.seen;
+    expect(server.seen.map(isPlain)).toEqual([true, false]);
+    expect(plain?.path).toBe(sdk?.path);
+    expect(plain?.headers.authorization).toMatch(/Credential=AKID\/\d{8}\/eu-test-1\/s3\/aws4_request/);
+    expect(await signatureOf(plain)).toBe(plain?.headers.authorization);
+  });
 
   it.each([[503], [500], [0]])(
-    'that fails with %i is the first try of the SDK, which tries again',
+    "that fails with %i counts as the SDK's first try; the SDK retries",
     async (status) => {
       failing = [status];
       expect(await read('a.pdf')).toBe('x');
@@ -87,7 +84,7 @@ describe('a GET past the layers of the SDK', () => {
     [403, 'STORAGE_DENIED'],
     [404, 'STORAGE_NOT_FOUND'],
     [307, 'STORAGE_UNREACHABLE'],
-  ])('refused with %i is named by the SDK, and not asked for again', async (status, code) => {
+  ])('refused with %i is reported by the SDK without another request', async (status, code) => {
     failing = [status];
     await expect(read('a.pdf')).rejects.toMatchObject({ code });
     expect(server.seen).toHaveLength(1);
@@ -97,13 +94,13 @@ describe('a GET past the layers of the SDK', () => {
     [304, 'same'],
     [412, 'changed'],
     [416, 'changed'],
-  ])('answered with %i is told as it is', async (status, kind) => {
+  ])('answered with %i is reported as is', async (status, kind) => {
     failing = [status];
     expect(await read('a.pdf')).toBe(kind);
     expect(server.seen).toHaveLength(1);
   });
 
-  it('counts with the clock of the bucket, once the SDK has seen that its own is off', async () => {
+  it("uses the bucket's clock once the SDK has detected clock skew", async () => {
     late = 3_600_000;
     expect(await read('a.pdf')).toBe('x');
     const before = server.seen.length;
@@ -119,7 +116,7 @@ describe('a GET past the layers of the SDK', () => {
   });
 });
 
-/** What the SDK's signer makes of a request as it arrived. */
+/** Returns the SDK signer's result for a received request. */
 async function signatureOf(request: SeenRequest | undefined): Promise<string | undefined> {
   if (request === undefined) return undefined;
   const names = /SignedHeaders=([^,]+)/.exec(String(request.headers.authorization))?.[1]?.split(';') ?? [];
@@ -159,11 +156,11 @@ class Sha256 {
   }
 }
 
-describe("a bucket's error", () => {
+describe("a bucket's error response", () => {
   it.each([
     ['endless', (response: ServerResponse) => flood(response)],
     ['stalled', (response: ServerResponse) => void response.writeHead(403).write('<Error>')],
-  ])('that is %s ends the request', async (_, answer) => {
+  ])('ends the request if it is %s', async (_, answer) => {
     const [endless, sockets] = [createServer((_, response) => answer(response)), new Set<Socket>()];
     endless.on('connection', (socket) => sockets.add(socket)).listen(0, '127.0.0.1');
     await once(endless, 'listening');
@@ -177,12 +174,12 @@ describe("a bucket's error", () => {
     for (const socket of sockets) sent += socket.bytesWritten;
     for (const socket of sockets) socket.destroy();
     endless.close();
-    // What the system's buffers take, and no more.
+    // The system's buffers accept this much and no more.
     expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
 });
 
-/** Answers 403 with a body that never ends. */
+/** Returns a 403 with a body that never ends. */
 function flood(response: ServerResponse): void {
   response.writeHead(403);
   const more = () => {

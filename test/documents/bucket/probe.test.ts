@@ -5,7 +5,7 @@ import { startServer, type TestServer } from '../../support/server.ts';
 let server: TestServer | undefined;
 afterEach(() => server?.close());
 
-/** A bucket that answers every request with this error. */
+/** A bucket that returns this error for every request. */
 async function refusing(status: number, code: string) {
   server = await startServer((_, response) => {
     response.writeHead(status, { 'content-type': 'application/xml' });
@@ -20,14 +20,14 @@ async function refusing(status: number, code: string) {
 }
 
 describe('probing the bucket', () => {
-  it('takes "not there" for a bucket that can be read, and asks for nothing that could be', async () => {
+  it('accepts "not found" from a readable bucket, and requests no object that could exist', async () => {
     expect(await probeBucket(await refusing(404, 'NoSuchKey'))).toBe('yes');
     expect(server?.seen.map(({ method, path }) => [method, path])).toEqual([
       ['GET', expect.stringMatching(/^\/papers\/esign\/doctor\/[0-9a-f-]{36}$/)],
     ]);
   });
 
-  it('does not guess what "denied" means', async () => {
+  it('doesn\'t guess what "denied" means', async () => {
     expect(await probeBucket(await refusing(403, 'AccessDenied'))).toBe('unknown');
   });
 
@@ -35,7 +35,7 @@ describe('probing the bucket', () => {
     [404, 'NoSuchBucket', 'STORAGE_NOT_FOUND'],
     [403, 'InvalidAccessKeyId', 'STORAGE_CREDENTIALS'],
     [403, 'SignatureDoesNotMatch', 'STORAGE_CREDENTIALS'],
-  ])('%i %s is a failure', async (status, name, code) => {
+  ])('fails with %i %s', async (status, name, code) => {
     await expect(probeBucket(await refusing(status, name))).rejects.toMatchObject({ code });
   });
 });

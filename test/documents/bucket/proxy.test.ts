@@ -42,7 +42,7 @@ async function read(endpoint: string, key: string): Promise<string> {
 }
 
 describe('a proxy', () => {
-  it('gets plain requests with their whole address, untidied, and its own password', async () => {
+  it('gets plain requests with their full, unnormalized URL and its own password', async () => {
     process.env.HTTP_PROXY = `http://me:p%40ss@${proxy.address}`;
     expect(await read(server.origin, 'a/./b c.pdf')).toBe('aa');
     expect(proxy.asked).toEqual(Array(2).fill(`GET ${server.origin}/b/a/./b%20c.pdf?x-id=GetObject`));
@@ -53,14 +53,14 @@ describe('a proxy', () => {
   it('is asked for a tunnel to https', async () => {
     process.env.https_proxy = proxy.address;
     const { port } = new URL(server.origin);
-    // The server speaks no TLS: what matters is the way there.
+    // The server doesn't speak TLS; only the CONNECT matters.
     await expect(read(`https://127.0.0.1:${port}`, 'a.pdf')).rejects.toMatchObject({
       code: 'STORAGE_UNREACHABLE',
     });
     expect(proxy.asked[0]).toBe(`CONNECT 127.0.0.1:${port}`);
   });
 
-  it('is passed by for the hosts in NO_PROXY', async () => {
+  it('is bypassed for the hosts in NO_PROXY', async () => {
     process.env.HTTP_PROXY = `http://${proxy.address}`;
     process.env.HTTPS_PROXY = `http://${proxy.address}`;
     process.env.NO_PROXY = 'other.example,127.0.0.1';
@@ -69,7 +69,7 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it('must be an address where it counts, and nowhere else', async () => {
+  it('must be a valid address only if it is used', async () => {
     process.env.HTTP_PROXY = 'socks5://x';
     await expect(read(server.origin, 'a.pdf')).rejects.toMatchObject({ code: 'USAGE' });
     process.env.NO_PROXY = '127.0.0.1';

@@ -4,8 +4,9 @@ import type { ChecksumAlgorithm, ObjectFacts } from '../../../src/documents/buck
 import { Digest } from '../../../src/documents/download/digest.ts';
 
 /*
- * A bucket may prove an object by its checksum alone: with SSE-KMS and for uploads in parts the ETag is no MD5. Two of the
- * sums are counted by code of ours. Check values: those of the catalogue of CRCs, and of FIPS 180, over "123456789".
+ * Some buckets identify an object only by its checksum: with SSE-KMS and for multipart uploads, the ETag is not an MD5. Two
+ * of the checksums are computed by our code. The expected values are those of the CRC catalogue and FIPS 180 for
+ * "123456789".
  */
 const DIGITS = '123456789';
 const CHECK_VALUES: [ChecksumAlgorithm, string][] = [
@@ -28,7 +29,7 @@ const facts = (algorithm: ChecksumAlgorithm, hex: string, more: Partial<ObjectFa
   ...more,
 });
 
-/** Proves a text that arrives in pieces of so many bytes. */
+/** Verifies a text that arrives in chunks of this many bytes. */
 function prove(text: string, piece: number, of: ObjectFacts): Digest {
   const digest = new Digest('papers/lease.txt', of);
   const bytes = Buffer.from(text);
@@ -37,13 +38,13 @@ function prove(text: string, piece: number, of: ObjectFacts): Digest {
 }
 
 describe('an object that only has a checksum', () => {
-  it.each(CHECK_VALUES)('is proven by %s, in one piece and in many', (algorithm, hex) => {
+  it.each(CHECK_VALUES)('is verified by %s, in one chunk and in many', (algorithm, hex) => {
     const sha256 = createHash('sha256').update(DIGITS).digest('hex');
     for (const piece of [1, 4, 9])
       expect(prove(DIGITS, piece, facts(algorithm, hex)).result()).toEqual({ bytes: 9, sha256 });
   });
 
-  it.each(CHECK_VALUES)('is refused when one byte is another, by %s', (algorithm, hex) => {
+  it.each(CHECK_VALUES)('is refused if one byte differs, by %s', (algorithm, hex) => {
     const digest = prove('123456780', 4, facts(algorithm, hex));
     expect(() => digest.result()).toThrow(`its checksum (${algorithm}) is wrong`);
   });
@@ -52,12 +53,12 @@ describe('an object that only has a checksum', () => {
     ['CRC32', '00000000'],
     ['CRC32C', '00000000'],
     ['CRC64NVME', '0000000000000000'],
-  ] as const)('is proven by %s when it is empty, which is all zeros', (algorithm, hex) => {
+  ] as const)('is verified by %s when it is empty, which is all zeros', (algorithm, hex) => {
     expect(prove('', 1, facts(algorithm, hex)).result().bytes).toBe(0);
   });
 });
 
-it('is proven by its MD5 where there is one and the checksum is slow to count', () => {
+it('is verified by its MD5 if it has one and the checksum is slow to compute', () => {
   const md5 = createHash('md5').update(DIGITS).digest('hex');
   const wrong = '0000000000000000';
   expect(prove(DIGITS, 9, facts('CRC64NVME', wrong, { md5 })).result().bytes).toBe(9);
@@ -66,7 +67,7 @@ it('is proven by its MD5 where there is one and the checksum is slow to count', 
   expect(() => prove(DIGITS, 9, other).result()).toThrow('its checksum (ETag) is wrong');
 });
 
-it('names gzip when an object is stored compressed', () => {
+it('reports gzip if an object is stored compressed', () => {
   const digest = new Digest('signed.pdf', facts('SHA256', ''));
   const gzip = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);
   expect(() => digest.update(gzip)).toThrow(expect.objectContaining({ code: 'STORAGE_CORRUPT' }));

@@ -4,7 +4,7 @@ import { type DownloadOptions, downloadFile, type FileResult } from '../../../sr
 import type { DocumentFile } from '../../../src/documents/download/locate.ts';
 import { fakeClock } from '../../support/clock.ts';
 
-/** Downloads one file, as a run of its own unless the folders are given. */
+/** Downloads one file, as a separate run unless the folders are given. */
 export async function downloadOne(
   bucket: Bucket,
   file: DocumentFile,

@@ -30,7 +30,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Downloads from a bucket that answers as told. */
+/** Downloads from a bucket with the given responses. */
 async function fetchFrom(
   answer: (response: ServerResponse) => void,
   force = false,
@@ -58,7 +58,7 @@ const serve =
       .end(body);
 
 describe('a download', () => {
-  it('lands whole under its name, with its hash', async () => {
+  it('is saved complete under its name, with its hash', async () => {
     const result = await fetchFrom(serve(pdf));
     const sha256 = createHash('sha256').update(pdf).digest('hex');
     expect(result).toMatchObject({
@@ -72,7 +72,7 @@ describe('a download', () => {
     expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
   });
 
-  it('leaves another file alone that arrives under its name in the meantime', async () => {
+  it('keeps another file that appears under its name in the meantime', async () => {
     const path = join(dir, 'env_1.signed.pdf');
     const answer = (response: ServerResponse) => {
       writeFileSync(path, 'of another run');
@@ -84,7 +84,7 @@ describe('a download', () => {
     expect(await readFile(path)).toEqual(pdf);
   });
 
-  it('has its name made durable before a list names it', async () => {
+  it('is synced to disk before a list names it', async () => {
     const folders = await Folders.open(dir);
     const ledger = await Ledger.open(dir, folders);
     const [touched, recorded] = [vi.spyOn(folders, 'renamedIn'), vi.spyOn(ledger, 'record')];
@@ -100,7 +100,7 @@ describe('a download', () => {
     expect(server?.seen[0]?.headers.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKID\//);
   });
 
-  it('leaves an equal file and refuses a different one, unless forced', async () => {
+  it('keeps an identical file and refuses a different one, unless forced', async () => {
     await fetchFrom(serve(pdf));
     expect(await fetchFrom(serve(pdf))).toMatchObject({ status: 'unchanged' });
     await writeFile(join(dir, 'env_1.signed.pdf'), 'mine');
@@ -149,7 +149,7 @@ describe('file names', () => {
     if (!name.includes('__')) expect(fileName).toBe(name);
   });
 
-  it('are at most 200 bytes', () => {
+  it('have at most 200 bytes', () => {
     expect(Buffer.byteLength(safeFileName('李'.repeat(300)))).toBeLessThanOrEqual(200);
   });
 });

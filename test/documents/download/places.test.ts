@@ -12,7 +12,7 @@ import { startServer, type TestServer } from '../../support/server.ts';
 import { hasLinks } from '../../support/system.ts';
 import { downloadOne } from './download-one.ts';
 
-/** Large enough for a note beside the part file. */
+/** Large enough for a note next to the part file. */
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(1_500_000, 'x')]);
 const etag = `"${createHash('md5').update(pdf).digest('hex')}"`;
 let top: string;
@@ -45,20 +45,23 @@ async function download(force = false) {
 
 const ORDINARY = 'it is not a regular file';
 
-describe('what stands where a file goes', () => {
+describe('an existing entry at the place of a file', () => {
   it.runIf(hasLinks).each<[string, string[]]>([
     ['alone', []],
     ['beside a part file', ['s.pdf.part']],
-  ])('as a link in the place of the note, %s, is replaced, and its target left alone', async (_, others) => {
-    for (const name of others) await writeFile(join(dir, name), '');
-    await symlink('../victim', join(dir, 's.pdf.part.json'));
-    expect(await download()).toMatchObject({ status: 'downloaded' });
-    expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
-    expect(await readdir(dir)).toEqual(['s.pdf']);
-  });
+  ])(
+    'that is a link in place of the note, %s, is replaced, and its target is left unchanged',
+    async (_, others) => {
+      for (const name of others) await writeFile(join(dir, name), '');
+      await symlink('../victim', join(dir, 's.pdf.part.json'));
+      expect(await download()).toMatchObject({ status: 'downloaded' });
+      expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
+      expect(await readdir(dir)).toEqual(['s.pdf']);
+    },
+  );
 
   it.runIf(hasLinks).each(['s.pdf', 's.pdf.part'])(
-    'as a named pipe (%s) is no file, and not waited for',
+    "that is a named pipe (%s) is not a file, and doesn't block",
     async (name) => {
       execFileSync('mkfifo', [join(dir, name)]);
       const refused = { code: 'STORAGE_LOCAL', message: expect.stringContaining(ORDINARY) as unknown };
@@ -68,21 +71,21 @@ describe('what stands where a file goes', () => {
     },
   );
 
-  it('as a second name of a file elsewhere is not written into', async () => {
+  it('that is a second name of a file elsewhere is not written to', async () => {
     await link(join(top, 'victim'), join(dir, 's.pdf.part'));
     await expect(download()).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
     expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
   });
 
-  it.runIf(hasLinks)('as a link in the place of the part file is refused', async () => {
+  it.runIf(hasLinks)('that is a link in place of the part file is refused', async () => {
     await symlink('../victim', join(dir, 's.pdf.part'));
     await expect(download()).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
     expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
   });
 });
 
-describe('what a killed run has left', () => {
-  it('beside a file that has its name is removed', async () => {
+describe('the leftovers of a killed run', () => {
+  it('are deleted if the file has its final name', async () => {
     await writeFile(join(dir, 's.pdf'), pdf);
     await writeFile(join(dir, 's.pdf.part.json'), '{}');
     await server.close();
@@ -93,7 +96,7 @@ describe('what a killed run has left', () => {
 });
 
 describe('the seal of a download', () => {
-  it.each(['downloaded', 'unchanged'])('is read from the bytes that were saved (%s)', async (status) => {
+  it.each(['downloaded', 'unchanged'])('is read from the saved bytes (%s)', async (status) => {
     if (status === 'unchanged') {
       await writeFile(join(dir, 's.pdf'), pdf);
       await server.close();

@@ -32,9 +32,9 @@ afterEach(async () => {
 
 interface Answer {
   body?: Buffer;
-  /** Breaks off after so many bytes of this reply. */
+  /** Closes the connection after this many bytes of this response. */
   dropAfter?: number;
-  /** Stops sending after so many bytes, and keeps the connection. */
+  /** Stops sending after this many bytes, and keeps the connection open. */
   stallAfter?: number;
   etag?: string;
   ignoresRange?: boolean;
@@ -42,7 +42,7 @@ interface Answer {
   headers?: Record<string, string>;
 }
 
-/** A bucket with one object that keeps to the protocol as far as the answer says. */
+/** A bucket with one object that follows the protocol as far as `answer` specifies. */
 function reply(request: SeenRequest, response: ServerResponse, answer: Answer): void {
   const { body = first } = answer;
   const etag = answer.etag ?? `"${md5(body)}"`;
@@ -87,8 +87,8 @@ async function again(options: { stallMs?: number; force?: boolean } = {}) {
 const ranges = () => server.seen.map((request) => request.headers.range);
 const target = () => join(dir, 'env_1.signed.pdf');
 
-describe('a body that breaks off', () => {
-  it('goes on at its byte, on the same object, as often as it takes', async () => {
+describe('an interrupted body', () => {
+  it('resumes at its byte, on the same object, as often as needed', async () => {
     const result = await fetchFrom([
       { dropAfter: 1_000_000 },
       { dropAfter: 700_000 },
@@ -105,13 +105,13 @@ describe('a body that breaks off', () => {
     expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
   });
 
-  it('goes on after a stall, too', async () => {
+  it('also resumes after a stall', async () => {
     const result = await fetchFrom([{ stallAfter: 500_000 }, {}], { stallMs: 300 });
     expect(result.sha256).toBe(sha256(first));
     expect(server.seen.length).toBe(2);
   });
 
-  it('starts again when the object is another one by then', async () => {
+  it('restarts if the object has been replaced', async () => {
     const result = await fetchFrom([{ dropAfter: 1_000_000 }, { body: second }]);
     expect(result.sha256).toBe(sha256(second));
   });
@@ -119,17 +119,17 @@ describe('a body that breaks off', () => {
   it.each<[string, Answer]>([
     ['ignores If-Match', { body: second, ignoresIfMatch: true }],
     ['ignores Range', { ignoresRange: true }],
-  ])('starts again when the bucket %s', async (_, answer) => {
+  ])('restarts if the bucket %s', async (_, answer) => {
     const result = await fetchFrom([{ dropAfter: 1_000_000 }, answer]);
     expect(result.sha256).toBe(sha256(answer.body ?? first));
   });
 
-  it('is unreachable, not corrupt, when a bucket without Range keeps breaking off', async () => {
+  it('is unreachable, not corrupt, if a bucket without Range keeps disconnecting', async () => {
     const drops = Array.from({ length: 30 }, () => ({ dropAfter: 1_000_000, ignoresRange: true }));
     await expect(fetchFrom(drops)).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
   });
 
-  it('is fetched anew when the bucket swaps the bytes under the same ETag', async () => {
+  it('is fetched from scratch if the bucket swaps the bytes under the same ETag', async () => {
     const etag = `"${md5(second)}"`;
     const result = await fetchFrom([
       { dropAfter: 1_000_000, etag },
@@ -138,7 +138,7 @@ describe('a body that breaks off', () => {
     expect(result.sha256).toBe(sha256(second));
   });
 
-  it('ends after attempts that bring nothing, and the next run goes on', async () => {
+  it('stops after attempts without progress, and the next run resumes', async () => {
     const drops = [{ dropAfter: 2_000_000 }, ...Array.from({ length: 30 }, () => ({ dropAfter: 0 }))];
     await expect(fetchFrom([...drops])).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
     expect((await readdir(dir)).sort()).toEqual(['env_1.signed.pdf.part', 'env_1.signed.pdf.part.json']);
@@ -162,13 +162,13 @@ describe('a part file of an earlier run', () => {
     md5: md5(object),
   });
 
-  it('is gone on with, and the whole file is hashed', async () => {
+  it('is resumed, and the whole file is hashed', async () => {
     await leave(first.subarray(0, 1_500_000), noteOf(first));
     expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
     expect(ranges()).toEqual(['bytes=1500000-']);
   });
 
-  it('that was whole is asked about before it gets its name', async () => {
+  it('that is complete is checked against the bucket before it gets its name', async () => {
     await leave(first, noteOf(first));
     expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
     expect(ranges()).toEqual([`bytes=${first.byteLength - 1}-`]);
@@ -182,7 +182,7 @@ describe('a part file of an earlier run', () => {
     ['zeros after a power cut', Buffer.alloc(1_500_000)],
     ['bytes of another object', second.subarray(0, 1_500_000)],
     ['more bytes than the object has', Buffer.concat([first, second])],
-  ])('with %s is fetched anew', async (_, bytes) => {
+  ])('with %s is fetched from scratch', async (_, bytes) => {
     await leave(bytes, noteOf(first));
     expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
     expect((await stat(target())).size).toBe(first.byteLength);
@@ -192,7 +192,7 @@ describe('a part file of an earlier run', () => {
   it.each<[string, object]>([
     ['of another key', { ...noteOf(first), key: 'other.pdf' }],
     ['that is damaged', { size: 'x' }],
-  ])('with a note %s is not gone on with', async (_, note) => {
+  ])('with a note %s is not resumed', async (_, note) => {
     await leave(first.subarray(0, 1_500_000), note);
     expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
     expect(ranges()).toEqual([undefined]);
@@ -200,7 +200,7 @@ describe('a part file of an earlier run', () => {
   });
 });
 
-describe('an object uploaded in parts, of which the bucket keeps no checksum', () => {
+describe('an object uploaded in parts, without a checksum in the bucket', () => {
   const etag = '"0123456789abcdef0123456789abcdef-3"';
   const big = Buffer.concat([first, first, first, first]);
   /** A run that gets most of it, and ends. */
@@ -213,7 +213,7 @@ describe('an object uploaded in parts, of which the bucket keeps no checksum', (
   const finish = () => fetchFrom([{ body: big, etag }]);
   const whole = { status: 'downloaded', bytes: big.byteLength, sha256: sha256(big) };
 
-  it('is gone on with by the next run, on the same ETag', async () => {
+  it('is resumed by the next run, with the same ETag', async () => {
     await begin();
     expect(await finish()).toMatchObject(whole);
     expect(server.seen).toHaveLength(1);
@@ -222,10 +222,10 @@ describe('an object uploaded in parts, of which the bucket keeps no checksum', (
     expect(await readdir(dir)).toEqual(['env_1.signed.pdf']);
   });
 
-  it('is gone on with from the last checkpoint after a kill', async () => {
+  it('is resumed from the last checkpoint after a kill', async () => {
     await begin();
     const note = await readFile(`${target()}.part.json`, 'utf8');
-    // A kill comes without a last word, and may cut one off.
+    // A kill leaves no final note, and may truncate one.
     await writeFile(`${target()}.part.json`, `${note.split('\n').slice(0, 2).join('\n')}\n{"bytes":99`);
     expect(await finish()).toMatchObject(whole);
     const from = Number(/\d+/.exec(ranges()[0] ?? '')?.[0]);
@@ -233,7 +233,7 @@ describe('an object uploaded in parts, of which the bucket keeps no checksum', (
     expect(from).toBeLessThan(6 * 1024 * 1024);
   });
 
-  it('is fetched anew where the disk has lost what was received', async () => {
+  it('is fetched from scratch if the disk lost received bytes', async () => {
     await begin();
     const part = await readFile(`${target()}.part`);
     await writeFile(`${target()}.part`, part.fill(0, 1_000_000, 1_001_000));
@@ -241,26 +241,26 @@ describe('an object uploaded in parts, of which the bucket keeps no checksum', (
     expect(ranges()).toEqual([undefined]);
   });
 
-  it('is fetched anew when it is another object by then', async () => {
+  it('is fetched from scratch if the object has been replaced', async () => {
     await begin();
     const other = '"fedcba9876543210fedcba9876543210-3"';
     expect(await fetchFrom([{ body: second, etag: other }])).toMatchObject({ sha256: sha256(second) });
   });
 
-  it('is not gone on with on a weak ETag, which several contents may have', async () => {
+  it('is not resumed with a weak ETag, which several contents may share', async () => {
     await begin({ etag: 'W/"weak"' });
     expect(await readdir(dir)).toEqual([]);
   });
 });
 
-describe('the proof of a resumed file', () => {
+describe('the verification of a resumed file', () => {
   const crc = (bytes: Uint8Array) => {
     const word = Buffer.alloc(4);
     word.writeUInt32BE(crc32(bytes));
     return word.toString('base64');
   };
 
-  it('is the checksum where the ETag is no MD5', async () => {
+  it('uses the checksum if the ETag is not an MD5', async () => {
     const headers = { 'x-amz-checksum-crc32': crc(first), 'x-amz-checksum-type': 'FULL_OBJECT' };
     const etag = '"0123456789abcdef0123456789abcdef-3"';
     const result = await fetchFrom([{ dropAfter: 1_000_000, etag, headers }, { etag }]);
@@ -279,14 +279,14 @@ describe('the proof of a resumed file', () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
-  it('is not an ETag of an object encrypted with a key of its own', async () => {
+  it("doesn't use the ETag of an object encrypted with its own key", async () => {
     const headers = { 'x-amz-server-side-encryption': 'aws:kms' };
     const result = await fetchFrom([{ etag: '"0123456789abcdef0123456789abcdef"', headers }]);
     expect(result.sha256).toBe(sha256(first));
   });
 });
 
-describe('what is there already', () => {
+describe('an existing file', () => {
   it('is compared without fetching its body', async () => {
     await writeFile(target(), first);
     server = await startServer((request, response) => {
@@ -323,14 +323,14 @@ describe('a stream', () => {
     }
   };
 
-  it('goes on after a drop as a file does', async () => {
+  it('resumes after a disconnect like a file', async () => {
     server = await startServer((request, response, number) =>
       reply(request, response, number === 1 ? { dropAfter: 1_000_000 } : {}),
     );
     expect(await stream()).toMatchObject({ sha256: sha256(first), got: sha256(first) });
   });
 
-  it('fails when the object changes after its first bytes are out', async () => {
+  it('fails if the object changes after its first bytes were written', async () => {
     server = await startServer((request, response, number) =>
       reply(request, response, number === 1 ? { dropAfter: 1_000_000 } : { body: second }),
     );

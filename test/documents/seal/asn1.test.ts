@@ -4,25 +4,25 @@ import { Element, UnreadableSignatureError } from '../../../src/documents/seal/a
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const NULLS = (count: number) => Buffer.alloc(2 * count, hex('0500'));
 
-/** A SEQUENCE of a long form length. */
+/** A SEQUENCE with a long-form length. */
 function sequence(inside: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(inside.length);
   return Buffer.concat([hex('3084'), length, inside]);
 }
 
-describe('a value of ASN.1', () => {
+describe('an ASN.1 value', () => {
   it.each([
     ['without a length', '3080 020105 0000', '3003 020105'],
     ['without a length inside one', '3080 3180 020105 0000 0500 0000', '3007 3103 020105 0500'],
     ['without a length inside one that has one', '3007 3180 020105 0000', '3005 3103 020105'],
-  ])('%s is read as if it had one', (_, loose, strict) => {
+  ])('%s is read like one with a definite length', (_, loose, strict) => {
     const { element, length } = Element.readFirst(Buffer.concat([hex(loose), hex('000000')]));
     expect(element.raw.toString('hex')).toBe(hex(strict).toString('hex'));
     expect(length).toBe(hex(loose).length);
   });
 
-  it('with a length stays byte for byte, also where it could be shorter', () => {
+  it('with a length stays byte for byte, even if the length could be shorter', () => {
     const bytes = sequence(hex('3081 03 020105'));
     expect(Element.read(bytes).raw.equals(bytes)).toBe(true);
   });
@@ -38,7 +38,7 @@ describe('a value of ASN.1', () => {
     expect(() => Element.read(hex(bytes))).toThrow(UnreadableSignatureError);
   });
 
-  it('may hold thousands of others, as a list of revocations does, but not millions', () => {
+  it('can contain thousands of others, like a revocation list, but not millions', () => {
     expect(Element.read(sequence(NULLS(50_000))).parts).toHaveLength(50_000);
     expect(() => Element.read(sequence(NULLS(1_000_000)))).toThrow(UnreadableSignatureError);
     const loose = Buffer.concat([hex('3080'), Buffer.alloc(4_000_000, hex('30800000')), hex('0000')]);

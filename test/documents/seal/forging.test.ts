@@ -46,7 +46,7 @@ describe('an update of a sealed document', () => {
     expect(new Set(all.map(([name]) => name)).size).toBe(all.length);
   });
 
-  it('does not make the documents themselves anything but whole', async () => {
+  it("doesn't affect the unmodified documents", async () => {
     const { long: _, ...others } = documents;
     for (const [name, pdf] of Object.entries(others))
       expect([name, await judge(pdf)]).toEqual([name, 'intact whole']);
@@ -54,7 +54,7 @@ describe('an update of a sealed document', () => {
 });
 
 describe.each(READERS)('%s', (reader, tools) => {
-  it('shows forged words only where the seal is not whole', needs(...tools), async () => {
+  it('shows forged text only if the seal is not whole', needs(...tools), async () => {
     const sample = [...forgeries(documents)]
       .filter(([name]) => /contents|hidden|behind|page/.test(name))
       .slice(0, 12);

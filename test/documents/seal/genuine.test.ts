@@ -31,7 +31,7 @@ async function sealOf(pdf: Uint8Array, by = key) {
 const WHOLE = { state: 'intact', coverage: 'whole' };
 const PAGE = [3, DOCUMENT[3] ?? ''] as const;
 
-/** The certificate of a key with another serial number, whose hash has 0x1e as its second byte: the tag of a string in ASN.1. */
+/** The certificate of a key with another serial number, whose hash has 0x1e as its second byte: the ASN.1 tag of a string. */
 async function withLookalikeHash({ privateKey, certificate }: SealKey): Promise<SealKey> {
   const der = Buffer.from(certificate);
   const tbs = Element.read(der).part(0);
@@ -46,7 +46,7 @@ async function withLookalikeHash({ privateKey, certificate }: SealKey): Promise<
   return { privateKey, certificate: der };
 }
 
-/** A document whose table names a stream with an entry for object 4. */
+/** A document whose table refers to a stream with an entry for object 4. */
 function hybrid(offset: (pdf: Buffer) => number): Buffer {
   const pdf = documentOf();
   const row = Buffer.from(`01${offset(pdf).toString(16).padStart(8, '0')}0000`, 'hex').toString('latin1');
@@ -56,11 +56,11 @@ function hybrid(offset: (pdf: Buffer) => number): Buffer {
 }
 
 describe('the seal of a genuine document', () => {
-  it('is whole by a certificate whose hash looks like ASN.1', async () => {
+  it("is whole if its certificate's hash looks like ASN.1", async () => {
     expect(await sealOf(documentOf(), await withLookalikeHash(key))).toMatchObject(WHOLE);
   });
 
-  it('is whole where a hybrid stream agrees with the tables', async () => {
+  it('is whole if a hybrid stream agrees with the tables', async () => {
     expect(await sealOf(hybrid((pdf) => pdf.indexOf('4 0 obj')))).toMatchObject(WHOLE);
   });
 
@@ -73,7 +73,7 @@ describe('the seal of a genuine document', () => {
   });
 });
 
-describe('a sealed part that readers could read in different ways', () => {
+describe('a sealed part that readers could interpret differently', () => {
   it.each<[string, () => Buffer]>([
     ['a hybrid stream that contradicts the tables', () => hybrid((pdf) => pdf.indexOf('5 0 obj'))],
     [
@@ -113,7 +113,7 @@ describe('a sealed part that readers could read in different ways', () => {
 });
 
 describe('digests', () => {
-  it('hash what signatures share once, and refuse files that cost many passes', async () => {
+  it('are shared between signatures, and files that need many passes are refused', async () => {
     const pdf = Buffer.concat([documentOf(), Buffer.alloc(100_000)]);
     writeFileSync(at('large.pdf'), pdf);
     const bytes = PdfBytes.open(at('large.pdf'));

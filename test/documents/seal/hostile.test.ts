@@ -22,7 +22,7 @@ async function stateOf(pdf: string | Buffer) {
   return (await checkSeal(path)).seal.state;
 }
 
-/** A file of these objects, numbered from 1; the first one is the catalog. */
+/** A file with these objects, numbered from 1; the first one is the catalog. */
 function fileOf(objects: readonly string[], trailer = ''): string {
   let text = '%PDF-1.7\n';
   const entries = objects.map((body, index) => {
@@ -35,7 +35,7 @@ function fileOf(objects: readonly string[], trailer = ''): string {
   return `${text}${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${at}\n%%EOF\n`;
 }
 
-/** A file whose cross references are a stream. */
+/** A file whose cross-references are a stream. */
 function streamFile(dict: string, data: Buffer): Buffer {
   const head = `%PDF-1.7\n`;
   const object = `1 0 obj\n<< /Type /XRef /Root 1 0 R ${dict} /Length ${data.length} >>\nstream\n`;
@@ -43,7 +43,7 @@ function streamFile(dict: string, data: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head + object, 'latin1'), data, Buffer.from(tail, 'latin1')]);
 }
 
-/** A file that was added to again and again, each time with as many cross references as there may be. */
+/** A file with many updates, each with the maximum number of cross-references. */
 function chainFile(revisions: number): Buffer {
   const packed = deflateSync(Buffer.alloc(16_000_000));
   const parts = [Buffer.from('%PDF-1.7\n')];
@@ -96,14 +96,14 @@ const HOSTILE: Record<string, () => string | Buffer> = {
 };
 
 describe('hostile files', () => {
-  it.each(Object.entries(HOSTILE))('%s: an answer, in little time and memory', async (_, make) => {
+  it.each(Object.entries(HOSTILE))('get a verdict in little time and memory: %s', async (_, make) => {
     const pdf = make();
     const before = process.memoryUsage().rss;
     expect(STATES).toContain(await stateOf(pdf));
     expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
   });
 
-  it('with a signature that stands where none may stand are signed and unreadable, not without a seal', async () => {
+  it('with a signature in an invalid place are signed and unreadable, not unsigned', async () => {
     const path = join(folder, 'inside.pdf');
     writeFileSync(
       path,
@@ -112,7 +112,7 @@ describe('hostile files', () => {
     expect(await checkSeal(path)).toMatchObject({ isSigned: true, seal: { state: 'unreadable' } });
   });
 
-  it('of 300 MB cost no more than small ones', async () => {
+  it('of 300 MB take no more resources than small ones', async () => {
     const path = join(folder, 'large.pdf');
     const file = openSync(path, 'w');
     writeSync(file, '%PDF-1.7\n1 0 obj\n<< >>\nendobj\n');
@@ -129,7 +129,7 @@ describe('hostile files', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
   });
 
-  it('that are looked up for ever without being read have an end', () => {
+  it('with endless lookups get a verdict', () => {
     const path = join(folder, 'lookups.pdf');
     writeFileSync(path, fileOf(['<< >>']));
     const bytes = PdfBytes.open(path);
@@ -141,7 +141,7 @@ describe('hostile files', () => {
     bytes.close();
   });
 
-  it('of any bytes are answered', async () => {
+  it('of random bytes get a verdict', async () => {
     const word = fc.constantFrom(
       ...[
         '<<',

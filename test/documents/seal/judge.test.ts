@@ -15,7 +15,7 @@ const INTACT: Seal = {
 };
 const UNSEALED: Partial<Seal> = { state: 'unsigned', coverage: null, fingerprint: null };
 
-/** The code of the problem with a seal that differs from an intact one in these parts. */
+/** The problem code of a seal that differs from an intact one in these parts. */
 function codeOf(parts: Partial<Seal>, rule: 'required' | 'optional' = 'optional', isSigned = true) {
   const checked = { seal: { ...INTACT, ...parts }, signer: null, isSigned };
   return judgeSeal(checked, { authorities: [], pinned: [] }, rule).problem?.code;
@@ -32,7 +32,7 @@ describe('the verdict on a seal', () => {
     expect(codeOf(parts)).toBe(code);
   });
 
-  it('misses a seal only where one is required', () => {
+  it('reports a missing seal only if one is required', () => {
     expect(codeOf(UNSEALED, 'optional', false)).toBeUndefined();
     expect(codeOf(UNSEALED, 'required', false)).toBe('SEAL_MISSING');
   });

@@ -27,7 +27,7 @@ const at = (name: string) => join(folder, name);
 const openssl = (...words: string[]) =>
   execFileSync('openssl', words, { stdio: ['ignore', 'pipe', 'ignore'] });
 
-describe('papers sealed by others', needs('openssl'), () => {
+describe('documents sealed by others', needs('openssl'), () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'esign-others-'));
     const blank = createPdf();
@@ -76,8 +76,8 @@ describe('papers sealed by others', needs('openssl'), () => {
   }
 
   /**
-   * Adds a signature in an update of the file, as any signer does. `cms` makes it over the file `covered`; `keep` stands in
-   * the catalog already.
+   * Adds a signature in an update of the file, as any signer does. `cms` signs the bytes `covered`; `keep` is already in
+   * the catalog.
    */
   function sealedBy(pdf: Buffer, subFilter: string, cms: () => Buffer, keep = ''): Buffer {
     const { root, size } = partsOf(pdf);
@@ -103,7 +103,7 @@ describe('papers sealed by others', needs('openssl'), () => {
     return open;
   }
 
-  /** A revision with the certificate in a document security store, and what else is wanted in the catalog. */
+  /** A revision with the certificate in a document security store, and additional catalog entries. */
   function withStore(pdf: Buffer, extra = ''): Buffer {
     const { root, size } = partsOf(pdf);
     const der = openssl('x509', '-in', at('rsa.pem'), '-outform', 'DER').toString('latin1');
@@ -116,7 +116,7 @@ describe('papers sealed by others', needs('openssl'), () => {
     });
   }
 
-  /** A token of RFC 3161 over a digest, from an authority of our own. */
+  /** An RFC 3161 token over a digest, from a test authority. */
   function stamp(digest: string): Buffer {
     const settings = `serial=${at('serial')}\nsigner_digest=sha256\ndefault_policy=1.2.3\ndigests=sha256\ness_cert_id_alg=sha256`;
     writeFileSync(at('tsa.cnf'), `[tsa]\ndefault_tsa=t\n[t]\n${settings}\n`);
@@ -151,7 +151,7 @@ describe('papers sealed by others', needs('openssl'), () => {
   ];
 
   it.each(WAYS)(
-    '%s is intact and whole, and any change of it is seen',
+    '%s is intact and whole, and any change to it is detected',
     async (_, subFilter, key, options) => {
       const pdf = signed(paper, subFilter, key, ...options);
       expect(await sealOf(pdf)).toMatchObject({
@@ -163,7 +163,7 @@ describe('papers sealed by others', needs('openssl'), () => {
     },
   );
 
-  it('SHA-1 is not believed', async () => {
+  it('a SHA-1 signature is not trusted', async () => {
     const pdf = signed(paper, 'adbe.pkcs7.detached', 'rsa', '-md', 'sha1');
     expect(await sealOf(pdf)).toMatchObject({
       state: 'unreadable',
@@ -171,7 +171,7 @@ describe('papers sealed by others', needs('openssl'), () => {
     });
   });
 
-  it('a second signature over the first leaves both intact; the last one says who', async () => {
+  it('a second signature over the first leaves both intact; the last one names the signer', async () => {
     const first = signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades');
     const both = signed(first, 'ETSI.CAdES.detached', 'ecdsa', '-cades');
     expect(await sealOf(both)).toMatchObject({
@@ -183,7 +183,7 @@ describe('papers sealed by others', needs('openssl'), () => {
     expect(await sealOf(broken)).toMatchObject({ state: 'changed' });
   });
 
-  it('validation data that come later leave it whole, and nothing else does', async () => {
+  it('later validation data leave it whole, and nothing else does', async () => {
     const pdf = signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades');
     expect(await sealOf(withStore(pdf))).toMatchObject({ state: 'intact', coverage: 'whole' });
     expect(await sealOf(withStore(pdf, '/OpenAction [4 0 R /Fit]'))).toMatchObject({ coverage: 'extended' });
@@ -191,7 +191,7 @@ describe('papers sealed by others', needs('openssl'), () => {
     expect(await sealOf(more)).toMatchObject({ coverage: 'extended' });
   });
 
-  it('an object that a later revision names twice is added content: readers differ in which one they show', async () => {
+  it('an object that a later revision defines twice is added content: readers differ in which one they show', async () => {
     const pdf = signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades');
     const page = /(\d+) 0 obj\s*<<\s*\/Type \/Page\b/.exec(pdf.toString('latin1'))?.[1] ?? '';
     const [same, other] = [objectText(pdf, Number(page)), '<< /Type /Page /Parent 1 0 R >>'];
@@ -208,7 +208,7 @@ describe('papers sealed by others', needs('openssl'), () => {
     expect(await sealOf(twice(other, same))).toMatchObject({ coverage: 'extended' });
   });
 
-  it('several signatures, and validation data and time stamps after each, are one whole', async () => {
+  it('several signatures, each with validation data and timestamps, are whole', async () => {
     const store = (pdf: Buffer) => /\/DSS <<.*?>>/.exec(pdf.toString('latin1'))?.[0] ?? '';
     const stamped = (pdf: Buffer) => {
       const token = () =>
@@ -234,7 +234,7 @@ describe('papers sealed by others', needs('openssl'), () => {
     expect(await sealOf(more)).toMatchObject({ coverage: 'extended' });
   });
 
-  it('a document time stamp is checked, and shows in the level', async () => {
+  it('a document timestamp is checked, and raises the level', async () => {
     const pdf = withStore(signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades'));
     const keep = /\/DSS <<.*?>>/.exec(pdf.toString('latin1'))?.[0] ?? '';
     const covered = () => readFileSync(at('covered'));
@@ -247,7 +247,7 @@ describe('papers sealed by others', needs('openssl'), () => {
     expect(await sealOf(flipped(good, 40))).toMatchObject({ state: 'changed' });
   });
 
-  it('a time stamp alone is not a seal: it says when, not who', async () => {
+  it('a timestamp alone is not a seal: it proves when, not who', async () => {
     const stamped = sealedBy(paper, 'ETSI.RFC3161', () =>
       stamp(
         createHash('sha256')
@@ -264,7 +264,7 @@ describe('papers sealed by others', needs('openssl'), () => {
     expect(await sealOf(flipped(stamped, 40))).toMatchObject({ state: 'changed' });
   });
 
-  it('a signature that brings the content along, or none of its attributes, is not believed', async () => {
+  it('a signature that embeds the content, or has no attributes, is not trusted', async () => {
     expect(await sealOf(signed(paper, 'adbe.pkcs7.detached', 'rsa', '-nodetach'))).toMatchObject({
       state: 'unreadable',
     });
@@ -293,7 +293,7 @@ describe('papers sealed by others', needs('openssl'), () => {
       return readFileSync(at('added.pdf'));
     }
 
-    it('a signature is intact and whole, alone and over another, and any change of it is seen', async () => {
+    it('a signature is intact and whole, alone and over another, and any change to it is detected', async () => {
       const alone = added(paper);
       const over = added(signed(paper, 'ETSI.CAdES.detached', 'ecdsa', '-cades'));
       for (const pdf of [alone, over]) {
@@ -309,13 +309,13 @@ describe('papers sealed by others', needs('openssl'), () => {
       }
     });
 
-    it('any byte of a signature without definite lengths counts, but for copies of the certificate', {
+    it('any byte of a signature with indefinite lengths counts, except copies of the certificate', {
       tags: ['full'],
     }, async () => {
       const pdf = added(paper);
       const first = pdf.lastIndexOf('<3080') + 1;
       const cms = Buffer.from(pdf.toString('latin1', first, pdf.indexOf('>', first)), 'hex');
-      // Behind the content, which is empty: [0] and its length, then the certificates.
+      // Behind the empty content: [0] and its length, then the certificates.
       const certificates = cms.indexOf(Buffer.from('0000a082', 'hex')) + 2;
       const signers = certificates + 4 + cms.readUInt16BE(certificates + 2);
       const after = Array.from({ length: 120 }, (_, index) => signers + 5 * index);
@@ -330,16 +330,16 @@ describe('papers sealed by others', needs('openssl'), () => {
     });
   });
 
-  describe('and pdfsig', { ...needs('pdfsig'), tags: ['full'] }, () => {
-    // pdfsig takes no notice of what stands behind the CMS.
+  describe('compared with pdfsig', { ...needs('pdfsig'), tags: ['full'] }, () => {
+    // pdfsig ignores bytes after the CMS.
     it.each(TAMPERINGS.filter((how) => how !== 'trailingBytes'))(
-      'have one view of a paper with %s',
+      'a document with %s gets the same verdict',
       async (how) => {
         const sealed = await sealPdf(paper, await makeSealKey(), '2026-03-01T10:20:30.000Z');
         writeFileSync(at('asked.pdf'), await tampered(sealed, how));
         const said = spawnSync('pdfsig', ['-nocert', at('asked.pdf')]).stdout.toString();
         const { seal } = await checkSeal(at('asked.pdf'));
-        // Where it has no view it says nothing of a signature, or that it can't tell.
+        // Without a verdict, pdfsig prints nothing for a signature, or that it can't tell.
         const [verdict] = /(?<=Signature Validation: ).*/.exec(said) ?? [];
         if (verdict === 'Signature is Valid.') expect(seal.state).toBe('intact');
         if (verdict === 'Digest Mismatch.' || verdict === 'Signature is Invalid.')
@@ -348,9 +348,9 @@ describe('papers sealed by others', needs('openssl'), () => {
       },
     );
 
-    // It does not look certificates up by the identifier of their key.
+    // pdfsig does not look up certificates by their key identifier.
     it.each(WAYS.filter(([name]) => !name.startsWith('the identifier')))(
-      'agree on %s',
+      'the verdicts agree on %s',
       async (_, subFilter, key, options) => {
         const pdf = signed(paper, subFilter, key, ...options);
         for (const [file, says] of [

@@ -25,7 +25,7 @@ const pin = (fingerprint: string, more: Partial<Pin> = {}): Pin => ({
 });
 
 describe('pinned seals', () => {
-  it('are the first one of an origin, and those accepted later', async () => {
+  it('are the first seal of an origin, and those accepted later', async () => {
     await pinFirst(folder, pin('aa'));
     await pinFirst(folder, pin('bb'));
     expect(pinnedFor(await readPins(folder), origin)).toEqual(['aa']);
@@ -34,7 +34,7 @@ describe('pinned seals', () => {
     expect(isPrivate(join(folder, 'seals.json'))).toBe(true);
   });
 
-  it('of one profile or address say nothing of another', async () => {
+  it("of one profile or address don't apply to another", async () => {
     await pinFirst(folder, pin('aa'));
     await pinFirst(folder, pin('bb', { profile: 'other' }));
     await pinFirst(folder, pin('cc', { baseUrl: 'https://elsewhere.example/api/v1' }));
@@ -44,13 +44,13 @@ describe('pinned seals', () => {
     expect(pinnedFor(await readPins(folder), elsewhere)).toEqual(['cc']);
   });
 
-  it('are the same for all who pin at once', async () => {
+  it('are the same for all processes that pin at the same time', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `f${index}`);
     const all = await Promise.all(names.map((name) => pinFirst(folder, pin(name))));
     expect(new Set(all.map((pins) => pinnedFor(pins, origin).join())).size).toBe(1);
   });
 
-  it('that can’t be read are left as they are', async () => {
+  it('are left unchanged if they can’t be read', async () => {
     await writeFile(join(folder, 'seals.json'), 'broken');
     await expect(pinFirst(folder, pin('aa'))).rejects.toThrow('left as it is');
     expect(await readFile(join(folder, 'seals.json'), 'utf8')).toBe('broken');

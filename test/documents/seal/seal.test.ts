@@ -44,11 +44,11 @@ async function sealOf(pdf: Uint8Array): Promise<Seal> {
   return (await checkSeal(path)).seal;
 }
 
-/** A seal that may be believed. */
+/** A seal that can be trusted. */
 const isBelieved = ({ state, coverage }: Seal) => state === 'intact' && coverage === 'whole';
 
-describe('the seal of a paper', () => {
-  it('is intact and whole, and names who sealed it and when', async () => {
+describe('the seal of a document', () => {
+  it('is intact and whole, and names the signer and the time', async () => {
     const seal = await sealOf(sealed);
     expect(seal).toMatchObject({
       state: 'intact',
@@ -61,12 +61,12 @@ describe('the seal of a paper', () => {
     expect(seal.fingerprint).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('is absent from a paper that nobody sealed', async () => {
+  it('is absent from an unsealed document', async () => {
     expect(await sealOf(paper)).toMatchObject({ state: 'unsigned', coverage: null, subject: null });
   });
 });
 
-/** What is to be found of each family that the sandbox can plant. */
+/** The expected result for each family of tampering in the sandbox. */
 const FAMILIES: Record<Tampering, Partial<Seal>> = {
   changedText: { state: 'changed' },
   changedSignature: { state: 'changed' },
@@ -91,33 +91,33 @@ const FAMILIES: Record<Tampering, Partial<Seal>> = {
   nullContents: { state: 'unreadable' },
   trailingBytes: { state: 'unreadable' },
   foreignSignature: { state: 'changed' },
-  // No signature tells these by itself: another certificate, and none at all.
+  // No signature reveals these by itself: another certificate, and no signature at all.
   otherSeal: { state: 'intact', coverage: 'whole' },
   strippedSeal: { state: 'unsigned' },
 };
 const TOLD_BY_THE_SEAL = TAMPERINGS.filter((how) => how !== 'otherSeal' && how !== 'strippedSeal');
 
-describe('a paper that the sandbox has tampered with', () => {
+describe('a document that the sandbox has tampered with', () => {
   it.each(TAMPERINGS)('is reported: %s', async (how) => {
     const pdf = Buffer.from(await tampered(sealed, how));
     expect(pdf.equals(sealed)).toBe(false);
     expect(await sealOf(pdf)).toMatchObject(FAMILIES[how]);
   });
 
-  it.each(TOLD_BY_THE_SEAL)('%s: is never intact and whole, and never taken for unsigned', async (how) => {
+  it.each(TOLD_BY_THE_SEAL)('%s: is never intact and whole, and never treated as unsigned', async (how) => {
     await writeFile(join(folder, 'judged.pdf'), await tampered(sealed, how));
     const checked = await checkSeal(join(folder, 'judged.pdf'));
     expect([isBelieved(checked.seal), checked.seal.state === 'unsigned']).toEqual([false, false]);
     expect(judgeSeal(checked, { authorities: [], pinned: [] }).problem).not.toBe(null);
   });
 
-  it('and sealed anew is the work of another', async () => {
+  it('and resealed has another signer', async () => {
     const [own, other] = [await sealOf(sealed), await sealOf(await tampered(sealed, 'otherSeal'))];
     expect(other.fingerprint).not.toBe(own.fingerprint);
   });
 });
 
-/** Further versions of a sealed paper; each is named, none is believed. */
+/** Further variants of a sealed document; each is reported, none is trusted. */
 type Version = () => Buffer | Promise<Buffer>;
 const catalog = (more = '') => `<< /Type /Catalog /Pages 1 0 R /Lang (en) /AcroForm 6 0 R ${more} >>`;
 const stream = (text: string) => `<< /Length ${text.length} >>\nstream\n${text}\nendstream`;
@@ -173,7 +173,7 @@ const TAMPERED: Record<string, [Version, Partial<Seal>]> = {
 };
 
 describe('tampering', () => {
-  it.each(Object.entries(TAMPERED))('%s is named and not believed', async (_, [make, expected]) => {
+  it.each(Object.entries(TAMPERED))('is reported and not trusted: %s', async (_, [make, expected]) => {
     const pdf = await make();
     expect(pdf.equals(sealed)).toBe(false);
     const seal = await sealOf(pdf);
@@ -182,7 +182,7 @@ describe('tampering', () => {
     expect(seal.state).not.toBe('unsigned');
   });
 
-  it('of any byte outside the signature is seen', async () => {
+  it('with any byte outside the signature is detected', async () => {
     const { gapStart, gapEnd } = partsOf(sealed);
     const outside = fc.integer({ min: 0, max: sealed.length - (gapEnd - gapStart) - 1 });
     await fc.assert(
@@ -195,7 +195,7 @@ describe('tampering', () => {
     );
   });
 
-  it('of any byte of the signature is seen', async () => {
+  it('with any byte of the signature is detected', async () => {
     const at = fc.integer({ min: 0, max: partsOf(sealed).hex.length / 2 - 1 });
     await fc.assert(
       fc.asyncProperty(at, fc.constantFrom<(0 | 1)[]>(0, 1), async (place, digit) => {
@@ -205,12 +205,12 @@ describe('tampering', () => {
     );
   });
 
-  it('of the frame of the signature is seen', async () => {
+  it('with the frame of the signature is detected', async () => {
     for (let place = 0; place < 60; place++)
       expect([place, isBelieved(await sealOf(flippedInCms(sealed, place, 1)))]).toEqual([place, false]);
   });
 
-  it('by cutting the file anywhere is seen', async () => {
+  it('by truncating the file anywhere is detected', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: sealed.length - 1 }), async (length) => {
         const seal = await sealOf(sealed.subarray(0, length));

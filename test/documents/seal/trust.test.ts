@@ -44,14 +44,14 @@ function judged(checked: CheckedSeal, known: Partial<Known>): [string | null, st
 }
 
 describe('the signer of an intact seal', () => {
-  it('is trusted when an authority certified it, and unknown otherwise, which then fails', async () => {
+  it('is trusted if an authority certified it; otherwise it is unknown and fails', async () => {
     const other = await issue({ name: 'Root', authority: true });
     expect(judged(seal, { authorities: [root.x509] })).toEqual(['trusted', undefined]);
     expect(judged(seal, { authorities: [other.x509] })).toEqual(['unknown', 'SEAL_UNTRUSTED']);
     expect(judged(seal, {})).toEqual(['unknown', undefined]);
   });
 
-  it('is judged at the time that it names', async () => {
+  it('is judged at the time in the seal', async () => {
     const DAY_MS = 86_400_000;
     const ended = await sealedBy({
       name: 'Signer',
@@ -61,23 +61,23 @@ describe('the signer of an intact seal', () => {
     expect(judged(ended, { authorities: [root.x509] })).toEqual(['unknown', 'SEAL_UNTRUSTED']);
   });
 
-  it('that is no signer of documents is not trusted', async () => {
+  it('is not trusted without the purpose of signing documents', async () => {
     const server = await sealedBy({ name: 'Server', purposes: ['1.3.6.1.5.5.7.3.1'] });
     expect(judged(server, { authorities: [root.x509] })).toEqual(['unknown', 'SEAL_UNTRUSTED']);
   });
 
-  it('is pinned by its fingerprint, also where it leads to none of the authorities', async () => {
+  it('can be pinned by its fingerprint, even if it leads to no known authority', async () => {
     const other = await issue({ name: 'Other', authority: true });
     expect(judged(seal, { pinned: [OTHER, fingerprint] })).toEqual(['pinned', undefined]);
     expect(judged(seal, { pinned: [fingerprint], authorities: [other.x509] })).toEqual(['pinned', undefined]);
   });
 
-  it('is another where a seal is pinned, unless an authority certified it', () => {
+  it('is different if another seal is pinned, unless an authority certified it', () => {
     expect(judged(seal, { pinned: [OTHER] })).toEqual(['other', 'SEAL_OTHER']);
     expect(judged(seal, { pinned: [OTHER], authorities: [root.x509] })).toEqual(['trusted', undefined]);
   });
 
-  it('must be the required one, even when it is trusted or pinned', () => {
+  it('must be the required one, even if it is trusted or pinned', () => {
     expect(judged(seal, { sealedBy: [fingerprint] })).toEqual(['pinned', undefined]);
     expect(judged(seal, { sealedBy: [OTHER] })).toEqual(['unknown', 'SEAL_UNTRUSTED']);
     expect(judged(seal, { sealedBy: [OTHER], authorities: [root.x509] })).toEqual([
@@ -89,13 +89,13 @@ describe('the signer of an intact seal', () => {
 });
 
 describe('the signer of a seal that is not intact', () => {
-  it('is nobody', async () => {
+  it('is not reported', async () => {
     const changed = await sealedBy({ name: 'Signer' }, (pdf) => flipped(pdf, 40));
     expect(judged(changed, { authorities: [root.x509] })).toEqual([null, 'SEAL_CHANGED']);
     expect(judged(changed, { pinned: [String(changed.seal.fingerprint)] })).toEqual([null, 'SEAL_CHANGED']);
   });
 
-  it('is not believed with a key of 512 bits', async () => {
+  it('is not trusted with a 512-bit key', async () => {
     const weak = await sealedBy({ name: 'Signer', rsaBits: 768 });
     expect(weak.seal).toMatchObject({
       state: 'unreadable',
@@ -105,7 +105,7 @@ describe('the signer of a seal that is not intact', () => {
 });
 
 describe('a file of authorities', () => {
-  it('has one or more certificates, with anything between them', async () => {
+  it('can contain one or more certificates, with any text between them', async () => {
     const path = join(folder, 'ca.pem');
     const other = await issue({ name: 'Other', authority: true });
     await writeFile(path, `# Root\n${root.pem}\nOther\n${other.pem}`);

@@ -19,12 +19,12 @@ type Part = Omit<Wanted, 'name' | 'issuer'>;
 
 interface Case {
   root?: Part;
-  /** Between the authority and the signer, from above. */
+  /** Between the authority and the signer, top down. */
   middle?: readonly Part[];
   signer?: Part;
-  /** What the path must be. */
+  /** The expected path. */
   isTrusted: boolean;
-  /** What openssl says, where its purpose "S/MIME signing" doesn't mean the same. */
+  /** The result of openssl, where its purpose "S/MIME signing" means something else. */
   openssl?: boolean | 'other rules';
 }
 
@@ -145,7 +145,7 @@ const questionOf = (chain: readonly Issued[], at = NOW) => {
   return { signer, others: rest, authorities: [root], at };
 };
 
-describe('a path of certificates', () => {
+describe('a certificate path', () => {
   it.each(Object.entries(CASES))('%s', async (_, one) => {
     const chain = await made(one);
     expect(leadsToAuthority(questionOf(chain))).toBe(one.isTrusted);
@@ -163,7 +163,7 @@ describe('a path of certificates', () => {
     expect(leadsToAuthority(questionOf(chain, NOW - 9.5 * DAY_MS))).toBe(true);
   });
 
-  it('that leads to another authority of the same name is refused', async () => {
+  it('to another authority with the same name is refused', async () => {
     const chain = await made({ isTrusted: true });
     const [other] = await made({ isTrusted: true });
     const question = questionOf(chain);
@@ -171,7 +171,7 @@ describe('a path of certificates', () => {
     expect(leadsToAuthority({ ...question, authorities: [] })).toBe(false);
   });
 
-  it('is found where an authority has two certificates, and one of them has ended', async () => {
+  it('is found if an authority has two certificates, one of them expired', async () => {
     const chain = await made({ middle: [{ to: NOW - 1_000 }], isTrusted: false });
     const [root, ended] = chain;
     if (root === undefined || ended === undefined) throw new Error('There is no chain.');
@@ -181,7 +181,7 @@ describe('a path of certificates', () => {
     expect(leadsToAuthority({ ...question, others: [...question.others, renewed.x509] })).toBe(true);
   });
 
-  it('needs no authority above a signer that was named itself', async () => {
+  it('needs no authority above a signer that is trusted directly', async () => {
     const alone = await issue({ name: 'Alone', authority: false });
     const server = await issue({ name: 'Server', authority: false, purposes: [TLS_SERVER] });
     for (const [{ x509 }, isTrusted] of [
@@ -191,7 +191,7 @@ describe('a path of certificates', () => {
       expect(leadsToAuthority({ signer: x509, others: [], authorities: [x509], at: NOW })).toBe(isTrusted);
   });
 
-  it('is not searched without end among certificates that issue each other', async () => {
+  it('is found in bounded time among certificates that issue each other', async () => {
     const keys = (await issue({ name: 'Loop' })).keys;
     const loop = await issue({ name: 'Loop', authority: true, keys });
     const others = await Promise.all(

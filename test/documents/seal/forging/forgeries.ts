@@ -18,7 +18,7 @@ export type Seal = (pdf: Buffer) => Promise<Buffer>;
 export type Documents = Record<string, Buffer>;
 
 const CERTIFICATE = stream(der('certificate'));
-/** The same, with page operators inside. */
+/** The same with page operators inside. */
 const OPERATORS = stream(der(`\n${words(FORGED)}\n`));
 /** Numbers that no document uses. */
 const [STORE, EVIDENCE, MORE] = [60, 61, 62];
@@ -35,13 +35,13 @@ export function withStore(pdf: Buffer, how: Deviation = {}, evidence = CERTIFICA
   return update(pdf, { ...catalog(pdf, `/DSS ${STORE} 0 R`), ...objects }, how);
 }
 
-/** Another conforming one, on top of it. */
+/** Another conforming update, on top of it. */
 export function withMore(pdf: Buffer, how: Deviation = {}): Buffer {
   const objects = { [STORE]: `<< /Type /DSS /Certs [${EVIDENCE} 0 R 70 0 R] >>`, 70: CERTIFICATE };
   return update(pdf, objects, how);
 }
 
-/** Updates that may be made: their seals stay whole, so that a forgery is refused for its own deviation. */
+/** Allowed updates: their seals stay whole, so a forgery is refused for its own deviation. */
 export const CONFORMING: Record<string, (pdf: Buffer) => Buffer> = {
   'a certificate': (pdf) => withStore(pdf),
   'a certificate, with CR LF': (pdf) => withStore(pdf, { lineEnd: '\r\n' }),
@@ -68,7 +68,7 @@ export const CONFORMING: Record<string, (pdf: Buffer) => Buffer> = {
     update(pdf, catalog(pdf, '/Extensions << /ESIC << /BaseVersion /1.7 /ExtensionLevel 5 >> >>')),
 };
 
-/** Where the sealed part may refer to an object that it lacks, which somebody brings later. */
+/** Places where the sealed part can refer to a missing object that is added later. */
 const WAITING: Record<string, Objects> = {
   contents: { 3: PAGE.replace('/Contents 4 0 R', `/Contents [4 0 R ${EVIDENCE} 0 R]`) },
   form: { 3: PAGE.replace('/Font', `/XObject << /X ${EVIDENCE} 0 R >> /Font`) },
@@ -80,7 +80,7 @@ const WAITING: Record<string, Objects> = {
   names: { 1: `<< /Type /Catalog /Pages 2 0 R /Names ${EVIDENCE} 0 R >>` },
 };
 
-/** How an object is brought that is validation data by its form. */
+/** Ways to add an object that has the form of validation data. */
 const CARRIERS: Record<string, (pdf: Buffer) => Buffer> = {
   Certs: (pdf) => withStore(pdf, {}, OPERATORS),
   OCSPs: (pdf) =>
@@ -97,7 +97,7 @@ const CARRIERS: Record<string, (pdf: Buffer) => Buffer> = {
   packed: (pdf) =>
     streamUpdate(pdf, catalog(pdf, `/DSS ${EVIDENCE} 0 R`), { packed: pack([[EVIDENCE, '<< >>']]) }),
   container: (pdf) =>
-    // The object stream itself gets the number: the one after the highest.
+    // The object stream itself gets the next number after the highest.
     streamUpdate(pdf, catalog(pdf, `/DSS ${EVIDENCE - 1} 0 R`), { packed: pack([[EVIDENCE - 1, '<< >>']]) }),
 };
 
@@ -174,7 +174,7 @@ const DEVIATIONS: Record<string, (pdf: Buffer) => Deviation> = {
   'a second trailer': () => ({ end: 'trailer\n<< /Root 2 0 R >>\nstartxref\nAT\n%%EOF\n' }),
 };
 
-/** Updates that are well-formed, and add or replace what is no validation data. */
+/** Well-formed updates that add or replace something other than validation data. */
 const ADDITIONS: Record<string, (pdf: Buffer) => Buffer> = {
   'other contents': (pdf) => update(pdf, OTHER_TEXT),
   'the same contents': (pdf) => update(pdf, { 4: DOCUMENT[4] ?? '' }),
@@ -243,7 +243,7 @@ function withField(pdf: Buffer, field: string): Buffer {
 
 const STORE_IN_STREAM = (pdf: Buffer) => catalog(pdf, '/DSS 60 0 R');
 
-/** Cross-reference streams and object streams that readers read in different ways. */
+/** Cross-reference streams and object streams that readers interpret differently. */
 const STREAMS: Record<string, (pdf: Buffer) => Buffer> = {
   'an object twice in the stream': (pdf) =>
     streamUpdate(pdf, STORE_IN_STREAM(pdf), {
@@ -318,10 +318,10 @@ const STREAMS: Record<string, (pdf: Buffer) => Buffer> = {
   'no type': (pdf) => streamUpdate(pdf, catalog(pdf, '/DSS << >>'), { type: '' }),
 };
 
-/** A section that shows other contents and stands where a conforming update's Prev should not lead. */
+/** A section that shows other contents, in a place that a conforming update's Prev must not point to. */
 function behind(pdf: Buffer): Buffer {
   const { size, root, startxref } = partsOf(pdf);
-  // After the %%EOF of the sealed part, a cross-reference stream; then an empty update whose Prev is the %%EOF.
+  // After the %%EOF of the sealed part, a cross-reference stream; then an empty update whose Prev points to the %%EOF.
   const body = `4 0 obj\n${OTHER_TEXT[4]}\nendobj\n`;
   const at = (number: number) => number.toString(16).padStart(8, '0');
   const own = pdf.length;
@@ -334,8 +334,8 @@ function behind(pdf: Buffer): Buffer {
 }
 
 /**
- * A document whose author hid other contents in a stream, and a table that leads to them and on to the table of the sealed
- * part. Seals have a fixed size, so the author knows where that will be.
+ * A document whose author hid other contents in a stream, with a table that leads to them and then to the table of the
+ * sealed part. Seals have a fixed size, so the author knows the offset in advance.
  */
 async function shadowOf(seal: Seal): Promise<Buffer> {
   const make = (contents: number, prev: number) => {
@@ -348,7 +348,7 @@ async function shadowOf(seal: Seal): Promise<Buffer> {
   return seal(make(contents, partsOf(first).startxref));
 }
 
-/** Makes the sealed documents that forgeries start from: an ordinary one, and those whose author prepared something. */
+/** Creates the sealed documents that forgeries start from: an ordinary one, and those prepared by their author. */
 export async function sealedDocuments(seal: Seal): Promise<Documents> {
   const documents: Documents = { plain: await seal(documentOf()) };
   for (const [name, objects] of Object.entries(WAITING))

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 
 export type Reader = 'poppler' | 'mupdf' | 'ghostscript' | 'qpdf' | 'pdf.js';
 
-/** Readers of PDFs, and the programs that each of them needs. */
+/** PDF readers and the programs that each needs. */
 export const READERS: readonly [Reader, readonly Tool[]][] = [
   ['poppler', ['pdftotext']],
   ['mupdf', ['mutool']],
@@ -17,12 +17,12 @@ export const READERS: readonly [Reader, readonly Tool[]][] = [
   ['pdf.js', []],
 ];
 
-/** Returns the words that a reader shows on the page; empty where it shows none. */
+/** Returns the text that a reader shows on the page; empty if it shows none. */
 export async function shows(reader: Reader, pdf: Buffer, folder: string): Promise<string> {
   const [input, output] = [join(folder, 'shown.pdf'), join(folder, 'shown.txt')];
   await writeFile(input, pdf);
   await rm(output, { force: true });
-  // Programs end with an error for damage that they repair: what they show counts.
+  // Programs report an error for damage that they repair; only the shown text counts.
   await SHOW[reader](input, output).catch(() => undefined);
   return readFile(output, 'latin1').catch(() => '');
 }

@@ -1,6 +1,6 @@
 import { partsOf } from '../../../../src/sandbox/documents/tampering/bytes.ts';
 
-/** What the sealed document says, and what a forger wants it to say. */
+/** The text of the sealed document, and the forged text. */
 export const HONEST = 'Rent 100';
 export const FORGED = 'Rent 999';
 
@@ -8,7 +8,7 @@ export const stream = (data: string, dict = '') =>
   `<< /Length ${data.length} ${dict} >>\nstream\n${data}\nendstream`;
 export const words = (text: string) => `BT /F1 24 Tf 20 100 Td (${text}) Tj ET`;
 
-/** A DER SEQUENCE around an OCTET STRING: validation data by its form, whatever it holds. */
+/** A DER SEQUENCE around an OCTET STRING: has the form of validation data, whatever it contains. */
 export function der(data: string): string {
   const octets = `\x04\x82${bytes(data.length)}${data}`;
   return `\x30\x82${bytes(octets.length)}${octets}`;
@@ -20,7 +20,7 @@ function bytes(length: number): string {
 
 export type Objects = Readonly<Record<number, string>>;
 
-/** The objects of a document of one page, which can be replaced. */
+/** The objects of a one-page document, which can be replaced. */
 export const DOCUMENT: Objects = {
   1: '<< /Type /Catalog /Pages 2 0 R >>',
   2: '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
@@ -45,7 +45,7 @@ export function documentOf(objects: Objects = DOCUMENT): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** How an update differs from a conforming one. */
+/** How an update deviates from a conforming one. */
 export interface Deviation {
   /** Before the first object, between objects, and before the table. */
   lead?: string;
@@ -62,18 +62,18 @@ export interface Deviation {
   prev?: string;
   size?: string;
   root?: string;
-  /** More in the trailer. */
+  /** Additional keys in the trailer. */
   trailer?: string;
   /** Added to startxref. */
   shift?: number;
   /** Replaces the end. */
   end?: string;
-  /** Objects that no entry names. */
+  /** Objects without an entry. */
   unlisted?: Objects;
   lineEnd?: string;
 }
 
-/** An incremental update with a table: conforming, but for the deviation. */
+/** An incremental update with a table: conforming except for the deviation. */
 export function update(pdf: Buffer, objects: Objects, how: Deviation = {}): Buffer {
   const parts = partsOf(pdf);
   const newSize = Math.max(parts.size, ...Object.keys(objects).map((number) => Number(number) + 1));
@@ -103,10 +103,10 @@ export function update(pdf: Buffer, objects: Objects, how: Deviation = {}): Buff
   return Buffer.concat([pdf, Buffer.from(text, 'latin1')]);
 }
 
-/** How an update with a cross-reference stream differs from a conforming one. */
+/** How an update with a cross-reference stream deviates from a conforming one. */
 export interface StreamDeviation {
   widths?: [number, number, number];
-  /** More rows, more keys, bytes after the rows. */
+  /** Additional rows, additional keys, and bytes after the rows. */
   rows?: readonly [number, number, number, number][];
   dict?: string;
   extra?: string;
@@ -115,7 +115,7 @@ export interface StreamDeviation {
   unlisted?: boolean;
 }
 
-/** An incremental update with a cross-reference stream; `packed` gives objects in an object stream. */
+/** An incremental update with a cross-reference stream; `packed` objects are in an object stream. */
 export function streamUpdate(
   pdf: Buffer,
   objects: Objects,
@@ -159,7 +159,7 @@ interface Packed {
   entries: readonly [number: number, index: number][];
 }
 
-/** An object stream; `index` and `after` make it an odd one. */
+/** An object stream; `index` and `after` make it irregular. */
 export function pack(objects: readonly [number, string][], { dict = '', after = '' } = {}): Packed {
   let [head, body] = ['', ''];
   for (const [number, text] of objects) {
