@@ -5,49 +5,49 @@ import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
 
 /**
- * What is known of an envelope: only what a list shows of it, all of it at the time it was read, or all of it for good.
+ * How much of an envelope is known: only the fields of a list, all fields when it was read, or all fields for good.
  */
 export type Knowledge = 'part' | 'whole' | 'final';
 
-/** The beginning of a line of the index: what has to be known of every envelope. */
+/** The beginning of a line of the index: the fields that are needed of every envelope. */
 export interface EntryHead {
   id: string;
   status: string;
-  /** ISO 8601; empty where the service did not say. */
+  /** ISO 8601; empty if the service left it out. */
   created: string;
   known: Knowledge;
   /** When it was read, by this machine's clock. */
   seen: number;
 }
 
-/** An envelope as a line of the index; the texts and the envelope stand last, so that the head is read without them. */
+/** An envelope as a line of the index. The texts and the envelope come last, so that the head can be parsed without them. */
 export interface Entry extends EntryHead {
   texts: string;
   envelope: Envelope;
 }
 
-/** Other lines of the index. */
-export type Remark =
-  /** The service has it no more. */
+/** Any other line of the index. */
+export type IndexEvent =
+  /** The service no longer has this envelope. */
   | { gone: string; seen: number }
-  /** Something happened to it, as a webhook said. */
+  /** A webhook reported an event of this envelope. */
   | { touched: string; status: string; seen: number }
   | Completeness;
 
-/** The index knew every envelope of the service. */
+/** The index contained every envelope of the service. */
 export interface Completeness {
   /** When, by this machine's clock. */
   complete: number;
-  /** All that were created until then, by the service's clock. */
+  /** Every envelope created until then, by the service's clock. */
   upTo: number;
-  /** By so many the service's count is higher than what it lists. */
+  /** How many more envelopes the service counts than it lists. */
   extra: number;
 }
 
 /** What separates the texts of an envelope. */
 export const BETWEEN_TEXTS = '\n';
 
-/** The line of an envelope that was just read. `alone`: the service was asked for it by its id, so this is all there is. */
+/** Creates the line for an envelope that was just read. `alone`: it was requested by its ID, so no field is missing. */
 export function entryOf(envelope: Envelope, alone: boolean, seen: number): Entry {
   const { id, status, createdAt } = envelope;
   return {
@@ -61,17 +61,17 @@ export function entryOf(envelope: Envelope, alone: boolean, seen: number): Entry
   };
 }
 
-/** The papers of a completed envelope may come a little later; after so long nobody waits for them. */
-const PAPERS_MS = 86_400_000;
+/** The documents of a completed envelope may arrive a little later; after this time, they are no longer expected. */
+const DOCUMENTS_MS = 86_400_000;
 /** States that no envelope leaves (API document, States); a DECLINED one can still be cancelled. */
-const LAST = ['COMPLETED', 'CANCELLED', 'EXPIRED'];
+const FINAL_STATUSES = ['COMPLETED', 'CANCELLED', 'EXPIRED'];
 
-/** True when nothing of it will ever change. */
+/** Returns true if the envelope can't change anymore. */
 export function isFinal(envelope: Envelope, now: number): boolean {
   const { status, signedDocumentStorageKey, certificateStorageKey, completedAt } = envelope;
-  if (!LAST.includes(status ?? '')) return false;
-  const waitsForPapers = signedDocumentStorageKey === null || certificateStorageKey === null;
-  return status !== 'COMPLETED' || !waitsForPapers || now - timeOf(completedAt) > PAPERS_MS;
+  if (!FINAL_STATUSES.includes(status ?? '')) return false;
+  const awaitsDocuments = signedDocumentStorageKey === null || certificateStorageKey === null;
+  return status !== 'COMPLETED' || !awaitsDocuments || now - timeOf(completedAt) > DOCUMENTS_MS;
 }
 
 function knowledgeOf(envelope: Envelope, alone: boolean, now: number): Knowledge {
@@ -81,7 +81,7 @@ function knowledgeOf(envelope: Envelope, alone: boolean, now: number): Knowledge
   return isFinal(envelope, now) && (alone || !lacksKeys) ? 'final' : 'whole';
 }
 
-/** True for an item of a list that tells all that words are looked up in, and where each signer stands. */
+/** Returns true if an item of a list has every searchable field and the status of each signer. */
 function isWholeItem({ signers, metadata }: Envelope): boolean {
   return metadata !== undefined && (signers?.every(({ status }) => typeof status === 'string') ?? false);
 }
@@ -104,7 +104,7 @@ function isStored(value: unknown): value is Envelope {
   return isRecord(value) && typeof value.id === 'string';
 }
 
-/** The head of an entry; checked by hand, since there may be a hundred thousand of them. */
+/** Checks the head of an entry without a schema, because there may be a hundred thousand of them. */
 export function isHead(value: unknown): value is EntryHead {
   return (
     isRecord(value) &&
@@ -116,8 +116,8 @@ export function isHead(value: unknown): value is EntryHead {
   );
 }
 
-/** Any other line; undefined when it is none that this version knows. */
-export function isRemark(value: unknown): value is Remark {
+/** Returns true for any other line that this version supports. */
+export function isIndexEvent(value: unknown): value is IndexEvent {
   if (!isRecord(value)) return false;
   if (typeof value.complete === 'number')
     return typeof value.upTo === 'number' && typeof value.extra === 'number';

@@ -1,16 +1,16 @@
 import { crc32 } from 'node:zlib';
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { type Entry, entryOf, type Remark } from './entry.ts';
+import { type Entry, entryOf, type IndexEvent } from './entry.ts';
 import { type IndexScope, IndexWriter } from './index-writer.ts';
 import { type Observer, observed } from './observed.ts';
 
-/** So many are written at a time; a process that is killed loses no more. */
+/** Lines per write. A killed process loses at most this many. */
 const BATCH = 50;
-/** Whenever the file has grown by so much, it is looked whether it should be written anew. */
-const LOOK_EVERY = 32 * 1024 * 1024;
+/** Each time the file has grown by this much, it is checked for lines to remove. */
+const CHECK_EVERY = 32 * 1024 * 1024;
 
-/** The feed of a scope's index, and the client whose every reply it takes note of. */
+/** Returns the feed of a scope's index, and a client that adds every response to it. */
 export function openFeed(
   stateDir: string,
   scope: IndexScope,
@@ -22,18 +22,18 @@ export function openFeed(
 }
 
 /**
- * Takes what is read from the service into the index, each envelope only when it is not as it was when this process took
- * it last. A disk that takes nothing is no one's trouble: the index will know less.
+ * Adds what is read from the service to the index. An envelope is added again only if it has changed. If the disk can't be
+ * written, the command continues and the index misses these lines.
  */
 export class Feed implements Pick<Observer, 'envelope'> {
   readonly #stateDir: string;
   readonly #scope: IndexScope;
   readonly #file: IndexWriter;
-  /** Of each envelope, a checksum of what was taken last. */
+  /** A checksum of the last line added for each envelope. */
   readonly #taken = new Map<string, number>();
-  #waiting: (Entry | Remark)[] = [];
+  #waiting: (Entry | IndexEvent)[] = [];
   #hasFailed = false;
-  /** Since it was last looked whether the file should be written anew. */
+  /** True if the file has grown by CHECK_EVERY since its last check. */
   #hasGrown = false;
 
   constructor(stateDir: string, scope: IndexScope) {
@@ -42,7 +42,7 @@ export class Feed implements Pick<Observer, 'envelope'> {
     this.#file = new IndexWriter(stateDir, scope);
   }
 
-  /** True once the file could not be written: what was read since is not in it. */
+  /** True once a write has failed; later reads are missing from the file. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
@@ -55,36 +55,36 @@ export class Feed implements Pick<Observer, 'envelope'> {
     this.#take(entry);
   }
 
-  /** A verified webhook told of it. */
+  /** Records the event of a verified webhook. */
   touched(id: string, status: string): void {
     this.#take({ touched: id, status, seen: Date.now() });
   }
 
-  /** The service has it no more. */
+  /** Records that the service no longer has the envelope. */
   gone(id: string): void {
     this.#taken.delete(id);
     this.#take({ gone: id, seen: Date.now() });
   }
 
-  /** All that the service has is known; see Completeness. */
+  /** Records that the index is complete; see Completeness. */
   complete(upTo: number, extra: number): void {
     this.#take({ complete: Date.now(), upTo, extra });
   }
 
-  /** Writes what waits. */
+  /** Writes the pending lines. */
   flush(): void {
     const entries = this.#waiting;
     this.#waiting = [];
     if (this.#hasFailed || entries.length === 0) return;
     try {
       const { added, size } = this.#file.append(entries);
-      this.#hasGrown ||= Math.floor(size / LOOK_EVERY) > Math.floor((size - added) / LOOK_EVERY);
+      this.#hasGrown ||= Math.floor(size / CHECK_EVERY) > Math.floor((size - added) / CHECK_EVERY);
     } catch {
       this.#hasFailed = true;
     }
   }
 
-  /** Writes what waits, and the file anew where it has grown for nothing and no other process is at it. */
+  /** Writes the pending lines, and removes obsolete ones if the file has grown and no other process is using it. */
   async settle(): Promise<void> {
     this.flush();
     if (!this.#hasGrown) return;
@@ -93,7 +93,7 @@ export class Feed implements Pick<Observer, 'envelope'> {
     await new IndexFile(this.#stateDir, this.#scope).tidyIfFree().catch(() => undefined);
   }
 
-  #take(line: Entry | Remark): void {
+  #take(line: Entry | IndexEvent): void {
     if (this.#hasFailed) return;
     this.#waiting.push(line);
     if (this.#waiting.length >= BATCH) this.flush();

@@ -11,20 +11,20 @@ import { makeFolder } from '../kernel/files/folder.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import { envelopeIn } from './entry.ts';
 import { HEADER, type IndexScope, indexFolder, indexPath, indexPrefix } from './index-writer.ts';
-import { type Known, type Question, Snapshot } from './snapshot.ts';
+import { type IndexedEnvelope, type IndexQuery, Snapshot } from './snapshot.ts';
 
-/** Worth writing anew: so many bytes that no longer count, and as many as those that do. */
+/** The file is rewritten when its obsolete lines take at least this many bytes and at least half of it. */
 const LEAST_WASTE = 4 * 1024 * 1024;
-/** An index that nobody fed for so long is of a key or an address that is gone. */
+/** An index that wasn't updated for this long belongs to a key or an address that is no longer used. */
 const UNUSED_MS = 90 * 86_400_000;
 /** Lines that are copied at a time. */
-const AT_ONCE = 200;
-/** How much is read at a time. */
+const LINES_PER_COPY = 200;
+/** Bytes per read. */
 const BLOCK = 1024 * 1024;
-/** Another process may build the index; as long as it lives it is waited for. */
+/** How long to wait while another process builds the index. The wait ends early if that process dies. */
 const BUILD_MS = 24 * 3_600_000;
 
-/** `waitMs`: how long another process is waited for. */
+/** `waitMs`: how long to wait for another process. */
 interface Waiting {
   waitMs?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -32,8 +32,8 @@ interface Waiting {
 }
 
 /**
- * The file of an index: lines with checksums, only ever appended to, by any number of processes at once. Nothing in it is
- * lost when it is: all of it can be read from the service again. So a line that is not as it was written counts as absent.
+ * The file of an index: lines with checksums, to which several processes may append at the same time. Everything in it can be
+ * read from the service again, so a damaged line is skipped.
  */
 export class IndexFile {
   readonly path: string;
@@ -44,14 +44,14 @@ export class IndexFile {
     this.path = indexPath(stateDir, scope);
   }
 
-  /** What the file says; with a snapshot of before, only what came since is read. No file says nothing. */
-  async read(question?: Question, before?: Snapshot): Promise<Snapshot> {
+  /** Reads the file; with an earlier snapshot, only the lines since. A missing file is an empty index. */
+  async read(question?: IndexQuery, before?: Snapshot): Promise<Snapshot> {
     const identity = await this.#identity();
-    const goesOn = before !== undefined && before.file === identity;
-    const snapshot = goesOn ? before : new Snapshot(question);
+    const isContinued = before !== undefined && before.file === identity;
+    const snapshot = isContinued ? before : new Snapshot(question);
     if (identity === undefined) return snapshot;
     if (snapshot.size === 0 && !(await this.#hasHeader())) {
-      // Of another version, or no index: it is made anew.
+      // Another version, or not an index: it is rebuilt.
       await this.clear();
       return snapshot;
     }
@@ -65,12 +65,12 @@ export class IndexFile {
     return snapshot;
   }
 
-  /** The file for reading envelopes out of it. */
+  /** Opens the file to read single envelopes. */
   open(): OpenIndexFile {
     return new OpenIndexFile(openSync(this.path, 'r'));
   }
 
-  /** Writes the file anew where much of it no longer counts, the newest envelopes last; false when it stays as it is. */
+  /** Rewrites the file without obsolete lines, newest envelopes last, if there are many; returns false if it didn't. */
   async tidy(snapshot: Snapshot, always = false): Promise<boolean> {
     const live = snapshot.live;
     const waste = snapshot.size - live;
@@ -81,32 +81,32 @@ export class IndexFile {
       try {
         await writeAll(draft, source, all, snapshot);
       } finally {
-        // Windows replaces no file that is open.
+        // Windows can't replace an open file.
         closeSync(source);
       }
     });
     return true;
   }
 
-  /** The same for a command that has something else to do: where another process has the file, that one will see to it. */
+  /** Like `tidy`, but doesn't wait: a process that holds the lock tidies the file itself. */
   async tidyIfFree(): Promise<void> {
-    await this.alone(async () => this.tidy(await this.read()), { waitMs: 0 });
+    await this.exclusively(async () => this.tidy(await this.read()), { waitMs: 0 });
   }
 
-  /** Takes away the indexes beside this one that nobody uses any more. */
+  /** Removes indexes that are no longer used. */
   async removeUnused(): Promise<void> {
     for (const { path, usedAt } of await indexFiles(this.#stateDir, 'all')) {
       if (Date.now() - usedAt > UNUSED_MS) await rm(path, { force: true });
     }
   }
 
-  /** Takes the file away. */
+  /** Removes the file. */
   clear(): Promise<void> {
     return rm(this.path, { force: true });
   }
 
-  /** Work that only one process does at a time. `onWait` is told when another one is at it. */
-  async alone<T>(work: () => Promise<T>, { waitMs = BUILD_MS, signal, onWait }: Waiting = {}): Promise<T> {
+  /** Runs work that only one process may do at a time. Calls `onWait` if it has to wait for another one. */
+  async exclusively<T>(work: () => Promise<T>, { waitMs = BUILD_MS, signal, onWait }: Waiting = {}): Promise<T> {
     makeFolder(dirname(this.path), 0o700);
     let waits = false;
     const clock = {
@@ -143,7 +143,7 @@ export class IndexFile {
   }
 }
 
-/** The files of all indexes, or of those of one profile: it has another one for each key and address. */
+/** Returns the files of all indexes, or of one profile's. A profile has one for each key and address. */
 export async function indexFiles(
   stateDir: string,
   of: { profile: string | undefined } | 'all',
@@ -160,12 +160,12 @@ export async function indexFiles(
   return files;
 }
 
-/** Takes away the indexes of a profile that goes, or keeps none any more. */
+/** Removes a profile's indexes when the profile is removed or stops using an index. */
 export async function removeIndexesOf(stateDir: string, profile: string): Promise<void> {
   for (const { path } of await indexFiles(stateDir, { profile })) await rm(path, { force: true });
 }
 
-/** A file of an index that is read at places. */
+/** The open file of an index. */
 export class OpenIndexFile {
   readonly #file: number;
 
@@ -173,14 +173,14 @@ export class OpenIndexFile {
     this.#file = file;
   }
 
-  /** The envelope as it was read; undefined where its line is not there any more, since the file was written anew. */
-  envelope(one: Known): Envelope | undefined {
+  /** Returns the envelope as it was read; undefined if the file was rewritten since and its line has moved. */
+  envelope(one: IndexedEnvelope): Envelope | undefined {
     if (one.end === 0) return undefined;
     return envelopeIn(lineAt(this.#file, one).subarray(0, -1));
   }
 
-  /** Yields the envelopes in the order of the file, which is read in blocks: a read for each of 100,000 takes half a second. */
-  *all(wanted: readonly Known[]): Generator<Envelope, void, undefined> {
+  /** Yields the envelopes in file order. Reads blocks, because 100,000 single reads take half a second. */
+  *all(wanted: readonly IndexedEnvelope[]): Generator<Envelope, void, undefined> {
     const block = Buffer.allocUnsafe(BLOCK);
     let [from, filled] = [0, 0];
     for (const one of [...wanted].filter(({ end }) => end > 0).sort((a, b) => a.start - b.start)) {
@@ -203,19 +203,19 @@ export class OpenIndexFile {
   }
 }
 
-const oldestFirst = (a: Known, b: Known) => (a.created || 0) - (b.created || 0) || a.seen - b.seen;
+const oldestFirst = (a: IndexedEnvelope, b: IndexedEnvelope) => (a.created || 0) - (b.created || 0) || a.seen - b.seen;
 
 async function writeAll(
   draft: string,
   source: number,
-  all: readonly Known[],
+  all: readonly IndexedEnvelope[],
   snapshot: Snapshot,
 ): Promise<void> {
   const file = await Draft.at(draft);
   try {
     await file.write([HEADER]);
-    for (let at = 0; at < all.length; at += AT_ONCE) {
-      const lines = all.slice(at, at + AT_ONCE).flatMap((one) => linesOf(one, source));
+    for (let at = 0; at < all.length; at += LINES_PER_COPY) {
+      const lines = all.slice(at, at + LINES_PER_COPY).flatMap((one) => linesOf(one, source));
       await file.append(Buffer.concat(lines));
     }
     if (snapshot.completeness) await file.write([snapshot.completeness]);
@@ -224,8 +224,8 @@ async function writeAll(
   }
 }
 
-/** The line of an envelope as it was written, and that something happened since. */
-function linesOf(one: Known, source: number): Buffer[] {
+/** Returns the line of an envelope, followed by the event that was reported since. */
+function linesOf(one: IndexedEnvelope, source: number): Buffer[] {
   const { id, touched, status, seen, end } = one;
   return [
     ...(end > 0 ? [lineAt(source, one)] : []),
@@ -233,7 +233,7 @@ function linesOf(one: Known, source: number): Buffer[] {
   ];
 }
 
-function lineAt(file: number, { start, end }: Known): Buffer {
+function lineAt(file: number, { start, end }: IndexedEnvelope): Buffer {
   const bytes = Buffer.allocUnsafe(end - start);
   return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start));
 }

@@ -4,9 +4,9 @@ import { writeLine } from '../journal/line.ts';
 import { shortDigest } from '../kernel/digest.ts';
 import { codeOf } from '../kernel/errors.ts';
 import { makeFolder } from '../kernel/files/folder.ts';
-import type { Entry, Remark } from './entry.ts';
+import type { Entry, IndexEvent } from './entry.ts';
 
-/** Whose envelopes an index knows. What one key sees is never shown to another. */
+/** The account of an index. What one key can see is never shown to another. */
 export interface IndexScope {
   baseUrl: string;
   profile: string | undefined;
@@ -14,12 +14,12 @@ export interface IndexScope {
   apiKey: string;
 }
 
-/** The first line: a file of another version is made anew. */
+/** The first line. A file of another version is rebuilt. */
 export const HEADER = { journal: 'envelope-index', version: 1 };
-/** A file is made only with its first line in it. */
+/** A file is created together with its first line. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-/** Of a disk that is nearly full the last bytes are left to the journals: an index can be made anew, they can't. */
+/** The last bytes of a nearly full disk are left for the journals: an index can be rebuilt, a journal can't. */
 const LEFT_FREE = 16 * 1024 * 1024;
 
 /** The folder of all indexes. */
@@ -27,18 +27,18 @@ export function indexFolder(stateDir: string): string {
   return join(stateDir, 'index');
 }
 
-/** How the names of a profile's indexes begin: it has another one for each key and address. */
+/** Returns the prefix of a profile's indexes. A profile has one for each key and address. */
 export function indexPrefix(profile: string | undefined): string {
   return `${shortDigest(profile ?? '')}-`;
 }
 
-/** The file of a scope. Its name is a checksum: no address, profile or key stands in it. */
+/** Returns the path of a scope's index. Its name is a checksum, so it reveals no address, profile, or key. */
 export function indexPath(stateDir: string, { baseUrl, profile, apiKey }: IndexScope): string {
   const name = shortDigest(JSON.stringify([baseUrl, apiKey]));
   return join(indexFolder(stateDir), `${indexPrefix(profile)}${name}.jsonl`);
 }
 
-/** The end of the file of an index, to which any number of processes append at once. Every command does: it is all that one needs. */
+/** Appends to the file of an index. Several processes may do so at the same time. */
 export class IndexWriter {
   readonly #path: string;
   readonly #stateDir: string;
@@ -49,12 +49,12 @@ export class IndexWriter {
   }
 
   /**
-   * Appends lines, and returns how long they are and the file is, in bytes. A process that is killed meanwhile leaves at
-   * most a torn one.
+   * Appends lines, and returns their size and that of the file, in bytes. A process that is killed meanwhile leaves at most one
+   * incomplete line.
    */
-  append(entries: readonly (Entry | Remark)[]): { added: number; size: number } {
+  append(entries: readonly (Entry | IndexEvent)[]): { added: number; size: number } {
     if (isNearlyFull(this.#stateDir)) throw new Error('the disk is nearly full');
-    // A line that was torn ends here and takes none of these with it.
+    // The line break ends a line that another process left incomplete.
     const text = `\n${entries.map(writeLine).join('')}`;
     const added = Buffer.byteLength(text);
     try {
@@ -71,7 +71,7 @@ export class IndexWriter {
     try {
       this.#write(CREATE, writeLine(HEADER));
     } catch (error) {
-      // Another process was first.
+      // Another process created it first.
       if (codeOf(error) !== 'EEXIST') throw error;
     }
   }
@@ -90,7 +90,7 @@ export class IndexWriter {
 function isNearlyFull(folder: string): boolean {
   try {
     const { blocks, bavail, bsize } = statfsSync(folder);
-    // Some file systems don't tell.
+    // Some file systems report 0 blocks.
     return blocks > 0 && bavail * bsize < LEFT_FREE;
   } catch {
     return false;

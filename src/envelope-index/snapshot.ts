@@ -11,52 +11,52 @@ import {
   ENVELOPE_AT,
   type EntryHead,
   isHead,
-  isRemark,
-  type Remark,
+  isIndexEvent,
+  type IndexEvent,
 } from './entry.ts';
 
-/** What is looked for, folded. The file answers it roughly: every envelope that fits is a hit, and a few others. */
-export interface Question {
-  /** Every one begins a word of the envelope. */
+/** Case-folded search texts. The index may return a few envelopes too many, but never misses one. */
+export interface IndexQuery {
+  /** Each must begin a word of the envelope. */
   words?: readonly string[] | undefined;
-  /** Stands somewhere in it. */
+  /** A text anywhere in the envelope. */
   part?: string | undefined;
-  /** The template's id or name. */
+  /** The template's ID or name. */
   template?: string | undefined;
-  /** Values of its metadata. */
+  /** Metadata values. */
   values?: readonly string[] | undefined;
   /** The run it belongs to. */
   run?: SelectedRun | undefined;
 }
 
-/** One envelope as the index knows it. */
-export interface Known extends Omit<EntryHead, 'created'> {
-  /** In ms; NaN where the service did not say. */
+/** An envelope in the index. */
+export interface IndexedEnvelope extends Omit<EntryHead, 'created'> {
+  /** In ms; NaN if the service left it out. */
   created: number;
-  /** Where its line stands in the file; an envelope that only a webhook named has none. */
+  /** The position of its line in the file; both are 0 for an envelope that only a webhook has reported. */
   start: number;
   end: number;
-  /** Something happened to it since it was read. */
+  /** A webhook has reported an event since it was read. */
   touched: boolean;
-  /** Whether it answers the question that the file was read for. */
+  /** True if it matches the query. */
   hit: boolean;
-  /** Whether it can't, whatever else there is to know of it. */
+  /** True if it can't match the query, even if more of it were known. */
   excluded: boolean;
 }
 
-/** True where only the service can say how it stands now. */
-export function canChange({ known, touched }: Known): boolean {
+/** Returns true if the envelope may have changed since it was read. */
+export function canChange({ known, touched }: IndexedEnvelope): boolean {
   return known !== 'final' || touched;
 }
 
-/** True where words may be in it that the index does not know. */
-export function isPartly({ known }: Known): boolean {
+/** Returns true if the index lacks some of its searchable fields. */
+export function isPartly({ known }: IndexedEnvelope): boolean {
   return known === 'part';
 }
 
 /**
- * Returns true when reading the whole list takes fewer requests than reading this many envelopes one by one, and its items
- * say as much. `since`: when the question came, in ms; the items read from then on are the sample.
+ * Returns true if reading the whole list takes fewer requests than reading this many envelopes one by one, and the list shows
+ * the same fields. `since`: when the query began, in ms; the items read from then on are the sample.
  */
 export function isListCheaper({ known }: Snapshot, envelopes: number, since: number): boolean {
   if (envelopes * LIMITS.pageSize <= known.size) return false;
@@ -69,29 +69,29 @@ const CRC = Buffer.from(',"crc":');
 const METADATA = Buffer.from('"metadata":{');
 const REPLACES = Buffer.from(`"${REPLACES_KEY}":`);
 
-/** Everything that a file of the index says, with its lines applied in their order. The envelopes themselves stay in the file. */
+/** The content of an index file, built from its lines in order. The envelopes themselves stay in the file. */
 export class Snapshot {
-  readonly known = new Map<string, Known>();
-  /** Lines that are not as they were written; they count for nothing. */
+  readonly known = new Map<string, IndexedEnvelope>();
+  /** The number of damaged lines, which are skipped. */
   damaged = 0;
   /** Bytes up to the end of the last line that was read. */
   size = 0;
-  /** Which file that was: another one may take its place. */
+  /** Identifies the file that was read, because another one may replace it. */
   file: string | undefined;
-  /** When every envelope of the service was known the last time; undefined: never. */
+  /** When the index was last complete; undefined if it never was. */
   completeness: Completeness | undefined;
   readonly #words: readonly string[];
-  /** Bytes without which a line can't be an answer. */
+  /** Bytes that every matching line contains. */
   readonly #needles: readonly Buffer[];
-  /** The same, of what even a list shows. */
+  /** The same, for fields that lists show. */
   readonly #template: readonly Buffer[];
-  /** The same, of metadata, where a line shows that. */
+  /** The same, for metadata, if the line has any. */
   readonly #values: readonly Buffer[];
   readonly #run: Buffer | undefined;
-  /** The envelopes of the run that is asked for. */
+  /** The envelopes of the selected run. */
   readonly members: RunMembers | undefined;
 
-  constructor({ words = [], part, template, values = [], run }: Question = {}) {
+  constructor({ words = [], part, template, values = [], run }: IndexQuery = {}) {
     this.#words = words;
     this.#values = values.map(bytesOf);
     this.#needles = [...[...words, ...given(part)].map(bytesOf), ...this.#values];
@@ -100,7 +100,7 @@ export class Snapshot {
     this.members = run && new RunMembers(run);
   }
 
-  /** Takes one line, in the order of the file. */
+  /** Adds the next line of the file. */
   take(line: Buffer, start: number, end: number): void {
     this.size = end;
     if (line.length === 0) return;
@@ -110,21 +110,21 @@ export class Snapshot {
     }
     const texts = line.indexOf(TEXTS);
     const value = readTo(line, texts < 0 ? line.lastIndexOf(CRC) : texts);
-    if (isHead(value)) this.#enter(value, line, start, end);
-    else if (isRemark(value)) this.#apply(value);
+    if (isHead(value)) this.#addEnvelope(value, line, start, end);
+    else if (isIndexEvent(value)) this.#apply(value);
   }
 
-  /** Bytes of the lines that still count. */
+  /** The size of the lines that aren't obsolete, in bytes. */
   get live(): number {
     let bytes = 0;
     for (const { start, end } of this.known.values()) bytes += end - start;
     return bytes;
   }
 
-  #enter(head: EntryHead, line: Buffer, start: number, end: number): void {
+  #addEnvelope(head: EntryHead, line: Buffer, start: number, end: number): void {
     const { id, status, known, seen } = head;
     const before = this.known.get(id);
-    // A line that was written late tells less than what was read since.
+    // A line may be written after one that was read later.
     if (before !== undefined && before.seen > seen) return;
     const created = timeOf(head.created);
     if (before && known === 'part' && !isPartly(before) && Object.is(before.created, created)) {
@@ -134,8 +134,8 @@ export class Snapshot {
     }
     const shows = known !== 'part' || line.includes(METADATA);
     this.#addMember(id, created, line, shows);
-    const excluded = !standIn(line, this.#template) || (shows && !standIn(line, this.#values));
-    const hit = !excluded && standIn(line, this.#needles) && this.#beginsWords(line);
+    const excluded = !containsAll(line, this.#template) || (shows && !containsAll(line, this.#values));
+    const hit = !excluded && containsAll(line, this.#needles) && this.#beginsWords(line);
     const one = { id, status, created, known, seen, start, end, touched: false, hit, excluded };
     this.known.set(id, one);
   }
@@ -150,23 +150,23 @@ export class Snapshot {
     this.members.add(id, created, envelope?.metadata ?? absent);
   }
 
-  #apply(remark: Remark): void {
-    if ('complete' in remark) {
-      const { complete, upTo, extra } = remark;
+  #apply(event: IndexEvent): void {
+    if ('complete' in event) {
+      const { complete, upTo, extra } = event;
       this.completeness = { complete, upTo, extra };
-    } else if ('gone' in remark) {
-      this.known.delete(remark.gone);
-    } else this.#touch(remark.touched, remark.status, remark.seen);
+    } else if ('gone' in event) {
+      this.known.delete(event.gone);
+    } else this.#applyTouched(event.touched, event.status, event.seen);
   }
 
-  #touch(id: string, status: string, seen: number): void {
+  #applyTouched(id: string, status: string, seen: number): void {
     const before = this.known.get(id);
     if (before?.known === 'final') return;
     if (before) Object.assign(before, { status, touched: true });
     else this.known.set(id, { ...UNREAD, id, status, seen });
   }
 
-  /** Whether the words of the question begin words of the texts. */
+  /** Returns true if each word of the query begins a word of the texts. */
   #beginsWords(line: Buffer): boolean {
     if (this.#words.length === 0) return true;
     const value = readTo(line, line.indexOf(ENVELOPE_AT));
@@ -175,15 +175,15 @@ export class Snapshot {
   }
 }
 
-/** Whether all stand before the envelope. Where that begins is asked last: nearly every line lacks what is looked for. */
-function standIn(line: Buffer, needles: readonly Buffer[]): boolean {
+/** Returns true if all needles occur before the envelope. Looks for the envelope last, because most lines lack a needle. */
+function containsAll(line: Buffer, needles: readonly Buffer[]): boolean {
   return needles.every((needle) => {
     const at = line.indexOf(needle);
     return at >= 0 && at < line.indexOf(ENVELOPE_AT);
   });
 }
 
-/** What a webhook named and nobody has read yet. */
+/** An envelope that a webhook has reported and that wasn't read yet. */
 const UNREAD = {
   created: Number.NaN,
   known: 'part',
@@ -198,7 +198,7 @@ function given(text: string | undefined): string[] {
   return text === undefined ? [] : [text];
 }
 
-/** A text as it stands in a line of JSON. */
+/** Returns a text as it is encoded in a line of JSON. */
 function bytesOf(text: string): Buffer {
   return Buffer.from(JSON.stringify(text).slice(1, -1));
 }

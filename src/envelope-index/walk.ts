@@ -7,31 +7,31 @@ import { timeOf } from '../kernel/clock.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What a walk over the service's list came to. */
-export interface Walked {
-  /** Known, but no more in the list. */
+/** The result of reading the service's list. */
+export interface WalkResult {
+  /** Indexed, but no longer in the list. */
   gone: string[];
-  /** Not in the list either, but so new that it may be there in a moment. */
+  /** Missing from the list, but new enough that they may still appear. */
   unsure: Set<string>;
-  /** All that were created until then are known, by the service's clock. */
+  /** Every envelope created until then is known, by the service's clock. */
   upTo: number;
   extra: number;
 }
 
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
-  /** Told how many envelopes are known, and of how many. */
+  /** Receives the number of known envelopes and the total. */
   onProgress?: ((done: number, total: number | undefined) => void) | undefined;
 }
 
 /**
- * Finds the envelopes that the snapshot does not know. Where the service counts its envelopes, one page of the list or two
- * show that there is nothing new; else the list is read as far as needed, and whole where the counts do not agree.
+ * Finds envelopes that the snapshot lacks. If the service counts its envelopes, one or two pages show that nothing is new.
+ * Otherwise, the list is read as far as needed, and completely if the counts differ.
  */
-export async function walkNew(client: Client, snapshot: Snapshot, options: WalkOptions): Promise<Walked> {
+export async function walkNew(client: Client, snapshot: Snapshot, options: WalkOptions): Promise<WalkResult> {
   const walk = new Walk(client, snapshot, options);
   await walk.start();
-  if (!(await walk.findsRecent())) await walk.everything();
+  if (!(await walk.findRecent())) await walk.readAll();
   return walk.result();
 }
 
@@ -47,7 +47,7 @@ class Walk {
   #last: number | undefined;
   #extra: number;
   #upTo = 0;
-  /** Something is not as it was known for good: the service has gone back to an earlier state. */
+  /** An envelope that was final has changed: the service was reset to an earlier state. */
   #contradicted = false;
   #readAll = false;
 
@@ -61,42 +61,42 @@ class Walk {
 
   async start(): Promise<void> {
     this.#first = await this.#page(1);
-    // By now a reply has told the time.
+    // The first response has set the service's clock.
     this.#upTo = this.#client.serviceClock.now();
   }
 
-  /** True when what is new was found without reading the whole list. */
-  async findsRecent(): Promise<boolean> {
+  /** Returns true if it found everything new without reading the whole list. */
+  async findRecent(): Promise<boolean> {
     const { completeness } = this.#before;
     if (completeness === undefined) return false;
-    // The service's clock went back, as after a reset of the sandbox: times no longer show what is new.
+    // The service's clock went back, for example because the sandbox was reset, so times no longer show what is new.
     if (completeness.upTo > this.#upTo + CLOCK_SLACK_MS) return false;
     const order = orderOf(this.#first?.items ?? []);
-    // An envelope created a little before the last walk may have been missed by it.
+    // The last walk may have missed an envelope created shortly before it.
     if (this.#total === undefined)
       return order === 'newest-first' && this.#since(completeness.upTo - CLOCK_SLACK_MS);
     const last = this.#last ?? 1;
     const isNewestFirst = order === 'newest-first';
-    // Where what is new comes last, the last page tells whether there is any.
+    // In a list with the oldest first, new envelopes are on the last page.
     if (!isNewestFirst && last > 1) await this.#page(last);
     if (order !== 'unknown') await this.#readOn(isNewestFirst ? 2 : last - 1, isNewestFirst ? 1 : -1);
-    return this.#isLevel();
+    return this.#isComplete();
   }
 
-  /** Reads page after page, until nothing is missing or nothing new comes. */
+  /** Reads pages until nothing is missing or a page has nothing new. */
   async #readOn(from: number, step: 1 | -1): Promise<void> {
-    for (let number = from; number > 1 && !this.#isPastEnd(number) && !this.#isLevel(); number += step) {
+    for (let number = from; number > 1 && !this.#isPastEnd(number) && !this.#isComplete(); number += step) {
       const before = this.#ids.size;
       await this.#page(number);
       if (this.#ids.size === before) return;
     }
   }
 
-  /** The pages that were not read yet, until nothing can be missing. */
-  async everything(): Promise<void> {
+  /** Reads the remaining pages until nothing can be missing. */
+  async readAll(): Promise<void> {
     const isFirst = this.#before.completeness === undefined;
     for (let number = 2; !this.#isPastEnd(number); number++) {
-      if (isFirst && this.#isLevel()) return;
+      if (isFirst && this.#isComplete()) return;
       if (!(await this.#bringsMore(number))) break;
     }
     this.#readAll = true;
@@ -104,11 +104,11 @@ class Walk {
     else await this.#countAgain();
   }
 
-  result(): Walked {
+  result(): WalkResult {
     const missing = this.#readAll
       ? [...this.#before.known.values()].filter(({ id }) => !this.#seen.has(id))
       : [];
-    // What was created after the walk began is not in this service's list at all: its clock went back.
+    // An envelope with a later creation time than now isn't new: the service's clock went back.
     const isNew = ({ created }: { created: number }) =>
       created > this.#upTo - LISTED_AFTER_MS && created <= this.#upTo + CLOCK_SLACK_MS;
     return {
@@ -123,7 +123,7 @@ class Walk {
     return this.#last !== undefined && number > this.#last;
   }
 
-  /** Reads a page. A list without a count of pages ends with an empty one, or by sending the same again. */
+  /** Reads a page. A list without a page count ends with an empty page or by repeating the last one. */
   async #bringsMore(number: number): Promise<boolean> {
     if (this.#read.has(number)) return true;
     const before = this.#seen.size;
@@ -131,7 +131,7 @@ class Walk {
     return items.length > 0 && (this.#last !== undefined || this.#seen.size > before);
   }
 
-  /** Nothing is counted: what was created before the last walk is known. */
+  /** Reads a list without a total back to the time of the last walk. */
   async #since(since: number): Promise<boolean> {
     let page = this.#first;
     const isNew = ({ createdAt }: Envelope) => !(timeOf(createdAt) < since);
@@ -144,7 +144,7 @@ class Walk {
     return !this.#contradicted;
   }
 
-  /** Envelopes may have come during the walk; a difference that stays is the service's way of counting. */
+  /** Envelopes may have been created during the walk. If a difference remains, the service counts envelopes it doesn't list. */
   async #countAgain(): Promise<void> {
     await this.#page(1);
     if (this.#last !== undefined && this.#last > 1) await this.#page(this.#last);
@@ -172,8 +172,8 @@ class Walk {
         known.status !== (item.status ?? '') || !Object.is(known.created, timeOf(item.createdAt));
   }
 
-  /** True when as many are known as the service has. */
-  #isLevel(): boolean {
+  /** Returns true if as many envelopes are known as the service has. */
+  #isComplete(): boolean {
     return !this.#contradicted && this.#total !== undefined && this.#ids.size === this.#total - this.#extra;
   }
 }

@@ -1,7 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
-import { couldFitNow, questionOf } from '../envelope-index/answer.ts';
+import { mayMatchNow, indexQueryOf } from '../envelope-index/query.ts';
 import type { EnvelopeIndex, RefreshOptions } from '../envelope-index/envelope-index.ts';
-import type { Known, Snapshot } from '../envelope-index/snapshot.ts';
+import type { IndexedEnvelope, Snapshot } from '../envelope-index/snapshot.ts';
 import { type Selection, selectionFilter } from '../envelopes/select.ts';
 import { isTerminal } from '../kernel/vocabulary.ts';
 
@@ -29,12 +29,12 @@ export async function accountEnvelopes(
   index: EnvelopeIndex,
   { selection, scope, now, ...options }: AccountOptions,
 ): Promise<AccountEnvelopes> {
-  const couldFit = couldFitNow(selection, now);
-  const maySelect = (one: Known, { members }: Snapshot) =>
+  const couldFit = mayMatchNow(selection, now);
+  const maySelect = (one: IndexedEnvelope, { members }: Snapshot) =>
     one.hit && couldFit(one) && (members?.has(one.id) ?? true);
   const snapshot = await index.refreshAll({
     ...options,
-    question: questionOf(selection),
+    question: indexQueryOf(selection),
     mayHaveChanged: (one, known) => (one.touched || !isTerminal(one.status)) && maySelect(one, known),
   });
   const wanted = [...snapshot.known.values()].filter((one) => scope === 'all' || maySelect(one, snapshot));
@@ -44,7 +44,7 @@ export async function accountEnvelopes(
   return { envelopes: storedEnvelopes(index, wanted), isSelected };
 }
 
-function* storedEnvelopes(index: EnvelopeIndex, wanted: readonly Known[]): Generator<Envelope> {
+function* storedEnvelopes(index: EnvelopeIndex, wanted: readonly IndexedEnvelope[]): Generator<Envelope> {
   if (wanted.length === 0) return;
   const file = index.file.open();
   try {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { answerFrom } from '../../src/envelope-index/answer.ts';
+import { queryIndex } from '../../src/envelope-index/query.ts';
 import { isPrivate } from '../support/private.ts';
 import { ask, indexOf, ModelService, type Reading } from './model-service.ts';
 
@@ -174,7 +174,7 @@ describe('an envelope that changes late', () => {
       certificateStorageKey: 'certificate.pdf',
     });
     const { index } = indexOf(service, folder);
-    const answer = await answerFrom(index, { search: 'late' }, { now: () => Date.now() });
+    const answer = await queryIndex(index, { search: 'late' }, { now: () => Date.now() });
     const keys: unknown[] = [];
     for await (const one of answer.envelopes) keys.push(one.signedDocumentStorageKey);
     expect(keys).toEqual(['signed.pdf']);
@@ -375,7 +375,7 @@ describe('the file of an index', () => {
       return (await stat(path)).size;
     };
     let finish = () => {};
-    const building = index.file.alone(() => new Promise<void>((resolve) => (finish = resolve)));
+    const building = index.file.exclusively(() => new Promise<void>((resolve) => (finish = resolve)));
     expect(await endOfCommand()).toBeGreaterThan(32 * MB);
     finish();
     await building;

@@ -1,6 +1,6 @@
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { answerFrom } from '../../src/envelope-index/answer.ts';
+import { queryIndex } from '../../src/envelope-index/query.ts';
 import { EnvelopeIndex } from '../../src/envelope-index/envelope-index.ts';
 import { openFeed } from '../../src/envelope-index/feed.ts';
 import { type Selection, selectionFilter } from '../../src/envelopes/select.ts';
@@ -152,7 +152,7 @@ export async function ask(
 ): Promise<{ answers: string[]; requests: number; total: number | undefined }> {
   const { index, feed } = indexOf(service, folder);
   const before = service.requests;
-  const answer = await answerFrom(index, selection, { ...options, now: () => Date.now() });
+  const answer = await queryIndex(index, selection, { ...options, now: () => Date.now() });
   const answers: string[] = [];
   for await (const one of answer.envelopes) answers.push(told(one));
   await feed.settle();

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { type Answer, answerFrom } from '../../envelope-index/answer.ts';
+import { type IndexResult, queryIndex } from '../../envelope-index/query.ts';
 import { IndexUnusable } from '../../envelope-index/envelope-index.ts';
 import { type Selection, selectEnvelopes, sortedBy } from '../../envelopes/select.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
@@ -21,12 +21,12 @@ export async function searchEnvelopes(
   selection: Selection,
   options: SearchOptions,
   context: Context,
-): Promise<Answer> {
+): Promise<IndexResult> {
   const index = await context.session.index();
   if (index === undefined) return fromService(selection, context);
   const line = new IndexProgressLine(context);
   try {
-    return await answerFrom(index, selection, {
+    return await queryIndex(index, selection, {
       ...options,
       now: () => context.session.now(),
       signal: context.interrupt.signal,
@@ -50,7 +50,7 @@ export function whyUnusable(error: unknown): string | undefined {
 }
 
 /** Without an index all is read before anything can be told. */
-async function fromService(selection: Selection, context: Context): Promise<Answer> {
+async function fromService(selection: Selection, context: Context): Promise<IndexResult> {
   const found: Envelope[] = [];
   const { signal } = context.interrupt;
   for await (const one of selectEnvelopes(await context.session.client(), selection, { signal }))

@@ -4,7 +4,7 @@ import { limited } from '../../cli/input/limit.ts';
 import { type SelectionFlagValues, selectionOf } from '../../cli/selection/flags.ts';
 import { searchEnvelopes } from '../../cli/selection/search.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import type { Answer } from '../../envelope-index/answer.ts';
+import type { IndexResult } from '../../envelope-index/query.ts';
 import { replacedBy } from '../../envelopes/replace/find.ts';
 import type { Selection } from '../../envelopes/select.ts';
 import { durationInWords } from '../../kernel/duration.ts';
@@ -67,7 +67,7 @@ function isTold({ csv, quiet, fields }: FindFlags, terminal: CommandTerminal): b
 
 async function tell(
   envelopes: AsyncIterable<Envelope>,
-  answer: Answer,
+  answer: IndexResult,
   selection: Selection,
   context: Context,
 ): Promise<void> {
@@ -99,7 +99,7 @@ async function successorsOf(
   return successors;
 }
 
-function ageOf({ knownAt }: Answer): string {
+function ageOf({ knownAt }: IndexResult): string {
   if (knownAt === undefined)
     return 'Only what was read in passing is known here yet. Without --cached every envelope is looked at.';
   const age = Math.max(0, Date.now() - knownAt);

@@ -5,49 +5,49 @@ import { mapInOrder } from '../kernel/streams.ts';
 import { folded, wordsOf } from '../kernel/text/words.ts';
 import type { EnvelopeIndex, Refreshed, RefreshOptions } from './envelope-index.ts';
 import type { OpenIndexFile } from './index-file.ts';
-import { isListCheaper, type Known, type Question, type Snapshot } from './snapshot.ts';
+import { isListCheaper, type IndexedEnvelope, type IndexQuery, type Snapshot } from './snapshot.ts';
 
-export interface AnswerOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
-  /** So many at most. */
+export interface IndexQueryOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
+  /** The most envelopes to return. */
   limit?: number | undefined;
-  /** From what is known alone, however old. */
+  /** Uses only the index, however old it is. */
   cached?: boolean | undefined;
-  /** Puts envelopes whose signer matches every word before those where the words fall on several people. */
+  /** Puts envelopes in which one signer matches every word before those in which several signers share the words. */
   oneSignerFirst?: boolean | undefined;
   /** The service's time. */
   now: () => number;
 }
 
-/** The envelopes that fit, the newest first, and what is known of them all. */
-export interface Answer {
+/** The matching envelopes, newest first. */
+export interface IndexResult {
   envelopes: AsyncGenerator<Envelope, void, undefined>;
-  /** How many fit in all, the limit aside; undefined where only looking at each would tell. Ask when all were taken. */
+  /** Returns the number of matches without the limit; undefined if only reading each one would show it. Call it after the last envelope. */
   total(): number | undefined;
-  /** True when there may be more than the limit allowed. */
+  /** Returns true if there may be more than the limit allowed. */
   hasMore(): boolean;
-  /** When all envelopes were known the last time, in ms; undefined: never. */
+  /** When the index was last complete, in ms; undefined if it never was. */
   knownAt: number | undefined;
 }
 
 const CONCURRENCY = 8;
 
 /**
- * What the index answers to a selection. Unless `cached`, every envelope that can still change is asked for again before it
- * is handed over, and no more of them than are wanted.
+ * Finds the envelopes of a selection in the index. Unless `cached`, each match that can still change is requested again before
+ * it is returned, and no more than `limit` of them.
  * @throws IndexUnusable
  */
-export async function answerFrom(
+export async function queryIndex(
   index: EnvelopeIndex,
   selection: Selection,
-  options: AnswerOptions,
-): Promise<Answer> {
+  options: IndexQueryOptions,
+): Promise<IndexResult> {
   const { cached, signal, onProgress } = options;
   const askedAt = Date.now();
-  const question = questionOf(selection);
-  const couldFit = couldFitNow(selection, options.now);
+  const question = indexQueryOf(selection);
+  const couldFit = mayMatchNow(selection, options.now);
   const asking = { signal, onProgress, mayAnswer: couldFit };
   const hitsIn = ({ known, members }: Snapshot) => {
-    const belongs = ({ id }: Known) => members?.has(id) ?? true;
+    const belongs = ({ id }: IndexedEnvelope) => members?.has(id) ?? true;
     const hits = [...known.values()]
       .filter((one) => one.hit && couldFit(one) && belongs(one))
       .sort(newestFirst);
@@ -61,7 +61,7 @@ export async function answerFrom(
     hits = hitsIn(now.snapshot);
   }
   const { snapshot, unsure } = now;
-  const answering = new Answering(index, hits, { askedAt, unsure }, selection, options);
+  const answering = new ResultReader(index, hits, { askedAt, unsure }, selection, options);
   return {
     envelopes: answering.envelopes(),
     total: () => answering.total(),
@@ -74,19 +74,19 @@ function asKnown(snapshot: Snapshot): Refreshed {
   return { snapshot, unsure: new Set() };
 }
 
-/** How many of these have to be requested again. */
-function outdated(hits: readonly Known[], asked: Asked): number {
-  return hits.filter((one) => !isAsItStands(one, asked)).length;
+/** Returns how many of these must be requested again. */
+function outdated(hits: readonly IndexedEnvelope[], asked: Freshness): number {
+  return hits.filter((one) => !isCurrent(one, asked)).length;
 }
 
-/** True when the service would say nothing else: it can't change any more, or it was read after the question came. */
-function isAsItStands(hit: Known, { askedAt, unsure }: Asked): boolean {
+/** Returns true if the indexed envelope is up to date: it can't change anymore, or it was read after the query began. */
+function isCurrent(hit: IndexedEnvelope, { askedAt, unsure }: Freshness): boolean {
   if (unsure.has(hit.id) || hit.touched) return false;
   return hit.known === 'final' || (hit.known === 'whole' && hit.seen >= askedAt);
 }
 
-/** What the lines of the index are searched for: no envelope that fits lacks it. */
-export function questionOf({ search, signer, templateId, metadata = [], run }: Selection): Question {
+/** Returns the texts to search the index for. Every match contains them. */
+export function indexQueryOf({ search, signer, templateId, metadata = [], run }: Selection): IndexQuery {
   return {
     words: search === undefined ? [] : wordsOf(search),
     part: signer === undefined ? undefined : folded(signer),
@@ -96,7 +96,7 @@ export function questionOf({ search, signer, templateId, metadata = [], run }: S
   };
 }
 
-/** The states that an envelope may have come to since it was in this one. */
+/** The statuses that can follow each status. */
 const NEXT: Readonly<Record<string, readonly string[]>> = {
   COMPLETED: [],
   CANCELLED: [],
@@ -106,9 +106,9 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
   SENT: ['IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
 };
 
-/** By what never changes and by where it stood: whether an envelope may fit now. */
-export function couldFitNow({ statuses, createdAfter, createdBefore }: Selection, now: () => number) {
-  return ({ status, created, touched }: Known): boolean => {
+/** Returns a filter by creation time and last known status: false if an envelope can't match anymore. */
+export function mayMatchNow({ statuses, createdAfter, createdBefore }: Selection, now: () => number) {
+  return ({ status, created, touched }: IndexedEnvelope): boolean => {
     const time = now();
     if (createdAfter !== undefined && created < createdAfter(time)) return false;
     if (createdBefore !== undefined && created > createdBefore(time)) return false;
@@ -118,18 +118,18 @@ export function couldFitNow({ statuses, createdAfter, createdBefore }: Selection
   };
 }
 
-/** By id where the times are equal, so that the order is the same each time. */
-function newestFirst(a: Known, b: Known): number {
+/** Compares IDs if the times are equal, so that the order is always the same. */
+function newestFirst(a: IndexedEnvelope, b: IndexedEnvelope): number {
   return (b.created || 0) - (a.created || 0) || (a.id < b.id ? 1 : -1);
 }
 
-/** Keeps the order among the envelopes that match in one signer, and among the others. */
-function oneSignerFirst(hits: Known[], { search }: Selection, index: EnvelopeIndex): Known[] {
+/** A stable sort: envelopes in which one signer matches every word come first. */
+function oneSignerFirst(hits: IndexedEnvelope[], { search }: Selection, index: EnvelopeIndex): IndexedEnvelope[] {
   const words = wordsOf(search ?? '');
   if (words.length < 2 || hits.length < 2) return hits;
   const file = index.file.open();
   try {
-    const isOneSigner = (hit: Known) => signersMatchingAll(file.envelope(hit), words).length > 0;
+    const isOneSigner = (hit: IndexedEnvelope) => signersMatchingAll(file.envelope(hit), words).length > 0;
     const first = new Set(hits.filter(isOneSigner));
     return [...first, ...hits.filter((hit) => !first.has(hit))];
   } finally {
@@ -137,28 +137,28 @@ function oneSignerFirst(hits: Known[], { search }: Selection, index: EnvelopeInd
   }
 }
 
-/** When the question came, and what the service's list does not show. */
-interface Asked {
+/** When the query began, and the envelopes that may be missing from the service's list. */
+interface Freshness {
   askedAt: number;
   unsure: ReadonlySet<string>;
 }
 
-class Answering {
+class ResultReader {
   readonly #index: EnvelopeIndex;
-  readonly #hits: readonly Known[];
-  readonly #asked: Asked;
+  readonly #hits: readonly IndexedEnvelope[];
+  readonly #asked: Freshness;
   readonly #selection: Selection;
-  readonly #options: AnswerOptions;
+  readonly #options: IndexQueryOptions;
   #shown = 0;
-  /** How many of the hits were looked at. */
+  /** The number of hits checked so far. */
   #looked = 0;
 
   constructor(
     index: EnvelopeIndex,
-    hits: readonly Known[],
-    asked: Asked,
+    hits: readonly IndexedEnvelope[],
+    asked: Freshness,
     selection: Selection,
-    options: AnswerOptions,
+    options: IndexQueryOptions,
   ) {
     this.#index = index;
     this.#hits = hits;
@@ -180,13 +180,13 @@ class Answering {
 
   async *envelopes(): AsyncGenerator<Envelope, void, undefined> {
     const { limit = Number.POSITIVE_INFINITY, now } = this.#options;
-    // The hits are of the run, also those that only replace an envelope of it.
+    // The hits already belong to the run, including those that replaced one of its envelopes.
     const selection = { ...this.#selection, run: undefined };
     if (this.#hits.length === 0) return;
     const file = this.#index.file.open();
     try {
       while (this.hasMore() && this.#shown < limit) {
-        // No more are asked for than are wanted.
+        // Requests no more than the limit needs.
         const some = this.#hits.slice(this.#looked, this.#looked + limit - this.#shown);
         for await (const one of mapInOrder(some, CONCURRENCY, (hit) => this.#look(hit, file))) {
           this.#looked++;
@@ -200,11 +200,11 @@ class Answering {
     }
   }
 
-  /** The envelope as it is now, or as it was known; undefined when there is none any more. */
-  async #look(hit: Known, file: OpenIndexFile): Promise<Envelope | undefined> {
+  /** Returns the current envelope, or with `cached` the indexed one; undefined if it no longer exists. */
+  async #look(hit: IndexedEnvelope, file: OpenIndexFile): Promise<Envelope | undefined> {
     const known = file.envelope(hit);
     if (this.#options.cached) return known && hit.touched ? { ...known, status: hit.status } : known;
-    if (known !== undefined && isAsItStands(hit, this.#asked)) return known;
+    if (known !== undefined && isCurrent(hit, this.#asked)) return known;
     return this.#index.now(hit.id, this.#options.signal);
   }
 }
