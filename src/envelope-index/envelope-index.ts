@@ -5,7 +5,14 @@ import { mapAhead } from '../kernel/streams.ts';
 import type { Feed } from './feed.ts';
 import { IndexFile } from './index-file.ts';
 import type { IndexScope } from './index-writer.ts';
-import { canChange, isListCheaper, isPartly, type IndexedEnvelope, type IndexQuery, type Snapshot } from './snapshot.ts';
+import {
+  canChange,
+  type IndexedEnvelope,
+  type IndexQuery,
+  isListCheaper,
+  isPartly,
+  type Snapshot,
+} from './snapshot.ts';
 import { walkNew } from './walk.ts';
 
 /** Progress of an update of the index. */
@@ -74,7 +81,8 @@ export class EnvelopeIndex {
   async refreshed(question: IndexQuery, options: RefreshOptions = {}): Promise<Refreshed> {
     const { signal, onProgress } = options;
     const snapshot = await this.known(question);
-    const isMuch = snapshot.completeness === undefined || this.#missing(snapshot, options).length > LOCK_ABOVE;
+    const isMuch =
+      snapshot.completeness === undefined || this.#missing(snapshot, options).length > LOCK_ABOVE;
     if (!isMuch) return this.#update(snapshot, question, options);
     const waits = () => onProgress?.({ step: 'other-process', done: 0, total: undefined });
     const work = async () => this.#update(await this.known(question), question, options);
@@ -151,15 +159,19 @@ export class EnvelopeIndex {
   }
 
   /** Returns the envelopes whose searchable fields are missing, newest first. */
-  #missing({ known, members }: Snapshot, { mayMatch: mayMatch = () => true }: RefreshOptions): IndexedEnvelope[] {
-    const mayBelong = ({ id }: IndexedEnvelope) => members === undefined || members.has(id) || members.isUndecided(id);
+  #missing({ known, members }: Snapshot, { mayMatch = () => true }: RefreshOptions): IndexedEnvelope[] {
+    const mayBelong = ({ id }: IndexedEnvelope) =>
+      members === undefined || members.has(id) || members.isUndecided(id);
     const parts = [...known.values()].filter(
       (one) => isPartly(one) && !one.hit && !one.excluded && mayBelong(one) && mayMatch(one),
     );
     return parts.sort((a, b) => (b.created || 0) - (a.created || 0));
   }
 
-  async #readEach(missing: readonly IndexedEnvelope[], { signal, onProgress }: RefreshOptions): Promise<void> {
+  async #readEach(
+    missing: readonly IndexedEnvelope[],
+    { signal, onProgress }: RefreshOptions,
+  ): Promise<void> {
     const read = async () => {
       let done = 0;
       const total = missing.length;

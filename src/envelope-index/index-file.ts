@@ -106,7 +106,10 @@ export class IndexFile {
   }
 
   /** Runs work that only one process may do at a time. Calls `onWait` if it has to wait for another one. */
-  async exclusively<T>(work: () => Promise<T>, { waitMs = BUILD_MS, signal, onWait }: Waiting = {}): Promise<T> {
+  async exclusively<T>(
+    work: () => Promise<T>,
+    { waitMs = BUILD_MS, signal, onWait }: Waiting = {},
+  ): Promise<T> {
     makeFolder(dirname(this.path), 0o700);
     let waits = false;
     const clock = {
@@ -203,7 +206,8 @@ export class OpenIndexFile {
   }
 }
 
-const oldestFirst = (a: IndexedEnvelope, b: IndexedEnvelope) => (a.created || 0) - (b.created || 0) || a.seen - b.seen;
+const oldestFirst = (a: IndexedEnvelope, b: IndexedEnvelope) =>
+  (a.created || 0) - (b.created || 0) || a.seen - b.seen;
 
 async function writeAll(
   draft: string,

@@ -5,7 +5,7 @@ import { mapInOrder } from '../kernel/streams.ts';
 import { folded, wordsOf } from '../kernel/text/words.ts';
 import type { EnvelopeIndex, Refreshed, RefreshOptions } from './envelope-index.ts';
 import type { OpenIndexFile } from './index-file.ts';
-import { isListCheaper, type IndexedEnvelope, type IndexQuery, type Snapshot } from './snapshot.ts';
+import { type IndexedEnvelope, type IndexQuery, isListCheaper, type Snapshot } from './snapshot.ts';
 
 export interface IndexQueryOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
   /** The most envelopes to return. */
@@ -124,7 +124,11 @@ function newestFirst(a: IndexedEnvelope, b: IndexedEnvelope): number {
 }
 
 /** A stable sort: envelopes in which one signer matches every word come first. */
-function oneSignerFirst(hits: IndexedEnvelope[], { search }: Selection, index: EnvelopeIndex): IndexedEnvelope[] {
+function oneSignerFirst(
+  hits: IndexedEnvelope[],
+  { search }: Selection,
+  index: EnvelopeIndex,
+): IndexedEnvelope[] {
   const words = wordsOf(search ?? '');
   if (words.length < 2 || hits.length < 2) return hits;
   const file = index.file.open();

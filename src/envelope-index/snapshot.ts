@@ -10,9 +10,9 @@ import {
   type Completeness,
   ENVELOPE_AT,
   type EntryHead,
+  type IndexEvent,
   isHead,
   isIndexEvent,
-  type IndexEvent,
 } from './entry.ts';
 
 /** Case-folded search texts. The index may return a few envelopes too many, but never misses one. */

@@ -1,6 +1,6 @@
 import type { Envelope } from '../api/schemas.ts';
-import { mayMatchNow, indexQueryOf } from '../envelope-index/query.ts';
 import type { EnvelopeIndex, RefreshOptions } from '../envelope-index/envelope-index.ts';
+import { indexQueryOf, mayMatchNow } from '../envelope-index/query.ts';
 import type { IndexedEnvelope, Snapshot } from '../envelope-index/snapshot.ts';
 import { type Selection, selectionFilter } from '../envelopes/select.ts';
 import { isTerminal } from '../kernel/vocabulary.ts';

@@ -1,8 +1,8 @@
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { queryIndex } from '../../src/envelope-index/query.ts';
 import { EnvelopeIndex } from '../../src/envelope-index/envelope-index.ts';
 import { openFeed } from '../../src/envelope-index/feed.ts';
+import { queryIndex } from '../../src/envelope-index/query.ts';
 import { type Selection, selectionFilter } from '../../src/envelopes/select.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { type IndexResult, queryIndex } from '../../envelope-index/query.ts';
 import { IndexUnusable } from '../../envelope-index/envelope-index.ts';
+import { type IndexResult, queryIndex } from '../../envelope-index/query.ts';
 import { type Selection, selectEnvelopes, sortedBy } from '../../envelopes/select.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
