@@ -14,6 +14,8 @@ const HASHES: Readonly<Record<string, string>> = {
 
 const RSA = '1.2.840.113549.1.1.1';
 const PSS = '1.2.840.113549.1.1.10';
+/** The only generator of masks that PSS is used with. */
+const MGF1 = '1.2.840.113549.1.1.8';
 const EC = '1.2.840.10045.2.1';
 const ED25519 = '1.3.101.112';
 /** Signature algorithms that name their hash. */
@@ -27,6 +29,15 @@ const WITH_HASH: Readonly<Record<string, { kind: 'rsa' | 'ec'; hash: string }>> 
   '1.2.840.10045.4.3.3': { kind: 'ec', hash: 'sha384' },
   '1.2.840.10045.4.3.4': { kind: 'ec', hash: 'sha512' },
 };
+
+const EMPTY = 2;
+
+/** AlgorithmIdentifier: a name and its parameters; empty ones are NULL. */
+export function algorithmOf(element: Element): Element {
+  const [, parameters] = element.as('sequence').parts;
+  if (parameters?.raw.length === EMPTY) parameters.as('null');
+  return element;
+}
 
 /** Node's name of the hash of an AlgorithmIdentifier. @throws UnreadableSignatureError for an unsupported one. */
 export function hashOf(algorithm: Element): string {
@@ -92,11 +103,15 @@ export function isLongEnough({ asymmetricKeyType, asymmetricKeyDetails }: KeyObj
 
 /** RSASSA-PSS-params (RFC 4055); its defaults are SHA-1, which is not supported. */
 function pssOf(algorithm: Element): { hash: string; saltLength: number } {
-  const parameters = algorithm.parts[1]?.parts ?? [];
+  const parameters = algorithm.parts[1]?.as('sequence').parts ?? [];
   const inside = (tag: number) => parameters.find(({ context }) => context === tag)?.part(0);
-  const [hash, generator, salt] = [inside(0), inside(1), inside(2)];
+  const [hash, generator, salt, trailer] = [inside(0), inside(1), inside(2), inside(3)];
   if (hash === undefined || generator === undefined) throw unreadable('its hash is not believed (SHA-1)');
-  if (hashOf(generator.part(1)) !== hashOf(hash))
-    throw unreadable('its PSS parameters are of a kind that is not checked here');
-  return { hash: hashOf(hash), saltLength: salt?.integer ?? 20 };
+  const name = hashOf(algorithmOf(hash));
+  const isKnown =
+    generator.as('sequence').part(0).oid === MGF1 &&
+    hashOf(algorithmOf(generator.part(1))) === name &&
+    (trailer === undefined || trailer.integer === 1);
+  if (!isKnown) throw unreadable('its PSS parameters are of a kind that is not checked here');
+  return { hash: name, saltLength: salt?.integer ?? 20 };
 }

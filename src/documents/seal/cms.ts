@@ -1,5 +1,5 @@
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
-import { hashOf, holds } from './algorithms.ts';
+import { algorithmOf, hashOf, holds } from './algorithms.ts';
 import { Element, unreadable } from './asn1.ts';
 
 const OID = {
@@ -129,15 +129,6 @@ function readSigner(
       attributes.get(OID.messageDigest)?.octets.equals(digest) === true &&
       holds(algorithmOf(algorithm), hash, { data, key, signature: value.octets }),
   };
-}
-
-const EMPTY = 2;
-
-/** AlgorithmIdentifier: a name and its parameters; empty ones are NULL. */
-function algorithmOf(element: Element): Element {
-  const [, parameters] = element.as('sequence').parts;
-  if (parameters?.raw.length === EMPTY) parameters.as('null');
-  return element;
 }
 
 /** @throws UnreadableSignatureError if one is repeated or doesn't have exactly one value (RFC 5652, 11). */

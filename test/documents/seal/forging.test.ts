@@ -5,10 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSeal } from '../../../src/documents/seal/seal.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { makeSealKey } from '../../../src/sandbox/documents/seal-key.ts';
+import { flipped, partsOf } from '../../../src/sandbox/documents/tampering/bytes.ts';
 import { needs } from '../../support/tools.ts';
 import { CONFORMING, type Documents, forgeries, sealedDocuments } from './forging/forgeries.ts';
+import { createKeys, removeKeys, signed } from './forging/openssl.ts';
 import { READERS, shows } from './forging/readers.ts';
-import { FORGED, HONEST } from './forging/writer.ts';
+import { documentOf, FORGED, HONEST } from './forging/writer.ts';
 
 const AT = '2026-03-01T10:20:30.000Z';
 let folder: string;
@@ -50,6 +52,38 @@ describe('an update of a sealed document', () => {
     const { long: _, ...others } = documents;
     for (const [name, pdf] of Object.entries(others))
       expect([name, await judge(pdf)]).toEqual([name, 'intact whole']);
+  });
+});
+
+describe('a document sealed with RSA-PSS', needs('openssl'), () => {
+  beforeAll(createKeys);
+  afterAll(removeKeys);
+  const sealPss = (pdf: Buffer) =>
+    signed(pdf, 'ETSI.CAdES.detached', 'rsa', '-cades', '-keyopt', 'rsa_padding_mode:pss');
+
+  it('is whole, also after updates that conform, and never when it is forged', async () => {
+    const sealed = await sealedDocuments((pdf) => Promise.resolve(sealPss(pdf)));
+    const { plain: genuine = Buffer.alloc(0) } = sealed;
+    expect(await judge(genuine)).toBe('intact whole');
+    for (const [name, add] of Object.entries(CONFORMING))
+      expect([name, await judge(add(genuine))]).toEqual([name, 'intact whole']);
+    const whole: string[] = [];
+    for (const [name, pdf] of forgeries(sealed)) if ((await judge(pdf)) === 'intact whole') whole.push(name);
+    expect(whole).toEqual([]);
+  });
+
+  it('is not intact when the parameters or any part of its signature change', async () => {
+    const genuine = sealPss(documentOf());
+    const { gapStart, hex } = partsOf(genuine);
+    const cms = Buffer.from(hex, 'hex');
+    // RSASSA-PSS and its parameters, then the signature.
+    const first = cms.lastIndexOf(Buffer.from('06092a864886f70d01010a', 'hex'));
+    expect(first).toBeGreaterThan(0);
+    for (let place = first; place < cms.length; place += place < first + 80 ? 1 : 16) {
+      const changed = Buffer.from(genuine);
+      changed.write(flipped(cms, place).toString('hex'), gapStart + 1, 'latin1');
+      expect([place, await judge(changed)]).not.toEqual([place, 'intact whole']);
+    }
   });
 });
 

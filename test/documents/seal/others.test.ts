@@ -1,141 +1,43 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judgeSeal } from '../../../src/documents/seal/judge.ts';
 import { checkSeal } from '../../../src/documents/seal/seal.ts';
-import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { makeSealKey } from '../../../src/sandbox/documents/seal-key.ts';
 import { flipped, objectText, partsOf, updated } from '../../../src/sandbox/documents/tampering/bytes.ts';
 import { tampered } from '../../../src/sandbox/documents/tampering/families.ts';
 import { TAMPERINGS } from '../../../src/sandbox/model.ts';
 import { needs } from '../../support/tools.ts';
+import {
+  at,
+  blankPdf,
+  createKeys,
+  type KeyName,
+  openssl,
+  removeKeys,
+  sealedBy,
+  signed,
+  stamp,
+  withStore,
+} from './forging/openssl.ts';
 
-const ROOM = 12_000;
-const KEYS = {
-  rsa: ['rsa:2048'],
-  ecdsa: ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
-  p384: ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'],
-} as const;
-
-let folder: string;
 let paper: Buffer;
-const at = (name: string) => join(folder, name);
-const openssl = (...words: string[]) =>
-  execFileSync('openssl', words, { stdio: ['ignore', 'pipe', 'ignore'] });
 
 describe('documents sealed by others', needs('openssl'), () => {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'esign-others-'));
-    const blank = createPdf();
-    blank.addSheet();
-    paper = Buffer.from(
-      await blank.save({ title: 'x', subject: 'x', keywords: [], at: '2026-03-01T10:20:30.000Z' }),
-    );
-    for (const [name, kind] of Object.entries(KEYS)) {
-      const files = ['-keyout', at(`${name}.key`), '-out', at(`${name}.pem`)];
-      openssl(
-        'req',
-        '-x509',
-        '-nodes',
-        '-days',
-        '30',
-        '-subj',
-        `/CN=${name}/O=Others`,
-        ...files,
-        '-newkey',
-        ...kind,
-      );
-    }
-    openssl(
-      ...['req', '-x509', '-nodes', '-days', '30', '-subj', '/CN=tsa', '-newkey', 'rsa:2048'],
-      ...[
-        '-keyout',
-        at('tsa.key'),
-        '-out',
-        at('tsa.pem'),
-        '-addext',
-        'extendedKeyUsage=critical,timeStamping',
-      ],
-    );
+    createKeys();
+    paper = await blankPdf();
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  /** Signs with openssl's CMS. */
-  function signed(pdf: Buffer, subFilter: string, key: keyof typeof KEYS, ...options: string[]): Buffer {
-    return sealedBy(pdf, subFilter, () => {
-      openssl(
-        ...['cms', '-sign', '-binary', '-in', at('covered'), '-outform', 'DER', '-out', at('cms')],
-        ...['-md', 'sha256', '-signer', at(`${key}.pem`), '-inkey', at(`${key}.key`), ...options],
-      );
-      return readFileSync(at('cms'));
-    });
-  }
-
-  /**
-   * Adds a signature in an update of the file, as any signer does. `cms` signs the bytes `covered`; `keep` is already in
-   * the catalog.
-   */
-  function sealedBy(pdf: Buffer, subFilter: string, cms: () => Buffer, keep = ''): Buffer {
-    const { root, size } = partsOf(pdf);
-    const text = pdf.toString('latin1');
-    const known = /\/AcroForm (\d+) 0 R/.exec(text.slice(text.lastIndexOf('/AcroForm')))?.[1];
-    const catalog = Number(root.split(' ')[0]);
-    const form = known === undefined ? size + 2 : Number(known);
-    const [field, dict] = [size, size + 1];
-    const before = /\/Fields \[([^\]]*)\]/.exec(text.slice(text.lastIndexOf('/Fields')))?.[1] ?? '';
-    const fields = `${before} ${field} 0 R`.trim();
-    const open = updated(pdf, {
-      [catalog]: `<< /Type /Catalog /Pages 1 0 R /Lang (en) /AcroForm ${form} 0 R ${keep} >>`,
-      [form]: `<< /Fields [${fields}] /SigFlags 3 >>`,
-      [field]: `<< /FT /Sig /T (Seal${field}) /V ${dict} 0 R /Type /Annot /Subtype /Widget /Rect [0 0 0 0] >>`,
-      [dict]: `<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /${subFilter} /ByteRange [0 0000000000 0000000000 0000000000] /Contents <${'0'.repeat(ROOM)}> >>`,
-    });
-    const gapStart = open.lastIndexOf(`<${'0'.repeat(ROOM)}>`);
-    const gapEnd = gapStart + ROOM + 2;
-    const numbers = [gapStart, gapEnd, open.length - gapEnd].map((one) => String(one).padEnd(10));
-    open.write(`/ByteRange [0 ${numbers.join(' ')}]`, open.lastIndexOf('/ByteRange'), 'latin1');
-    writeFileSync(at('covered'), Buffer.concat([open.subarray(0, gapStart), open.subarray(gapEnd)]));
-    open.write(cms().toString('hex'), gapStart + 1, 'latin1');
-    return open;
-  }
-
-  /** A revision with the certificate in a document security store, and additional catalog entries. */
-  function withStore(pdf: Buffer, extra = ''): Buffer {
-    const { root, size } = partsOf(pdf);
-    const der = openssl('x509', '-in', at('rsa.pem'), '-outform', 'DER').toString('latin1');
-    const text = pdf.toString('latin1');
-    const form = /\/AcroForm \d+ 0 R/.exec(text.slice(text.lastIndexOf('/AcroForm')))?.[0];
-    return updated(pdf, {
-      [Number(root.split(' ')[0])]:
-        `<< /Type /Catalog /Pages 1 0 R /Lang (en) ${form} /DSS << /Certs [${size} 0 R] >> ${extra} >>`,
-      [size]: `<< /Length ${der.length} >>\nstream\n${der}\nendstream`,
-    });
-  }
-
-  /** An RFC 3161 token over a digest, from a test authority. */
-  function stamp(digest: string): Buffer {
-    const settings = `serial=${at('serial')}\nsigner_digest=sha256\ndefault_policy=1.2.3\ndigests=sha256\ness_cert_id_alg=sha256`;
-    writeFileSync(at('tsa.cnf'), `[tsa]\ndefault_tsa=t\n[t]\n${settings}\n`);
-    writeFileSync(at('serial'), '01\n');
-    openssl('ts', '-query', '-digest', digest, '-sha256', '-cert', '-no_nonce', '-out', at('query'));
-    const key = ['-signer', at('tsa.pem'), '-inkey', at('tsa.key')];
-    openssl(
-      ...['ts', '-reply', '-config', at('tsa.cnf'), '-queryfile', at('query'), ...key],
-      ...['-token_out', '-out', at('token')],
-    );
-    return readFileSync(at('token'));
-  }
+  afterAll(removeKeys);
 
   async function sealOf(pdf: Buffer) {
     writeFileSync(at('sealed.pdf'), pdf);
     return (await checkSeal(at('sealed.pdf'))).seal;
   }
 
-  const WAYS: [string, string, keyof typeof KEYS, string[]][] = [
+  const WAYS: [string, string, KeyName, string[]][] = [
     ['RSA', 'adbe.pkcs7.detached', 'rsa', []],
     ['RSA, CAdES', 'ETSI.CAdES.detached', 'rsa', ['-cades']],
     ['RSA-PSS', 'ETSI.CAdES.detached', 'rsa', ['-cades', '-keyopt', 'rsa_padding_mode:pss']],
@@ -208,8 +110,8 @@ describe('documents sealed by others', needs('openssl'), () => {
     expect(await sealOf(twice(other, same))).toMatchObject({ coverage: 'extended' });
   });
 
+
   it('several signatures, each with validation data and timestamps, are whole', async () => {
-    const store = (pdf: Buffer) => /\/DSS <<.*?>>/.exec(pdf.toString('latin1'))?.[0] ?? '';
     const stamped = (pdf: Buffer) => {
       const token = () =>
         stamp(
@@ -217,7 +119,7 @@ describe('documents sealed by others', needs('openssl'), () => {
             .update(readFileSync(at('covered')))
             .digest('hex'),
         );
-      return sealedBy(pdf, 'ETSI.RFC3161', token, store(pdf));
+      return sealedBy(pdf, 'ETSI.RFC3161', token);
     };
     const first = withStore(signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades'));
     const second = signed(first, 'ETSI.CAdES.detached', 'ecdsa', '-cades');
@@ -236,10 +138,9 @@ describe('documents sealed by others', needs('openssl'), () => {
 
   it('a document timestamp is checked, and raises the level', async () => {
     const pdf = withStore(signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades'));
-    const keep = /\/DSS <<.*?>>/.exec(pdf.toString('latin1'))?.[0] ?? '';
     const covered = () => readFileSync(at('covered'));
     const stamped = (what: () => Buffer) =>
-      sealedBy(pdf, 'ETSI.RFC3161', () => stamp(createHash('sha256').update(what()).digest('hex')), keep);
+      sealedBy(pdf, 'ETSI.RFC3161', () => stamp(createHash('sha256').update(what()).digest('hex')));
     const good = stamped(covered);
     expect(await sealOf(good)).toMatchObject({ state: 'intact', coverage: 'whole', level: 'B-LTA' });
     expect((await sealOf(good)).subject).toContain('rsa');

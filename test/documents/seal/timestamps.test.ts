@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkSeal } from '../../../src/documents/seal/seal.ts';
+import { flipped, objectText, partsOf } from '../../../src/sandbox/documents/tampering/bytes.ts';
+import { needs } from '../../support/tools.ts';
+import {
+  type Around,
+  at,
+  blankPdf,
+  createKeys,
+  removeKeys,
+  sealedBy,
+  signature,
+  signed,
+  stamp,
+  withStore,
+} from './forging/openssl.ts';
+import { stream, update, words } from './forging/writer.ts';
+
+let sealed: Buffer;
+
+const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const covered = () => readFileSync(at('covered'));
+/** A genuine timestamp of what it covers. */
+const token = () => stamp(digestOf(covered()));
+
+/** The sealed document with an update that claims to be a document timestamp. */
+function stamped(cms: () => Buffer, around: Around = {}, subFilter = 'ETSI.RFC3161'): Buffer {
+  return sealedBy(sealed, subFilter, cms, around);
+}
+
+const DRAWING = 90;
+const drawing = (dict = '') => stream(words('Rent 999'), `/Type /XObject /Subtype /Form ${dict}`);
+const pageOf = (pdf: Buffer) => Number(/(\d+) 0 obj\s*<<\s*\/Type \/Page\b/.exec(pdf.toString('latin1'))?.[1]);
+
+const FORGED: Record<string, () => Buffer> = {
+  'over other bytes': () => stamped(() => stamp(digestOf(Buffer.from('x')))),
+  'over the sealed part only': () => stamped(() => stamp(digestOf(sealed))),
+  'taken from another document': () => {
+    const other = stamp(digestOf(Buffer.from('another')));
+    return stamped(() => other);
+  },
+  'that is a signature by anyone': () => stamped(() => signature('ecdsa')),
+  'that is a signature with its content': () => stamped(() => signature('ecdsa', '-nodetach')),
+  'that says it is a timestamp, but signs the document': () =>
+    stamped(() => signature('ecdsa', '-econtent_type', '1.2.840.113549.1.9.16.1.4')),
+  'that says it is a timestamp, but brings the document': () =>
+    stamped(() => signature('ecdsa', '-nodetach', '-econtent_type', '1.2.840.113549.1.9.16.1.4')),
+  'in a field that announces a signature': () => stamped(token, {}, 'adbe.pkcs7.detached'),
+  'of no known kind': () => stamped(token, {}, 'Mine'),
+  'that is empty': () => stamped(() => Buffer.alloc(0)),
+  'that is noise': () => stamped(() => Buffer.alloc(64, 0x30)),
+  'that is cut short': () => stamped(() => token().subarray(0, -20)),
+  'with bytes after it': () => stamped(() => Buffer.concat([token(), Buffer.from('00ff', 'hex')])),
+  'with a bit changed': () => stamped(() => flipped(token(), 900)),
+  'by another time': () =>
+    stamped(() => {
+      const bytes = token();
+      return flipped(bytes, bytes.indexOf('20', bytes.indexOf(Buffer.from('180f', 'hex'))) + 3);
+    }),
+  'that can be seen': () => stamped(token, { rect: '[0 0 99 99]' }),
+  'that shows something': () =>
+    stamped(token, { field: `/AP << /N ${DRAWING} 0 R >>`, objects: { [DRAWING]: drawing('/BBox [0 0 99 99]') } }),
+  'with an action': () => stamped(token, { field: '/A << /S /JavaScript /JS (x) >>' }),
+  'that is contents, too': () => stamped(token, { dict: `/Data ${DRAWING} 0 R`, objects: { [DRAWING]: drawing() } }),
+  'with another page': () => {
+    const page = pageOf(sealed);
+    const text = objectText(sealed, page).replace(/\/Contents [^/>]*/, `/Contents ${DRAWING} 0 R `);
+    return stamped(token, { objects: { [page]: text, [DRAWING]: stream(words('Rent 999')) } });
+  },
+  'with an action of the document': () => stamped(token, { catalog: '/OpenAction [4 0 R /Fit]' }),
+  'with a stray object': () => stamped(token, { objects: { [DRAWING]: '<< >>' } }),
+  'over less than its update': () => {
+    const pdf = stamped(token);
+    return update(pdf, { [partsOf(pdf).size]: '<< >>' });
+  },
+  'without what it signs: the update comes after it': () => {
+    const pdf = stamped(token);
+    return update(pdf, { [pageOf(sealed)]: '<< /Type /Page /Parent 1 0 R >>' });
+  },
+};
+
+describe('a document timestamp', needs('openssl'), () => {
+  beforeAll(async () => {
+    createKeys();
+    sealed = signed(await blankPdf(), 'ETSI.CAdES.detached', 'rsa', '-cades');
+  });
+  afterAll(removeKeys);
+
+  async function judge(pdf: Buffer): Promise<string> {
+    writeFileSync(at('judged.pdf'), pdf);
+    const { state, coverage } = (await checkSeal(at('judged.pdf'))).seal;
+    return `${state} ${coverage}`;
+  }
+
+  it('leaves the seal whole, alone and with other validation data', async () => {
+    for (const pdf of [stamped(token), withStore(stamped(token)), withStore(sealed)])
+      expect(await judge(pdf)).toBe('intact whole');
+  });
+
+  it.each(Object.entries(FORGED))('%s does not leave the seal whole', async (_, forge) => {
+    expect(await judge(forge())).not.toMatch(/^intact whole$/);
+  });
+});
