@@ -110,7 +110,6 @@ describe('documents sealed by others', needs('openssl'), () => {
     expect(await sealOf(twice(other, same))).toMatchObject({ coverage: 'extended' });
   });
 
-
   it('several signatures, each with validation data and timestamps, are whole', async () => {
     const stamped = (pdf: Buffer) => {
       const token = () =>

@@ -32,7 +32,8 @@ function stamped(cms: () => Buffer, around: Around = {}, subFilter = 'ETSI.RFC31
 
 const DRAWING = 90;
 const drawing = (dict = '') => stream(words('Rent 999'), `/Type /XObject /Subtype /Form ${dict}`);
-const pageOf = (pdf: Buffer) => Number(/(\d+) 0 obj\s*<<\s*\/Type \/Page\b/.exec(pdf.toString('latin1'))?.[1]);
+const pageOf = (pdf: Buffer) =>
+  Number(/(\d+) 0 obj\s*<<\s*\/Type \/Page\b/.exec(pdf.toString('latin1'))?.[1]);
 
 const FORGED: Record<string, () => Buffer> = {
   'over other bytes': () => stamped(() => stamp(digestOf(Buffer.from('x')))),
@@ -61,9 +62,13 @@ const FORGED: Record<string, () => Buffer> = {
     }),
   'that can be seen': () => stamped(token, { rect: '[0 0 99 99]' }),
   'that shows something': () =>
-    stamped(token, { field: `/AP << /N ${DRAWING} 0 R >>`, objects: { [DRAWING]: drawing('/BBox [0 0 99 99]') } }),
+    stamped(token, {
+      field: `/AP << /N ${DRAWING} 0 R >>`,
+      objects: { [DRAWING]: drawing('/BBox [0 0 99 99]') },
+    }),
   'with an action': () => stamped(token, { field: '/A << /S /JavaScript /JS (x) >>' }),
-  'that is contents, too': () => stamped(token, { dict: `/Data ${DRAWING} 0 R`, objects: { [DRAWING]: drawing() } }),
+  'that is contents, too': () =>
+    stamped(token, { dict: `/Data ${DRAWING} 0 R`, objects: { [DRAWING]: drawing() } }),
   'with another page': () => {
     const page = pageOf(sealed);
     const text = objectText(sealed, page).replace(/\/Contents [^/>]*/, `/Contents ${DRAWING} 0 R `);
