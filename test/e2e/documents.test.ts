@@ -33,7 +33,7 @@ const download = (words: string, input = '') =>
   home.run(['documents', 'download', ...words.split(' ')], { env, input });
 
 describe('a bucket without a profile', () => {
-  it('is named by the environment, with its region', async () => {
+  it('can be set in the environment, with its region', async () => {
     const seen = bucket.seen.length;
     const named = { ...env, ESIGN_BUCKET_REGION: 'eu-test-7' };
     const { code } = await home.run(argv`documents head a.pdf`, { env: named });
@@ -42,7 +42,7 @@ describe('a bucket without a profile', () => {
     expect(bucket.seen[seen]?.headers.authorization).toContain('/eu-test-7/s3/');
   });
 
-  it('that is not named is told how to', async () => {
+  it('that is not named is reported with a fix', async () => {
     const { code, stderr } = await home.run(argv`documents head a.pdf`, { env: { ...AWS, ...SERVICE } });
     expect([code, stderr]).toEqual([9, expect.stringContaining('ESIGN_BUCKET')]);
   });
@@ -64,7 +64,7 @@ describe('an endpoint that carries a password', () => {
     'documents download a b --wait 0s --json',
     'documents download a b --wait 0s',
     'documents link a b --json',
-  ])('%s does not show it', async (words) => {
+  ])('is not shown by %s', async (words) => {
     const { code, stdout, stderr } = await home.run(words.split(' '), { env: at });
     expect(code).toBeGreaterThan(0);
     expect(`${stdout}${stderr}`).not.toContain(secret);
@@ -73,7 +73,7 @@ describe('an endpoint that carries a password', () => {
 });
 
 describe('a storage key', () => {
-  it('is taken with its blanks and tabs', async () => {
+  it('is used with its blanks and tabs', async () => {
     const seen = bucket.seen.length;
     await home.run(argv`documents download ${' a\tb .pdf'} --dir odd`, { env });
     await download('- --dir odd --force', '" c\\td .pdf"\n');
@@ -85,7 +85,7 @@ describe('a storage key', () => {
 });
 
 describe('--wait', () => {
-  it('is one bound for all files of a command', async () => {
+  it('limits the wait for all files of a command together', async () => {
     const keys = Array.from({ length: 12 }, (_, index) => `missing/${index}`).join(' ');
     const started = Date.now();
     const { code } = await download(`${keys} --dir waited --wait 2s --concurrency 2`);
@@ -95,7 +95,7 @@ describe('--wait', () => {
 });
 
 describe('the folder of a download', () => {
-  it('is not left by a link below it', async () => {
+  it('is not left through a link in it', async () => {
     await mkdir(home.path('linked'));
     await mkdir(home.path('outside'));
     await symlink('../outside', home.path('linked', 'k'));
@@ -104,7 +104,7 @@ describe('the folder of a download', () => {
     expect(await readdir(home.path('outside'))).toEqual([]);
   });
 
-  it('whose list is a folder is refused before anything is fetched', async () => {
+  it('whose list is a folder is refused before anything is downloaded', async () => {
     await mkdir(home.path('listed', 'SHA256SUMS'), { recursive: true });
     const seen = bucket.seen.length;
     const { code, stderr } = await download('a.pdf --dir listed');
@@ -113,19 +113,22 @@ describe('the folder of a download', () => {
     expect(await readdir(home.path('listed'))).toEqual(['SHA256SUMS']);
   });
 
-  it.runIf(process.platform === 'linux')('that can’t be made is told, and not tried for ever', async () => {
-    const { code, stderr } = await download('a.pdf --dir /proc/nowhere');
-    expect([code, stderr]).toEqual([9, expect.stringContaining("Can't write /proc/nowhere")]);
-  });
+  it.runIf(process.platform === 'linux')(
+    'that can’t be created is reported, and not retried forever',
+    async () => {
+      const { code, stderr } = await download('a.pdf --dir /proc/nowhere');
+      expect([code, stderr]).toEqual([9, expect.stringContaining("Can't write /proc/nowhere")]);
+    },
+  );
 
-  it('with a named pipe of the name of the file does not wait for it', { timeout: 30_000 }, async () => {
+  it("with a named pipe in place of the file doesn't block", { timeout: 30_000 }, async () => {
     await mkdir(home.path('piped'));
     execFileSync('mkfifo', [home.path('piped', 'a.pdf')]);
     const { code, stderr } = await download('a.pdf --dir piped');
     expect([code, stderr]).toEqual([9, expect.stringContaining('not a regular file')]);
   });
 
-  it('is in order after a run whose list could not be written', async () => {
+  it("is intact after a run whose list couldn't be written", async () => {
     await download('a.pdf --dir again');
     await writeFile(home.path('again', 'SHA256SUMS'), '');
     const { code, stdout } = await download('a.pdf b.pdf --dir again --json');

@@ -31,7 +31,7 @@ const lines = (text: string) => text.trimEnd().split('\n');
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 describe('envelopes download', () => {
-  it('saves the signed PDF and the certificate, checked; a rerun changes nothing', async () => {
+  it('saves the verified signed PDF and certificate; a rerun changes nothing', async () => {
     const first = await home.run`envelopes download ${id} --dir papers --json`;
     const results = lines(first.stdout).map(parseJson);
     expect(results).toMatchObject([
@@ -50,7 +50,7 @@ describe('envelopes download', () => {
     ]);
   });
 
-  it('keeps a different file of the same name unless forced', async () => {
+  it('keeps a different file with the same name unless forced', async () => {
     await writeFile(home.path('mine.pdf'), 'mine');
     const args = ['envelopes', 'download', id, '--what', 'signed', '-o', 'mine.pdf'];
     expect((await home.run(args)).code).toBe(9);
@@ -59,7 +59,7 @@ describe('envelopes download', () => {
     expect((await readFile(home.path('mine.pdf'))).subarray(0, 5).toString()).toBe('%PDF-');
   });
 
-  it('fails plainly: not completed, unknown, some of several', async () => {
+  it('reports failures: not completed, unknown, some of several', async () => {
     const draft = await home.object`envelopes create --template tmpl_nda --signer a@b.c`;
     const [early, unknown, some] = await Promise.all([
       home.run`envelopes download ${String(draft.id)} --json`,
@@ -80,7 +80,7 @@ describe('envelopes download', () => {
   it.each<[string, string[], string]>([
     ['unfinished', [], 'is DRAFT: '],
     ['ended', ['cancel'], 'is CANCELLED: '],
-  ])('says once why there is nothing of an envelope that is %s, and what there is', async (_, acts, why) => {
+  ])('reports once that an envelope that is %s has no documents, and why', async (_, acts, why) => {
     const words = 'envelopes create --template tmpl_nda --signer a@b.c';
     const draft = String((await home.object(words.split(' '))).id);
     for (const act of acts) await home.run`envelopes ${act} ${draft} --yes`;
@@ -92,7 +92,7 @@ describe('envelopes download', () => {
     expect(stderr.includes('watch')).toBe(acts.length === 0);
   });
 
-  it('with --name-template, names what can be looked up, and reports what can not', async () => {
+  it("with --name-template includes what can be looked up, and reports what can't", async () => {
     const named = await home.run(
       argv`envelopes download - --dir named --name-template {what}/{envelopeId}.pdf --json`,
       { input: `env_missing\n${id}\n` },
@@ -112,7 +112,7 @@ describe('envelopes download', () => {
     expect(await readdir(home.path('named', 'signed'))).toEqual([`${id}.pdf`]);
   });
 
-  it('says what is wrong with the bucket', async () => {
+  it('reports problems with the bucket', async () => {
     await writeFile(home.path('wrong.secret'), 'not the secret\n'.replaceAll(' ', '-'));
     const ready = await home.object`profiles show`;
     expect(ready).toMatchObject({ storage: { bucket: 'esign-sandbox' } });
@@ -136,7 +136,7 @@ describe('documents download', () => {
   });
   afterAll(() => other.close());
 
-  it('fetches by key, to a folder or to stdout, from arguments or stdin', async () => {
+  it('downloads by key, to a folder or to stdout, from arguments or stdin', async () => {
     const [file, stdout] = await Promise.all([
       other.run(argv`documents download - --dir out --json`, { input: `${otherKey}\n` }),
       other.run`documents download ${otherKey} -o -`,
@@ -146,7 +146,7 @@ describe('documents download', () => {
     expect(stdout.code).toBe(0);
   });
 
-  it('never writes outside its folder, whatever the key', async () => {
+  it('never writes outside its folder, for any key', async () => {
     for (const hostile of ['../../../etc/passwd', 'a/../../x', '/etc/passwd', '..\\x']) {
       const { code, stdout } = await other.run`documents download ${hostile} --dir in --wait 0s --json`;
       expect(code).toBe(9);
@@ -160,7 +160,7 @@ describe('documents download', () => {
     expect(await readdir(other.path('in'))).toEqual([]);
   });
 
-  it('needs a bucket', async () => {
+  it('requires a bucket', async () => {
     const env = { ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: 'sk_test_0123456789' };
     const finished = await other.run(argv`documents download a/b.pdf --json`, { env });
     expect(finished.code).toBe(9);
@@ -168,8 +168,8 @@ describe('documents download', () => {
   });
 });
 
-describe('a profile of AWS', () => {
-  it('gives credentials, region and the address of another service', async () => {
+describe('an AWS profile', () => {
+  it('provides credentials, region, and a custom endpoint', async () => {
     const { endpoint, bucket, accessKeyId, secretAccessKey } = sandbox.ready;
     await mkdir(home.path('.aws'));
     await writeFile(
@@ -189,7 +189,7 @@ describe('a profile of AWS', () => {
     expect((await readdir(home.path('by-aws'))).filter((name) => name.endsWith('.pdf'))).toHaveLength(2);
   });
 
-  it('that is not there is named', async () => {
+  it("is named in the error if it doesn't exist", async () => {
     expect(
       (await home.run`profiles edit by-aws --aws-profile gone --region us-east-1 --no-verify`).code,
     ).toBe(0);

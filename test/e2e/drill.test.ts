@@ -11,7 +11,7 @@ beforeAll(() => writeFile(home.path('secret'), `${DRILL_SECRET}\n`));
 afterAll(() => home.close());
 
 describe('events drill', () => {
-  it('finds nothing wrong with listen', async () => {
+  it('passes for listen', async () => {
     const listening = home.start`listen --port 0 --secret-file secret --json`;
     const { url } = await listening.object();
     const { code, stdout, stderr } = await drill(String(url), '--json');
@@ -28,7 +28,7 @@ describe('events drill', () => {
     });
   });
 
-  it('ends with 10 when a receiver does wrong, and says what, without the secret', async () => {
+  it('exits with 10 and the failed checks for a faulty receiver, without the secret', async () => {
     const { url, close } = await serve(receiver(FAULTY[2]?.steps));
     const asJson = await drill(url.replace('http://', ''), '--json', '--events', 'signed,completed');
     const asText = await drill(url);
@@ -47,7 +47,7 @@ describe('events drill', () => {
     for (const { stdout, stderr } of [asJson, asText]) expect(stdout + stderr).not.toContain(DRILL_SECRET);
   });
 
-  it('and what sends one delivery end at once by Ctrl-C, and say only what is so', async () => {
+  it('stops immediately on Ctrl-C, like a single delivery, and reports only facts', async () => {
     let seen: () => void = () => undefined;
     const { url, close } = await serve(() => seen());
     const stopped = async (words: string) => {
@@ -64,7 +64,7 @@ describe('events drill', () => {
     await close();
   });
 
-  it('ends with 8 when nobody listens, with 2 without a secret or for an event there is not', async () => {
+  it('exits with 8 if nothing is listening, and with 2 without a secret or for an unknown event', async () => {
     const nobody = await drill('localhost:9/hooks', '--json');
     expect([nobody.code, nobody.stdout, reportedError(nobody).code]).toEqual([8, '', 'NETWORK']);
     expect((await home.run`events drill --to localhost:9/hooks`).code).toBe(2);

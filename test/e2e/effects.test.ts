@@ -8,7 +8,7 @@ const home = new Home();
 let sandbox: Sandbox;
 let key = '';
 
-/** Asks the sandbox, beside what the commands ask it. */
+/** Sends a request to the sandbox, in addition to those of the commands. */
 async function ask(path: string, method = 'GET', body?: unknown): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' };
   const given = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -18,7 +18,7 @@ async function ask(path: string, method = 'GET', body?: unknown): Promise<Record
   return isRecord(reply) ? reply : {};
 }
 
-/** How many mails there are, and the methods of the requests, newest first. */
+/** Returns the number of emails, and the methods of the requests, newest first. */
 async function seen(): Promise<{ mails: number; requests: number; methods: string[] }> {
   const [{ data: mails }, { data, meta }] = [
     await ask('/__sandbox/mails'),
@@ -36,8 +36,10 @@ async function created(...more: string[]): Promise<string> {
 }
 
 /**
- * Each command in the gravest way it knows. `DRAFT`, `SENT`, `KEY`, and `LOGGED` are replaced by what exists; endless ones are stopped.
- * What acts on a sandbox alone reaches nobody and has no row here: sandbox … and demo. `mcp` is asked to mail in mcp.test.ts.
+ * Each command with its strongest effect. `DRAFT`, `SENT`, `KEY`, and `LOGGED` are replaced by existing ones; endless
+ * commands are stopped.
+ * Commands that act only on a sandbox email nobody and have no row here: sandbox … and demo. `mcp` sends email in
+ * mcp.test.ts.
  */
 const RUNS: Readonly<Record<string, string>> = {
   api: 'api POST /esign/envelopes/DRAFT/send',
@@ -113,7 +115,7 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-/** What resuming has to send: a run that was stopped by its bound. */
+/** A run with rows left to resume: it was stopped by its limit. */
 const BEFORE: Readonly<Record<string, string>> = {
   'bulk:resume': 'bulk create rows.csv --send --again --max-requests 1 --concurrency 1 --yes',
 };
@@ -139,7 +141,7 @@ async function run(id: string): Promise<{ mails: number; methods: string[]; prin
   };
 }
 
-/** The words of an effect, and what must be so after a run. */
+/** The name of an effect, and the expected state after a run. */
 const PROOFS: Readonly<Record<Effect, (mails: number, methods: readonly string[]) => boolean>> = {
   mails: (mails) => mails > 0,
   reads: (mails, methods) => mails === 0 && methods.length > 0 && methods.every((one) => one === 'GET'),
@@ -147,11 +149,11 @@ const PROOFS: Readonly<Record<Effect, (mails: number, methods: readonly string[]
   deletes: (mails) => mails === 0,
   local: (mails, methods) => mails === 0 && methods.every((one) => one === 'GET'),
 };
-/** They ask the bucket alone, or only what was received here. */
+/** These use only the bucket, or only local data. */
 const NO_REQUEST = /^(documents:(download|head|link)|events:gaps)$/;
 
-describe('what the registry says of a command, mails counted and requests read', () => {
-  it('leaves out none', () => {
+describe('the effect of a command in the registry, compared with its emails and requests', () => {
+  it('is defined for every command', () => {
     const proven = Object.keys(COMMAND_EFFECTS).filter((id) => !ELSEWHERE.test(id));
     expect(Object.keys(RUNS).sort()).toEqual(proven.sort());
   });
@@ -161,7 +163,7 @@ describe('what the registry says of a command, mails counted and requests read',
     const { mails, methods, printed } = await run(id);
     const proof = PROOFS[effect === 'reads' && NO_REQUEST.test(id) ? 'local' : effect];
     expect(proof(mails, methods), `${effect}: ${mails} mails; ${methods.join(' ')}\n${printed}`).toBe(true);
-    // No run that fails for its words proves anything.
+    // A run that fails because of its arguments proves nothing.
     expect(printed).not.toMatch(/There is no (command|flag)|Missing (flag|argument)/);
   });
 });

@@ -8,7 +8,7 @@ import { parseJson } from '../../src/kernel/json.ts';
 import { PACKAGE } from '../support/cli.ts';
 import { program } from './program.ts';
 
-/* `esign-cli/sandbox` of the package under test, by its name, in a process that knows nothing of the tests. */
+/* Imports `esign-cli/sandbox` of the package under test by name, in a process that is independent of the tests. */
 
 const START = `
   import { createHash } from 'node:crypto';
@@ -29,13 +29,13 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
   afterAll(() => rm(temporary, { recursive: true, force: true }));
 
-  /** What a program prints as JSON. */
+  /** Returns the JSON that a program prints. */
   const told = async (source: string): Promise<unknown> => {
     const whole = `${START}\nconst told = await (async () => { ${source} })();\nconsole.log(JSON.stringify(told));`;
     return parseJson(await program(whole, { TMPDIR: temporary }));
   };
 
-  it('does what its page shows', async () => {
+  it('works as documented on its page', async () => {
     const page = await readFile(join(import.meta.dirname, '../../docs/testing.md'), 'utf8');
     const [example = ''] = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
     expect(await program(example, { TMPDIR: temporary })).toMatch(
@@ -43,7 +43,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     );
   });
 
-  it('begins with the seed that its page shows, and goes back to it', async () => {
+  it('starts with the seed of its page, and returns to it', async () => {
     const page = await readFile(join(import.meta.dirname, '../../docs/testing.md'), 'utf8');
     await writeFile(join(temporary, 'seed.yaml'), /^```yaml\n(.*?)^```$/ms.exec(page)?.[1] ?? '');
     const seen = await told(
@@ -68,7 +68,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     await rm(join(temporary, 'seed.yaml'));
   });
 
-  it('is typed, also without the types of Node', { tags: ['full'] }, async () => {
+  it('has types, with and without those of Node', { tags: ['full'] }, async () => {
     const folder = join(temporary, 'typed');
     await mkdir(join(folder, 'node_modules'), { recursive: true });
     await symlink(PACKAGE ?? '', join(folder, 'node_modules', 'esign-cli'));
@@ -88,7 +88,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('signs, views, declines and moves the clock', async () => {
+  it('signs, views, declines, and moves the clock', async () => {
     const seen = await told(
       `const sandbox = await startSandbox();
        const [one, two, three] = [await create(sandbox), await create(sandbox), await create(sandbox)];
@@ -107,7 +107,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(seen).toEqual(['VIEWED', 'IN_PROGRESS', 'COMPLETED', 'DECLINED', 31, late]);
   });
 
-  it('shows mails with the signing link, and waits for one', async () => {
+  it('returns emails with the signing link, and waits for one', async () => {
     const seen = await told(
       `const sandbox = await startSandbox();
        const coming = sandbox.mails({ to: 'Ada@example.com', wait: '20s' });
@@ -124,7 +124,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(seen).toEqual([true, 'request', 200, none, ['ada@example.com', 'bob@example.com'], []]);
   });
 
-  it('goes back to a snapshot, papers included, also after a restart', async () => {
+  it('restores a snapshot including documents, also after a restart', async () => {
     const seen = await told(
       `const dataDir = process.env.TMPDIR + '/kept';
        let sandbox = await startSandbox({ dataDir });
@@ -157,7 +157,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     await rm(join(temporary, 'kept'), { recursive: true });
   });
 
-  it('has a clock, a quota and a rate limit of its own', async () => {
+  it('has its own clock, quota, and rate limit', async () => {
     const seen = await told(
       `const sandbox = await startSandbox({ clock: '2030-05-01', quota: 1, rateLimit: '3/1h' });
        const replies = [];
@@ -168,7 +168,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(seen).toEqual([[201, 403, 403, 429], '01 May 2030', '2030-05-01']);
   });
 
-  it('keeps its state in a folder that is named, and forgets it with reset', async () => {
+  it('keeps its state in a given folder, and clears it with reset', async () => {
     const seen = await told(
       `const dataDir = process.env.TMPDIR + '/kept';
        const first = await startSandbox({ dataDir });
@@ -185,7 +185,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     await rm(join(temporary, 'kept'), { recursive: true });
   });
 
-  it('refuses what it can not use, and leaves no folder behind', async () => {
+  it('refuses invalid options, and leaves no folder behind', async () => {
     const seen = await told(
       `const refused = (options) => startSandbox(options).catch(({ name, message }) => name + ': ' + message);
        const one = await startSandbox();
@@ -213,7 +213,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('rejects what is asked wrongly, and never throws at once', async () => {
+  it('rejects invalid calls, and never throws synchronously', async () => {
     const seen = await told(
       `const one = await startSandbox();
        const wrong = [() => one.advance('soon'), () => one.sign(), () => one.view('env_0'), () => one.decline('env_0'),
@@ -234,7 +234,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     ]);
   });
 
-  it('takes faults, choices, and a fixed key, and shows the envelopes', async () => {
+  it('accepts faults, choices, and a fixed key, and returns the envelopes', async () => {
     const seen = await told(
       `const apiKey = 'esk_fixed_for_tests';
        const sandbox = await startSandbox({ apiKey, choices: { 'reset-header': 'milliseconds' }, faults: { error500: { times: 1 } },
@@ -285,7 +285,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(seen).toEqual([true, 'envelope.completed', 204, 0, 'WAIT_TIMEOUT']);
   });
 
-  it('rejects with CLOSED after close, and whatever still waits', async () => {
+  it('rejects with CLOSED after close, including pending calls', async () => {
     const seen = await told(
       `const one = await startSandbox();
        const waiting = one.mails({ wait: '1h' }).catch(({ code }) => code);
@@ -308,12 +308,12 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
        return [new Set(all.map(({ baseUrl }) => baseUrl)).size, [...new Set(statuses)], [...new Set(mails.map(({ length }) => length))], handlers];`,
     );
 
-  it('starts five at the same time in one process, takes no signals, and lets the process end', async () => {
+  it('can run five times in one process, handles no signals, and lets the process exit', async () => {
     expect(await startMany(5)).toEqual([5, ['IN_PROGRESS'], [2], [0, 0, 0, 0]]);
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('starts fifty at the same time', { tags: ['full'], timeout: 120_000 }, async () => {
+  it('can be started fifty times at the same time', { tags: ['full'], timeout: 120_000 }, async () => {
     expect(await startMany(50)).toEqual([50, ['IN_PROGRESS'], [2], [0, 0, 0, 0]]);
     expect(readdirSync(temporary)).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { Home, reportedError } from '../support/cli.ts';
 const home = new Home();
 afterAll(() => home.close());
 
-it.skipIf(process.platform === 'win32')('an endless file or pipe is refused', async () => {
+it.skipIf(process.platform === 'win32')('refuses an endless file or pipe', async () => {
   await home.sandbox();
   expect(reportedError(await home.run(['sandbox', 'seed', '/dev/zero', '--json']))).toMatchObject({
     exitCode: 2,

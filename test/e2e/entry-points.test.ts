@@ -7,7 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
 import { Home, PACKAGE } from '../support/cli.ts';
 
-/* How other programs load the package: bundled, by `require`, in a runner that knows CommonJS alone, and from TypeScript. */
+/*
+ * How other programs load the package: bundled, with `require`, in a runner that supports only CommonJS, and from
+ * TypeScript.
+ */
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
@@ -18,8 +21,8 @@ const BY_IMPORT = `import { createClient } from 'esign-cli/client';${LIST}`;
 const BY_REQUIRE = `const { createClient } = require('esign-cli/client');${LIST}`;
 
 /**
- * Prints what the program `given` returns, loaded as Jest does it: CommonJS in a context of its own, where neither
- * `import()` nor `process.getBuiltinModule` reach Node's loader.
+ * Prints what the program `given` returns, loaded as Jest does it: CommonJS in a separate context, where neither `import()`
+ * nor `process.getBuiltinModule` reach Node's loader.
  */
 const LIKE_JEST = (given: string) => `
   const vm = require('node:vm');
@@ -85,7 +88,7 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')(
       expect((await run(process.execPath, [outfile], { env })).stdout).toBe('tmpl_nda\n');
     });
 
-    it('recognizes an error by its class, whichever entry point it comes from, and names it in stack traces', async () => {
+    it('recognizes an error by its class from any entry point, and names it in stack traces', async () => {
       const seen = await printed(
         'errors.mjs',
         `import { createRequire } from 'node:module';
@@ -104,7 +107,7 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')(
       expect(parseJson(seen)).toEqual([yes, yes, no, no, ['UsageError', 'UsageError']]);
     });
 
-    it('loads where there is CommonJS alone, as in Jest', async () => {
+    it('loads where only CommonJS is supported, as in Jest', async () => {
       const seen = await printed(
         'jest.cjs',
         LIKE_JEST(
@@ -145,7 +148,7 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')(
         (source) => extension !== 'cts' || !source.includes("'vitest'"),
       );
       expect(examples.length).toBeGreaterThan(6);
-      // CommonJS has no `await` outside of functions.
+      // CommonJS has no `await` outside functions.
       const isCommonJs = extension === 'cts';
       for (const [nth, source] of examples.entries())
         await writeFile(
@@ -161,7 +164,7 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')(
   },
 );
 
-/** The examples of the pages for programs, without those for Jest, whose globals need types of their own. */
+/** The examples of the pages for programs, except those for Jest, whose globals need separate types. */
 async function exampleSources(): Promise<string[]> {
   const pages = await Promise.all(
     ['client.md', 'testing.md'].map((page) => readFile(join(ROOT, 'docs', page), 'utf8')),

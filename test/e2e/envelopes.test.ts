@@ -18,7 +18,7 @@ const idOf = (envelope: Record<string, unknown>) => String(envelope.id);
 const lines = (text: string) => text.trimEnd().split('\n');
 
 describe('templates', () => {
-  it('are listed in every form', async () => {
+  it('are listed in every format', async () => {
     const [json, tsv, csv, ids, found] = await Promise.all([
       home.json`templates list`,
       home.run`templates list`,
@@ -43,7 +43,7 @@ describe('templates', () => {
     expect(text.stdout).toContain('SIGNATURE');
   });
 
-  it('have inferred roles where the service does not send them', async () => {
+  it("have inferred roles if the service doesn't send them", async () => {
     await create();
     await home.run`sandbox choices template-roles=hidden`;
     const { stdout } = await home.run`templates get tmpl_nda`;
@@ -66,7 +66,7 @@ describe('envelopes create', () => {
     });
   });
 
-  it('takes names, roles, order, metadata, files and --send', async () => {
+  it('accepts names, roles, order, metadata, files, and --send', async () => {
     await Promise.all([
       writeFile(home.path('message.txt'), 'Dear both,\nplease sign.\n'),
       writeFile(home.path('signers.csv'), '\uFEFFemail,name,role,order\nli@example.com,李小龍,Tenant,2\n'),
@@ -111,7 +111,7 @@ describe('envelopes create', () => {
   it.each([
     ['a JSON array', '[{"email":"li@example.com","name":"Li","role":"","order":""},"Bo <bo@example.com>"]'],
     ['CSV', 'email,name\nli@example.com,Li\n\nbo@example.com, Bo\n'],
-  ])('takes signers from %s', async (_, text) => {
+  ])('reads signers from %s', async (_, text) => {
     await writeFile(home.path('signers'), text);
     const envelope = await home.object([
       ...['envelopes', 'create', '--template', 'tmpl_nda', '--signers-file', 'signers'],
@@ -129,7 +129,7 @@ describe('envelopes create', () => {
     ['no email', '[{"email":"a@b.c"},{"name":"Bo"}]', 'signers, signer 2 has no email.'],
     ['a column misspelt', 'email,rolle\na@b.c,Tenant\n', 'signers, signer 1: "rolle" is no column'],
     ['a number', '[7]', 'signers, signer 1 has no email.'],
-  ])('refuses a file of signers with %s, and creates nothing', async (_, text, says) => {
+  ])('refuses a signers file with %s, and creates nothing', async (_, text, says) => {
     await writeFile(home.path('signers'), text);
     const before = await home.json`envelopes list --all`;
     const args = ['envelopes', 'create', '--template', 'tmpl_nda', '--signers-file', 'signers', '--json'];
@@ -145,7 +145,7 @@ describe('envelopes create', () => {
     expect(await home.json`envelopes list --all`).toEqual(before);
   });
 
-  it('creates once for a request id, however often it is run', async () => {
+  it('creates one envelope per request ID, however often it runs', async () => {
     const first = await create('--request-id', 'deal-1');
     const again =
       await home.run`envelopes create --template tmpl_nda --signer ${ADA} --request-id deal-1 --json`;
@@ -160,7 +160,7 @@ describe('envelopes create', () => {
     });
   });
 
-  it('with --dry-run shows the body, hides the secret and sends nothing', async () => {
+  it('with --dry-run shows the body, hides the secret, and sends nothing', async () => {
     await writeFile(home.path('secret'), 'canary-secret-0123456789\n');
     const args = [
       '--webhook-url',
@@ -182,7 +182,7 @@ describe('envelopes create', () => {
 });
 
 describe('a DECLINED envelope', () => {
-  it('is cancelled only with --even-if-declined, alone and among others', async () => {
+  it('is canceled only with --even-if-declined, alone and among others', async () => {
     const send = async () => idOf(await create('--send'));
     const [declined, open] = [await send(), await send()];
     await home.run`sandbox decline ${declined} --reason rent`;
@@ -201,7 +201,7 @@ describe('a DECLINED envelope', () => {
 });
 
 describe('envelopes get', () => {
-  it('prints ids, chosen columns and CSV, one or several, and reports those that are not there', async () => {
+  it('prints IDs, selected columns, and CSV, for one or several, and reports missing ones', async () => {
     const [one, two] = [String((await create()).id), String((await create()).id)];
     const get = (...words: string[]) => home.run`envelopes get ${words}`;
     const [status, csv, ids] = await Promise.all([
@@ -217,7 +217,7 @@ describe('envelopes get', () => {
 });
 
 describe('envelopes list', () => {
-  it('filters, limits with a notice, and prints ids for pipes', async () => {
+  it('filters, limits with a notice, and prints IDs for pipes', async () => {
     for (let i = 0; i < 3; i++) await create('--metadata', 'batch=list', '--send');
     const [found, limited, none, sent] = await Promise.all([
       home.json`envelopes list --search list --signer ADA@ --since 1h --all`,
@@ -231,7 +231,7 @@ describe('envelopes list', () => {
     expect(lines(sent.stdout).length).toBeGreaterThanOrEqual(3);
   });
 
-  it('shows chosen fields and sorts', async () => {
+  it('shows selected fields and sorts', async () => {
     const { stdout } =
       await home.run`envelopes list --fields createdAt,signers.0.email --sort createdAt --all`;
     const times = lines(stdout).map((line) => line.split('\t')[0] ?? '');
@@ -241,7 +241,7 @@ describe('envelopes list', () => {
 });
 
 describe('send, cancel, remind', () => {
-  it('act on one, and print where it stands', async () => {
+  it('change one envelope, and print its status', async () => {
     const id = idOf(await create());
     expect(await home.object`envelopes send ${id}`).toMatchObject({ id, status: 'SENT' });
     expect(await home.object`envelopes remind ${id} --signer ada@example.com`).toMatchObject({
@@ -251,7 +251,7 @@ describe('send, cancel, remind', () => {
     expect((await home.run`envelopes cancel ${id} --reason changed`).stdout).toBe(`${id}\tCANCELLED\n`);
   });
 
-  it('ask before several, and without anybody to ask send nothing', async () => {
+  it("ask before changing several, and send nothing if they can't ask", async () => {
     const ids = [idOf(await create()), idOf(await create())];
     const refused = await home.run`envelopes send ${ids} --json`;
     expect(refused.code).toBe(2);
@@ -264,7 +264,7 @@ describe('send, cancel, remind', () => {
     expect(dry.stdout).toBe(ids.map((id) => `would send ${id}\n`).join(''));
   });
 
-  it('try all of several, report each, and end with 10 when some failed', async () => {
+  it('process all of several, report each, and exit with 10 if some failed', async () => {
     const good = idOf(await create());
     const { code, stdout, stderr } = await home.run(argv`envelopes send - --yes --json`, {
       input: `env_missing\n${good}\n`,
@@ -279,7 +279,7 @@ describe('send, cancel, remind', () => {
 });
 
 describe('envelopes get', () => {
-  it('shows one in words, several as JSON lines in order', async () => {
+  it('describes one as text, and prints several as JSON lines in order', async () => {
     const [a, b] = [idOf(await create('--metadata', 'deal=9')), idOf(await create())];
     const text = await home.run`envelopes get ${a}`;
     expect(text.stdout).toContain('Ada Lovelace <ada@example.com>, Signer');

@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-/** Nothing on stdout, words on stderr, no trace of our insides. */
+/** Nothing on stdout, a message on stderr, no internals. */
 function isPlain(finished: Finished): void {
   expect(finished.stdout).toBe('');
   expect(finished.stderr).toMatch(/^Error: \S.*[.)?]$/m);
   expect(finished.stderr).not.toMatch(/\bat .*[/\\].*:\d+|node:internal|undefined|\[object/);
 }
 
-/** Runs a failing command both ways and checks what the contract says of each. */
+/** Runs a failing command in both formats and checks the output contract of each. */
 async function fails(
   args: string[],
   wanted: { exit: number; code: string; says?: RegExp; env?: Record<string, string> },
@@ -43,8 +43,8 @@ const at = (baseUrl: string, apiKey = 'sk_canary_0123456789') => ({
   ESIGN_API_KEY: apiKey,
 });
 
-describe('the service refuses', () => {
-  it('a wrong key: 3', () =>
+describe('a refusal by the service', () => {
+  it('exits with 3 for a wrong key', () =>
     fails(['envelopes', 'list'], {
       exit: 3,
       code: 'UNAUTHORIZED',
@@ -52,7 +52,7 @@ describe('the service refuses', () => {
       says: /UNAUTHORIZED/,
     }));
 
-  it('a key without the scope: 3', async () => {
+  it('exits with 3 for a key without the scope', async () => {
     const reply = await fetch(new URL('/__sandbox/keys', sandbox.baseUrl), {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
@@ -70,9 +70,10 @@ describe('the service refuses', () => {
     });
   });
 
-  it('an unknown id: 4', () => fails(['envelopes', 'get', 'env_missing'], { exit: 4, code: 'NOT_FOUND' }));
+  it('exits with 4 for an unknown ID', () =>
+    fails(['envelopes', 'get', 'env_missing'], { exit: 4, code: 'NOT_FOUND' }));
 
-  it('the wrong state: 5', async () => {
+  it('exits with 5 for a wrong state', async () => {
     const draft = await home.object`envelopes create --template tmpl_nda --signer a@b.c --send`;
     await fails(['envelopes', 'send', String(draft.id)], {
       exit: 5,
@@ -81,7 +82,7 @@ describe('the service refuses', () => {
     });
   });
 
-  it('an invalid body: 6, each field named', () =>
+  it('exits with 6 for an invalid body, and names each field', () =>
     fails(
       ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>', '--webhook-url', 'x'],
       {
@@ -91,14 +92,14 @@ describe('the service refuses', () => {
       },
     ));
 
-  it('a role that the template does not have: 2, before anything is sent', () =>
+  it("exits with 2 for a role that the template doesn't have, before anything is sent", () =>
     fails(['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <a@b.c>;role=Emperor'], {
       exit: 2,
       code: 'USAGE',
       says: /no role "Emperor" for a@b.c; it has Signer/,
     }));
 
-  it('too many requests: 7, once waiting is no use', async () => {
+  it("exits with 7 for too many requests, once waiting doesn't help", async () => {
     const server = await startServer((_, response) =>
       json(
         response,
@@ -111,7 +112,7 @@ describe('the service refuses', () => {
     await server.close();
   });
 
-  it('is waited for when the window resets soon', async () => {
+  it('is retried if the window resets soon', async () => {
     const other = new Home();
     await other.sandbox(['--rate-limit', '2/2s']);
     const runs = await Promise.all([1, 2, 3, 4].map(() => other.run`templates list -q`));
@@ -120,7 +121,7 @@ describe('the service refuses', () => {
   });
 });
 
-describe('what answers is not the service: 8', () => {
+describe('a response from something other than the service', () => {
   let server: TestServer;
   const answers: Record<string, (response: import('node:http').ServerResponse) => void> = {
     portal: (response) =>
@@ -144,11 +145,11 @@ describe('what answers is not the service: 8', () => {
     ['anonymous', 'BAD_RESPONSE', /id is missing/],
     ['cut', 'NETWORK', /was lost/],
     ['html502', 'BAD_RESPONSE', /502/],
-  ])('exits with 8 after a reply of the kind %s', async (path, code, says) => {
+  ])('exits with 8 after a response of the kind %s', async (path, code, says) => {
     await fails(['envelopes', 'get', 'env_1'], { exit: 8, code, says, env: at(`${server.origin}/${path}`) });
   });
 
-  it('a redirect to another host, where the key never arrives', async () => {
+  it('exits with 8 after a redirect to another host, which never gets the key', async () => {
     const other = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
     const here = await startServer(
       (_, response) => void response.writeHead(307, { location: `${other.origin}/x` }).end(),
@@ -163,7 +164,7 @@ describe('what answers is not the service: 8', () => {
     await Promise.all([other.close(), here.close()]);
   });
 
-  it('nothing at all', () =>
+  it('exits with 8 if nothing is listening', () =>
     fails(['envelopes', 'get', 'env_1'], {
       exit: 8,
       code: 'NETWORK',
@@ -171,7 +172,7 @@ describe('what answers is not the service: 8', () => {
       env: at('http://127.0.0.1:9/api/v1'),
     }));
 
-  it('silence', async () => {
+  it('exits with 8 after a timeout', async () => {
     const silent = await startServer(({ method }, response) => {
       if (method === 'GET') json(response, 200, { data: { id: 'env_1', status: 'DRAFT' } });
     });
@@ -188,7 +189,7 @@ describe('what answers is not the service: 8', () => {
   });
 });
 
-describe('the user erred: 2, and nothing was sent', () => {
+describe('a usage error', () => {
   it.each([
     [['envelopes', 'lst'], /Did you mean `esign envelopes list`/],
     [['envelopes', 'list', '--staus', 'SENT'], /Did you mean --status/],
@@ -225,7 +226,7 @@ describe('the user erred: 2, and nothing was sent', () => {
     expect(finished.stderr).not.toMatch(/\bat .*:\d+/);
   });
 
-  it('no profile at all: 3, with the two ways on', async () => {
+  it('exits with 3 without a profile, and shows both solutions', async () => {
     const empty = { ESIGN_CONFIG_DIR: home.path('empty') };
     await fails(['envelopes', 'list'], {
       exit: 3,
@@ -235,7 +236,7 @@ describe('the user erred: 2, and nothing was sent', () => {
     });
   });
 
-  it('both a profile and a key in the environment', () =>
+  it('refuses a profile together with a key in the environment', () =>
     fails(['envelopes', 'list', '--profile', 'sandbox'], {
       exit: 2,
       code: 'USAGE',
@@ -243,7 +244,7 @@ describe('the user erred: 2, and nothing was sent', () => {
       env: { ESIGN_API_KEY: 'sk_0123456789' },
     }));
 
-  it('what answers is no sandbox', async () => {
+  it('reports that the service is not a sandbox', async () => {
     const server = await startServer((_, response) =>
       json(response, 404, { error: { code: 'NOT_FOUND', message: 'Route not found' } }),
     );
@@ -257,13 +258,13 @@ describe('the user erred: 2, and nothing was sent', () => {
   });
 });
 
-it('a missing argument is told without advice of oclif that does not hold here', async () => {
+it("a missing argument is reported without oclif's advice, which doesn't apply", async () => {
   const { stderr } = await home.run`sandbox sign`;
   expect(stderr).toBe('Error: Missing argument envelope: envelope ID\nSee `esign sandbox sign --help`.\n');
 });
 
 describe('secrets', () => {
-  it('appear in no output, not even with --debug', async () => {
+  it('are in no output, not even with --debug', async () => {
     await writeFile(home.path('hook.secret'), 'canary-webhook-secret-0123');
     const canary = sandbox.apiKey;
     const create = [
@@ -308,7 +309,7 @@ describe('a flag', () => {
     ['envelopes watch env_1 --interval 5parsecs', '--interval "5parsecs" is not a duration.'],
     ['envelopes download env_1 --what foo', 'Unknown kind of file "foo".'],
     ['sandbox start --rate-limit x', 'The rate limit "x" does not have the form N/TIME.'],
-  ])('with a wrong value is told in one sentence and a hint: %s', async (line, sentence) => {
+  ])('with an invalid value is reported in one sentence and a hint: %s', async (line, sentence) => {
     const words = line.split(' ');
     const [plain, lines] = await Promise.all([home.run(words), home.run`${words} --json`]);
     expect(plain).toMatchObject({ code: 2, stdout: '' });

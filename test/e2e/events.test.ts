@@ -13,7 +13,7 @@ const SECRET = 'canarysecret-0123456789';
 const home = new Home();
 const env = { ESIGN_WEBHOOK_SECRET: SECRET };
 
-/** An application that webhooks are passed on to: what came, byte for byte. */
+/** An application that receives forwarded webhooks and keeps them byte for byte. */
 interface Got {
   headers: IncomingMessage['rawHeaders'];
   body: Buffer;
@@ -52,7 +52,7 @@ const event = (n: number, name = 'envelope.sent') =>
   JSON.stringify({ event: name, timestamp: '2026-01-02T03:04:05Z', data: { envelopeId: `env_${n}` } });
 
 describe('the journal of webhooks', () => {
-  it('has what was answered; it is listed, filtered, shown, and sent again byte for byte', async () => {
+  it('contains acknowledged deliveries, which can be listed, filtered, shown, and resent byte for byte', async () => {
     const listening = home.start(argv`listen --port 0 --json`, { env });
     const { url } = await listening.object();
     expect((await signed(String(url), event(1))).status).toBe(200);
@@ -81,7 +81,7 @@ describe('the journal of webhooks', () => {
     expect((await home.run`events show dlv_none`).code).toBe(2);
   });
 
-  it('recognises a repeat after a restart, and is private', async () => {
+  it('recognizes a duplicate after a restart, and is private', async () => {
     for (const duplicate of [false, true]) {
       const listening = home.start(argv`listen --port 0 --json`, { env });
       const { url } = await listening.object();
@@ -98,7 +98,7 @@ describe('the journal of webhooks', () => {
   });
 });
 
-describe('events replay to an application that does not take it', () => {
+describe('events replay to an application that refuses the delivery', () => {
   const replay = (...args: string[]) => home.run`events replay ${args}`;
   let id: string;
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describe('events replay to an application that does not take it', () => {
     id = isList(kept) && isRecord(kept[0]) ? String(kept[0].deliveryId) : '';
   });
 
-  it('says what it answered, and fails', async () => {
+  it('shows its response, and fails', async () => {
     answers = [503];
     const refused = await replay(id, '--to', appUrl, '--json');
     expect(refused.code).toBe(8);
@@ -120,7 +120,7 @@ describe('events replay to an application that does not take it', () => {
     expect(refused.stderr).toMatch(/\/app did not accept it: responded with 503\./);
   });
 
-  it('sends the others when one is refused, and ends with 10', async () => {
+  it('sends the others when one is refused, and exits with 10', async () => {
     answers = [200, 500];
     const partly = await replay('--since', '1h', '--to', appUrl, '--json');
     const results = jsonLines(partly.stdout).map((line) => (isRecord(line) ? line.error : line));
@@ -131,12 +131,12 @@ describe('events replay to an application that does not take it', () => {
     expect(partly.stderr).toContain(`1 of ${results.length} were not accepted`);
   });
 
-  it('tells that nothing listens there', async () => {
+  it('reports that nothing is listening', async () => {
     const gone = await replay(id, '--to', 'http://127.0.0.1:9/hooks', '--json');
     expect([gone.code, jsonLines(gone.stdout)]).toMatchObject([8, [{ status: null, error: 'ECONNREFUSED' }]]);
   });
 
-  it('takes a host and a port for http, and asks for the address in the usual words', async () => {
+  it('accepts a host and a port for http, and reports a missing address as usual', async () => {
     const short = await replay(id, '--to', appUrl.replace('http://', ''), '--json');
     expect([short.code, jsonLines(short.stdout)]).toMatchObject([
       0,
@@ -149,7 +149,7 @@ describe('events replay to an application that does not take it', () => {
     ]);
   });
 
-  it.each(['ftp://127.0.0.1/hooks', 'mailto:a@b.c', 'hooks'])('takes no %s', async (to) => {
+  it.each(['ftp://127.0.0.1/hooks', 'mailto:a@b.c', 'hooks'])('refuses %s', async (to) => {
     const { code, stderr, stdout } = await replay(id, '--to', to);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(`Invalid value for --to: "${to}".`);
@@ -157,7 +157,7 @@ describe('events replay to an application that does not take it', () => {
 });
 
 describe('listen --keep', () => {
-  it('removes the days before, and says so', async () => {
+  it('deletes older days, and reports it', async () => {
     const old = home.path('state', 'events', '2020-01-01');
     await mkdir(old, { recursive: true });
     const all = home.start(argv`listen --port 0 --json`, { env });
@@ -174,7 +174,7 @@ describe('listen --keep', () => {
 });
 
 describe('forwarding', () => {
-  it('passes on the very bytes and headers, tries again, and never delays the answer', async () => {
+  it('sends identical bytes and headers, retries, and never delays the response', async () => {
     got.length = 0;
     answers = [500];
     const second = home.start(argv`listen --port 0 --json --forward-to ${appUrl}`, { env });
@@ -184,7 +184,7 @@ describe('forwarding', () => {
       Buffer.from([0xc3, 0x28]),
       Buffer.from('"}}'),
     ]);
-    // Not UTF-8, so not JSON: refused and not passed on.
+    // Not UTF-8, so not JSON: refused and not forwarded.
     expect((await post(String(ready.url), odd, sign(odd, SECRET))).status).toBe(400);
     const spaced = '{ "event" : "envelope.sent",\n "data":{"envelopeId":"env_é"} }\n';
     expect(
@@ -219,8 +219,8 @@ describe('forwarding', () => {
   });
 });
 
-describe('a secret for each envelope', () => {
-  it('is made by create, kept privately, never printed, and found by listen', async () => {
+describe('a secret per envelope', () => {
+  it('is created by create, stored privately, never printed, and found by listen', async () => {
     const own = new Home();
     await own.sandbox();
     const listening = own.start`listen --port 0 --no-verify --json`;
@@ -263,7 +263,7 @@ describe('a secret for each envelope', () => {
 });
 
 describe('events trigger and verify', () => {
-  it.each(EVENTS)('%s is signed as the service signs, and accepted', async (name) => {
+  it.each(EVENTS)("%s is signed like the service's events, and accepted", async (name) => {
     got.length = 0;
     const { code } =
       await home.run`events trigger ${name} --to ${appUrl} --secret-file secret --envelope env_7`;
@@ -274,7 +274,7 @@ describe('events trigger and verify', () => {
     expect(JSON.parse(body.toString())).toMatchObject({ event: name, data: { envelopeId: 'env_7' } });
   });
 
-  it('says why a signature is not good', async () => {
+  it('the reason for an invalid signature is shown', async () => {
     const body = '{"b":1,"a":{"c":[1,2]}}';
     await writeFile(home.path('body.json'), body);
     const verify = (signature: string) =>
@@ -294,7 +294,7 @@ describe('events trigger and verify', () => {
     expect([none.code, reportedError(none).code]).toEqual([2, 'USAGE']);
   });
 
-  it('events secret prints a strong one', async () => {
+  it('events secret prints a strong secret', async () => {
     const [one, two] = [await home.object`events secret`, await home.object`events secret`];
     expect(String(one.secret)).toMatch(/^whsec_[\w-]{43}$/);
     expect(one.secret).not.toBe(two.secret);

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 
-/* Words for a run of each command of the manifest, so that a new command is covered by tests that walk all of them. */
+/* Arguments for a run of each command of the manifest, so that tests that walk all commands cover a new one. */
 
 export interface Described {
   flags: Record<string, { required?: boolean; type?: string }>;
   args: Record<string, { options?: unknown }>;
 }
 
-/** All of the manifest: a new command is looked at from its first day on. */
+/** Every command of the manifest, so a new command is covered from its first day. */
 export async function commands(): Promise<[string, Described][]> {
   const manifest = parseJson(await readFile(join(import.meta.dirname, '../../oclif.manifest.json'), 'utf8'));
   const all = isRecord(manifest) && isRecord(manifest.commands) ? manifest.commands : {};
@@ -24,7 +24,7 @@ export async function commands(): Promise<[string, Described][]> {
   });
 }
 
-/** Only with these do they get as far as they can. */
+/** These flags let the commands run as far as possible. */
 const MORE: Readonly<Record<string, string>> = {
   'profiles:add': '--base-url http://127.0.0.1:9/v1',
   'profiles:edit': '--base-url http://127.0.0.1:9/v1',
@@ -36,7 +36,7 @@ const MORE: Readonly<Record<string, string>> = {
   'envelopes:remind': '--min-gap 1d',
   'sandbox:decline': '--reason no',
 };
-/** They go on until they are stopped. */
+/** These commands run until they are stopped. */
 export const ENDLESS = ['listen', 'sandbox:start'];
 const VALUES: Readonly<Record<string, string>> = {
   to: 'http://127.0.0.1:9/hook',
@@ -48,7 +48,7 @@ const VALUES: Readonly<Record<string, string>> = {
   file: join('given', 'rows.csv'),
 };
 
-/** Words for a run that gets as far as it can, with each secret file it takes. */
+/** Arguments for a run as far as possible, with each secret file that the command accepts. */
 export function wordsOf(id: string, { flags, args }: Described): string[] {
   const given = Object.entries(args).map(([name, { options }]) =>
     isList(options) ? String(options[0]) : (VALUES[name] ?? 'env_1'),

@@ -63,7 +63,7 @@ describe('the evidence of a completed envelope', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('3 papers, 4 webhooks, 1 reminder')]);
   });
 
-  it('is all in one folder, with the verdicts', async () => {
+  it('is collected in one folder, with the verdicts', async () => {
     const papers = ['certificate', 'document', 'signed'].map((what) => `${id}.${what}.pdf`);
     const others = [
       'collection.json',
@@ -88,7 +88,7 @@ describe('the evidence of a completed envelope', () => {
     expect(jsonLines(await read('all', 'reminders.jsonl'))).toMatchObject([{ signer: null }]);
   });
 
-  it('holds the webhooks byte for byte, so that whoever has the secret can check their signatures', async () => {
+  it('contains the webhooks byte for byte, so that anyone with the secret can verify their signatures', async () => {
     const webhooks = jsonLines(await read('all', 'webhooks.jsonl')).filter(isRecord);
     const events = ['envelope.sent', 'envelope.viewed', 'envelope.signed', 'envelope.completed'];
     expect(webhooks.map(({ event }) => event)).toEqual(events);
@@ -100,7 +100,7 @@ describe('the evidence of a completed envelope', () => {
     }
   });
 
-  it('has the same bytes when it is gathered again, here or elsewhere', async () => {
+  it('has the same bytes when it is collected again, on this or another machine', async () => {
     const first = await bytesOf('all');
     const again = await home.object(`envelopes evidence ${id} --dir all`.split(' '));
     expect(again).toMatchObject({
@@ -113,13 +113,13 @@ describe('the evidence of a completed envelope', () => {
     expect(await bytesOf('all')).toEqual(first);
     expect((await esign(`envelopes evidence ${id} --dir elsewhere`)).code).toBe(0);
     const there = await bytesOf('elsewhere');
-    // Collected at another time, which the page shows.
+    // The page shows the time of the collection.
     for (const name of ['collection.json', 'evidence.html', 'SHA256SUMS'])
       for (const one of [first, there]) delete one[name];
     expect(there).toEqual(first);
   });
 
-  it('can be checked by a stranger', needs('sha256sum', 'pdfsig'), async () => {
+  it('can be verified without esign', needs('sha256sum', 'pdfsig'), async () => {
     const cwd = home.path('all');
     execFileSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], { cwd });
     const said = execFileSync('pdfsig', ['-nocert', `${id}.signed.pdf`], { cwd }).toString();
@@ -127,7 +127,7 @@ describe('the evidence of a completed envelope', () => {
     expect(said).toContain('Total document signed');
   });
 
-  it('has a page in which nothing of strangers acts', async () => {
+  it('has a page in which untrusted text is never executed', async () => {
     const page = await read('all', 'evidence.html');
     expect(page).toContain(
       'Lease of &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;sons&quot;&lt;202E&gt;',
@@ -138,7 +138,7 @@ describe('the evidence of a completed envelope', () => {
       expect(page).toContain(String(sha256));
   });
 
-  it('has a page that first says who signed and when, and where that comes from', async () => {
+  it('has a page that first shows who signed and when, and the source of that', async () => {
     const page = await read('all', 'evidence.html');
     const [first = ''] = /(?<=<div class="verdict good"><p>)[^<]*/.exec(page) ?? [];
     expect(first).toMatch(/ada@b\.example\)? signed on \d{4}-/);
@@ -148,7 +148,7 @@ describe('the evidence of a completed envelope', () => {
       expect(page).toContain(String(fact));
   });
 
-  it('holds no webhook that was refused', async () => {
+  it('contains no refused webhook', async () => {
     const body = JSON.stringify({
       event: 'envelope.forged',
       timestamp: new Date().toISOString(),
@@ -160,14 +160,14 @@ describe('the evidence of a completed envelope', () => {
     expect(await read('refused', 'webhooks.jsonl')).not.toContain('forged');
   });
 
-  it('keeps the webhooks that this machine has forgotten since', async () => {
+  it('keeps webhooks that have since been deleted on this machine', async () => {
     await cp(home.path('all'), home.path('older'), { recursive: true });
     const state = { env: { ESIGN_STATE_DIR: home.path('empty-state') } };
     const later = await home.run(`envelopes evidence ${id} --dir older --json`.split(' '), state);
     expect(parseJson(later.stdout)).toMatchObject({ webhooks: 4, reminders: 1 });
   });
 
-  it('is not mixed with what somebody has written into it', async () => {
+  it('is not mixed with files that somebody else wrote into the folder', async () => {
     await cp(home.path('all'), home.path('edited'), { recursive: true });
     const [line = ''] = (await read('all', 'webhooks.jsonl')).split('\n');
     const forged = `${line.replace(/"deliveryId":"[^"]*"/, '"deliveryId":"dlv_forged"')}\n`;
@@ -182,20 +182,20 @@ describe('the evidence of a completed envelope', () => {
     expect(await bytesOf('edited')).toEqual(await bytesOf('all'));
   });
 
-  it('is not written over that of another envelope', async () => {
+  it("doesn't overwrite that of another envelope", async () => {
     const before = await bytesOf('all');
     const { code, stderr } = await esign(`envelopes evidence ${await sent()} --dir all`);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`contains the evidence of ${id}`)]);
     expect(await bytesOf('all')).toEqual(before);
   });
 
-  it('is not begun where no bucket is set', async () => {
+  it('requires a bucket', async () => {
     const env = { ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
     const { code } = await home.run(`envelopes evidence ${id} --dir none`.split(' '), { env });
     expect([code, existsSync(home.path('none'))]).toEqual([9, false]);
   });
 
-  it('is refused in a folder without a name, and in one that can’t be made', async () => {
+  it('is refused in a folder without a name, and in one that can’t be created', async () => {
     const { code, stderr } = await home.run`envelopes evidence ${id} --dir ${''}`;
     expect([code, stderr]).toEqual([2, expect.stringContaining('--dir is empty')]);
     await writeFile(home.path('file'), '');
@@ -203,13 +203,13 @@ describe('the evidence of a completed envelope', () => {
     expect([second, why]).toEqual([9, expect.stringContaining('is not a folder')]);
   });
 
-  // Node's own way to make a folder never comes back from here.
-  it.runIf(process.platform === 'linux')('ends where no folder can be made', async () => {
+  // Node's recursive mkdir never returns here.
+  it.runIf(process.platform === 'linux')('fails if no folder can be created', async () => {
     const { code, stderr } = await esign(`envelopes evidence ${id} --dir /proc/nowhere`);
     expect([code, stderr]).toEqual([9, expect.stringContaining("Can't write /proc/nowhere")]);
   });
 
-  it('is written, and says so with 9, when a paper is not what it was', async () => {
+  it('is written for a changed document, and exits with 9', async () => {
     await cp(home.path('all'), home.path('changed'), { recursive: true });
     const path = home.path('changed', `${id}.signed.pdf`);
     await writeFile(path, `${await readFile(path, 'latin1')}\n`, 'latin1');
@@ -220,7 +220,7 @@ describe('the evidence of a completed envelope', () => {
 });
 
 describe('the evidence of an envelope that is not completed', () => {
-  it('holds what there is, says what is missing, and is made whole later', async () => {
+  it('contains the available parts, reports the missing ones, and can be completed later', async () => {
     const id = await sent();
     const { code, stdout, stderr } = await esign(`envelopes evidence ${id} --dir open`);
     expect(code).toBe(0);
@@ -233,7 +233,7 @@ describe('the evidence of an envelope that is not completed', () => {
     expect(later).toMatchObject({ status: 'COMPLETED', missing: [], webhooks: 4 });
   });
 
-  it('says that there will be no signed papers when it was declined', async () => {
+  it('reports that a declined envelope has no signed documents', async () => {
     const id = await sent();
     await home.run`sandbox decline ${id} --reason 'too dear'`;
     const found = await home.object(`envelopes evidence ${id} --dir declined`.split(' '));
@@ -248,8 +248,8 @@ describe('the evidence of an envelope that is not completed', () => {
   });
 });
 
-describe('no secret', () => {
-  it('gets into the folder, wherever it stood', async () => {
+describe('secrets', () => {
+  it('are never in the folder, wherever they occur', async () => {
     const id = await sent(['--metadata', `key=${apiKey}`, '--metadata', `hook=${SECRET}`]);
     await esign(`sandbox sign ${id}`);
     await received('envelope.completed');
@@ -259,7 +259,7 @@ describe('no secret', () => {
     const note = { url, inner: `https://b.example/?to=${encodeURIComponent(String(url))}`, bucketSecret };
     const data = { envelopeId: id, status: 'COMPLETED', webhookSecret: SECRET, note };
     const plain = JSON.stringify({ event: 'envelope.viewed', timestamp: '2026-03-01T10:20:30.000Z', data });
-    // As some languages write JSON.
+    // As some languages serialize JSON.
     for (const body of [plain, plain.replaceAll('&', String.raw`\u0026`)]) {
       const headers = {
         'content-type': 'application/json',

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { json, type SeenRequest, startServer, type TestServer } from '../support/server.ts';
 
-/** A service of the test's own making, for replies the sandbox never gives. */
+/** A service for responses that the sandbox never gives. */
 export interface FakeService {
   server: TestServer;
-  /** What makes a command use it. */
+  /** The environment that makes a command use it. */
   env: Record<string, string>;
 }
 
@@ -17,7 +17,7 @@ export async function fakeService(answer: Answer): Promise<FakeService> {
   return { server, env: { ESIGN_BASE_URL: `${server.origin}/api/v1`, ESIGN_API_KEY: KEY } };
 }
 
-/** Answers with the page that was asked for, of as many items as there are. */
+/** Returns the requested page of the items. */
 export function answerPage(
   request: SeenRequest,
   response: ServerResponse,

@@ -5,7 +5,7 @@ import { Home, linesOf } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { answerPage, type FakeService, fakeService } from './fake-service.ts';
 
-/* Ten thousand envelopes, lists without signers, and a rate window that others use, too. */
+/* Ten thousand envelopes, lists without signers, and a rate window shared with other clients. */
 const MANY = 10_000;
 const WINDOW = { limit: 2_000, ms: 2_000 };
 const RESERVED = 0.1;
@@ -58,7 +58,7 @@ const requests = () => service.server.seen.length;
 const paths = () => service.server.seen.filter(({ path }) => path.includes('env_')).map(({ path }) => path);
 
 describe('ten thousand envelopes', () => {
-  it('are read once, also by a run that is killed and two that follow at once; nothing is refused', async () => {
+  it('are read once, even by a killed run and two that follow at the same time; nothing is refused', async () => {
     const first = home.start(argv`find no77 -q`, { env: service.env });
     while (requests() < 1_500) await sleep(20);
     first.child.kill('SIGKILL');
@@ -70,15 +70,15 @@ describe('ten thousand envelopes', () => {
       expect(code).toBe(0);
       expect(linesOf(stdout)).toHaveLength(MANY / 500);
     }
-    // A killed run has not yet written down the last few that it read.
+    // A killed run has not yet stored the last few that it read.
     expect(paths().length - new Set(paths()).size).toBeLessThan(150);
     expect(requests()).toBeLessThan(MANY * 1.03);
     expect(record.refused).toBe(0);
-    // One window may begin before what is used in it is known.
+    // One window may begin before its usage is known.
     expect(record.most).toBeLessThanOrEqual(WINDOW.limit * (1 - RESERVED) + 20);
   }, 120_000);
 
-  it('cost a request or two, and one for each that is shown and can still change', async () => {
+  it('take a request or two, and one for each shown envelope that can still change', async () => {
     const cost = async (...args: string[]) => {
       const before = requests();
       const { code, stdout } = await home.run(argv`${args} -q`, { env: service.env });

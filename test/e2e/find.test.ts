@@ -6,7 +6,7 @@ import { argv } from '../support/argv.ts';
 import { COMMAND, Home, linesOf } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 
-/* Somebody is on the phone. */
+/* For questions on the phone: find an envelope by any part of it. */
 const home = new Home();
 const ROWS = [
   'signer1_email,signer1_name,signer2_email,signer2_name,subject,meta.deal',
@@ -15,7 +15,7 @@ const ROWS = [
   'zoe@example.com,Zoë,bo@example.org,Bo,Contract 1379,D-3',
   '',
 ].join('\n');
-/** The ids in the order of the file. */
+/** The IDs in the order of the file. */
 let ids: string[] = [];
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ afterAll(() => home.close());
 const find = (...words: string[]) => home.run`find ${words}`;
 const foundBy = async (...words: string[]) => linesOf((await find(...words, '-q')).stdout).sort();
 const some = (...which: number[]) => which.map((one) => ids[one] ?? '').sort();
-/** The requests that a command makes. */
+/** The requests of a command. */
 async function requestsOf(...args: string[]) {
   const { stderr } = await home.run`${args} --debug`;
   return stderr.split('\n').filter((line) => /\bGET http/.test(line)).length;
@@ -55,7 +55,7 @@ describe('find', () => {
     expect(await foundBy('--status', 'DRAFT', ...words)).toEqual([]);
   });
 
-  it('prints what lists print', async () => {
+  it('prints the same formats as lists', async () => {
     const all = await home.json`find contract`;
     const same = await home.json`envelopes list`;
     expect(all).toEqual(same);
@@ -64,7 +64,7 @@ describe('find', () => {
     expect((await find('1379')).stdout).toMatch(new RegExp(`^${ids[2]}\tSENT\t`));
   });
 
-  it('finds nothing: 0, an empty list, and a sentence that says what to try', async () => {
+  it('finds nothing: exits with 0, an empty list, and a suggestion', async () => {
     const { code, stdout, stderr } = await find('nobody', '--json');
     expect([code, parseJson(stdout)]).toEqual([0, []]);
     expect(stderr).toMatch(/^No envelope has words that begin with "nobody" .* try fewer words/);
@@ -72,7 +72,7 @@ describe('find', () => {
     expect((await find(' ')).code).toBe(2);
   });
 
-  it('tells a person each hit in words, and a single one whole', async () => {
+  it('describes each hit on a terminal, and a single one in full', async () => {
     const several = open('find', 'lukasz');
     expect((await several.ended).code).toBe(0);
     const [first = '', second = ''] = several.visible();
@@ -84,31 +84,31 @@ describe('find', () => {
     expect(one.text()).toContain(`esign envelopes remind ${ids[0]}`);
   });
 
-  it('says how many there are', async () => {
+  it('shows the total', async () => {
     expect((await find('contract', '-L', '1')).stderr).toBe('');
     const { stderr } = await home.run`envelopes list --signer rehor --limit 1`;
     expect(stderr).toBe('');
   });
 });
 
-describe('an answer', () => {
-  it('is never older than the question, unless --cached says how old it is', async () => {
+describe('a result', () => {
+  it('is always current, unless --cached shows its age', async () => {
     await home.run`sandbox sign ${ids[2] ?? ''} --all`;
     const cached = await find('1379', '--cached', '--fields', 'status');
     expect(cached.stdout).toBe('SENT\n');
     expect(cached.stderr).toMatch(/^As it was known .* ago/);
     expect((await find('1379', '--fields', 'status')).stdout).toBe('COMPLETED\n');
-    // What can change no more is not asked for again: the list alone is looked at.
+    // Ended envelopes are not requested again: only the list is read.
     expect(await requestsOf('find', '1379')).toBe(1);
     expect(await requestsOf('envelopes', 'list', '--signer', 'zoe@')).toBe(1);
-    // Those that can are on the page that was just read.
+    // Active ones are on the page that was just read.
     expect(await requestsOf('find', 'lukasz')).toBe(1);
     await home.run`sandbox choices list-items=summary`;
     expect(await requestsOf('find', 'lukasz')).toBe(3);
     expect(await requestsOf('find', 'lukasz', '--cached')).toBe(0);
   });
 
-  it('knows what a verified webhook told', async () => {
+  it('includes verified webhooks', async () => {
     await writeFile(home.path('secret'), 'whsec_0123456789abcdef');
     const listener = home.start`listen --port 0 --secret-file secret --json`;
     const { url } = await listener.object();
@@ -123,7 +123,7 @@ describe('an answer', () => {
     await home.run`envelopes cancel ${id} --yes`;
   });
 
-  it('does not believe a damaged index', async () => {
+  it('ignores a damaged index', async () => {
     const folder = join(home.env.ESIGN_STATE_DIR ?? '', 'index');
     const [name = ''] = await readdir(folder);
     const bytes = await readFile(join(folder, name));
@@ -133,7 +133,7 @@ describe('an answer', () => {
     expect(await requestsOf('find', '1379')).toBe(1);
   });
 
-  it('knows an envelope that this run made, and one that was cancelled', async () => {
+  it('includes an envelope that this run created, and one that was canceled', async () => {
     const words = [
       'envelopes',
       'create',
@@ -146,7 +146,7 @@ describe('an answer', () => {
     const id = (await home.run`${words} --allow-missing-roles`).stdout.trim();
     expect(await foundBy('nina')).toEqual([id]);
     await home.run`envelopes cancel ${id} --yes`;
-    // The reply to the cancellation is enough: nothing is read again.
+    // The response to the cancellation is enough: nothing is read again.
     expect((await find('nina', '--cached', '--fields', 'status')).stdout).toBe('CANCELLED\n');
     expect((await find('nina', '--fields', 'status')).stdout).toBe('CANCELLED\n');
   });
@@ -155,7 +155,7 @@ describe('an answer', () => {
 describe('an index', () => {
   const files = () => readdir(join(home.env.ESIGN_STATE_DIR ?? '', 'index'));
 
-  it('is shown, refreshed and cleared', async () => {
+  it('can be shown, refreshed, and cleared', async () => {
     expect(await home.object`index refresh`).toMatchObject({ kept: true, envelopes: 5, unread: 0 });
     expect((await home.run`index show`).stdout).toMatch(/^Envelopes\s+5\nCan change\s+2, /);
     expect(await home.object`index clear --dry-run`).toMatchObject({ dryRun: true });
@@ -165,7 +165,7 @@ describe('an index', () => {
     expect(await home.object`index show`).toMatchObject({ envelopes: 0, completeAt: null });
   });
 
-  it('is not kept where none is wanted; searches find the same', async () => {
+  it('is not stored if it is disabled; searches return the same', async () => {
     const env = { ESIGN_NO_INDEX: '1' };
     const found = await home.run(argv`find lukasz -q`, { env });
     expect(linesOf(found.stdout).sort()).toEqual(some(0, 1));

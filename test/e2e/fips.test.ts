@@ -25,7 +25,7 @@ afterAll(() => home.close());
 const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(2_000_000, 'a page ')]);
 const sha256 = createHash('sha256').update(pdf).digest('hex');
 
-describe('in FIPS mode, an object with an MD5 and nothing else', () => {
+describe('in FIPS mode, an object with only an MD5', () => {
   const etag = `"${createHash('md5').update(pdf).digest('hex')}"`;
   let bucket: TestServer;
   let env: Record<string, string>;
@@ -33,7 +33,7 @@ describe('in FIPS mode, an object with an MD5 and nothing else', () => {
   beforeAll(async () => {
     bucket = await startServer((request, response) => {
       if (request.headers['if-none-match'] === etag) return void response.writeHead(304, { etag }).end();
-      // Of the right length, and nothing that Node can compute here shows that it is another.
+      // It has the right length, and Node can't compute anything here that reveals the difference.
       const body = request.path.includes('other') ? Buffer.from(pdf).fill('b', 1_000) : pdf;
       const length = request.path.includes('short') ? body.length - 1 : body.length;
       response.writeHead(200, { etag, 'content-length': body.length }).end(body.subarray(0, length));
@@ -47,7 +47,7 @@ describe('in FIPS mode, an object with an MD5 and nothing else', () => {
   afterAll(() => bucket.close());
   const download = (words: string) => home.run(['documents', 'download', ...words.split(' ')], { env });
 
-  it('is verified by its size, which JSON and one notice say', async () => {
+  it('is verified by its size, which JSON and one notice report', async () => {
     const { code, stdout, stderr } = await download('a.pdf b.pdf other.pdf --dir papers --json');
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toMatchObject([
@@ -59,7 +59,7 @@ describe('in FIPS mode, an object with an MD5 and nothing else', () => {
     expect((await home.run(argv`documents verify papers --json`)).code).toBe(0);
   });
 
-  it('is unchanged the second time, and compared where no record of it is left', async () => {
+  it('is unchanged the second time, and compared if it has no record', async () => {
     expect(jsonLines((await download('a.pdf --dir papers --json')).stdout)).toMatchObject([
       { status: 'unchanged', sha256 },
     ]);
@@ -71,14 +71,14 @@ describe('in FIPS mode, an object with an MD5 and nothing else', () => {
     expect((await download('d.pdf -o d.pdf')).code).toBe(9);
   });
 
-  it('goes to stdout with the same notice', async () => {
+  it('is written to stdout with the same notice', async () => {
     const { code, stdout, stderr } = await download('a.pdf -o -');
     expect([code, stdout.length]).toEqual([0, pdf.length]);
     expect(stderr).toMatch(/verified by size/i);
   });
 });
 
-it('every command works in FIPS mode, and none asks for MD5', { tags: ['full'] }, async () => {
+it('every command works in FIPS mode without MD5', { tags: ['full'] }, async () => {
   await home.sandbox();
   const signer = 'Ada <ada@example.com>';
   const { id } = await home.object`envelopes create --template tmpl_nda --signer ${signer} --send`;

@@ -6,8 +6,8 @@ import { openScreen } from '../support/pty.ts';
 const home = new Home();
 afterAll(() => home.close());
 
-describe('with nothing configured', () => {
-  it('a command explains the two ways on in four lines', async () => {
+describe('without any configuration', () => {
+  it('a command explains both solutions in four lines', async () => {
     const { code, stdout, stderr } = await home.run`envelopes list`;
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr.trimEnd().split('\n')).toEqual([
@@ -18,19 +18,19 @@ describe('with nothing configured', () => {
     ]);
   });
 
-  it('so does its JSON error', async () => {
+  it('a command reports the same as a JSON error', async () => {
     const error = reportedError(await home.run`api /esign/templates --json`);
     expect(error).toMatchObject({ code: 'NO_PROFILE', exitCode: 3 });
     expect(error.hint).toMatch(/profiles add[\s\S]*sandbox start/);
   });
 
-  it('esign alone says where to start', async () => {
+  it('esign without arguments shows how to start', async () => {
     const { code, stdout, stderr } = await home.run([]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/START HERE[\s\S]*esign demo[\s\S]*esign sandbox start[\s\S]*esign profiles add/);
   });
 
-  it('there is no profile to choose', async () => {
+  it('profiles use has nothing to choose', async () => {
     expect(reportedError(await home.run`profiles use --json`)).toMatchObject({
       code: 'NO_PROFILE',
     });
@@ -43,7 +43,7 @@ describe('choosing a profile', () => {
 
   beforeAll(async () => {
     const profile = (host: string) => ({ baseUrl: `https://${host}/api/v1`, apiKey: 'sk_canary_0123456789' });
-    // Put there by hand: a name that `profiles add` would refuse.
+    // Written manually: `profiles add` would refuse this name.
     const profiles = {
       acme: profile('acme.example'),
       'b\u001b[31mad': profile('bad.example'),
@@ -55,7 +55,7 @@ describe('choosing a profile', () => {
     });
   });
 
-  it('is done with the arrow keys on a terminal', async () => {
+  it('works with the arrow keys on a terminal', async () => {
     const [file, ...before] = COMMAND;
     const screen = openScreen(file, [...before, 'profiles', 'use'], { env: home.env });
     await screen.shows('Which profile?');

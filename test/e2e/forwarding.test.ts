@@ -9,7 +9,7 @@ import { portOf } from '../support/server.ts';
 const SECRET = 'canary-secret-0123456789';
 const home = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
 
-/** The application behind `--forward-to`, which is away at times. */
+/** The application behind `--forward-to`, which is temporarily unavailable. */
 const got: { id: string; body: string }[] = [];
 const app = createServer((request, response) => {
   void buffer(request).then((body) => {
@@ -52,7 +52,7 @@ const post = async (url: unknown, content: string) =>
       headers: { 'X-Service-Signature': sign(Buffer.from(content), SECRET) },
     })
   ).status;
-/** Its lines of a type, until there are so many. */
+/** Waits for this many of its lines of a type. */
 async function lines(from: LongRunning, type: string, count: number): Promise<Record<string, unknown>[]> {
   const found = [];
   while (found.length < count) {
@@ -62,11 +62,11 @@ async function lines(from: LongRunning, type: string, count: number): Promise<Re
   return found;
 }
 
-describe('deliveries the application could not take', () => {
+describe("deliveries that the application couldn't receive", () => {
   const bodies = [body(1, 'env_a'), body(2, 'env_a'), body(3, 'env_b')];
   const exec = ['--exec', 'echo "$ESIGN_DELIVERY_ID" >> ran'];
 
-  it('are answered at once, and forwarded by the next listener after a kill -9, each once and in order', async () => {
+  it('are acknowledged immediately, and forwarded once and in order by the next listener after a kill -9', async () => {
     const first = listen(...to, ...exec);
     const { url } = await first.object();
     for (const one of bodies) expect(await post(url, one)).toBe(200);
@@ -90,12 +90,12 @@ describe('deliveries the application could not take', () => {
     expect((await third.object()).type).toBe('summary');
     await stopped;
     expect(got).toHaveLength(3);
-    // What a killed listener took is forwarded, but a command runs at most once.
+    // Deliveries of a killed listener are forwarded, but a command runs at most once.
     const ran = (await readFile(home.path('ran'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
     expect(new Set(ran).size).toBe(ran.length);
   });
 
-  it('are told of in words when it is stopped, and belong to the one who lives', async () => {
+  it('are listed when it stops, and belong to the running listener', async () => {
     await down();
     const first = listen(...to);
     const { url } = await first.object();
@@ -113,7 +113,7 @@ describe('deliveries the application could not take', () => {
     await stopped;
     await up(port);
     got.length = 0;
-    // Without a scheme it is http.
+    // The default scheme is http.
     const other = listen('--forward-to', `127.0.0.1:${port}/other`);
     await other.object();
     await other.stop();
@@ -127,7 +127,7 @@ describe('deliveries the application could not take', () => {
     expect((await home.shell('ls state/forwards')).stdout).not.toContain('.lock');
   });
 
-  it('hold up no answer and no end, when the application never answers', async () => {
+  it('delay no response and no exit if the application never responds', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => {
       silent.listen(0, '127.0.0.1', resolve);
@@ -136,7 +136,7 @@ describe('deliveries the application could not take', () => {
     const listening = listen('--forward-to', `http://127.0.0.1:${at}/`, '--drain', '0s');
     const { url } = await listening.object();
     const answers = [];
-    // More than are passed on at once.
+    // More than are forwarded at the same time.
     for (let n = 0; n < 50; n++) answers.push(await post(url, body(n, `env_silent_${n}`)));
     expect(answers.filter((status) => status === 200)).toHaveLength(50);
     const stopped = listening.stop();

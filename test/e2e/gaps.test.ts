@@ -26,7 +26,7 @@ const create = async (...more: string[]) => {
   const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>'];
   return String((await home.object`${words} --webhook-url ${url} --webhook-secret-file secret ${more}`).id);
 };
-/** Until the listener has shown so many. */
+/** Waits until the listener has shown this many. */
 const received = async (count: number) => {
   for (let n = 0; n < count; n++) expect((await listening.object()).type).toBe('delivery');
 };
@@ -42,7 +42,7 @@ async function gaps(...more: string[]) {
 }
 
 describe('events gaps', () => {
-  it('is content when every move came as an event', async () => {
+  it('finds nothing if every change arrived as an event', async () => {
     await listen();
     const signed = await create('--send');
     await create();
@@ -55,7 +55,7 @@ describe('events gaps', () => {
     expect(await gaps()).toEqual({ code: 0, stderr: '', list: [] });
   });
 
-  it('names what was missed while nobody listened, and the events that are not so', async () => {
+  it("lists missed changes while nothing was listening, and events that don't match", async () => {
     await listen();
     const first = await create('--send');
     const second = await create('--send');
@@ -98,13 +98,13 @@ describe('events gaps', () => {
     expect(ids).toHaveLength(9);
     const elsewhere = await gaps('--grace', '0s', '--webhook-url', 'https://elsewhere.example/');
     expect(elsewhere.list.map(({ kind }) => kind)).toEqual(['unknown']);
-    // What has just happened may be on its way.
+    // The latest changes may still be on their way.
     expect((await gaps('--grace', '10m')).list.filter(({ event }) => event === 'envelope.completed')).toEqual(
       [expect.objectContaining({ kind: 'contradicted' })],
     );
   });
 
-  it('reads lists that tell little, with a GET for what could have moved', async () => {
+  it('handles lists with few fields, with a GET for each possible change', async () => {
     await home.run`sandbox choices list-items=summary`;
     await listen();
     const first = await create('--send');
@@ -117,7 +117,7 @@ describe('events gaps', () => {
     ]);
   });
 
-  it('needs a key, and says what it is about', async () => {
+  it('requires a key, and shows what it compares', async () => {
     const other = new Home();
     expect((await other.run`events gaps --json`).code).toBe(3);
     await other.close();

@@ -36,7 +36,7 @@ function envelope(id: string, status = 'DRAFT') {
   };
 }
 
-/** The requests that are not GET, since the last call. */
+/** Returns the requests since the last call that are not GET. */
 function writes(): string[] {
   const seen = service.server.seen.splice(0);
   return seen.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
@@ -262,7 +262,7 @@ describe('a confirmation by name', () => {
   beforeAll(() => guard('--confirm-name'));
   const several = ['envelopes', 'send', 'env_ada', 'env_bo', '--yes'];
 
-  it('is needed before more than one person is emailed', async () => {
+  it('is required before more than one person is emailed', async () => {
     expect(await refused(several)).toBe('CONFIRMATION_REQUIRED');
     expect(await refused([...several, '--confirm', 'other'])).toBe('CONFIRMATION_REQUIRED');
     expect(await home.run([...several, '--confirm', 'acme'])).toMatchObject({ code: 0 });
@@ -271,7 +271,7 @@ describe('a confirmation by name', () => {
   });
 });
 
-/** Runs a command with a policy at its real place, in a file system of its own. */
+/** Runs a command with a policy at its real path, in a separate file system. */
 function withPolicy(policy: unknown, { mode = '644', folderMode = '755' } = {}): readonly string[] {
   const script =
     'mount -t tmpfs none /etc && mkdir /etc/esign && printf %s "$1" > /etc/esign/policy.json && chmod "$2" /etc/esign/policy.json && chmod "$3" /etc/esign; shift 3; exec "$@"';

@@ -7,7 +7,7 @@ import { openScreen } from '../support/pty.ts';
 const home = new Home();
 afterAll(() => home.close());
 
-/** What a terminal of that width is sent, line by line as it was written. */
+/** The output for a terminal of that width, line by line. */
 async function helpAt(columns: number, words: string[]): Promise<string[]> {
   const [file, ...before] = COMMAND;
   const screen = openScreen(file, [...before, ...words, '--help'], {
@@ -20,7 +20,7 @@ async function helpAt(columns: number, words: string[]): Promise<string[]> {
 }
 
 describe('help and version', () => {
-  it('come by the words people try', async () => {
+  it('are printed for all common spellings', async () => {
     const said = async (line: string) => (await home.run(line.split(' '))).stdout;
     expect(await said('help envelopes send')).toBe(await said('envelopes send --help'));
     expect(await said('help')).toBe(await said('--help'));
@@ -33,8 +33,8 @@ describe('help and version', () => {
   });
 });
 
-describe('help for programs', () => {
-  it('is one line of JSON, by whichever words it is asked for', async () => {
+describe('help as JSON', () => {
+  it('is one line of JSON, for every spelling', async () => {
     const said = async (line: string) => (await home.run(line.split(' '))).stdout;
     const leaf = await said('help --json envelopes send');
     expect(parseJson(leaf)).toMatchObject({ name: 'envelopes send', effects: 'mails' });
@@ -48,14 +48,14 @@ describe('help for programs', () => {
   });
 
   it.each(['help --json envelopes nope', 'nope --help --json', 'schema nope --json'])(
-    '%s: there is no such command',
+    '%s reports that there is no such command',
     async (line) => {
       const finished = await home.run(line.split(' '));
       expect([finished.code, reportedError(finished).code]).toEqual([2, 'USAGE']);
     },
   );
 
-  it('behind -- is an argument like any other', async () => {
+  it('after -- is a normal argument', async () => {
     const { stdout } = await home.run`envelopes get --json -- --help`;
     expect(stdout).toBe('');
   });
@@ -67,13 +67,13 @@ describe('help on a terminal', () => {
     [80, ['envelopes', 'create']],
     [120, ['envelopes', 'create']],
     [120, ['bulk']],
-  ])('of %i columns fits it: esign %j', async (columns, words) => {
+  ])('fits in %i columns: esign %j', async (columns, words) => {
     const lines = await helpAt(columns, words);
     expect(lines.length).toBeGreaterThan(10);
     expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
   });
 
-  it('uses the room there is', async () => {
+  it('uses the available width', async () => {
     const [narrow, wide] = [
       await helpAt(80, ['envelopes', 'create']),
       await helpAt(120, ['envelopes', 'create']),

@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 describe('envelopes get --history', () => {
-  it('shows each event once, in order of time, and nothing that was refused', async () => {
+  it('shows each event once, in chronological order, and none that was refused', async () => {
     const { stdout } = await home.run`envelopes get ${id} --history`;
     expect(stdout).toMatch(/History {2}2 webhooks/);
     const events = linesOf(stdout).filter((line) => line.includes('2026-01-0'));
@@ -43,7 +43,7 @@ describe('envelopes get --history', () => {
     ]);
   });
 
-  it('is in the JSON only when asked for', async () => {
+  it('is in the JSON only when requested', async () => {
     expect(await home.object`envelopes get ${id}`).not.toHaveProperty('history');
     const { history } = await home.object`envelopes get ${id} --history`;
     expect(history).toMatchObject([
@@ -52,7 +52,7 @@ describe('envelopes get --history', () => {
     ]);
   });
 
-  it('is there for several envelopes, also for one nothing was received for', async () => {
+  it('works for several envelopes, including one without events', async () => {
     const { code, stdout } = await home.run`envelopes get ${id} ${other} --history --json`;
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toMatchObject([
@@ -61,7 +61,7 @@ describe('envelopes get --history', () => {
     ]);
     const shown = await home.run`envelopes get ${other} --history`;
     expect(shown.stdout).toContain('no webhooks');
-    // Its own dates are a history, too.
+    // Its own dates count as history, too.
     expect(shown.stdout).toMatch(/\d UTC .* created/);
   });
 });

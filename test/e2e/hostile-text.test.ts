@@ -6,7 +6,7 @@ import { openScreen } from '../support/pty.ts';
 import { json } from '../support/server.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
 
-/** What strangers may put into a title, a name or a reason to act on an operator's terminal. */
+/** What strangers can put into a title, a name, or a reason to attack an operator's terminal. */
 const CORPUS = [
   '\u001b[35;5mforged\u001b[0m',
   '\u001b]0;owned\u0007',
@@ -88,7 +88,7 @@ const RUNS = [
   ['templates', 'get', 'tmpl_3'],
 ];
 
-/** Every form of output, of the same hostile rows. */
+/** Every output format, with the same hostile rows. */
 const FORMS = [
   ...['--csv', '--json', '--jsonl', '--quiet', '--fields=subject,metadata,signers.0.name'].flatMap((form) => [
     ['envelopes', 'list', form],
@@ -103,14 +103,14 @@ const FORMS = [
   ['api', '/esign/envelopes'],
 ];
 
-/** What our own output may contain besides text: colour, weight, and line breaks. */
+/** What our own output may contain in addition to text: color, weight, and line breaks. */
 const OWN =
   /\u001b\[(?:0|1|2|22|3[0-9]|39|4|24|9[0-7])?(?:;\d+)*m|\u001b\[\?25[hl]|\u001b\[\d*[GK]|\r?\n|\r/g;
 const ACTING =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/u;
 
-describe("strangers' text", () => {
-  it.each([40, 60, 80, 120, 200])('never acts on a terminal, %i columns wide', async (columns) => {
+describe('untrusted text', () => {
+  it.each([40, 60, 80, 120, 200])('never affects a terminal, %i columns wide', async (columns) => {
     for (const words of RUNS) {
       const [file, ...before] = COMMAND;
       const screen = openScreen(file, [...before, ...words], {
@@ -125,7 +125,7 @@ describe("strangers' text", () => {
     }
   });
 
-  it('never acts on a terminal in any form of output', async () => {
+  it('never affects a terminal in any output format', async () => {
     for (const words of FORMS) {
       const [file, ...before] = COMMAND;
       const screen = openScreen(file, [...before, ...words], { env: { ...home.env, ...service.env } });
@@ -136,7 +136,7 @@ describe("strangers' text", () => {
     }
   });
 
-  it('never acts on what reads a pipe, and stays exact in JSON', async () => {
+  it('never affects the reader of a pipe, and stays exact in JSON', async () => {
     for (const words of [...RUNS, ...FORMS]) {
       const { stdout, stderr } = await home.run(words, { env: service.env });
       expect((stdout + stderr).replaceAll(/[\t\n]/g, '')).not.toMatch(ACTING);

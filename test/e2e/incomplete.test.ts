@@ -4,7 +4,7 @@ import { isRecord } from '../../src/kernel/json.ts';
 import { COMMAND, Home, jsonLines, reportedError } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 
-/* A contract that lacks a party is noticed before it goes out. */
+/* Incomplete contracts are detected before they are sent. */
 const home = new Home();
 beforeAll(async () => {
   await home.sandbox();
@@ -25,7 +25,7 @@ const draft = async (...extra: string[]) =>
 const statusOf = async (id: string) => (await home.object`envelopes get ${id}`).status;
 
 describe('create', () => {
-  it('ends with 2 and creates nothing where a role of the template has nobody', async () => {
+  it('exits with 2 and creates nothing if a role of the template has no signer', async () => {
     const before = await count();
     for (const extra of [[], ['--send'], ['--dry-run'], ['--request-id', 'lease-1']]) {
       const run = await home.run([...CREATE, ...signers(TENANT), ...extra, '--json']);
@@ -36,7 +36,7 @@ describe('create', () => {
     expect(await count()).toBe(before);
   });
 
-  it('goes on with --allow-missing-roles, and says it', async () => {
+  it('continues with --allow-missing-roles, and reports it', async () => {
     const run = await home.run([...CREATE, ...signers(TENANT), '--allow-missing-roles']);
     expect([run.code, run.stderr]).toEqual([0, 'Nobody signs as Landlord.\n']);
   });
@@ -52,12 +52,12 @@ describe('create', () => {
       [TENANT, 'Cy <cy@example.com>;role=Tenant', LANDLORD],
       'ada@example.com and cy@example.com both sign as Tenant.',
     ],
-  ])('notices %s', async (_, list, text) => {
+  ])('reports %s', async (_, list, text) => {
     const run = await home.run([...CREATE, ...signers(...list)]);
     expect([run.code, run.stderr]).toEqual([0, `${text}\n`]);
   });
 
-  it('--dry-run checks the template, and its roles by name', async () => {
+  it('--dry-run checks the template and the names of its roles', async () => {
     const args = [
       'envelopes',
       'create',
@@ -79,7 +79,7 @@ describe('create', () => {
     ]);
   });
 
-  it('asks on a terminal, and no is the default', async () => {
+  it('asks on a terminal, with no as the default', async () => {
     const before = await count();
     const screen = open([...CREATE, ...signers(TENANT), '--send']);
     await screen.shows('Create and send it all the same?');
@@ -94,7 +94,7 @@ describe('create', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('shows it where it previews', async () => {
+  it('includes the problem in the preview', async () => {
     const screen = open([
       'envelopes',
       'create',
@@ -118,7 +118,7 @@ describe('create', () => {
 });
 
 describe('send', () => {
-  it('ends with 2 and mails nobody where a role has nobody', async () => {
+  it('exits with 2 and emails nobody if a role has no signer', async () => {
     const id = await draft();
     const run = await home.run`envelopes send ${id} --json`;
     expect([run.code, reportedError(run).message]).toEqual([2, 'Nobody signs as Landlord.']);
@@ -127,7 +127,7 @@ describe('send', () => {
     expect(await statusOf(id)).toBe('SENT');
   });
 
-  it('--dry-run says the same beforehand, and of several which', async () => {
+  it('--dry-run reports the same, and the envelopes concerned', async () => {
     const ids = [await draft(), String((await home.object([...CREATE, ...signers(TENANT, LANDLORD)])).id)];
     const one = await home.run`envelopes send ${ids[0] ?? ''} --dry-run --json`;
     expect([one.code, reportedError(one).message]).toEqual([2, 'Nobody signs as Landlord.']);
@@ -135,7 +135,7 @@ describe('send', () => {
     expect(several).toMatchObject({ code: 0, stderr: `${ids[0]}: Nobody signs as Landlord.\n` });
   });
 
-  it('of several leaves out only those', async () => {
+  it('skips only those among several', async () => {
     const whole = String((await home.object([...CREATE, ...signers(TENANT, LANDLORD)])).id);
     const ids = [await draft(), whole];
     const run = await home.run`envelopes send ${ids} --yes --json`;
@@ -163,7 +163,7 @@ describe('bulk create', () => {
   };
   const HEAD = 'signer1_email,signer1_role,signer2_email,signer2_role';
 
-  it('checks each row, and says where and how often', async () => {
+  it('checks each row, and reports the problem with its rows and count', async () => {
     const rows = ['a@b.c,Tenant,d@e.f,Landlord', 'g@h.i,Tenant,,', 'j@k.l,Tenant,,', 'm@n.o,,p@q.r,'];
     const args = await given('casts.csv', `${HEAD}\n${rows.join('\n')}\n`);
     const run = await home.run`${args} --json`;
@@ -178,7 +178,7 @@ describe('bulk create', () => {
     ]);
   });
 
-  it('warns of an address or a role that stands twice in a row', async () => {
+  it('warns about duplicate addresses and roles in a row', async () => {
     const args = await given(
       'twice.csv',
       `${HEAD}\na@b.c,Tenant,A@b.c,Landlord\nd@e.f,Tenant,g@h.i,Tenant\n`,

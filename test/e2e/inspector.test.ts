@@ -40,7 +40,7 @@ const bodyOf = (title: string) =>
 const deliver = (body: string, signature = sign(Buffer.from(body), secret)) =>
   fetch(receiver, { method: 'POST', body, headers: { 'x-service-signature': signature } });
 
-/** With a Host or Origin of the test's own choosing, which fetch does not allow. */
+/** Sends a custom Host or Origin, which fetch doesn't allow. */
 function call(
   path: string,
   options: { method?: string; headers?: Record<string, string> } = {},
@@ -56,7 +56,7 @@ function call(
   });
 }
 
-/** The stream of news up to the first rows. */
+/** Reads the event stream up to the first rows. */
 async function firstRows(): Promise<Record<string, unknown>[]> {
   const reply = await fetch(new URL('news', inspector), { headers: { accept: 'text/event-stream' } });
   let text = '';
@@ -72,7 +72,7 @@ async function firstRows(): Promise<Record<string, unknown>[]> {
 }
 
 describe('the page of listen --inspect', () => {
-  it('opens for whoever has the whole link, under its own name, for its own pages', async () => {
+  it('requires the complete link, its own host name, and its own origin', async () => {
     const { pathname, host } = inspector;
     expect(await call(pathname)).toBe(200);
     expect(await call('/')).toBe(403);
@@ -85,14 +85,14 @@ describe('the page of listen --inspect', () => {
     expect(await call(`${pathname}assets/../../package.json`)).not.toBe(200);
   });
 
-  it('lets nothing foreign load and no text become markup', async () => {
+  it('loads nothing external and renders no text as markup', async () => {
     const policy = (await fetch(inspector)).headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("require-trusted-types-for 'script'");
     expect(policy).not.toContain('unsafe');
   });
 
-  it('tells of each delivery with its verdict, without secrets, and sends a good one again', async () => {
+  it('shows each delivery with its verdict, without secrets, and resends a valid one', async () => {
     expect((await deliver(bodyOf(hostile))).status).toBe(200);
     expect((await deliver(bodyOf('bad'), 'ab'.repeat(32))).status).toBe(401);
     const rows = await firstRows();
@@ -120,7 +120,7 @@ describe('the page of listen --inspect', () => {
     expect(forwarded).not.toContain(bodyOf('bad'));
   });
 
-  it('says when its port is taken, and needs --inspect for one', async () => {
+  it('reports that its port is in use, and requires --inspect for a port', async () => {
     const words = ['listen', '--port', '0', '--no-verify', '--inspect-port', inspector.port];
     const taken = await home.run`${words} --inspect`;
     expect([taken.code, taken.stderr.includes('the port is taken')]).toEqual([2, true]);

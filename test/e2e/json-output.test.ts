@@ -15,12 +15,12 @@ const contract = join(root, 'contract/output');
 const SECRET = 'whsec_0123456789abcdef0123456789';
 const home = new Home();
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, keywords: ['x-form'] });
-/** What was seen of each occasion: `envelopes:get/several`. */
+/** The output of each case: `envelopes:get/several`. */
 const seen = new Set<string>();
 let listener: LongRunning;
 let url = '';
 
-/** Nothing but what is described; a later version may print more, this one does not. */
+/** Only documented fields: a later version may print more, this one doesn't. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isRecord(schema)) return schema;
@@ -35,7 +35,7 @@ async function load(name: string): Promise<Record<string, unknown>> {
   return schema;
 }
 
-/** The schema of one occasion, as its committed file has it. */
+/** Returns the schema of a case from its committed file. */
 async function validatorOf(id: string, occasion: string): Promise<ValidateFunction> {
   const { anyOf } = await load(nameOf(id));
   const index = Object.keys(SHAPES[id] ?? {}).indexOf(occasion);
@@ -57,7 +57,7 @@ async function check(id: string, occasion: string, stdout: string): Promise<void
   seen.add(`${id}/${occasion}`);
 }
 
-/** Runs the command and holds what it printed against the schema of that occasion. */
+/** Runs the command and validates its output against the schema of that case. */
 async function run(id: string, occasion: string, words: readonly string[], code = 0): Promise<string> {
   const finished = await home.run([...id.split(':'), ...words, '--json']);
   expect(finished.code, finished.stderr).toBe(code);
@@ -85,8 +85,8 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-describe('what a command prints with --json fits contract/output', () => {
-  it('envelopes, from draft to paper', async () => {
+describe('the --json output matches contract/output', () => {
+  it('for envelopes, from draft to documents', async () => {
     const hook = ['--webhook-url', url, '--webhook-secret-file', 'secret'];
     const [id, other, third] = [await draft('--send', ...hook), await draft(), await draft()];
     await run('envelopes:create', 'dryRun', ['--template', 'tmpl_nda', '--signer', 'a@b.c', '--dry-run']);
@@ -141,7 +141,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('documents:download', 'files', [key, 'nope', '--dir', 'papers', '--wait', '0s'], 10);
   }, 120_000);
 
-  it('webhooks', async () => {
+  it('for webhooks', async () => {
     await draft('--send', '--webhook-url', url, '--webhook-secret-file', 'secret');
     const delivery = JSON.stringify(await listener.object());
     await check('listen', 'lines', delivery);
@@ -160,13 +160,13 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('events:verify', 'good', ['body.json', '--signature', signature, '--secret-file', 'secret']);
     await run('sandbox:deliveries', 'list', []);
     await run('sandbox:deliveries', 'fields', ['--fields', 'id,state']);
-    // Nobody listens there, so no event ever comes.
+    // Nothing is listening there, so no event ever arrives.
     await draft('--send', '--webhook-url', 'http://127.0.0.1:9/hook', '--webhook-secret-file', 'secret');
     await run('events:gaps', 'list', ['--grace', '0s'], 10);
     await run('events:gaps', 'fields', ['--grace', '0s', '--fields', 'event'], 10);
   });
 
-  it('runs from a file', async () => {
+  it('for runs from a file', async () => {
     await run('bulk:template', 'path', ['rows.csv', '--template', 'tmpl_nda']);
     await run('bulk:create', 'dryRun', ['rows.csv', '--dry-run']);
     await run('bulk:create', 'rows', ['rows.csv', '--max-requests', '1', '--concurrency', '1'], 10);
@@ -182,7 +182,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('bulk:rehearse', 'result', ['rows.csv']);
   });
 
-  it('the log, and what it undoes', async () => {
+  it('for the log and undo', async () => {
     await draft();
     const entries = parseJson(await run('log', 'list', []));
     const ids = (isList(entries) ? entries : []).filter(isRecord).flatMap(({ id, envelopeIds }) => {
@@ -197,7 +197,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('log:verify', 'result', []);
   });
 
-  it('templates, profiles and the rest', async () => {
+  it('for templates, profiles, and the others', async () => {
     await run('templates:list', 'list', []);
     await run('templates:list', 'fields', ['--fields', 'id']);
     await run('templates:get', 'template', ['tmpl_lease']);
@@ -239,7 +239,7 @@ describe('what a command prints with --json fits contract/output', () => {
     await run('sandbox:reset', 'done', ['--yes']);
   });
 
-  it('an error', async () => {
+  it('for an error', async () => {
     const valid = ajv.compile({ $ref: 'error.json' });
     for (const words of [
       ['envelopes', 'get', 'nope'],
@@ -253,7 +253,7 @@ describe('what a command prints with --json fits contract/output', () => {
     }
   });
 
-  it('and no occasion is left out', async () => {
+  it('in every case', async () => {
     await listener.stop('SIGINT');
     const all = Object.entries(SHAPES).flatMap(([id, shapes]) =>
       Object.keys(shapes).map((occasion) => `${id}/${occasion}`),

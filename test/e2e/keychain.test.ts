@@ -5,7 +5,7 @@ import { argv } from '../support/argv.ts';
 import { Home, PACKAGE, type Sandbox } from '../support/cli.ts';
 import { type Keyring, needsKeychain, startKeyring } from '../support/keyring.ts';
 
-// The keychain's native module stays with the first session bus a process uses.
+// The keychain's native module uses the first session bus of a process for its whole lifetime.
 const home = new Home({}, { inProcess: false });
 let sandbox: Sandbox;
 let keyring: Keyring | undefined;
@@ -32,7 +32,7 @@ const keptIn = async (name: string) => {
 };
 
 describe('without a keychain', () => {
-  it('the key is kept in the file, and that is said', async () => {
+  it('the key is stored in the file, and this is reported', async () => {
     const { code, stderr, stdout } = await add('plain');
     expect(code).toBe(0);
     expect(stderr).toContain("The keychain can't be used");
@@ -43,11 +43,11 @@ describe('without a keychain', () => {
   });
 });
 
-// The standalone executable carries no machine code (docs/packaging.md).
+// The standalone executable contains no native modules (docs/packaging.md).
 describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
   const using = (args: string[], input = '') => home.run(args, { env: keyring?.env ?? {}, input });
 
-  it('has the key, the file does not, and commands find it', async () => {
+  it('stores the key instead of the file, and commands find it', async () => {
     const { code, stderr } = await add('kept', keyring?.env);
     expect([code, stderr]).toEqual([0, '']);
     expect(await keptIn('kept')).toBe('keychain');
@@ -57,14 +57,14 @@ describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
     expect((await using(['profiles', 'show', 'kept'])).stdout).toContain('in the keychain');
   });
 
-  it('that does not answer is said with what to do, and exit code 2', async () => {
+  it('without a response is reported with a fix, and exit code 2', async () => {
     const { code, stderr } = await home.run`templates list -p kept`;
     expect(code).toBe(2);
     expect(stderr).toContain("The keychain can't be used");
     expect(stderr).toContain('ESIGN_API_KEY');
   });
 
-  it('gives the key back to the file and takes it again', async () => {
+  it('moves the key to the file and back', async () => {
     expect((await using(['profiles', 'edit', 'kept', '--no-keychain'])).code).toBe(0);
     expect(await keptIn('kept')).toBe('file');
     expect((await home.run`templates list -q -p kept`).code).toBe(0);
@@ -77,7 +77,7 @@ describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
     expect((await using(['templates', 'list', '-q', '-p', 'kept'])).code).toBe(0);
   });
 
-  it('forgets the key with the profile', async () => {
+  it('deletes the key with the profile', async () => {
     const account = /"apiKeyKeychain":\s*"([^"]+)"/.exec(await file())?.[1] ?? 'none';
     expect((await using(['profiles', 'remove', 'kept', '--yes'])).code).toBe(0);
     const { keyFromKeychain } = await import('../../src/profiles/keychain.ts');

@@ -81,7 +81,7 @@ describe('late', () => {
     expect([code, stdout]).toEqual([0, '']);
   });
 
-  it('leaves open whether an envelope was opened unless a listener received all of its webhooks', async () => {
+  it("doesn't report whether an envelope was opened unless a listener received all of its webhooks", async () => {
     const elsewhere = ['--webhook-url', 'http://127.0.0.1:9/', '--webhook-secret-file', 'secret'];
     const [without, other, broken] = [
       await create('--signer', 'ada@example.com'),

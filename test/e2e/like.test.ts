@@ -21,7 +21,7 @@ const TEMPLATE = {
   ],
 };
 
-it('copies templates with GET requests only, and nothing of envelopes but roles', async () => {
+it('copies templates with GET requests only, and nothing from envelopes but roles', async () => {
   const methods = new Set<string>();
   const service = await fakeService((request, response) => {
     methods.add(request.method);

@@ -6,33 +6,33 @@ import { Home, type LongRunning } from '../support/cli.ts';
 import { portOf } from '../support/server.ts';
 import { nested, payload, post, signed } from '../support/webhooks.ts';
 
-/* What strangers send to a listener, and what they must not get out of it. */
+/* What strangers send to a listener, and what they must not achieve. */
 const SECRET = 'canary-secret-0123456789';
 const FORGED = { 'X-Service-Signature': 'f'.repeat(64) };
 const home = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
 afterAll(() => home.close());
 
 const words = (line: string) => line.split(' ');
-/** A listener that has said that it is ready, and where. */
+/** A listener that has reported that it is ready, with its address. */
 async function listen(line = '', ...more: string[]): Promise<[LongRunning, string]> {
   const started = home.start([...words(`listen --port 0 --json ${line}`.trim()), ...more]);
   return [started, String((await started.object()).url)];
 }
-/** The last delivery in the journal. */
+/** The latest delivery in the journal. */
 async function latest(): Promise<Record<string, unknown>> {
   const [last] = [await home.json(words('events list -L 1'))].flat();
   if (!isRecord(last)) throw new Error('the journal is empty');
   return last;
 }
 
-describe('a body that is small and grows without bounds', () => {
+describe('a small body with an expensive representation', () => {
   const leaf = `[${'1,'.repeat(400_000)}1]`;
   it.each([
     ['2,000 levels', nested(2_000)],
     ['500 levels around 800 KB', nested(500).replace('1}', `${leaf}}`)],
     ['20,000 levels', nested(20_000)],
   ])(
-    'is answered, shown, executed and kept when it is signed, and refused when it is not: %s',
+    'is answered, shown, executed, and stored if it is signed, and refused otherwise: %s',
     async (_, body) => {
       const [listener, url] = await listen('--exec', 'wc -c >> sizes');
       expect([await post(url, body, FORGED), await post(url, body)]).toEqual([401, 401]);
@@ -63,7 +63,7 @@ describe('a body that is small and grows without bounds', () => {
 });
 
 describe('a refused delivery', () => {
-  it('fills neither the journal nor the screen: 4 KiB of its body are kept, and short facts', async () => {
+  it('fills neither the journal nor the terminal: 4 KiB of its body are kept, and short facts', async () => {
     const [listener, url] = await listen();
     const long = 'x'.repeat(200_000);
     const body = JSON.stringify({
@@ -82,8 +82,8 @@ describe('a refused delivery', () => {
   });
 });
 
-describe('what a sender can slip in', () => {
-  it('is no delivery id of its own, and not its Host; the application gets ours', async () => {
+describe('a sender', () => {
+  it("can't choose the delivery ID or the Host; the application gets ours", async () => {
     const got: string[][] = [];
     const app = createServer((request, response) => {
       got.push(request.rawHeaders);
@@ -107,7 +107,7 @@ describe('what a sender can slip in', () => {
     expect(valuesOf('x-kept')).toEqual(['yes']);
   });
 
-  it('is no header of its own that is shown: Authorization and Cookie', async () => {
+  it("can't have headers shown: Authorization and Cookie", async () => {
     const [listener, url] = await listen();
     const body = payload('env_headers');
     await post(url, body, {
@@ -125,7 +125,7 @@ describe('what a sender can slip in', () => {
     }
   });
 
-  it('is nothing from a web page, where signatures are not checked', async () => {
+  it("can't be a web page if signatures are not checked", async () => {
     const [listener, url] = await listen('--no-verify', '--exec', 'echo ran >> ran');
     await listener.object();
     expect(
@@ -136,7 +136,7 @@ describe('what a sender can slip in', () => {
     await expect(stat(home.path('ran'))).rejects.toThrow('ENOENT');
   });
 
-  it('is no NUL and no length that would keep --exec from running', async () => {
+  it("can't prevent --exec from running with a NUL or a length", async () => {
     const [listener, url] = await listen('--no-verify', '--exec', 'echo "$ESIGN_EVENT" | wc -c >> lengths');
     await listener.object();
     for (const event of ['a\u0000b', 'x'.repeat(300_000)])
@@ -156,7 +156,7 @@ describe('the secrets', () => {
     ...more,
   });
 
-  it('of a create that was never answered count for a day, and not for an envelope with one of its own', async () => {
+  it('of a create without a response are kept for a day, and not used for an envelope with its own', async () => {
     const day = 86_400_000;
     await home.run`profiles list`;
     const [fresh, stale, own] = [
@@ -207,7 +207,7 @@ describe('the secrets', () => {
   }
 });
 
-describe('programs that are started', () => {
+describe('started programs', () => {
   it('get none of our secrets in their environment', async () => {
     const env = {
       ESIGN_API_KEY: 'canary-key',

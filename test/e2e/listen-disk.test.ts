@@ -5,29 +5,32 @@ import { Home, reportedError } from '../support/cli.ts';
 import { canMount, needsInjection } from '../support/disk-faults.ts';
 import { payload, post } from '../support/webhooks.ts';
 
-/* What a listener promises about its journal, and what it says when it can't keep it. */
+/* What a listener guarantees about its journal, and what it reports when it can't write it. */
 const home = new Home();
 afterAll(() => home.close());
 
 const LISTEN = 'listen --port 0 --no-verify --json'.split(' ');
-/** One thread for the disk, so that its calls have an order; strace stands beside (-D), so that signals reach the listener. */
+/** One thread for the disk, so that its calls are ordered; strace runs detached (-D), so that signals reach the listener. */
 const env = { UV_THREADPOOL_SIZE: '1' };
 
 describe('a state folder that cannot be written', () => {
-  it.each(['below a file', 'of the system'])('ends listen with 2 and a plain word: %s', async (kind) => {
-    await writeFile(home.path('file'), '');
-    const folder = kind === 'below a file' ? home.path('file', 'state') : '/sys/esign';
-    const run = await home.run(LISTEN, { env: { ESIGN_STATE_DIR: folder } });
-    const error = reportedError(run);
-    expect([run.code, error.code]).toEqual([2, 'USAGE']);
-    expect(error.message).toMatch(
-      /^Can't (write the journal|read) .*: (permission denied|part of the path is not a folder)/,
-    );
-  });
+  it.each(['below a file', 'of the system'])(
+    'makes listen exit with 2 and a plain message: %s',
+    async (kind) => {
+      await writeFile(home.path('file'), '');
+      const folder = kind === 'below a file' ? home.path('file', 'state') : '/sys/esign';
+      const run = await home.run(LISTEN, { env: { ESIGN_STATE_DIR: folder } });
+      const error = reportedError(run);
+      expect([run.code, error.code]).toEqual([2, 'USAGE']);
+      expect(error.message).toMatch(
+        /^Can't (write the journal|read) .*: (permission denied|part of the path is not a folder)/,
+      );
+    },
+  );
 });
 
-describe('a disk that is full for a while', needsInjection, () => {
-  it('is said with its cause, and left behind: what came meanwhile is taken when it comes again', async () => {
+describe('a temporarily full disk', needsInjection, () => {
+  it('is reported with its cause; deliveries are stored when they are sent again', async () => {
     // The first is that of the file's first line, the second that of a delivery.
     const under =
       'strace -D -f -qq --seccomp-bpf -o /dev/null -e trace=fdatasync --inject=fdatasync:error=ENOSPC:when=3..5'.split(
@@ -61,7 +64,7 @@ describe('a disk that is full for a while', needsInjection, () => {
 });
 
 describe.skipIf(!canMount)('a small disk that fills up', () => {
-  it('holds each delivery that was answered 200, and no other, also of lines that were cut', async () => {
+  it('contains each delivery that got a 200, and no other, even with truncated lines', async () => {
     const state = home.path('small');
     await mkdir(state);
     const mount = 'mount -t tmpfs -o size=128k none "$0" && exec "$@"';
@@ -93,8 +96,8 @@ describe.skipIf(!canMount)('a small disk that fills up', () => {
   });
 });
 
-describe('200', needsInjection, () => {
-  it('is said after the delivery is on the disk', async () => {
+describe('a 200', needsInjection, () => {
+  it('is sent after the delivery is on disk', async () => {
     const trace = home.path('trace');
     const calls = 'trace=openat,write,writev,pwrite64,fdatasync,fsync,sendto,sendmsg';
     const under = ['strace', '-D', '-f', '-qq', '-yy', '-s', '4096', '-o', trace, '-e', calls];

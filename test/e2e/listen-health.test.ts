@@ -13,7 +13,7 @@ afterAll(() => home.close());
 
 const LISTEN = 'listen --port 0 --secret-file webhook.secret --health-port 0 --json'.split(' ');
 
-/** Asks until the answer is this one; its body. */
+/** Polls until the response is this one; returns its body. */
 async function health(url: unknown, status: number): Promise<Record<string, unknown>> {
   for (const end = Date.now() + 10_000; Date.now() < end; ) {
     const reply = await fetch(String(url));
@@ -25,7 +25,7 @@ async function health(url: unknown, status: number): Promise<Record<string, unkn
 }
 
 describe('listen --health-port', () => {
-  it('tells where health is, and outlives its tunnel', async () => {
+  it('prints the health URL, and survives its tunnel', async () => {
     const lives = home.path('lives');
     await writeFile(lives, '');
     const tunnel = `echo https://odd-words.example.com; while test -e ${lives}; do sleep 0.05; done; exit 4`;
@@ -41,7 +41,7 @@ describe('listen --health-port', () => {
     expect(await listening.stop()).toEqual({ code: null, signal: 'SIGTERM' });
   });
 
-  it('waits for a port that is taken, and ends by a signal even then; its own port is refused', async () => {
+  it('waits for a port in use, and still stops on a signal; refuses its own port', async () => {
     const other = home.start(LISTEN);
     const { url } = await other.object();
     const { port } = new URL(String(url));
@@ -55,7 +55,7 @@ describe('listen --health-port', () => {
     expect((await home.run`listen --port ${port} --health-port ${port} --no-verify`).code).toBe(2);
   });
 
-  it.skipIf(process.platform === 'win32')('runs as the unit for systemd says', async () => {
+  it.skipIf(process.platform === 'win32')('runs like the systemd unit', async () => {
     const unit = await readFile(join(import.meta.dirname, '../../docs/systemd/esign-listen.service'), 'utf8');
     const [, line = ''] = /^ExecStart=\/usr\/bin\/esign (.*)$/m.exec(unit) ?? [];
     const args = line
@@ -71,7 +71,7 @@ describe('listen --health-port', () => {
   });
 
   it.skipIf(!canMount)(
-    'is red while the disk is full, says what was not taken, and needs no restart',
+    'is red while the disk is full, reports rejected deliveries, and recovers without a restart',
     async () => {
       const state = home.path('small');
       await mkdir(state);

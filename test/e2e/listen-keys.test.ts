@@ -18,7 +18,7 @@ beforeAll(async () => {
     app.listen(0, '127.0.0.1', resolve);
   });
   appUrl = `127.0.0.1:${portOf(app)}/app`;
-  // Stands for a browser: notes where it is sent.
+  // Replaces the browser: records the URL it is given.
   await writeFile(home.path('browser'), '#!/bin/sh\necho "$1" > "$0.opened"\n', { mode: 0o755 });
 });
 afterAll(async () => {
@@ -38,8 +38,8 @@ async function address(screen: Screen): Promise<string> {
   return /Listening at (\S+)\./.exec(screen.text())?.[1] ?? '';
 }
 
-describe.skipIf(process.platform === 'win32')('keys of listen on a terminal', () => {
-  it('r tries held-back forwards at once; Ctrl-C stops as ever', async () => {
+describe.skipIf(process.platform === 'win32')('the keys of listen on a terminal', () => {
+  it('r retries pending forwards immediately; Ctrl-C stops as usual', async () => {
     const screen = listen('--forward-to', appUrl);
     const url = await address(screen);
     await screen.shows('Keys: r retries pending forwards, o opens the inspector.');
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('keys of listen on a terminal', ()
     expect(screen.text()).toContain('Stopped. 1 received');
   });
 
-  it('o opens the inspector, started with the first press, by a link that works once and is not its own', async () => {
+  it('o opens the inspector, started with the first press, through a one-time link', async () => {
     const screen = listen();
     const url = await address(screen);
     expect(screen.text()).not.toContain('r retries');
@@ -69,7 +69,7 @@ describe.skipIf(process.platform === 'win32')('keys of listen on a terminal', ()
     let opened = '';
     while (opened === '') opened = await readFile(home.path('browser.opened'), 'utf8').catch(() => '');
     expect(opened).not.toContain(new URL(token).pathname);
-    // As a browser that a program opens sends it; fetch would not.
+    // Like a browser that a program opens; fetch would send other headers.
     const headers = { 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none' };
     const open = async () => {
       const reply = await request(opened.trim(), { headers });
@@ -84,7 +84,7 @@ describe.skipIf(process.platform === 'win32')('keys of listen on a terminal', ()
     await screen.ended;
   });
 
-  it('are nobody’s in the background, where asking for them would stop it', async () => {
+  it('are not read in the background, where reading them would stop the process', async () => {
     const [file = '', ...before] = COMMAND.map((word) => `'${word}'`);
     const line = `set -m; ${[file, ...before].join(' ')} listen --port 0 --no-verify & read -rn 1; jobs; kill %1; wait; echo over`;
     const screen = openScreen('bash', ['--norc', '-c', line], { env: home.env, columns: 200 });

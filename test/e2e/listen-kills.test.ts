@@ -16,7 +16,7 @@ const home = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
 afterAll(() => home.close());
 const random = seeded(SEED);
 
-/** What was sent, by its bytes, and what the sender was told; null when it was told nothing. */
+/** What was sent, as bytes, and the sender's response; null without a response. */
 interface Sent {
   body: Buffer;
   answer: number | null;
@@ -24,7 +24,7 @@ interface Sent {
 const sent = new Map<string, Sent>();
 const keyOf = (body: Buffer) => body.toString('base64');
 
-/** JSON of any length, with odd spacing and other scripts; each fifth is none, and no UTF-8 either. */
+/** JSON of any length, with odd spacing and other scripts; every fifth body is neither JSON nor UTF-8. */
 function nextBody(): Buffer {
   const n = sent.size;
   const filler = 'é🖋\u0000'.repeat(Math.floor(random() * random() * 300));
@@ -38,7 +38,7 @@ function post(url: string, body: Buffer, agent: Agent): Promise<number | null> {
   return new Promise((resolve) => {
     const headers = { 'X-Service-Signature': sign(body, SECRET), 'Content-Length': body.length };
     const sending = request(url, { method: 'POST', headers, agent }, (response) => {
-      // A status line is an answer, even when what follows it is cut off.
+      // A status line counts as a response, even if the rest is truncated.
       response.resume().on('error', () => undefined);
       response.on('close', () => resolve(response.statusCode ?? null));
     });
@@ -46,7 +46,7 @@ function post(url: string, body: Buffer, agent: Agent): Promise<number | null> {
   });
 }
 
-/** Sends from many sides until the listener is gone; kills it in the middle of that. */
+/** Sends over many connections until the listener is gone; kills it in between. */
 async function round(): Promise<void> {
   const listening = home.start`listen --port 0 --json --events declined`;
   const url = String((await listening.object()).url);
@@ -67,8 +67,8 @@ async function round(): Promise<void> {
   agent.destroy();
 }
 
-describe('a listener that is killed again and again under load', () => {
-  it('has each delivery it answered in its journal, byte for byte, once, and nothing else', {
+describe('a listener that is killed repeatedly under load', () => {
+  it('has each acknowledged delivery in its journal, byte for byte, once, and nothing else', {
     timeout: 120_000,
   }, async () => {
     process.stdout.write(`listen kills: FAULT_SEED=${SEED} LISTEN_KILLS=${KILLS}\n`);
@@ -94,7 +94,7 @@ describe('a listener that is killed again and again under load', () => {
     ).toEqual(answered.map(told));
     expect(new Set(answered.map(({ answer }) => answer))).toEqual(new Set([200, 400]));
     expect(answered.length).toBeGreaterThan(KILLS * 100);
-    // What the last kill may have torn is passed over, and the next listener knows the repeats.
+    // Incomplete lines of the last kill are skipped, and the next listener recognizes the duplicates.
     const again = home.start`listen --port 0 --json`;
     const { url } = await again.object();
     const repeat = answered.find(({ answer }) => answer === 200);

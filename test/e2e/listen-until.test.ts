@@ -4,7 +4,7 @@ import { json } from '../support/server.ts';
 import { payload, post } from '../support/webhooks.ts';
 import { fakeService } from './fake-service.ts';
 
-/* Waiting for an envelope in a listener is a watch: it ends like one, and survives what one survives. */
+/* Waiting for an envelope in a listener is a watch: it ends like one, and survives the same failures. */
 const home = new Home();
 afterAll(() => home.close());
 
@@ -14,7 +14,7 @@ const envelope = (id: string, status: string) => ({
 });
 
 describe('listen --envelope', () => {
-  it('waits out an outage of the service, as watch does', async () => {
+  it('survives an outage of the service, as watch does', async () => {
     let [isAway, status] = [false, 'SENT'];
     const { server, env } = await fakeService((_, response) => {
       if (isAway) return json(response, 503, { error: { code: 'UNAVAILABLE', message: 'Back soon' } });
@@ -26,7 +26,7 @@ describe('listen --envelope', () => {
     const watching = home.start('envelopes watch env_1 --json'.split(' '), { env });
     expect(await watching.object()).toMatchObject({ to: 'SENT' });
     isAway = true;
-    // It wakes both of them.
+    // The event wakes both of them.
     expect(await post(url, payload('env_1', 'envelope.viewed'))).toBe(200);
     expect(await listening.object()).toMatchObject({ type: 'delivery' });
     const away = await listening.object();
@@ -47,7 +47,7 @@ describe('listen --envelope', () => {
   it.each([
     ['env_cancelled', 11, 'UNEXPECTED_STATUS'],
     ['env_missing', 4, 'NOT_FOUND'],
-  ])('ends as watch does: %s', async (id, code, error) => {
+  ])('exits as watch does: %s', async (id, code, error) => {
     const { server, env } = await fakeService((request, response) => {
       if (request.path.endsWith('env_missing'))
         return json(response, 404, { error: { code: 'NOT_FOUND', message: 'Not found' } });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 describe('listen', () => {
-  it("receives the sandbox's webhooks, verified, in order, and sums up at the end", async () => {
+  it("receives the sandbox's webhooks, verified, in order, and prints a summary at the end", async () => {
     const listening = home.start`listen --port 0 --secret-file old --json`;
     const { url } = await listening.object();
     const create = [
@@ -59,7 +59,7 @@ describe('listen', () => {
     expect(await stopped).toEqual({ code: null, signal: 'SIGTERM' });
   });
 
-  it('takes several secrets, refuses the unsigned, and shows no secret', async () => {
+  it('accepts several secrets, refuses unsigned deliveries, and shows no secret', async () => {
     const listening = home.start`listen --port 0 --secret-file old --secret-file new`;
     const body = '{"event":"envelope.sent","data":{"envelopeId":"env_\\u001b[31m1"}}';
     const [, url = ''] = await listening.says(/Listening at (\S+?)\.\s/);
@@ -82,7 +82,7 @@ describe('listen', () => {
     expect(lines.join('\n') + (await listening.stderr)).not.toContain('canary');
   });
 
-  it('needs a secret, or to be told to take everything', async () => {
+  it('requires a secret or --no-verify', async () => {
     const [none, short] = await Promise.all([
       home.run`listen --port 0`,
       home.run`listen --port 0 --secret-file missing`,
@@ -92,7 +92,7 @@ describe('listen', () => {
     expect(short.stderr).toContain("Can't read the webhook secret");
   });
 
-  it('shows only the events asked for', async () => {
+  it('shows only the requested events', async () => {
     const listening = home.start`listen --port 0 --no-verify --events completed --json`;
     const { url } = await listening.object();
     await listening.object();
@@ -104,14 +104,14 @@ describe('listen', () => {
   });
 });
 
-describe('what listen answers', () => {
+describe('a response of listen', () => {
   const body = JSON.stringify({
     event: 'envelope.sent',
     timestamp: '2026-01-02T03:04:05Z',
     data: { envelopeId: 'env_1' },
   });
 
-  it('200, 401, 400, 405, 404 and 413, each delivery a JSON line with its reason', async () => {
+  it('is 200, 401, 400, 405, 404, or 413, with each delivery as a JSON line with its reason', async () => {
     const listening = home.start(argv`listen --port 0 --json`, { env: { ESIGN_WEBHOOK_SECRET: old } });
     const ready = await listening.object();
     expect(ready).toMatchObject({
@@ -143,7 +143,7 @@ describe('what listen answers', () => {
     expect((await fetch(url)).status).toBe(405);
     expect((await fetch(`${url}/else`, { method: 'POST', body })).status).toBe(404);
     const large = `"${'x'.repeat(1_100_000)}"`;
-    // The answer may come while the body is still on its way, and end the connection.
+    // The response can arrive while the body is still being sent, and end the connection.
     expect(await good(large).catch(() => 413)).toBe(413);
     const lines = [];
     for (let i = 0; i < 7; i++) lines.push(await listening.object());
@@ -180,7 +180,7 @@ describe('what listen answers', () => {
     expect(JSON.stringify([ready, lines]) + (await listening.stderr)).not.toContain('canary');
   });
 
-  it('nothing, when the port is taken or an option makes no sense', async () => {
+  it('is impossible if the port is in use or an option is invalid', async () => {
     const listening = home.start`listen --port 0 --no-verify --json`;
     const { port } = new URL(String((await listening.object()).url));
     const runs = await Promise.all([
@@ -195,7 +195,7 @@ describe('what listen answers', () => {
     expect(await listening.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
   });
 
-  it('both payload shapes and both signature forms of the service, and says whose word is false', async () => {
+  it('accepts both payload shapes and both signature formats of the service, and reports contradictions', async () => {
     const listening = home.start`listen --port 0 --secret-file new --secret-file old --json`;
     const { url } = await listening.object();
     await home.run`sandbox choices payload=type signature=prefixed`;

@@ -8,7 +8,7 @@ import { answerPage, type FakeService, fakeService } from './fake-service.ts';
 const home = new Home();
 let service: FakeService;
 
-/** What the service holds, by the first part of the base URL's path. */
+/** The items of the service, by the first part of the base URL's path. */
 const strange = {
   unknownFirst: { deep: [1, null, 'ü'] },
   id: 'env_strange',
@@ -29,7 +29,7 @@ const plain = (index: number) => ({
   signers: [{ email: `s${index}@example.com` }],
   createdAt: new Date(Date.UTC(2026, 0, 1 + index)).toISOString(),
 });
-/** Items without signers, as the document leaves open. */
+/** Items without signers, which the document allows. */
 const summary = (index: number) => ({
   id: `env_${index}`,
   status: 'SENT',
@@ -48,7 +48,7 @@ beforeAll(async () => {
     if (['summaries', 'gone'].includes(world)) return answerPage(request, response, 3, summary);
     if (world === 'exact') return answerPage(request, response, 20, plain);
     if (world === 'empty') return answerPage(request, response, 0, plain);
-    // Something is added at the front between two pages: the last of the first page comes again.
+    // An item is added at the start between two pages: the last of the first page is repeated.
     if (world === 'shifting')
       return answerPage(request, response, 200, (index) => plain(index < 100 ? index : index - 1));
     return answerPage(request, response, 45, plain);
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 const at = (world: string) => ({ ...service.env, ESIGN_BASE_URL: `${service.server.origin}/${world}/v1` });
 const list = (world: string, ...args: string[]) => home.run(argv`envelopes list ${args}`, { env: at(world) });
-/** The requests a run made. */
+/** The requests of a run. */
 async function requestsOf<T>(run: Promise<T>) {
   const before = service.server.seen.length;
   const result = await run;
@@ -69,7 +69,7 @@ async function requestsOf<T>(run: Promise<T>) {
 }
 
 describe('a list', () => {
-  it('is one bare JSON array of what the service sent: unknown fields, their order, exact text', async () => {
+  it('is one bare JSON array as the service sent it: unknown fields, their order, exact text', async () => {
     const { stdout, stderr, code } = await list('strange', '--json');
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.stringify(parseJson(stdout))).toBe(JSON.stringify([strange]));
@@ -79,7 +79,7 @@ describe('a list', () => {
     expect(none.code).toBe(0);
   });
 
-  it('is tab-separated without a header in a pipe, and nothing in it acts on a terminal', async () => {
+  it("is tab-separated without a header in a pipe, and can't affect a terminal", async () => {
     const [all, fields] = await Promise.all([
       list('strange'),
       list('strange', '--fields', 'id,status,signers.0.email,signers.1.name,subject,price'),
@@ -93,7 +93,7 @@ describe('a list', () => {
     expect(all.stdout + fields.stdout).not.toMatch(/\u001b/);
   });
 
-  it('is CSV with a header that no spreadsheet runs', async () => {
+  it('is CSV with a header in which no spreadsheet runs formulas', async () => {
     const [filled, empty] = await Promise.all([
       list('strange', '--csv', '--fields', 'id,templateName,subject'),
       list('empty', '--csv', '--fields', 'id,status'),
@@ -104,7 +104,7 @@ describe('a list', () => {
     expect(empty.stdout).toBe('id,status\n');
   });
 
-  it('is ids alone with -q, and chosen fields as JSON', async () => {
+  it('contains only IDs with -q, and the selected fields as JSON', async () => {
     const [ids, picked] = await Promise.all([
       list('strange', '-q'),
       list('strange', '--json', '--fields', 'id,signers.0.email,missing'),
@@ -115,7 +115,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('ends after 20 with a notice that counts, unless a number was chosen or a program reads', async () => {
+  it('stops after 20 with a notice of the total, unless a limit is set or a program reads it', async () => {
     const [more, exact, few, all, ids, array] = await Promise.all([
       list('many'),
       list('exact'),
@@ -132,14 +132,14 @@ describe('a list', () => {
     expect([exact, few, all, ids, array].map((one) => one.stderr).join('')).toBe('');
   });
 
-  it('does not count what it filters itself', async () => {
+  it('reports no total if it filters locally', async () => {
     const { stderr } = await list('many', '--since', '2026-01-02');
     expect(stderr).toBe(
       'Showing the first 20; there are more. Use --all to see all, or -L to set the number.\n',
     );
   });
 
-  it('is a JSON object a line with --jsonl, and an error is JSON then, too', async () => {
+  it('is a JSON object per line with --jsonl, with errors as JSON', async () => {
     const [all, picked, refused] = await Promise.all([
       list('many', '--jsonl', '-L', '2'),
       list('many', '--jsonl', '--fields', 'id', '--all'),
@@ -152,7 +152,7 @@ describe('a list', () => {
     expect([refused.code, reportedError(refused).code]).toEqual([8, 'NETWORK']);
   });
 
-  it('says which fields nothing has, and sorts by what there is', async () => {
+  it('reports unknown fields, and sorts by existing ones', async () => {
     const [fields, sort, nested, known] = await Promise.all([
       list(
         'strange',
@@ -171,7 +171,7 @@ describe('a list', () => {
     expect(nested.stderr + known.stderr).toBe('');
   });
 
-  it('has each id once when pages shift', async () => {
+  it('contains each ID once when pages shift', async () => {
     const { stdout } = await list('shifting', '-q', '--all');
     const ids = linesOf(stdout);
     expect(ids).toHaveLength(199);
@@ -180,7 +180,7 @@ describe('a list', () => {
 });
 
 describe('filters of envelopes list', () => {
-  it('leaves one status to the service and does the rest here', async () => {
+  it('sends a single status to the service and filters the rest locally', async () => {
     const one = await requestsOf(list('many', '--status', 'draft', '-q', '--all'));
     expect(one.requests.map((request) => request.query.get('status'))).toEqual(['DRAFT']);
     const two = await requestsOf(list('many', '--status', 'DRAFT,CANCELLED', '-q', '--all'));
@@ -188,7 +188,7 @@ describe('filters of envelopes list', () => {
     expect(linesOf(two.result.stdout)).toHaveLength(22);
   });
 
-  it('finds by template, time and signer, together', async () => {
+  it('combine template, time, and signer', async () => {
     const [template, since, older, signer, both] = await Promise.all([
       list('many', '--template', 'tmpl_a', '-q'),
       list('many', '--since', '2026-02-10', '-q'),
@@ -203,7 +203,7 @@ describe('filters of envelopes list', () => {
     expect(linesOf(both.stdout)).toEqual(['env_0', 'env_2', 'env_4']);
   });
 
-  it('completes items without signers only when a filter or a shown column needs them', async () => {
+  it('fetch items without signers only if a filter or a column needs them', async () => {
     const gets = (requests: { path: string }[]) =>
       requests.filter(({ path }) => /env_\d+$/.test(path)).length;
     const quiet = await requestsOf(list('summaries', '-q'));
@@ -221,7 +221,7 @@ describe('filters of envelopes list', () => {
     expect(wanted.result.stdout).toBe('env_1\n');
   });
 
-  it('shows an item that is gone by then as it was listed, and its id is no guess for itself', async () => {
+  it("show a deleted item as listed, and don't suggest its own ID for it", async () => {
     const [shown, sought, one] = await Promise.all([
       list('gone', '--fields', 'id,status,signers.0.email'),
       home.run(argv`envelopes list --search s2 -q`, { env: { ...at('gone'), ESIGN_NO_INDEX: '1' } }),
@@ -233,8 +233,8 @@ describe('filters of envelopes list', () => {
   });
 });
 
-describe('ids from stdin', () => {
-  it('takes them from a list in any pipe form, without blanks and repeats', async () => {
+describe('IDs from stdin', () => {
+  it('can be piped from a list in any format, without blanks and duplicates', async () => {
     const [got, none, piped] = await Promise.all([
       home.run(argv`envelopes get - --json`, {
         env: at('many'),

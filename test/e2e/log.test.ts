@@ -53,7 +53,7 @@ describe('the log of writes', () => {
     expect(stored.join('')).not.toMatch(/canary/i);
   });
 
-  it('has one entry for a bulk run', async () => {
+  it('has a single entry for a bulk run', async () => {
     await writeFile(home.path('rows.csv'), 'template_id,email\ntmpl_nda,a@b.cd\ntmpl_nda,c@d.ef\n');
     const { stdout } = await home.run`bulk create rows.csv --send --yes --json`;
     const ids = jsonLines(stdout).map((line) => (isRecord(line) ? line.envelopeId : undefined));
@@ -96,7 +96,7 @@ describe('the log of writes', () => {
 describe('log undo', () => {
   const entryOf = async (id: string) => String((await entries('--envelope', id))[0]?.id);
 
-  it('cancels what an entry created, once confirmed, and is itself in the log', async () => {
+  it('cancels what an entry created, after confirmation, and is itself in the log', async () => {
     const id = await created('--send');
     const entry = await entryOf(id);
     expect(await home.run`log undo ${entry}`).toMatchObject({ code: 2 });
@@ -110,7 +110,7 @@ describe('log undo', () => {
     expect(await home.run`log undo ${entry} --yes`).toMatchObject({ code: 5 });
   });
 
-  it('never touches a completed envelope, nor one that was only reminded', async () => {
+  it('never touches a completed envelope, or one that was only reminded', async () => {
     const id = await created('--send');
     await home.run`envelopes remind ${id}`;
     const reminded = (await entries()).at(-1);
@@ -123,7 +123,7 @@ describe('log undo', () => {
 });
 
 describe('log verify', () => {
-  it('names the entry that was changed', async () => {
+  it('reports the entry that was changed', async () => {
     expect(await home.object`log verify`).toMatchObject({ ok: true });
     const path = home.path('state', 'log', 'log-000001.jsonl');
     const before = await readFile(path, 'utf8');

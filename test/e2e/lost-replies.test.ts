@@ -7,7 +7,7 @@ import { startProxy } from '../support/proxy.ts';
 import { startTlsFront, type TlsFront } from '../support/tls.ts';
 import { addProfile, type Places, startPlaces } from './places.ts';
 
-/* Connections that break, over TLS and through a proxy, as the built program sees them. never-twice.test.ts has the rest. */
+/* Connections that break, over TLS and through a proxy, with the built program. The other cases are in never-twice.test.ts. */
 const home = new Home({ AWS_EC2_METADATA_DISABLED: 'true' });
 let places: Places;
 let front: TlsFront;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterEach(() => front.close());
 afterAll(() => home.close());
 
-/** Connections to a place of which some break after so many bytes of the reply. */
+/** Connections to a server, some of which break after this many bytes of the response. */
 async function breaking(name: 'service' | 'bucket', breaksAfter: (connection: number) => number | undefined) {
   front = await startTlsFront(places.certified, places[name].port, { breaksAfter });
   addProfile(home, 'tls', { service: front.origin, bucket: front.origin });
@@ -27,25 +27,25 @@ async function breaking(name: 'service' | 'bucket', breaksAfter: (connection: nu
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
   home.run(argv`${args} --profile tls --json`, { env });
 
-describe.each(['service', 'bucket'] as const)('a reply of the %s that breaks off', (name) => {
+describe.each(['service', 'bucket'] as const)('an interrupted response of the %s', (name) => {
   it.each([
     ['before its first byte', 0],
     ['in its headers', 40],
-  ])('%s is asked for again', async (_, bytes) => {
+  ])('is requested again when it ends %s', async (_, bytes) => {
     await breaking(name, (connection) => (connection < 3 ? bytes : undefined));
     expect(await run(places[name].args)).toMatchObject({ code: 0 });
     expect(front.connections).toBe(3);
   });
 
-  it('each time is a failure in the end', async () => {
+  it('fails if it is interrupted every time', async () => {
     await breaking(name, () => 40);
     const error = reportedError(await run(places[name].args));
     expect(error).toMatchObject({ exitCode: name === 'service' ? 8 : 9 });
   });
 });
 
-describe('a write whose reply is lost', () => {
-  it('is found, not made again, also through a tunnel', async () => {
+describe('a write whose response is lost', () => {
+  it('is found and not repeated, also through a tunnel', async () => {
     let isLost = false;
     const breaksOn = (request: string) => {
       const isFirst = !isLost && /^POST \S*\/envelopes /.test(request);
@@ -65,8 +65,8 @@ describe('a write whose reply is lost', () => {
   });
 });
 
-describe('a download that breaks off', () => {
-  it('goes on where it was, and is whole', async () => {
+describe('an interrupted download', () => {
+  it('resumes where it was, and is complete', async () => {
     const args = ['documents', 'download', places.key, '--no-input'];
     await home.run`${args} -o whole.pdf`;
     const whole = await readFile(home.path('whole.pdf'));

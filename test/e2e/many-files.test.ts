@@ -10,7 +10,7 @@ import { type SeenRequest, startServer, type TestServer } from '../support/serve
 const COUNT = 80;
 const WRONG = 41;
 const home = new Home();
-/** Some are long enough for a note beside their part file. */
+/** Some names are too long for a note next to their part file. */
 const papers = Array.from({ length: COUNT }, (_, index) =>
   Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(index % 20 === 9 ? 1_200_000 : 5_000)]),
 );
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 const foreign = Buffer.from('%PDF-1.7\nof somebody else');
-/** What stands between may answer for the bucket, with success and a length, until it is gone. */
+/** A proxy that answers for the bucket, with success and a length, until it is removed. */
 let between = true;
 const strangers = new Map<string, Buffer>([
   ['k/login', Buffer.from('<html>Please sign in</html>')],
@@ -63,7 +63,7 @@ const download = () =>
   });
 
 describe('many files', () => {
-  it('are each proven: all but the wrong one are there, in order, and nothing else', async () => {
+  it('are each verified: all but the wrong one are saved, in order, and nothing else', async () => {
     const { code, stdout } = await download();
     expect(code).toBe(10);
     expect(bucket.seen).toHaveLength(COUNT);
@@ -84,7 +84,7 @@ describe('many files', () => {
     expect((await home.shell('cd many && sha256sum -c --strict --quiet SHA256SUMS')).code).toBe(0);
   });
 
-  it('that are there are not fetched again', async () => {
+  it('are not downloaded again if they exist', async () => {
     const seen = bucket.seen.length;
     const lines = jsonLines((await download()).stdout).filter(isRecord);
     expect(lines.filter((line) => line.status === 'unchanged')).toHaveLength(COUNT - 1);
@@ -92,7 +92,7 @@ describe('many files', () => {
     expect(conditional).toHaveLength(COUNT - 1);
   });
 
-  it('are refused where the reply is none of a bucket, however many they are', async () => {
+  it('are refused if the response is not from a bucket, however many there are', async () => {
     const all = [...keys, ...strangers.keys()].filter((_, index) => index !== WRONG);
     const run = async () => {
       const words = ['documents', 'download', '-', '--dir', 'strange', '--wait', '0s', '--json'];

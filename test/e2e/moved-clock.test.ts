@@ -31,14 +31,14 @@ describe("ages are measured by the service's clock", () => {
     expect(await ids('--older-than', '12d')).toEqual([]);
   });
 
-  it('in words', async () => {
+  it('in text', async () => {
     const get = async (id: string) => (await home.run`envelopes get ${id}`).stdout;
     expect(await get(young)).toMatch(/sent just now, expires in 30 days/);
     expect(await get(old)).toMatch(/sent 11 days ago, expires in 19 days/);
     expect(await get(expired)).toMatch(/Expired 2 days ago; not signed by Ada\./);
   });
 
-  it('in the summary, and by the doctor', async () => {
+  it('in the summary, and in the doctor', async () => {
     const summary = await home.object`envelopes summary --soon 20d`;
     expect(summary.expiringSoon).toMatchObject([{ id: old }]);
     const { stdout, code } = await home.run`doctor --json`;

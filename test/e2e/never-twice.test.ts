@@ -5,7 +5,7 @@ import { type Finished, Home, jsonLines, reportedError } from '../support/cli.ts
 import { json, loseReply } from '../support/server.ts';
 import { fakeService } from './fake-service.ts';
 
-/* The API has no idempotency key: what a lost reply must not lead to. */
+/* The API has no idempotency key, so a lost response must not lead to a second envelope or email. */
 const home = new Home();
 beforeAll(async () => {
   await home.sandbox();
@@ -27,8 +27,8 @@ const faults = async (set: unknown) => {
 };
 const envelopes = (search: string) => home.json`envelopes list --search ${search} --all`;
 
-describe('a lost reply', () => {
-  it('to create: the envelope is found, not made again', async () => {
+describe('a lost response', () => {
+  it('to create: the envelope is found and not created again', async () => {
     await faults({ lostReply: { match: 'POST /esign/envelopes$', times: 1 } });
     const { code, stdout, stderr } = await home.run(create('--metadata', 'case=lost', '--json'));
     expect(code).toBe(0);
@@ -37,7 +37,7 @@ describe('a lost reply', () => {
     expect(all).toEqual([parseJson(stdout)]);
   });
 
-  it('to create that was never done: 8, and the rerun with the same request id makes one', {
+  it('to create that was never processed: exits with 8, and a rerun with the same request ID creates one', {
     tags: ['full'],
     timeout: 180_000,
   }, async () => {
@@ -55,7 +55,7 @@ describe('a lost reply', () => {
     expect(await envelopes('refused')).toHaveLength(1);
   });
 
-  it('to send and to cancel: settled by reading the state', async () => {
+  it('to send and to cancel: the outcome is resolved by reading the state', async () => {
     const id = String((await home.object(create())).id);
     await faults({ lostReply: { match: 'POST /esign/envelopes/', times: 1 } });
     const sent = await home.run`envelopes send ${id}`;
@@ -66,7 +66,7 @@ describe('a lost reply', () => {
     await faults({});
   });
 
-  it('to remind: 8, and never a second mail', async () => {
+  it('to remind: exits with 8, and never emails twice', async () => {
     const { server, env } = await fakeService((request, response) =>
       request.method === 'POST'
         ? loseReply(response)
@@ -80,8 +80,8 @@ describe('a lost reply', () => {
   });
 });
 
-describe('replies of send, cancel and remind in every form the document allows', () => {
-  it.each(['success', 'empty204'])('repeat nothing: %s', async (form) => {
+describe('the responses of send, cancel, and remind in every documented form', () => {
+  it.each(['success', 'empty204'])('cause no repetition: %s', async (form) => {
     await home.run`sandbox choices action-reply=${form}`;
     const id = String((await home.object(create())).id);
     const runs: Finished[] = [];
@@ -98,7 +98,7 @@ describe('replies of send, cancel and remind in every form the document allows',
 });
 
 describe('several envelopes', () => {
-  it('are not touched while nobody agreed', async () => {
+  it('are not changed without confirmation', async () => {
     const { server, env } = await fakeService((_, response) =>
       json(response, 200, { data: { id: 'env_1', status: 'SENT' } }),
     );
@@ -121,7 +121,7 @@ describe('several envelopes', () => {
     await server.close();
   });
 
-  it('are all tried once agreed; each is reported, and some failures are 10', async () => {
+  it('are all processed after confirmation; each is reported, and some failures exit with 10', async () => {
     const [a, b] = await Promise.all([home.object(create('--send')), home.object(create())]);
     const ids = [String(a.id), 'env_missing', String(b.id)];
     const [remind, cancel] = [
@@ -141,7 +141,7 @@ describe('several envelopes', () => {
 });
 
 describe('a reminder', () => {
-  it('goes to the signer that is named, and to no stranger', async () => {
+  it('goes to the given signer, and to nobody else', async () => {
     const id = String((await home.object(create('--signer', 'Bo <bo@example.com>', '--send'))).id);
     const [named, stranger] = await Promise.all([
       home.run`envelopes remind ${id} --signer BO@example.com`,
@@ -152,7 +152,7 @@ describe('a reminder', () => {
     expect(String(reportedError(stranger).hint)).toContain('ada@example.com, bo@example.com');
   });
 
-  it('is not mailed to the same person twice within --min-gap', async () => {
+  it('is not emailed to the same person twice within --min-gap', async () => {
     const id = String((await home.object(create('--send'))).id);
     expect((await home.run`envelopes remind ${id} --min-gap 1h`).code).toBe(0);
     const again = await home.run`envelopes remind ${id} --min-gap 1h`;

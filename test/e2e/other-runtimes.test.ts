@@ -6,7 +6,7 @@ const home = new Home();
 afterAll(() => home.close());
 
 it.each(['--version --verbose', 'profiles list --json'])(
-  'runs where Node has no node:sea, as in Bun: %s',
+  'runs without node:sea, as in Bun: %s',
   async (words) => {
     await writeFile(
       home.path('no-sea.cjs'),

@@ -3,7 +3,7 @@ import { Home } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { answerPage, type FakeService, fakeService, KEY } from './fake-service.ts';
 
-/* A service that repeats the key of the request in its resources. */
+/* A service that returns the request's key in its resources. */
 const home = new Home();
 let service: FakeService;
 const at = '2026-01-05T10:00:00.000Z';
@@ -40,7 +40,7 @@ it.each([
   'templates list',
   'templates get tmpl_1',
   'find about',
-])('%s does not show its own key', async (words) => {
+])("%s doesn't show its own key", async (words) => {
   for (const more of [[], ['--json']]) {
     const { stdout, stderr } = await home.run([...words.split(' '), ...more], { env: service.env });
     expect(`${stdout}${stderr}`).not.toContain(KEY);

@@ -44,8 +44,8 @@ const signature = {
   required: 'yes',
 };
 
-/** Killed right after each acknowledgement; what was acknowledged is there after the next start. */
-test('A template made from a PDF survives kill -9 at each step, and its envelopes are signed as any other', async () => {
+/** Killed right after each acknowledgment; acknowledged data exist after the next start. */
+test('a template from a PDF survives kill -9 at each step, and its envelopes are signed like any other', async () => {
   let sandbox = await start();
   const crash = async () => {
     await sandbox.process.stop('SIGKILL');
@@ -84,7 +84,7 @@ test('A template made from a PDF survives kill -9 at each step, and its envelope
   await sandbox.process.stop();
 });
 
-test('A file that the PDF library never comes back from is refused, and the sandbox goes on meanwhile', async () => {
+test('a file that hangs the PDF library is refused, and the sandbox stays available', async () => {
   const { process, at } = await start();
   const pdf = new File([new Uint8Array(endlessPdf())], 'endless.pdf');
   const refusal = answer(at, '/templates', formOf({ pdf, roles: 'Signer' }));

@@ -10,9 +10,9 @@ import { describe, expect, it } from 'vitest';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 
-// The whole suite on the package is `npm run test:packed`; this tells at once when a file is left out of it.
+// The whole suite on the package is `npm run test:packed`; this test quickly detects a file that is left out.
 describe.skipIf(process.env.ESIGN_BIN)('the package', () => {
-  it('has all that a command needs to run, and nothing beside it', async () => {
+  it('contains everything that a command needs, and nothing else', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'esign-packed-'));
     try {
       const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], {

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND, Home } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 
-/* A person who pipes ids into a command is asked on the terminal, since stdin has the ids. */
+/* Confirmations for IDs from a pipe are read from the terminal, since stdin has the IDs. */
 const home = new Home();
 beforeAll(async () => {
   await home.sandbox();
 });
 afterAll(() => home.close());
 
-/** Runs a line of a shell, in which `esign` is the program, on a terminal. */
+/** Runs a shell command line with `esign` on the PATH, on a terminal. */
 function shell(line: string, env: Record<string, string> = {}): Screen {
   const program = COMMAND.map((word) => `'${word}'`).join(' ');
   const script = `esign() { ${program} "$@"; }; ${line}; echo "exit $?"`;
@@ -22,8 +22,8 @@ const envelope = async (subject: string, ...extra: string[]) => {
 const two = async () => [await envelope('Flat 1', '--send'), await envelope('Flat 2', '--send')] as const;
 const statusOf = async (id: string) => (await home.object`envelopes get ${id}`).status;
 
-describe('several ids from a pipe', () => {
-  it('are shown with subject and people, and cancelled after a yes on the terminal', async () => {
+describe('several IDs from a pipe', () => {
+  it('are shown with subject and signers, and canceled after a yes on the terminal', async () => {
     const [first, second] = await two();
     const screen = shell(`printf '%s\\n' ${first} ${second} | esign envelopes cancel -`);
     await screen.shows('Cancel 2 envelopes?');
@@ -49,7 +49,7 @@ describe('several ids from a pipe', () => {
   it.each([
     ['--no-input', '--no-input', {}],
     ['CI', '', { CI: 'true' }],
-  ])('are refused without a question with %s', async (_, flag, env) => {
+  ])('are refused without a prompt with %s', async (_, flag, env) => {
     const [first, second] = await two();
     const screen = shell(`printf '%s\\n' ${first} ${second} | esign envelopes cancel - ${flag}`, env);
     await screen.shows('exit 2');
@@ -57,7 +57,7 @@ describe('several ids from a pipe', () => {
     expect(await statusOf(first)).toBe('SENT');
   });
 
-  it('are refused without a question where no terminal is attached', async () => {
+  it('are refused without a prompt if no terminal is attached', async () => {
     const [first, second] = await two();
     // setsid leaves stderr on the terminal, which no longer controls the process.
     const [file, ...rest] = COMMAND;
@@ -77,7 +77,7 @@ describe('an empty pipe', () => {
 });
 
 describe('--dry-run on a terminal', () => {
-  it('names subject and people, and what would be left out', async () => {
+  it('shows subjects and signers, and what would be left out', async () => {
     const [first, second] = await two();
     await home.run`envelopes cancel ${second}`;
     const screen = shell(`printf '%s\\n' ${first} ${second} | esign envelopes cancel - --dry-run`);

@@ -3,7 +3,7 @@ import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { type Certified, certify } from '../support/certificates.ts';
 import type { Home } from '../support/cli.ts';
 
-/** A place that esign talks to: what asks it, and the port of its plain http. */
+/** A server that esign connects to: what requests it, and its plain http port. */
 interface Place {
   args: readonly string[];
   port: number;
@@ -12,13 +12,13 @@ interface Place {
 export interface Places {
   service: Place;
   bucket: Place;
-  /** A key and certificate of an authority that esign knows by NODE_EXTRA_CA_CERTS alone. */
+  /** A key and certificate of an authority that esign knows only through NODE_EXTRA_CA_CERTS. */
   certified: Certified;
-  /** The storage key of a signed paper. */
+  /** The storage key of a signed document. */
   key: string;
 }
 
-/** A sandbox in the home, with one completed envelope; and an authority, whose certificate is in ca.pem. */
+/** A sandbox in the home, with one completed envelope, and an authority whose certificate is in ca.pem. */
 export async function startPlaces(home: Home): Promise<Places> {
   const { ready, baseUrl } = await home.sandbox();
   const draft = 'envelopes create --template tmpl_nda --send --signer'.split(' ');
@@ -35,7 +35,7 @@ export async function startPlaces(home: Home): Promise<Places> {
   };
 }
 
-/** A second profile for the sandbox of the home, by other addresses. */
+/** A second profile for the sandbox of the home, with other addresses. */
 export function addProfile(home: Home, name: string, addresses: { service: string; bucket: string }): void {
   const path = home.path('config', 'profiles.json');
   const stored = parseJson(readFileSync(path, 'utf8'));

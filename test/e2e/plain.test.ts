@@ -27,7 +27,7 @@ function open(args: string[], env: Record<string, string> = {}): Screen {
   return openScreen(file, [...before, ...args], { env: { ...home.env, ...env } });
 }
 
-/** What moves the cursor, erases, or takes the screen over. */
+/** Sequences that move the cursor, erase, or switch the screen. */
 const MOVES = /\u001b\[[?\d;]*[A-HJKhlsu]/;
 const COLOURS = /\u001b\[[\d;]*m/;
 
@@ -36,7 +36,7 @@ describe('progress', () => {
     ['--no-spinner', ['--no-spinner'], {}],
     ['ESIGN_NO_SPINNER', [], { ESIGN_NO_SPINNER: '1' }],
     ['a dumb terminal', [], { TERM: 'dumb' }],
-  ])('is plain lines with %s', async (_, flags, env) => {
+  ])('is printed as plain lines with %s', async (_, flags, env) => {
     const screen = open(['envelopes', 'watch', id, '--timeout', '1s', ...flags], env);
     expect((await screen.ended).code).toBe(124);
     await screen.shows('SENT');
@@ -48,7 +48,7 @@ describe('progress', () => {
     await asked.ended;
   });
 
-  it('moves without it', async () => {
+  it('is animated otherwise', async () => {
     const screen = open(['envelopes', 'watch', id, '--timeout', '1s']);
     expect((await screen.ended).code).toBe(124);
     expect(screen.raw()).toMatch(MOVES);
@@ -64,8 +64,8 @@ const SHOWN = [
   ['envelopes', 'summary'],
 ];
 
-describe('colour', () => {
-  it('says nothing that the words do not: without it each page is the same', async () => {
+describe('color', () => {
+  it('carries no information of its own: without it, each page is the same', async () => {
     for (const args of [...SHOWN, ['envelopes', 'get', id]]) {
       const [coloured, plain] = await Promise.all(
         [{ FORCE_COLOR: '1' }, { NO_COLOR: '1' }].map(async (env) => {
@@ -80,7 +80,7 @@ describe('colour', () => {
     }
   });
 
-  it('comes in a pipe when it is forced, and never against NO_COLOR', async () => {
+  it('is used in a pipe if forced, and never against NO_COLOR', async () => {
     const get = ['envelopes', 'get', id];
     expect((await home.run(get)).stdout).not.toMatch(COLOURS);
     expect((await home.run(get, { env: { FORCE_COLOR: '1' } })).stdout).toMatch(COLOURS);
@@ -93,7 +93,7 @@ describe('colour', () => {
     ['NO_COLOR', { NO_COLOR: '1' }, false],
     ['both', { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
     ['neither', {}, true],
-  ])('is in questions as elsewhere: %s', async (_, env, isThere) => {
+  ])('is in prompts as elsewhere: %s', async (_, env, isThere) => {
     const screen = open(['envelopes', 'create', '--template', 'tmpl_nda'], env);
     await screen.shows('? Signer:');
     screen.type('\u0003');

@@ -107,13 +107,13 @@ it('lists every difference', async () => {
     expect(stderr).toContain(part);
 });
 
-it('does not replace a file that is not a plan', async () => {
+it("doesn't replace a file that is not a plan", async () => {
   const { code } = await home.run`bulk rehearse rows.csv --template tmpl_nda --plan rows.csv`;
   expect(code).toBe(2);
   expect(await readFile(home.path('rows.csv'), 'utf8')).toBe(rowsOf(3));
 });
 
-it('sends what was rehearsed, with another pace', async () => {
+it('sends what was rehearsed, at another pace', async () => {
   const { stdout } = await rehearse();
   expect(parseJson(stdout)).toMatchObject({ plan: 'plan.json' });
   const text = await readFile(home.path('plan.json'), 'utf8');

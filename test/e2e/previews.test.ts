@@ -3,7 +3,10 @@ import { parseJson } from '../../src/kernel/json.ts';
 import { COMMAND, Home } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 
-/* What mails or ends more than one envelope shows which before it asks; a second reminder so soon is asked about. */
+/*
+ * Commands that email or end several envelopes list them before they ask; a second reminder within the hour needs
+ * confirmation.
+ */
 const home = new Home();
 beforeAll(async () => {
   await home.sandbox();
@@ -21,7 +24,7 @@ const envelope = async (subject: string, ...extra: string[]) => {
 const statusOf = async (id: string) => (await home.object`envelopes get ${id}`).status;
 
 describe('several envelopes', () => {
-  it('are shown with subject and who is waited for, and those that can not be are left out', async () => {
+  it('are shown with subject and pending signers, and ineligible ones are left out', async () => {
     const ids = [
       await envelope('Flat 1', '--send'),
       await envelope('Flat 2'),
@@ -40,7 +43,7 @@ describe('several envelopes', () => {
     expect(await Promise.all(ids.map(statusOf))).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
   });
 
-  it('of which none can be are not asked about', async () => {
+  it('of which none is eligible cause no prompt', async () => {
     const ids = [await envelope('Draft 1'), await envelope('Draft 2')];
     const screen = open(['envelopes', 'remind', ...ids]);
     expect((await screen.ended).code).toBe(5);
@@ -49,7 +52,7 @@ describe('several envelopes', () => {
 });
 
 describe('a second reminder within the hour', () => {
-  it('is told elsewhere, and asked about on a terminal', async () => {
+  it('is reported in a pipe, and needs confirmation on a terminal', async () => {
     const id = await envelope('Again', '--send');
     const first = await home.run`envelopes remind ${id}`;
     expect([first.code, first.stderr]).toEqual([0, '']);
@@ -67,7 +70,7 @@ describe('a second reminder within the hour', () => {
     expect((await sure.ended).code).toBe(0);
   });
 
-  it('is shown among several, by whom it went to', async () => {
+  it('is shown among several, with its recipients', async () => {
     const ids = [await envelope('One', '--send'), await envelope('Two', '--send')];
     await home.run`envelopes remind ${ids[1] ?? ''} --signer ada@example.com`;
     const screen = open(['envelopes', 'remind', ...ids]);
@@ -80,7 +83,7 @@ describe('a second reminder within the hour', () => {
 });
 
 describe('a DECLINED envelope', () => {
-  it('is cancelled only after a yes, which is asked for with the name of who declined', async () => {
+  it('is canceled only after a confirmation that names who declined', async () => {
     const id = await envelope('Declined', '--send');
     await home.run`sandbox decline ${id} --reason rent`;
     const no = open(['envelopes', 'cancel', id]);
@@ -97,8 +100,8 @@ describe('a DECLINED envelope', () => {
   });
 });
 
-describe('after a reminder', () => {
-  it('only the signers who were emailed are named', async () => {
+describe('a reminder', () => {
+  it('names only the signers who were emailed', async () => {
     const id = await envelope('Both', '--send', '--signer', 'Bo Larsen <bo@example.com>');
     await home.run`envelopes remind ${id} --signer ada@example.com`;
     const screen = open(['envelopes', 'remind', id, '--min-gap', '1h']);
@@ -114,14 +117,14 @@ describe('esign --help', () => {
     const screen = openScreen(file, [...before, '--help'], { env: home.env, columns: 60, rows: 60 });
     await screen.ended;
     expect(screen.written().filter((line) => line.length > 60)).toEqual(
-      // A command is not broken: it is for copying.
+      // Commands are not wrapped, so that they can be copied.
       [expect.stringMatching(/^ +esign envelopes create /)],
     );
   });
 });
 
 describe('sandbox mails on a terminal', () => {
-  it('shows the whole link to the signing page, however narrow the terminal is', async () => {
+  it('shows the complete link to the signing page on a terminal of any width', async () => {
     const id = await envelope('Mailed', '--send');
     const { stdout } = await home.run`sandbox mails --envelope ${id} --fields link`;
     const [file, ...before] = COMMAND;
@@ -143,7 +146,7 @@ describe('create --dry-run', () => {
     '--dry-run',
   ];
 
-  it('says in words what would be created on a terminal, and prints the request elsewhere and with --json', async () => {
+  it('describes the envelope on a terminal, and prints the request elsewhere and with --json', async () => {
     const screen = open(args);
     expect((await screen.ended).code).toBe(0);
     expect(screen.text()).toContain('Confidentiality undertaking (tmpl_nda)');
@@ -159,7 +162,7 @@ describe('create --dry-run', () => {
     expect(parseJson((await home.run(args)).stdout)).toMatchObject({ dryRun: true });
   });
 
-  it('shows no part of a secret, also where it would be broken over two lines', async () => {
+  it('shows no part of a secret, even if it would wrap over two lines', async () => {
     const secret = Array.from({ length: 40 }, (_, i) => `part${i}`).join('-');
     const more = ['--subject', `The ${secret} is it`, '--message', `${'x '.repeat(40)}${secret}`];
     const screen = open([...args, ...more], { ESIGN_WEBHOOK_SECRET: secret });

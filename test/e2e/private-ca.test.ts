@@ -4,7 +4,7 @@ import { Home, reportedError } from '../support/cli.ts';
 import { startTlsFront, type TlsFront } from '../support/tls.ts';
 import { addProfile, type Places, startPlaces } from './places.ts';
 
-/* A service and a bucket with certificates of an authority of the company's own. */
+/* A service and a bucket with certificates of the company's own authority. */
 const home = new Home({ AWS_EC2_METADATA_DISABLED: 'true' });
 let places: Places;
 let front: TlsFront | undefined;
@@ -30,7 +30,7 @@ describe.each([
     expect(await run(places.certified, known())).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('is refused at once without, and the variable is named', async () => {
+  it('is refused immediately without it, and the variable is named', async () => {
     const done = await run(places.certified, {});
     const error = reportedError(done);
     expect(error).toMatchObject({ exitCode: unreachable });
@@ -39,7 +39,7 @@ describe.each([
     if (name === 'service') expect(front?.connections).toBe(0);
   });
 
-  it('is refused when it is its own authority, however many others are known', async () => {
+  it('is refused if it is self-signed, even with many trusted authorities', async () => {
     const error = reportedError(await run(await certify('localhost'), known()));
     expect(error).toMatchObject({ exitCode: unreachable });
     expect(error.hint).toContain('NODE_EXTRA_CA_CERTS=');

@@ -4,7 +4,7 @@ import { argv } from '../support/argv.ts';
 import { Home } from '../support/cli.ts';
 import { canMount, needsInjection, onSmallDisk } from '../support/disk-faults.ts';
 
-// conf writes in place in what a snap starts.
+// conf writes in place in programs started by a snap.
 const starts = [
   ['by itself', {}],
   ['started by a snap', { SNAP: '/snap/code/1' }],
@@ -24,7 +24,7 @@ describe.each(starts)('the profiles, %s', (_name, env) => {
   });
   afterAll(() => home.close());
 
-  it.skipIf(!canMount)('outlive a disk that is full', async () => {
+  it.skipIf(!canMount)('survive a full disk', async () => {
     const before = await readFile(file, 'utf8');
     const edit = ['profiles', 'edit', 'one', '--no-verify', '--region', 'r'.repeat(6_000)];
     const codes = new Set<number | null>();
@@ -41,7 +41,7 @@ describe.each(starts)('the profiles, %s', (_name, env) => {
     expect([...codes]).toEqual([2, 0]);
   });
 
-  it('are on the disk before they get their name, and then their folder is', needsInjection, async () => {
+  it('are synced before they are renamed, and their folder afterwards', needsInjection, async () => {
     const log = home.path('calls');
     const under = ['strace', '-f', '-y', '-qq', '-o', log, '-e', 'trace=fsync,rename'];
     expect((await home.run(argv`profiles use two`, { under })).code).toBe(0);
@@ -54,11 +54,11 @@ describe.each(starts)('the profiles, %s', (_name, env) => {
   });
 });
 
-describe('two who change the profiles', () => {
+describe('two processes that change the profiles', () => {
   const home = new Home();
   afterAll(() => home.close());
 
-  it('take turns; one that was killed holds up nobody', async () => {
+  it('take turns; a killed one blocks nobody', async () => {
     await mkdir(home.path('config'), { recursive: true });
     await writeFile(home.path('config', 'profiles.json.lock'), '999999999 1 killed');
     const names = Array.from({ length: 6 }, (_, n) => `p${n}`);

@@ -19,7 +19,7 @@ const add = (name: string, ...args: string[]) =>
     input: `${sandbox.apiKey}\n`,
   });
 
-/** A profile as the file has it. */
+/** A profile as stored in the file. */
 async function stored(name: string): Promise<Record<string, unknown>> {
   const file = parseJson(await readFile(home.path('config', 'profiles.json'), 'utf8'));
   const profiles = isRecord(file) && isRecord(file.profiles) ? file.profiles : {};
@@ -47,7 +47,7 @@ describe('profiles', () => {
     expect((await home.run`profiles list -q`).stdout).toBe('acme\n');
   });
 
-  it('take the key from a file, the environment or a command run at each use', async () => {
+  it('read the key from a file, the environment, or a command at each use', async () => {
     await writeFile(home.path('key'), `${sandbox.apiKey}\n`);
     const base = ['profiles', 'add'];
     const url = ['--base-url', `${sandbox.baseUrl}/`];
@@ -62,7 +62,7 @@ describe('profiles', () => {
     expect(stored.split(sandbox.apiKey)).toHaveLength(4);
   });
 
-  it('say where each value comes from', async () => {
+  it('show the source of each value', async () => {
     const shown = await home.object`profiles show acme`;
     expect(shown).toMatchObject({
       profile: { value: 'acme', source: 'flag' },
@@ -76,7 +76,7 @@ describe('profiles', () => {
     expect(stdout).not.toContain(canary);
   });
 
-  it('say how to be stored while the service is unreachable', async () => {
+  it('explain how to be stored while the service is unreachable', async () => {
     const args = ['profiles', 'add', 'later', '--base-url', 'http://127.0.0.1:9/api/v1', '--api-key-stdin'];
     const run = await home.run(argv`${args} --json`, { input: 'sk_canary_0123456789' });
     expect(run.code).toBe(8);
@@ -87,7 +87,7 @@ describe('profiles', () => {
     await home.run`profiles remove later --yes`;
   });
 
-  it('are edited, used and removed', async () => {
+  it('can be edited, used, and removed', async () => {
     await home.run(['profiles', 'edit', 'acme', '--endpoint', 'https://minio.example.com', '--region', '']);
     expect(await home.object`profiles show acme`).toMatchObject({
       storage: { bucket: 'contracts', region: null, endpoint: 'https://minio.example.com', pathStyle: true },
@@ -101,7 +101,7 @@ describe('profiles', () => {
     expect((await home.run`profiles remove file --yes`).code).toBe(2);
   });
 
-  it('keep on editing whatever is not named, the secrets, too', async () => {
+  it('keep all other values when they are edited, including secrets', async () => {
     await writeFile(home.path('bucket.secret'), 'canary-bucket-secret-0123\n');
     const storage = ['--bucket', 'b1', '--endpoint', 'http://127.0.0.1:9', '--access-key-id', 'AKID'];
     await add('keeps', ...storage, '--secret-access-key-file', 'bucket.secret');
@@ -159,7 +159,7 @@ describe('profiles', () => {
     expect(both.stdout + both.stderr).not.toContain(canary);
   });
 
-  it('give their key to their own address alone', async () => {
+  it('send their key only to their own address', async () => {
     const elsewhere = await startServer((_request, response) => json(response, 200, { data: [] }));
     const url = `${elsewhere.origin}/api/v1`;
     const mixtures = [
@@ -184,7 +184,7 @@ describe('profiles', () => {
     await elsewhere.close();
   });
 
-  it('in a broken file are reported with its path, by every command, and the file is left as it is', async () => {
+  it('in an invalid file are reported with its path, by every command, and the file is left unchanged', async () => {
     const other = new Home();
     const file = other.path('config', 'profiles.json');
     await mkdir(other.path('config'));
@@ -210,7 +210,7 @@ describe('profiles', () => {
     await other.close();
   });
 
-  it('have a name of their own', async () => {
+  it('have unique names', async () => {
     const runs = await Promise.all(['acme', '../evil', ''].map((name) => add(name, '--json')));
     expect(runs.map((one) => one.code)).toEqual([2, 2, 2]);
     for (const one of runs) expect(reportedError(one).code).toBe('USAGE');
@@ -218,7 +218,7 @@ describe('profiles', () => {
     expect((await home.run`profiles use toString --json`).code).toBe(2);
   });
 
-  it('lose none of ten added at once', async () => {
+  it('keep all ten when ten are added at the same time', async () => {
     const other = new Home();
     const names = Array.from({ length: 10 }, (_, i) => `p${i}`);
     const runs = await Promise.all(
@@ -234,7 +234,7 @@ describe('profiles', () => {
     await other.close();
   });
 
-  it('are never stored with plain http to another machine, unless told so', async () => {
+  it('are never stored with plain http to another host without an explicit flag', async () => {
     const args = [
       'profiles',
       'add',

@@ -4,7 +4,7 @@ import { PACKAGE } from '../support/cli.ts';
 
 const run = promisify(execFile);
 
-/** Runs a program that imports the package under test by its name, in a process that knows nothing of the tests. What it prints. */
+/** Runs a program that imports the package under test by name, in a process independent of the tests. Returns its output. */
 export async function program(source: string, env: Record<string, string>): Promise<string> {
   const cwd = PACKAGE ?? '';
   const args = ['--input-type=module', '--eval', source];

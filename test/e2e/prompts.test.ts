@@ -32,8 +32,8 @@ function run(args: string[], env: Record<string, string> = {}): Screen {
 
 const store = () => readFile(join(folder, 'profiles.json'), 'utf8');
 
-describe('questions on a terminal', () => {
-  it('asks for the key, hidden, and stores it', async () => {
+describe('prompts on a terminal', () => {
+  it('read the key without echo, and store it', async () => {
     const screen = run([
       'profiles',
       'add',
@@ -50,7 +50,7 @@ describe('questions on a terminal', () => {
     expect(await store()).toContain(key);
   });
 
-  it('takes a pasted key as one line, whatever the paste has around it', async () => {
+  it('accept a pasted key as one line, whatever surrounds it', async () => {
     const add = ['profiles', 'add', 'pasted', '--base-url', 'https://api.example.com/api/v1', '--no-verify'];
     const twoLines = run(add);
     await twoLines.shows('API key:');
@@ -70,7 +70,7 @@ describe('questions on a terminal', () => {
   it.each([
     ['Ctrl-C', '\u0003'],
     ['Ctrl-D', '\u0004'],
-  ])('stores nothing when the key is not given: %s', async (_, keys) => {
+  ])('store nothing without a key: %s', async (_, keys) => {
     const screen = run(['profiles', 'add', 'left', '--base-url', 'https://api.example.com/api/v1']);
     await screen.shows('API key:');
     screen.type(`sk_half${keys}`);
@@ -78,7 +78,7 @@ describe('questions on a terminal', () => {
     expect(await store()).not.toContain('left');
   });
 
-  it('asks which profile to use, the current one first', async () => {
+  it('list the profiles, with the current one first', async () => {
     const screen = run(['profiles', 'use']);
     await screen.shows('Which profile?');
     await screen.shows('❯ acme');
@@ -94,7 +94,7 @@ describe('questions on a terminal', () => {
     expect(await again.ended).toMatchObject({ signal: 2 });
   });
 
-  it('mails several only on a yes; pasted text and a plain Enter are none', async () => {
+  it("email several only after a yes; pasted text and Enter don't count", async () => {
     const { server, env } = await fakeService(({ path }, response) =>
       json(response, 200, { data: { id: path.split('/').at(-1), status: 'SENT' } }),
     );
@@ -112,7 +112,7 @@ describe('questions on a terminal', () => {
     await server.close();
   });
 
-  it('removes nothing on a plain Enter: no is the default', async () => {
+  it('remove nothing on Enter: no is the default', async () => {
     const screen = run(['profiles', 'remove', 'acme']);
     await screen.shows('Remove acme and its key?');
     screen.type('\r');
@@ -121,7 +121,7 @@ describe('questions on a terminal', () => {
     expect(await store()).toContain(key);
   });
 
-  it('dies by SIGINT on Ctrl-C and changes nothing', async () => {
+  it('exit by SIGINT on Ctrl-C and change nothing', async () => {
     const screen = run(['profiles', 'remove', 'acme']);
     await screen.shows('Remove acme and its key?');
     screen.type('\u0003');
@@ -129,7 +129,7 @@ describe('questions on a terminal', () => {
     expect(await store()).toContain(key);
   });
 
-  it('asks nothing with --no-input or in CI', async () => {
+  it('are disabled with --no-input and in CI', async () => {
     for (const [args, env] of [
       [['--no-input'], {}],
       [[], { CI: 'true' }],
@@ -142,7 +142,7 @@ describe('questions on a terminal', () => {
     }
   });
 
-  it('removes on yes', async () => {
+  it('remove on yes', async () => {
     const screen = run(['profiles', 'remove', 'acme']);
     await screen.shows('Remove acme and its key?');
     screen.type('y\r');

@@ -6,7 +6,7 @@ import { type ProxyOptions, startProxy, type TestProxy } from '../support/proxy.
 import { startTlsFront, type TlsFront } from '../support/tls.ts';
 import { addProfile, type Places, startPlaces } from './places.ts';
 
-/* What people behind a proxy run: the built program, for the service and for the bucket. */
+/* For users behind a proxy: the built program, for the service and for the bucket. */
 const home = new Home({ AWS_EC2_METADATA_DISABLED: 'true' });
 const PASSWORD = 'hunter2hunter2';
 const BASIC = Buffer.from(`me:${PASSWORD}`).toString('base64');
@@ -37,7 +37,7 @@ async function behind(options: ProxyOptions = {}): Promise<string> {
 }
 afterEach(() => proxy.close());
 
-/** What no output may show, with --debug least of all. */
+/** What no output may contain, even with --debug. */
 function expectNoPassword({ stdout, stderr }: Finished): void {
   for (const secret of [PASSWORD, BASIC]) expect(stdout + stderr).not.toContain(secret);
 }
@@ -47,7 +47,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     home.run([...places[name].args, '--json', ...more], { env });
   const unreachable = name === 'service' ? 8 : 9;
 
-  it('plain http: the proxy is asked with the whole address', async () => {
+  it('plain http: the proxy gets the full URL', async () => {
     const address = await behind();
     const done = await run({ HTTP_PROXY: address });
     expect(done).toMatchObject({ code: 0, stderr: '' });
@@ -56,14 +56,14 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     for (const one of proxy.asked) expect(one.replace(/^\w+ /, '').slice(0, prefix.length)).toBe(prefix);
   });
 
-  it('https: the proxy opens a way and sees no more', async () => {
+  it('https: the proxy opens a tunnel and sees nothing else', async () => {
     const address = await behind();
     const done = await run({ https_proxy: `http://${address}` }, '--profile', 'tls');
     expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${fronts[name].port}`]));
   });
 
-  it('https to the proxy itself', async () => {
+  it('works over https to the proxy itself', async () => {
     await behind();
     const front = await startTlsFront(places.certified, Number(proxy.address.split(':')[1]));
     const done = await run({ HTTPS_PROXY: front.origin }, '--profile', 'tls');
@@ -72,7 +72,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expect(proxy.asked[0]).toBe(`CONNECT 127.0.0.1:${fronts[name].port}`);
   });
 
-  it('HTTP_PROXY does not count for https, nor HTTPS_PROXY for http', async () => {
+  it('ignores HTTP_PROXY for https, and HTTPS_PROXY for http', async () => {
     const address = await behind();
     const runs = [
       await run({ HTTP_PROXY: address }, '--profile', 'tls'),
@@ -81,7 +81,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expect([...runs.map((one) => one.code), proxy.asked]).toEqual([0, 0, []]);
   });
 
-  it('NO_PROXY leaves out one port, or the wrong one', async () => {
+  it('bypasses it for one port or all with NO_PROXY', async () => {
     const address = await behind();
     const exempt = (port: number) => ({ HTTP_PROXY: address, NO_PROXY: `x.example, 127.0.0.1:${port}` });
     expect((await run(exempt(places[name].port))).code).toBe(0);
@@ -90,7 +90,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expect(proxy.asked).not.toEqual([]);
   });
 
-  it.each(['sandbox', 'tls'])('a password is told to the proxy and shown nowhere (%s)', async (profile) => {
+  it.each(['sandbox', 'tls'])('sends a password to the proxy and shows it nowhere (%s)', async (profile) => {
     const address = `http://me:${PASSWORD}@${await behind()}`;
     const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
     const done = await run(env, '--profile', profile, '--debug');
@@ -99,7 +99,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expectNoPassword(done);
   });
 
-  it.each(['sandbox', 'tls'])('a proxy that refuses is named, without its password (%s)', async (profile) => {
+  it.each(['sandbox', 'tls'])('names a refusing proxy without its password (%s)', async (profile) => {
     const address = `http://me:${PASSWORD}@${await behind({ refuse: 407 })}`;
     const done = await run({ HTTP_PROXY: address, HTTPS_PROXY: address }, '--profile', profile, '--debug');
     expect(done.code).toBe(unreachable);
@@ -108,17 +108,17 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expectNoPassword(done);
   });
 
-  it.each(['sandbox', 'tls'])('a proxy that hangs is given up in time (%s)', async (profile) => {
+  it.each(['sandbox', 'tls'])('aborts a hanging proxy in time (%s)', async (profile) => {
     const address = await behind({ hang: true });
     const started = Date.now();
     const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
     const done = await run(env, '--profile', profile, '--timeout', '500ms');
     expect(done.code).toBe(unreachable);
-    // Tried again a few times, each of which has its own time.
+    // It is retried a few times, each with its own timeout.
     expect(Date.now() - started).toBeLessThan(20_000);
   });
 
-  it('one where nothing listens is named', async () => {
+  it('names a proxy where nothing is listening', async () => {
     const address = await behind();
     proxy.close();
     for (const profile of ['sandbox', 'tls']) {
@@ -128,7 +128,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     }
   });
 
-  it('what is no address of one is a mistake in how it was called', async () => {
+  it('reports an invalid proxy address as a usage error', async () => {
     await behind();
     const done = await run({ HTTP_PROXY: 'socks5://127.0.0.1:1080' });
     expect(reportedError(done)).toMatchObject({
@@ -143,7 +143,7 @@ describe('the doctor', () => {
     [{}, 'none'],
     [{ NO_PROXY: '127.0.0.1:9' }, 'is used for an address on this machine'],
     [{ NO_PROXY: '127.0.0.1' }, 'not for 127.0.0.1'],
-  ])('says of %j what a request does', async (env: Record<string, string>, said) => {
+  ])('reports for %j what a request does', async (env: Record<string, string>, said) => {
     const address = await behind();
     const all =
       said === 'none' ? { HTTPS_PROXY: address } : { HTTP_PROXY: `http://me:${PASSWORD}@${address}`, ...env };

@@ -11,7 +11,7 @@ afterAll(async () => {
   for (const { server } of services) await server.close();
 });
 
-/** A service with a fixed window, which keeps a record of what it refused. */
+/** A service with a fixed window that records the requests it refused. */
 async function limited(limit: number, lengthMs: number) {
   let [endsAt, used] = [0, 0];
   const record = { refused: 0, windows: 0 };
@@ -41,7 +41,7 @@ const ids = (from: number, count: number) =>
   Array.from({ length: count }, (_, i) => `env_${from + i}\n`).join('');
 
 describe('the rate window of a key', () => {
-  it('is kept by three processes at once: all is done, and nothing is refused', async () => {
+  it('is respected by three processes at the same time: everything is done, and nothing is refused', async () => {
     const { env, record } = await limited(40, 3_000);
     const runs = await Promise.all(
       [0, 100, 200].map((from) => home.run(argv`envelopes get - --json`, { env, input: ids(from, 40) })),
@@ -51,12 +51,12 @@ describe('the rate window of a key', () => {
       [0, 40],
       [0, 40],
     ]);
-    // Clocks and networks may cost one; a second one would be of our own making.
+    // Clocks and networks may cause one refusal; a second one would be our fault.
     expect(record.refused).toBeLessThanOrEqual(1);
     expect(record.windows).toBeLessThanOrEqual(4);
   });
 
-  it('is waited for, with a notice', async () => {
+  it('is awaited, with a notice', async () => {
     const { env, record } = await limited(3, 2_500);
     const waited = await home.run(argv`envelopes get -`, { env, input: ids(0, 5) });
     expect(waited.code).toBe(0);
@@ -64,7 +64,7 @@ describe('the rate window of a key', () => {
     expect(record.refused).toBe(0);
   });
 
-  it('is not waited for with --no-wait; a later command checks it with one request', async () => {
+  it('is not awaited with --no-wait; a later command checks it with one request', async () => {
     const { env, record } = await limited(3, 600_000);
     const several = await home.run(argv`envelopes get - --no-wait`, { env, input: ids(0, 9) });
     expect([several.code, record.refused]).toEqual([10, 0]);

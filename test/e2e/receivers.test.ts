@@ -14,7 +14,7 @@ import { snippetsOf } from '../docs/page.ts';
 import { portOf } from '../support/server.ts';
 import { needs } from '../support/tools.ts';
 
-/* Each application of docs/receivers.md, as the page has it, does everything right. */
+/* Each application of docs/receivers.md, as shown on the page, passes every check. */
 const PAGE = join(import.meta.dirname, '../../docs/receivers.md');
 const APPLICATIONS = [
   ['js', 'node receiver.mjs', []],
@@ -30,7 +30,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-receiver-'));
 });
 afterEach(async () => {
-  // With all that it has started.
+  // Including its child processes.
   if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });
@@ -56,7 +56,7 @@ async function answers(port: number): Promise<void> {
   throw new Error('it never listened');
 }
 
-/** Starts the page's application in this language; where it listens. */
+/** Starts the page's application in this language; returns its address. */
 async function start(language: string, command: string): Promise<string> {
   const [snippet] = snippetsOf(PAGE, await readFile(PAGE, 'utf8')).filter((one) => one.language === language);
   const file = /\b(receiver\.\w+):/.exec(snippet?.text ?? '')?.[1] ?? '';
@@ -72,7 +72,7 @@ async function start(language: string, command: string): Promise<string> {
   return `http://127.0.0.1:${port}/webhooks`;
 }
 
-/** How many deliveries are good and not the same. */
+/** The number of distinct valid deliveries. */
 function distinct(): number {
   const good = drillChecks({ secret, events: EVENTS, now: 0 }).filter(({ wants }) => wants === 'accepted');
   return good.flatMap(({ name, requests }) => (name === 'repeated' ? [] : requests)).length;
@@ -80,7 +80,7 @@ function distinct(): number {
 
 describe.skipIf(process.platform === 'win32')('the receiver on the page', () => {
   for (const [language, command, tools] of APPLICATIONS)
-    it(`does everything right: ${language}`, { ...needs(...tools), timeout: 180_000 }, async () => {
+    it(`passes every check: ${language}`, { ...needs(...tools), timeout: 180_000 }, async () => {
       const url = await start(language, command);
       const { signal } = new AbortController();
       const results = [];

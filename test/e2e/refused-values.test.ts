@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, linesOf, reportedError } from '../support/cli.ts';
 
 /*
- * Values that no one means: an empty one is a variable that is not set, and broken letters are another encoding. Nothing
- * is done with them.
+ * Values that are always mistakes: an empty one comes from an unset variable, and replacement characters from another
+ * encoding. Nothing is sent.
  */
 const home = new Home();
 let sent = '';
@@ -42,17 +42,17 @@ describe('an empty value', () => {
     ],
     ['The argument id', ['templates', 'get', '']],
     ['The argument id', ['envelopes', 'replace', '', '--yes']],
-  ])('of %s in %j is refused', async (name, args) => {
+  ])('of %s is refused in %j', async (name, args) => {
     expect(await refusal(args)).toBe(`${name} is empty.`);
   });
 
-  it('of a signer to remind mails nobody', async () => {
+  it('of a signer to remind emails nobody', async () => {
     expect(await refusal(['envelopes', 'remind', sent, '--signer', ''])).toBe('--signer is empty.');
     const mails = await home.run`sandbox mails --envelope ${sent} -q`;
     expect(linesOf(mails.stdout)).toHaveLength(1);
   });
 
-  it('is a text like any other where a text is meant', async () => {
+  it('is accepted for free text', async () => {
     const created = await home.object([...CREATE, '--subject', '', '--message', '', '--dry-run']);
     expect(created).toMatchObject({ body: { subject: '', message: '' } });
     expect((await home.run`envelopes cancel ${sent} --reason ${''} --dry-run`).code).toBe(0);
@@ -70,12 +70,12 @@ it('a key of two lines is refused before it is sent', async () => {
   expect(finished.stderr).not.toContain('sk_one');
 });
 
-describe('envelopes create takes no', () => {
+describe('envelopes create', () => {
   it.each([
     ['message', 'Grüße'],
     ['signers', 'email,name\na@b.co,Jörg\n'],
     ['metadata', '{"name":"Jörg"}'],
-  ])('%s file in another encoding', async (what, text) => {
+  ])('refuses a %s file in another encoding', async (what, text) => {
     const path = home.path(what);
     writeFileSync(path, text, 'latin1');
     const message = await refusal([...CREATE, `--${what}-file`, path]);
@@ -83,7 +83,7 @@ describe('envelopes create takes no', () => {
     expect(message).toContain('UTF-8');
   });
 
-  it('number that would become another one, neither does bulk create', async () => {
+  it('refuses a number that would change in JSON, like bulk create', async () => {
     const number = '12345678901234567890';
     writeFileSync(home.path('big.json'), `{"text":"${number}","small":9007199254740991,"big":${number}}`);
     const file = ['--metadata-file', home.path('big.json')];
@@ -94,11 +94,11 @@ describe('envelopes create takes no', () => {
     expect(await refusal(bulk)).toContain(`big.jsonl:1: the number -${number} would become another one`);
   });
 
-  it('metadata that esign keeps itself', async () => {
+  it('refuses metadata keys that esign reserves', async () => {
     expect(await refusal([...CREATE, '--metadata', 'esignRequestId=deal-1'])).toContain('its own notes');
   });
 
-  it('but the metadata of another envelope, with a request id of its own', async () => {
+  it('accepts the metadata of another envelope, with a new request ID', async () => {
     writeFileSync(home.path('copy.json'), '{"deal":"4711","esignRequestId":"deal-4711"}');
     const created = await home.object([...CREATE, '--metadata-file', home.path('copy.json'), '--dry-run']);
     expect(created).toMatchObject({ body: { metadata: { deal: '4711' } } });

@@ -7,7 +7,10 @@ import { COMMAND, Home, linesOf, reportedError, type Sandbox } from '../support/
 import { type Gate, startGate } from '../support/gate.ts';
 import { openScreen } from '../support/pty.ts';
 
-/* A wrong signer is put right: draft of the new one, cancel the old one, send the new one, and whatever ends it goes on. */
+/*
+ * Corrects a wrong signer: creates the new draft, cancels the old envelope, sends the new one, and continues after any
+ * interruption.
+ */
 const home = new Home();
 let sandbox: Sandbox;
 let gate: Gate;
@@ -22,7 +25,7 @@ afterAll(async () => {
   await home.close();
 });
 
-/** A part of what was printed that is an object itself. */
+/** An object in the printed JSON. */
 function part(text: string, name: string): Record<string, unknown> {
   const value = parseJson(text);
   const found = isRecord(value) ? value[name] : undefined;
@@ -48,7 +51,7 @@ const replaced = async (...args: string[]) => {
 const emails = (envelope: Record<string, unknown>) =>
   isList(envelope.signers) ? envelope.signers.filter(isRecord).map(({ email }) => email) : [];
 
-/** The envelopes that were made in the place of this one. */
+/** The envelopes that replace this one. */
 async function madeFor(id: string) {
   const all = await home.json`envelopes list --all`;
   const rows = isList(all) ? all.filter(isRecord) : [];
@@ -64,7 +67,7 @@ async function requestsTo(id: unknown): Promise<unknown[]> {
 }
 
 describe('envelopes replace', () => {
-  it('makes the new one as the old one was but for the change, cancels the old one, and sends the new one', async () => {
+  it('creates the new one like the old one except for the change, cancels the old one, and sends the new one', async () => {
     const webhook = ['--webhook-url', 'http://127.0.0.1:9/hook'];
     const about = [
       '--subject',
@@ -99,7 +102,7 @@ describe('envelopes replace', () => {
     expect(await requestsTo(made.id)).toEqual(['ada@example.com']);
   });
 
-  it('adds, takes out and renames; an address alone keeps the name and says so', async () => {
+  it('adds, removes, and renames; an address alone keeps the name and reports it', async () => {
     const id = await lease('--send');
     const { made } = await replaced(
       id,
@@ -117,7 +120,7 @@ describe('envelopes replace', () => {
     expect(again.stdout).toMatch(new RegExp(`^${String(made.id)}\tCANCELLED\tenv_\\w+\tSENT\n$`));
   });
 
-  it('--draft makes the new one and leaves the old one alone; without it the same command goes on', async () => {
+  it('--draft creates the new one and keeps the old one; without it, the same command continues', async () => {
     const id = await lease('--send');
     const first = await replaced(id, '--signer', RIGHT, '--draft');
     expect([first.old.status, first.made.status]).toEqual(['SENT', 'DRAFT']);
@@ -130,7 +133,7 @@ describe('envelopes replace', () => {
     expect(await requestsTo(first.made.id)).toEqual(['ada@example.com', 'bo@example.com']);
   });
 
-  it('goes on and finds what it made without its memory', async () => {
+  it('continues and finds its draft without its local record', async () => {
     const id = await lease('--send');
     const first = await replaced(id, '--signer', RIGHT, '--draft');
     await rm(home.path('state', 'replacements'), { recursive: true });
@@ -144,7 +147,7 @@ describe('envelopes replace', () => {
     ['CANCELLED', (id: string) => home.run`envelopes cancel ${id}`],
     ['DECLINED', (id: string) => home.run`sandbox decline ${id} --reason no`],
     ['EXPIRED', () => home.run`sandbox advance 31d`],
-  ])('sends one that is %s again without cancelling', async (status, end) => {
+  ])('sends one that is %s again without canceling it', async (status, end) => {
     const id = await lease('--send');
     await end(id);
     const { old, made } = await replaced(id);
@@ -155,7 +158,7 @@ describe('envelopes replace', () => {
     ]);
   });
 
-  it('refuses what everybody has signed, and names who has signed already', async () => {
+  it('refuses a fully signed envelope, and names who has already signed', async () => {
     const id = await lease('--send');
     await home.run`sandbox sign ${id} --signer bo@example.com`;
     const refused = await home.run`envelopes replace ${id} --signer ${RIGHT} --json`;
@@ -172,7 +175,7 @@ describe('envelopes replace', () => {
     expect([whole.code, reportedError(whole).message]).toEqual([5, expect.stringContaining('COMPLETED')]);
   });
 
-  it('refuses other changes once it was replaced, and names the one that is there', async () => {
+  it('refuses other changes once it was replaced, and names the existing replacement', async () => {
     const id = await lease('--send');
     const first = await home.run`envelopes replace ${id} --signer ${RIGHT}`;
     expect(first.stderr).toBe('This takes one more envelope of the monthly quota.\n');
@@ -196,7 +199,7 @@ describe('envelopes replace', () => {
       'Nobody would be left',
     ],
     ['a role without a signer', ['--remove-signer', 'bo@example.com'], 'Nobody signs as Landlord'],
-  ])('ends with 2 and does nothing: %s', async (_, args, text) => {
+  ])('exits with 2 and changes nothing: %s', async (_, args, text) => {
     const id = await lease('--send');
     const run = await home.run`envelopes replace ${id} ${args} --json`;
     const error = reportedError(run);
@@ -207,14 +210,14 @@ describe('envelopes replace', () => {
     expect([(await get(id)).status, await madeFor(id)]).toEqual(['SENT', []]);
   });
 
-  it('names a wrong id, and keeps nothing of it', async () => {
+  it('reports a wrong ID, and stores nothing about it', async () => {
     const run = await home.run`envelopes replace env_none --json`;
     expect([run.code, reportedError(run).message]).toEqual([4, expect.stringContaining('env_none')]);
     const kept = await readdir(home.path('state', 'replacements'));
     expect(kept.filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 
-  it('--dry-run says what it would do and cost, and does nothing', async () => {
+  it('--dry-run shows the plan and its requests, and changes nothing', async () => {
     const id = await lease('--send');
     const told = await home.run`envelopes replace ${id} --signer ${RIGHT} --dry-run`;
     expect(told.stdout).toContain('takes one more envelope of the monthly quota');
@@ -230,7 +233,7 @@ describe('envelopes replace', () => {
     expect([(await get(id)).status, await madeFor(id)]).toEqual(['SENT', []]);
   });
 
-  it('on a terminal shows what will be done and asks', async () => {
+  it('shows the plan on a terminal and asks', async () => {
     const id = await lease('--send');
     const [file, ...before] = COMMAND;
     const args = ['envelopes', 'replace', id, '--signer', RIGHT];
@@ -249,8 +252,8 @@ describe('envelopes replace', () => {
   });
 });
 
-describe('what was replaced', () => {
-  it('names the new one, also without the memory, and the new one names it', async () => {
+describe('a replaced envelope', () => {
+  it('names the new one, even without the local record, and the new one names it', async () => {
     const id = await lease('--send');
     const { made } = await replaced(id, '--signer', RIGHT);
     const shown = async () => (await home.run`envelopes get ${id}`).stdout;
@@ -260,7 +263,7 @@ describe('what was replaced', () => {
     expect(await shown()).toContain(`${String(made.id)} (SENT)`);
   });
 
-  it('is told by find, of several and of one', async () => {
+  it('is shown by find, among several and alone', async () => {
     const deal = `deal-${Date.now()}`;
     const id = await lease('--send', '--metadata', `deal=${deal}`);
     const { made } = await replaced(id, '--signer', RIGHT);
@@ -278,7 +281,7 @@ describe('what was replaced', () => {
     expect((await home.run`envelopes get ${id}`).stdout).toContain(`${String(made.id)} (SENT)`);
   });
 
-  it('sends who watches it, or listens for it, to the new one', async () => {
+  it('leads a watch or a listener to the new one', async () => {
     const id = await lease('--send');
     const watching = home.start`envelopes watch ${id} --interval 1s`;
     await watching.line();
@@ -293,7 +296,7 @@ describe('what was replaced', () => {
 });
 
 describe('the webhook secret', () => {
-  it('of the old one is the new one, where it is kept here', async () => {
+  it('of the old envelope is used for the new one if it is stored locally', async () => {
     const id = await lease('--send', '--webhook-url', 'http://127.0.0.1:9/hook');
     const { made } = await replaced(id, '--signer', RIGHT);
     const kept = parseJson(await home.shell('cat config/webhook-secrets.json').then(({ stdout }) => stdout));
@@ -303,14 +306,14 @@ describe('the webhook secret', () => {
   });
 });
 
-describe('whatever ends it', () => {
+describe('an interrupted or concurrent replacement', () => {
   /** Read the old one; search the list, and page 1 once more; template; create; read again; cancel; search twice; send. */
   const POINTS = Array.from({ length: 10 }, (_, index) => index + 1).flatMap((number) => [
     [number, 'request'] as const,
     [number, 'answer'] as const,
   ]);
 
-  it('kill -9 at each request and each answer: the same command ends the job', {
+  it('is completed by the same command after kill -9 at each request and each response', {
     timeout: 180_000,
   }, async () => {
     for (const [number, what] of POINTS) {
@@ -339,7 +342,7 @@ describe('whatever ends it', () => {
     }
   });
 
-  it('Ctrl-C after the cancelling says what is there and the command that goes on', async () => {
+  it('reports the state and the command that continues after Ctrl-C during the last step', async () => {
     const id = await lease('--send');
     const reached = gate.hold(7, 'answer');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
@@ -359,7 +362,7 @@ describe('whatever ends it', () => {
     ]);
   });
 
-  it('writes an id as it is, also where a sentence begins with it', async () => {
+  it('reports an ID unchanged, even at the start of a sentence', async () => {
     const id = await lease('--send');
     const reached = gate.hold(10, 'request');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
@@ -374,7 +377,7 @@ describe('whatever ends it', () => {
     expect(error.message).toContain(`${id} is cancelled. It is not known whether env_`);
   });
 
-  it('pressed again says the request id and the command at once', async () => {
+  it('reports the request ID and the command immediately on a second signal', async () => {
     const id = await lease('--send');
     const reached = gate.hold(5, 'answer');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
@@ -393,7 +396,7 @@ describe('whatever ends it', () => {
     expect((await madeFor(id)).map(({ status }) => status)).toEqual(['SENT']);
   });
 
-  it('two at once make one', async () => {
+  it('creates one envelope with three commands at the same time', async () => {
     const id = await lease('--send');
     const args = ['envelopes', 'replace', id, '--signer', RIGHT, '--json'];
     const runs = await Promise.all([home.run(args), home.run(args), home.run(args)]);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 describe('report', () => {
-  it('adds up the selected envelopes as they are now', async () => {
+  it('counts the selected envelopes with their current status', async () => {
     expect(await home.object`report --by meta.unit`).toMatchObject({
       ...{ sent: 3, completed: 1, declined: 1, open: 1, completionRate: 0.5, toComplete: { samples: 1 } },
       groups: [{ key: 'a|b', sent: 2 }, { sent: 1 }],

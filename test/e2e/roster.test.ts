@@ -7,7 +7,7 @@ const home = new Home();
 beforeAll(() => home.sandbox(['--rate-limit', '1000000/15m']));
 afterAll(() => home.close());
 
-it('shows who has signed, and asks only those who still have to', async () => {
+it('shows who has signed, and requests only envelopes that can still change', async () => {
   const create = async (email: string, send = true) =>
     (
       await home.run(

@@ -4,9 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND, Home } from '../support/cli.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
-/*
- * The traps of oclif's own runner (docs/decisions/0001): each promise here was broken there.
- */
+/* Known problems of oclif's own runner (docs/decisions/0001): each of these tests fails there. */
 const home = new Home();
 const TOTAL = 60_000;
 let server: TestServer;
@@ -55,7 +53,7 @@ describe('the runner', () => {
     expect([stdout.trim(), code]).toEqual([`${TOTAL} true`, 0]);
   });
 
-  it('stops at once and silently when the pipe closes', async () => {
+  it('stops immediately and silently when the pipe closes', async () => {
     const before = server.seen.length;
     const { stdout, stderr } = await shell('esign envelopes list --all -q | head -1');
     expect(stdout).toBe('env_0\n');
@@ -79,13 +77,13 @@ describe('the runner', () => {
     expect(code).toBe(8);
   });
 
-  it('says notices under --json, too, on stderr', async () => {
+  it('prints notices on stderr under --json, too', async () => {
     const create = 'esign envelopes create --template tmpl_nda --signer ada@example.com';
     const { stderr } = await shell(`${create} --dry-run --json >/dev/null`);
     expect(stderr).toContain('name');
   });
 
-  it('shows help and version whatever the settings are', async () => {
+  it('shows help and version even with invalid settings', async () => {
     await writeFile(home.path('profiles.json'), '{broken');
     const broken = `ESIGN_CONFIG_DIR=${home.folder} ESIGN_BASE_URL= ESIGN_API_KEY=`;
     const [help, version, list] = await Promise.all([
@@ -107,7 +105,7 @@ describe('the runner', () => {
     let stdout = '';
     child.stdout.on('data', (chunk: Buffer) => {
       stdout += String(chunk);
-      // As a terminal does: the whole foreground group gets it.
+      // Like a terminal: the whole foreground group gets the signal.
       if (stdout.includes('ready') && child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
     });
     const signal = await new Promise((resolve) => child.on('close', (_, by) => resolve(by)));
@@ -116,7 +114,7 @@ describe('the runner', () => {
     expect(stdout).toContain('"type":"summary"');
   });
 
-  it('colours only what should be coloured', async () => {
+  it('uses color only where it is allowed', async () => {
     const [plain, forced, none] = await Promise.all([
       shell('esign envelopes get 2>&1'),
       shell('FORCE_COLOR=1 esign envelopes get 2>&1'),

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { Home, type LongRunning } from '../support/cli.ts';
 import { canMount, withSmallDisk } from '../support/disk-faults.ts';
 
-/* What the sandbox does when its disk is full, and afterwards. */
+/* The sandbox while its disk is full, and afterwards. */
 const home = new Home();
 afterAll(() => home.close());
 
@@ -38,7 +38,7 @@ async function startSandbox(data: string, under?: string[]) {
 
 const draft = { templateId: 'tmpl_nda', signers: [{ email: 'ada@example.com', name: 'Ada Lovelace' }] };
 
-/** Writes until nothing more fits. Returns how to make room again. */
+/** Writes until the disk is full. Returns a function that makes room again. */
 async function fill(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, 'filling');
   const chunk = Buffer.alloc(1024);
@@ -53,8 +53,8 @@ async function fill(folder: string): Promise<() => Promise<void>> {
 
 const rootOf = ({ child }: LongRunning) => `/proc/${child.pid ?? 0}/root`;
 
-describe('a disk that is full', { skip: !canMount }, () => {
-  it('changes nothing, is said with its cause, and is left behind without a restart', async () => {
+describe('a full disk', { skip: !canMount }, () => {
+  it('changes nothing, is reported with its cause, and needs no restart afterwards', async () => {
     const data = home.path('small');
     await mkdir(data);
     const { running, one, countOf } = await startSandbox(data, withSmallDisk(data, 6_000));
@@ -85,7 +85,7 @@ describe('a disk that is full', { skip: !canMount }, () => {
 });
 
 describe('a bucket whose folder is gone', () => {
-  it('refuses what needs it with the cause, changes nothing, and is left behind, too', async () => {
+  it('refuses requests that need it with the cause, changes nothing, and needs no restart, either', async () => {
     const data = home.path('bucketless');
     const { running, one, countOf } = await startSandbox(data);
     await one('POST', '', draft);

@@ -21,7 +21,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     home.run(argv`sandbox exec ${words}`, { env: { ...env, ...more } });
   const left = () => readdirSync(env.TMPDIR);
 
-  it('counts IDs and stops the clock, so that two runs are alike', async () => {
+  it('counts IDs and stops the clock, so that two runs are identical', async () => {
     const create = `${ESIGN} envelopes create --template tmpl_nda --signer ada@example.com --json`;
     const words = [
       '--ids',
@@ -44,7 +44,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     expect((await exec(['--clock', 'soon', '--', 'true'])).code).toBe(2);
   });
 
-  it('gives the command the address, the key and the bucket, and nothing of the caller', async () => {
+  it("gives the command the address, the key, and the bucket, and none of the caller's settings", async () => {
     const foreign = {
       ...{ ESIGN_PROFILE: 'acme', ESIGN_BUCKET_ENDPOINT: 'http://x', ESIGN_WEBHOOK_SECRET: 'secret' },
       ...{ AWS_PROFILE: 'acme', AWS_SESSION_TOKEN: 'token', AWS_ENDPOINT_URL: 'http://x', OTHER: 'kept' },
@@ -66,7 +66,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     expect(left()).toEqual([]);
   });
 
-  it('lets commands work in it: from the envelope to its papers', async () => {
+  it('lets commands work in it, from the envelope to its documents', async () => {
     const script = `
       id=$(${ESIGN} envelopes create --template tmpl_nda --signer 'Ada <ada@example.com>' --send -q)
       ${ESIGN} sandbox mails --to ada@example.com --wait 5s --fields link
@@ -80,7 +80,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     expect(left()).toEqual([]);
   });
 
-  it('begins with a seed, and names a mistake in one', async () => {
+  it('starts with a seed, and reports an error in one', async () => {
     await writeFile(home.path('seed.yaml'), 'envelopes:\n  - id: env_1\n    status: COMPLETED\n');
     const script = `${ESIGN} envelopes list -q`;
     expect((await exec(['--seed', 'seed.yaml', 'sh', '-c', script])).stdout).toBe('env_1\n');
@@ -111,16 +111,16 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
       ],
       5,
     ],
-  ])('ends with the code of the command: %j', async (words, code) => {
+  ])("exits with the command's exit code: %j", async (words, code) => {
     expect((await exec(words)).code).toBe(code);
     expect(left()).toEqual([]);
   });
 
-  it('ends by the signal that ended the command', async () => {
+  it('exits with the signal that ended the command', async () => {
     expect(await exec(['sh', '-c', 'kill -TERM $$'])).toMatchObject({ code: null, signal: 'SIGTERM' });
   });
 
-  it('says when there is no such command', async () => {
+  it('reports an unknown command', async () => {
     const finished = await exec(['--json', 'no-such-program']);
     expect(finished.code).toBe(2);
     expect(reportedError(finished).message).toMatch(/^Can't run no-such-program/);
@@ -128,7 +128,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'passes %s on, waits for the command, and stops by it, too',
+    'forwards %s, waits for the command, and stops by it, too',
     async (signal) => {
       const script = `trap 'echo told > told; exit 0' TERM INT; echo $$; while :; do sleep 0.1; done`;
       const running = home.start(argv`sandbox exec sh -c ${script}`, { env });
@@ -139,7 +139,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     },
   );
 
-  it('clears away what an exec that was killed has left, and nothing of one that lives', async () => {
+  it('deletes the files of a killed exec, and none of a running one', async () => {
     const script = 'echo $$; exec sleep 1000';
     const living = home.start(argv`sandbox exec sh -c ${script}`, { env });
     const killed = home.start(argv`sandbox exec sh -c ${script}`, { env });
@@ -157,7 +157,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     expect(left()).toEqual([]);
   });
 
-  it('leaves nothing behind after kill -9 of the command, what that had started included', async () => {
+  it('leaves nothing behind after kill -9 of the command, including its children', async () => {
     const running = home.start(argv`sandbox exec sh -c 'sleep 1000 & echo $$ $!; wait'`, { env });
     const [child = 0, grandchild = 0] = (await running.line()).split(' ').map(Number);
     expect(left()).toHaveLength(1);
@@ -203,7 +203,7 @@ describe('sandbox mails', () => {
   const home = new Home();
   afterAll(() => home.close());
 
-  it('lists mails with their link, waits for one, and ends with 124 when none comes', async () => {
+  it('lists emails with their link, waits for one, and exits with 124 if none arrives', async () => {
     await home.sandbox();
     const waiting = home.json`sandbox mails --to Bob@example.com --wait 30s`;
     const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--send', '-q'];

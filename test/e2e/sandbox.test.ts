@@ -12,7 +12,7 @@ const draft = ['envelopes', 'create', '--template', 'tmpl_employment', '--signin
 const three = ['--signer', 'E <e@x.org>', '--signer', 'M <m@x.org>', '--signer', 'H <h@x.org>', '--send'];
 
 describe('the sandbox', () => {
-  it('keeps its state and key over restarts, also after kill -9', async () => {
+  it('keeps its state and key across restarts, also after kill -9', async () => {
     const first = start('--data', 'data');
     const before = await first.object();
     const envelope = await home.object`${draft} ${three}`;
@@ -29,7 +29,7 @@ describe('the sandbox', () => {
     expect(await second.stop('SIGTERM')).toEqual({ code: null, signal: 'SIGTERM' });
   });
 
-  it('refuses a folder or a port that is in use, plainly', async () => {
+  it('refuses a folder or a port in use, with a clear message', async () => {
     const running = start('--data', 'busy');
     const { baseUrl } = await running.object();
     const port = new URL(String(baseUrl)).port;
@@ -44,13 +44,13 @@ describe('the sandbox', () => {
     await running.stop();
   });
 
-  it('says so when it is open to others', async () => {
+  it('warns if it is open to others', async () => {
     const open = start('--ephemeral', '--host', '0.0.0.0');
     await open.says(/Bound to 0\.0\.0\.0: other machines on the network can reach this sandbox/);
     await open.stop();
   });
 
-  it('forgets everything when ephemeral', async () => {
+  it('keeps nothing when it is ephemeral', async () => {
     const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('esign-sandbox-'));
     const profiles = await home.json`profiles list`;
     const running = start('--ephemeral');
@@ -60,7 +60,7 @@ describe('the sandbox', () => {
     expect(await home.json`profiles list`).toEqual(profiles);
   });
 
-  it("leaves no profile behind when ephemeral, and nobody else's is touched", async () => {
+  it("leaves no profile behind when it is ephemeral, and doesn't touch other profiles", async () => {
     const other = new Home();
     const names = async () => JSON.stringify(await other.json`profiles list`);
     const first = other.start`sandbox start --ephemeral --port 0 --json`;
@@ -82,7 +82,7 @@ describe('the sandbox', () => {
     await other.close();
   });
 
-  it('plays signers, time and deliveries', async () => {
+  it('simulates signers, time, and deliveries', async () => {
     const running = start('--ephemeral');
     await running.object();
     const { id } = await home.object([...draft, ...three, '--webhook-url', 'http://127.0.0.1:9/h']);
@@ -120,13 +120,13 @@ describe('the sandbox', () => {
     await home.run`find x.org`;
     expect((await home.object`index show`).envelopes).toBe(3);
     await home.run`sandbox reset --yes`;
-    // The index is of the envelopes that are gone.
+    // The index contains the envelopes of before.
     expect(await home.object`index show`).toMatchObject({ envelopes: 0, completeAt: null });
     expect(await home.json`envelopes list`).toEqual([]);
     await running.stop();
   });
 
-  it.each(['--faults', '--fault'])('begins with the faults of a file: %s', async (flag) => {
+  it.each(['--faults', '--fault'])('starts with the faults of a file: %s', async (flag) => {
     await writeFile(home.path('faults.json'), '{"error500":{"times":1}}');
     const running = start('--ephemeral', flag, home.path('faults.json'));
     await running.object();
@@ -134,7 +134,7 @@ describe('the sandbox', () => {
     await running.stop('SIGTERM');
   });
 
-  it('leaves the profiles alone when told so', async () => {
+  it('leaves the profiles unchanged with --no-save-profile', async () => {
     const other = new Home();
     const running = other.start`sandbox start --ephemeral --port 0 --no-save-profile --json`;
     await running.object();
@@ -144,7 +144,7 @@ describe('the sandbox', () => {
 });
 
 describe('demo', () => {
-  it('does the main job in one go and leaves the papers', async () => {
+  it('runs the whole workflow and leaves the documents', async () => {
     const summary = await home.object`demo --dir papers`;
     expect(summary).toMatchObject({ status: 'COMPLETED', webhooks: { received: 6, verified: 6 } });
     expect((await readdir(home.path('papers'))).map((name) => name.replace(/^env_\w+\./, '')).sort()).toEqual(
@@ -152,13 +152,13 @@ describe('demo', () => {
     );
   });
 
-  it('tells what it does in words, and touches no profile', async () => {
+  it('describes each step, and changes no profile', async () => {
     const other = new Home();
     const { stdout, code } = await other.run`demo --dir papers`;
     expect(code).toBe(0);
     expect(stdout).toContain('$ esign envelopes create --template tmpl_lease');
     expect(stdout).toContain('6 with a valid signature');
-    // What it says to try next runs where it was said. A function of that name would hide that no program has it.
+    // The suggested command runs in the same shell. A function of that name would hide that it is not on the PATH.
     const program = /^Try it yourself: +(.+) sandbox start$/m.exec(stdout)?.[1];
     expect((await other.shell(`unset -f esign; ${program} --version`)).stdout).toMatch(/^esign-cli\//);
     expect(parseJson((await other.run`profiles list --json`).stdout)).toEqual([]);

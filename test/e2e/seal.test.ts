@@ -33,7 +33,7 @@ async function verified(words: string) {
   return { code, files: lines(stdout) };
 }
 
-describe('the seals of downloaded papers', () => {
+describe('the seals of downloaded documents', () => {
   it('are pinned from the signed document and the certificate together, and from nothing else', async () => {
     const envelope = await home.object`envelopes get ${id}`;
     const keys = [envelope.signedDocumentStorageKey, envelope.certificateStorageKey].map(String);
@@ -63,7 +63,7 @@ describe('the seals of downloaded papers', () => {
     expect((await esign(`envelopes download ${id} --dir ${FOLDER} --what document`)).code).toBe(0);
   });
 
-  it('are in the document that a link to an envelope opens, for up to 7 days', async () => {
+  it("are in the document behind an envelope's link, for up to 7 days", async () => {
     const { key, url } = await home.object`documents link ${id} --expires 7d`;
     expect(key).toBe((await home.object`envelopes get ${id}`).signedDocumentStorageKey);
     const reply = await fetch(String(url));
@@ -75,12 +75,12 @@ describe('the seals of downloaded papers', () => {
     expect((await esign(`documents link ${id} --expires 8d`)).code).toBe(2);
   });
 
-  it('are not checked on their way to stdout, which a notice says', async () => {
+  it('are not checked on stdout, which a notice reports', async () => {
     const { code, stderr } = await esign(`envelopes download ${id} --what signed -o -`);
     expect([code, stderr]).toEqual([0, expect.stringContaining('seal was not checked')]);
   });
 
-  it('are checked with the list of hashes; a paper without one is neutral unless it is required', async () => {
+  it('are checked with the list of hashes; an unsealed document is neutral unless a seal is required', async () => {
     const all = await verified(FOLDER);
     expect(all.code).toBe(0);
     expect(all.files).toHaveLength(3);
@@ -98,7 +98,7 @@ describe('the seals of downloaded papers', () => {
     expect((await verified(`${file('signed')} --require-seal`)).code).toBe(0);
   });
 
-  it('of another signer than the first one are pointed out, until that one is accepted', async () => {
+  it('of a new signer are reported until that signer is accepted', async () => {
     const pins = await home.json`documents pins`;
     const [pin] = isList(pins) ? pins : [];
     const real = isRecord(pin) ? String(pin.fingerprint) : '';
@@ -116,7 +116,7 @@ describe('the seals of downloaded papers', () => {
     expect((await esign('documents pins --accept abc')).code).toBe(2);
   });
 
-  it('must be by the signer that is demanded, also where nothing is pinned', async () => {
+  it('must be by the required signer, even without a pin', async () => {
     const env = { ESIGN_STATE_DIR: home.path('no-pins') };
     const judged = async (words: string) => {
       const { code, stdout } = await home.run(
@@ -138,14 +138,14 @@ describe('the seals of downloaded papers', () => {
     expect(await judged('--sealed-by abc')).toEqual([2]);
   });
 
-  it('are no proof of a download where no list names the file', async () => {
+  it("don't verify a download if no list names the file", async () => {
     const said = await esign('documents verify copy.pdf');
     expect(said.stderr).toContain('1 file checked; 1 is in no SHA256SUMS.');
     expect(said.stderr).not.toContain('match');
     expect((await verified('copy.pdf --require-list')).code).toBe(9);
   });
 
-  it('that were broken or added to end with 9, and say how', async () => {
+  it('that are broken or extended exit with 9, and report how', async () => {
     const whole = await readFile(home.path(file('signed')));
     const changed = Buffer.from(whole);
     changed[100] = (changed[100] ?? 0) ^ 1;
@@ -162,7 +162,7 @@ describe('the seals of downloaded papers', () => {
     expect((await esign('documents verify missing.pdf')).code).toBe(2);
   });
 
-  it('of a sandbox that ends with its folder pin nothing', async () => {
+  it('of an ephemeral sandbox pin nothing', async () => {
     const other = new Home();
     try {
       await other.sandbox();

@@ -79,7 +79,7 @@ describe('a selection by run', () => {
     await home.run`sandbox choices list-items=full`;
   });
 
-  it('refuses a run that is not on this machine and in no metadata', async () => {
+  it('refuses a run that is neither on this machine nor in any metadata', async () => {
     for (const line of [
       argv`envelopes list --run run-x`,
       argv`envelopes summary --run run-x`,

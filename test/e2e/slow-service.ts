@@ -9,14 +9,14 @@ interface Stored {
   [field: string]: unknown;
 }
 
-/** A service that does its work at once and answers what is held back only when it is told to. */
+/** A service that processes requests immediately and holds back matching responses until they are released. */
 export interface SlowService extends FakeService {
   envelopes: Map<string, Stored>;
-  /** Holds back the answers to requests such as `POST /esign/envelopes`; a pattern of method and path. */
+  /** Holds back the responses to requests such as `POST /esign/envelopes`; a pattern of method and path. */
   hold(pattern: RegExp): void;
-  /** Resolves when so many requests that are held back have come. */
+  /** Resolves when this many held requests have arrived. */
   arrived(count?: number): Promise<void>;
-  /** Answers what is held back, and holds nothing back any more. */
+  /** Sends the held responses, and holds back no more. */
   answer(): void;
 }
 
@@ -46,7 +46,7 @@ export async function slowService(): Promise<SlowService> {
     return [200, { data: { ...found } }];
   }
 
-  /** What is done at once, and the answer. */
+  /** The immediate effect of a request, and its response. */
   function work({ method, path, body }: SeenRequest): [number, unknown] {
     const [, kind, id, action = ''] = /esign\/(\w+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(path) ?? [];
     if (kind === 'templates') return [200, { data: { id, name: 'Undertaking', fields: [] } }];

@@ -11,12 +11,12 @@ import { AT_A_TIME, Home, reportedError } from '../support/cli.ts';
 import { json, portOf } from '../support/server.ts';
 import { fakeService, KEY } from './fake-service.ts';
 
-/* What a wrong stand-in of scripts/stand-ins.js would break, each on the built program. */
+/* What a wrong stand-in of scripts/stand-ins.js would break, each with the built program. */
 const home = new Home();
 afterAll(() => home.close());
 const root = join(import.meta.dirname, '../..');
 
-/** Every command, by its words. */
+/** Every command, as arguments. */
 async function commands(): Promise<string[]> {
   const manifest = parseJson(await readFile(join(root, 'oclif.manifest.json'), 'utf8'));
   const known = isRecord(manifest) && isRecord(manifest.commands) ? manifest.commands : {};
@@ -24,7 +24,7 @@ async function commands(): Promise<string[]> {
 }
 
 describe("oclif without its runner's parts", () => {
-  it('starts each command, parses its flags and says which one is wrong', async () => {
+  it('starts each command, parses its flags, and reports the invalid one', async () => {
     const all = await commands();
     expect(all.length).toBeGreaterThan(40);
     const tried = mapInOrder(all, AT_A_TIME, async (words) => {
@@ -46,24 +46,24 @@ describe("oclif without its runner's parts", () => {
     ['listen --until COMPLETED', '--envelope'],
     ['sandbox sign env_1 --all --signer a', '--all'],
     ['profiles use one two', 'Unexpected argument'],
-    // The version is asked for by the first word alone.
+    // The version is printed only for the first argument.
     ['envelopes get env_1 --version', '--version'],
-  ])('words the errors of `esign %s` itself, without colours', async (words, named) => {
+  ])('formats the errors of `esign %s` itself, without colors', async (words, named) => {
     const done = await home.run(words.split(' '), { env: { FORCE_COLOR: '1' } });
     expect(done.code).toBe(2);
     expect(done.stderr).toContain(named);
     const [first = ''] = done.stderr.split('\n');
-    // One colour, of our own word.
+    // One color, of our own format.
     expect(first.replace(/^\S+ /, '')).not.toContain('\u001b');
   });
 
-  it('asks for an argument that is missing, whatever stands on stdin', async () => {
+  it('asks for a missing argument, with anything on stdin', async () => {
     const done = await home.run(argv`events show`, { input: 'evt_1\n' });
     expect(done.code).toBe(2);
     expect(done.stderr).toContain('Missing argument id');
   });
 
-  it('tells nothing of its own where DEBUG asks for everything, and errors have a stack then', async () => {
+  it('prints no debug output of its own when DEBUG asks for everything, and errors then have a stack', async () => {
     const env = { DEBUG: '*' };
     expect(await home.run(argv`profiles list --json`, { env })).toMatchObject({ code: 0, stderr: '' });
     const failed = await home.run(argv`envelopes get --nope`, { env });
@@ -79,8 +79,8 @@ describe("oclif without its runner's parts", () => {
   });
 });
 
-describe('undici without HTTP/2, forms and the half of node:http', () => {
-  it('speaks HTTP/1.1 with a server that would rather not', async () => {
+describe('undici without HTTP/2, forms, and parts of node:http', () => {
+  it('uses HTTP/1.1 with a server that prefers HTTP/2', async () => {
     const authority = await certify('esign test authority');
     await writeFile(home.path('ca.pem'), authority.cert);
     const options = { ...(await certify('localhost', authority)), allowHTTP1: true };
@@ -104,7 +104,7 @@ describe('undici without HTTP/2, forms and the half of node:http', () => {
   it.each([
     [12_000, 0],
     [20_000, 8],
-  ])('takes headers of %i bytes as Node does: %i', async (size, code) => {
+  ])('accepts headers of %i bytes like Node: %i', async (size, code) => {
     const { server, env } = await fakeService((_, response) =>
       json(response, 200, { data: { id: 'env_1' } }, { 'x-long': 'x'.repeat(size) }),
     );
@@ -113,7 +113,7 @@ describe('undici without HTTP/2, forms and the half of node:http', () => {
     expect(done.code).toBe(code);
   });
 
-  it('sends a body as it was given, byte for byte', async () => {
+  it('sends a body unchanged, byte for byte', async () => {
     const { server, env } = await fakeService((_, response) => json(response, 200, { data: {} }));
     const body = '{"a": "ü€😀",\n "b": 1.0}';
     await home.run(argv`api POST /esign/x --body -`, { env, input: body });
@@ -123,7 +123,7 @@ describe('undici without HTTP/2, forms and the half of node:http', () => {
 });
 
 describe('the Model Context Protocol without ajv', () => {
-  it('lists tools, takes what fits them, and refuses what does not', async () => {
+  it('lists tools, accepts valid calls, and refuses invalid ones', async () => {
     const call = (id: number, given: string) =>
       `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"verify","arguments":${given}}}\n`;
     const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n';

@@ -9,7 +9,7 @@ const home = new Home();
 afterAll(() => home.close());
 
 describe.skipIf(PACKAGE !== undefined)('the standalone executable', () => {
-  it('unpacks nothing for a command that needs no files of its own', async () => {
+  it('extracts nothing for a command that needs no files', async () => {
     const service = await fakeService((_, response) => json(response, 200, { data: { id: 'env_1' } }));
     const cache = home.path('cache');
     const env = { ...service.env, XDG_CACHE_HOME: cache };

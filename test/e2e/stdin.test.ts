@@ -31,8 +31,8 @@ describe('stdin', () => {
     expect(service.server.seen.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('is no reason to end with 0 before the command is done', async () => {
-    // An input that never ends and keeps no process alive.
+  it("doesn't make a command exit with 0 before it is done", async () => {
+    // An input that never ends and doesn't keep a process alive.
     await writeFile(
       home.path('endless.cjs'),
       "const { Readable } = require('node:stream'); Object.defineProperty(process, 'stdin', { value: new Readable({ read() {} }) });",

@@ -5,9 +5,9 @@ import { COMMAND, Home, jsonLines, linesOf } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 import { type SlowService, slowService } from './slow-service.ts';
 
-/* Ctrl-C or SIGTERM while a write is under way: nothing that was sent goes unsaid, and nothing is sent twice. */
+/* Ctrl-C or SIGTERM during a write: everything that was sent is reported, and nothing is sent twice. */
 const home = new Home();
-/** Two signals sooner after one another are the same press. */
+/** Signals in quicker succession count as the same press. */
 const NEXT_PRESS_MS = 650;
 const CREATE = /^POST \/esign\/envelopes$/;
 const ACTION = /^POST \/esign\/envelopes\//;
@@ -33,7 +33,7 @@ const draft = () => {
   return id;
 };
 
-/** Starts a command, and stops it when its request is held back at the service. */
+/** Starts a command, and stops it while the service holds back the response to its request. */
 async function stopped(
   args: readonly string[],
   options: { signals?: number; arrived?: number; meanwhile?: () => Promise<void> } = {},
@@ -51,7 +51,7 @@ async function stopped(
   return { signal, stdout: printed.join(''), stderr: await running.stderr };
 }
 
-/** Runs the command that a text tells to run, as it stands there. */
+/** Runs the command that a message suggests, unchanged. */
 async function runCommandIn(text: string) {
   const command = /.*`(esign .*?)`/s.exec(text)?.[1];
   if (command === undefined) throw new Error(`no command in ${text}`);
@@ -65,8 +65,8 @@ function errorIn(stderr: string): Record<string, unknown> {
   return last.error;
 }
 
-describe('a create that is stopped', () => {
-  it('waits a moment for the reply, prints the envelope, and ends by the signal', async () => {
+describe('a stopped create', () => {
+  it('waits briefly for the response, prints the envelope, and exits with the signal', async () => {
     service.hold(CREATE);
     const meanwhile = async () => {
       await sleep(700);
@@ -77,7 +77,7 @@ describe('a create that is stopped', () => {
     expect(stderr).toContain('Press Ctrl-C again to quit');
   });
 
-  it('looks the request id up where the reply takes longer', async () => {
+  it('searches for the request ID if the response takes longer', async () => {
     service.hold(CREATE);
     const { stdout, stderr, signal } = await stopped(create('lookup', '--json'));
     expect(signal).toBe('SIGTERM');
@@ -85,7 +85,7 @@ describe('a create that is stopped', () => {
     expect(envelopesOf('lookup')).toEqual([parseJson(stdout)]);
   });
 
-  it('says that it is not known where looking finds nothing, with the command that is safe', async () => {
+  it('reports an unknown outcome if the search finds nothing, with a safe command', async () => {
     service.hold(/ \/esign\/envelopes$/);
     const { stdout, stderr, signal } = await stopped(create('unknown', '--json'));
     expect([stdout, signal]).toEqual(['', 'SIGTERM']);
@@ -95,7 +95,7 @@ describe('a create that is stopped', () => {
     expect(envelopesOf('unknown')).toEqual([parseJson(again.stdout)]);
   });
 
-  it('stopped again says the request id and the command at once, and that makes no second one', async () => {
+  it('prints the request ID and the command immediately on a second stop, and the command creates no second envelope', async () => {
     service.hold(CREATE);
     const subject = `Ada's "$HOME"`;
     const { stdout, stderr, signal } = await stopped(
@@ -115,7 +115,7 @@ describe('a create that is stopped', () => {
     expect(made).toMatchObject({ status: 'SENT', subject });
   });
 
-  it('on a terminal: Ctrl-C twice leaves the command on the screen', async () => {
+  it('leaves the command on the screen after two Ctrl-C on a terminal', async () => {
     service.hold(CREATE);
     const [file, ...before] = COMMAND;
     const env = { ...home.env, ...service.env };
@@ -131,14 +131,14 @@ describe('a create that is stopped', () => {
     expect([(await runCommandIn(text)).code, envelopesOf('pty').length]).toEqual([0, 1]);
   });
 
-  it('says that nothing was sent where nothing was', async () => {
+  it('reports that nothing was sent if nothing was', async () => {
     service.hold(/^GET/);
     const { stdout, stderr, signal } = await stopped(create('before', '--request-id', 'before'));
     expect([stdout, stderr, signal]).toEqual(['', 'Stopped before anything was sent.\n', 'SIGTERM']);
     expect(envelopesOf('before')).toEqual([]);
   });
 
-  it('leaves nothing unsaid at whatever moment the signal comes', async () => {
+  it('reports everything, whenever the signal arrives', async () => {
     for (const ms of [0, 80, 160, 200, 240, 280, 320, 400, 500, 600, 800]) {
       const deal = `at-${ms}`;
       service.hold(CREATE);
@@ -157,8 +157,8 @@ describe('a create that is stopped', () => {
   });
 });
 
-describe('a call that is stopped', () => {
-  it.each([1, 2])('says that it is not known whether it was done, after %i signals', async (signals) => {
+describe('a stopped call', () => {
+  it.each([1, 2])('reports an unknown outcome after %i signals', async (signals) => {
     const id = draft();
     service.hold(ACTION);
     const args = ['api', 'POST', `/esign/envelopes/${id}/send`, '--json'];
@@ -169,11 +169,11 @@ describe('a call that is stopped', () => {
   });
 });
 
-describe('an action that is stopped', () => {
+describe('a stopped action', () => {
   it.each([
     ['send', 'SENT'],
     ['cancel', 'CANCELLED'],
-  ])('%s is settled by the reply, or by the state', async (action, status) => {
+  ])('%s is resolved by the response or by the state', async (action, status) => {
     for (const isAnswered of [true, false]) {
       const id = draft();
       service.hold(ACTION);
@@ -186,7 +186,7 @@ describe('an action that is stopped', () => {
     }
   });
 
-  it.each(['send', 'cancel'])('%s, stopped again, names the command that is safe', async (action) => {
+  it.each(['send', 'cancel'])('%s prints a safe command on a second stop', async (action) => {
     const id = draft();
     service.hold(ACTION);
     const { stderr } = await stopped(['envelopes', action, id, '--json'], { signals: 2 });
@@ -194,7 +194,7 @@ describe('an action that is stopped', () => {
     expect(errorIn(stderr).hint).toContain(`\`esign envelopes ${action} ${id} --json\``);
   });
 
-  it('remind says that it is not known, and names the command that mails nobody twice', async () => {
+  it('remind reports an unknown outcome, and a command that emails nobody twice', async () => {
     const id = draft();
     const mails = () => service.server.seen.filter(({ path }) => path.endsWith(`${id}/remind`)).length;
     service.hold(ACTION);
@@ -207,10 +207,10 @@ describe('an action that is stopped', () => {
     expect(mails()).toBe(2);
   });
 
-  /** All but the first are held back: as long as nothing is known of the rate window, one request is sent alone. */
+  /** All but the first are held back: until the rate window is known, one request is sent alone. */
   const holdAllBut = (id = '') => service.hold(new RegExp(`^POST /esign/envelopes/(?!${id}/)`));
 
-  it('of several: those under way are reported, the rest is in a command that goes on', async () => {
+  it('on several reports those in progress, and puts the others into a command that continues', async () => {
     const ids = Array.from({ length: 12 }, draft);
     holdAllBut(ids[0]);
     const meanwhile = async () => {
@@ -233,7 +233,7 @@ describe('an action that is stopped', () => {
     ]);
   });
 
-  it('of several, stopped again: everything open is named', async () => {
+  it('on several lists everything unresolved on a second stop', async () => {
     const ids = Array.from({ length: 10 }, draft);
     holdAllBut(ids[0]);
     const args = ['envelopes', 'cancel', ...ids, '--yes', '--json'];

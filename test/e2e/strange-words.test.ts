@@ -4,7 +4,7 @@ import { Home, reportedError } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { answerPage, type FakeService, fakeService } from './fake-service.ts';
 
-/* Words of the service that every object knows by itself: to our tables they are words like any other. */
+/* Values of the service that are properties of every object: our tables treat them like any other. */
 const WORDS = ['constructor', 'toString', '__proto__'];
 const home = new Home();
 let service: FakeService;
@@ -28,10 +28,10 @@ afterAll(async () => {
   await home.close();
 });
 
-describe.each(WORDS)('the word %s', (word) => {
+describe.each(WORDS)('the value %s', (word) => {
   const id = `env_${WORDS.indexOf(word)}`;
 
-  it('as a status is shown as it is, in colour, too', async () => {
+  it('as a status is shown unchanged, in color, too', async () => {
     const { code, stdout } = await home.run(argv`envelopes get ${id}`, {
       env: { ...service.env, FORCE_COLOR: '1' },
     });
@@ -40,7 +40,7 @@ describe.each(WORDS)('the word %s', (word) => {
     expect(stdout).not.toMatch(/native code|\[object/);
   });
 
-  it('as a status is searched past', async () => {
+  it('as a status is skipped by a search', async () => {
     const find = argv`find ada --status SENT --json`;
     for (let time = 0; time < 2; time++) {
       const { code, stderr } = await home.run(find, { env: service.env });
@@ -48,7 +48,7 @@ describe.each(WORDS)('the word %s', (word) => {
     }
   });
 
-  it('as an error code ends with 1 and one line of JSON', async () => {
+  it('as an error code exits with 1 and one line of JSON', async () => {
     const finished = await home.run(argv`envelopes get ${word} --json`, { env: service.env });
     expect([finished.code, reportedError(finished)]).toEqual([
       1,
@@ -60,13 +60,13 @@ describe.each(WORDS)('the word %s', (word) => {
     ]);
   });
 
-  it('as a command is none', async () => {
+  it('is not a command', async () => {
     const { code, stderr } = await home.run([word]);
     expect([code, stderr]).toEqual([2, expect.not.stringMatching(/native code|\[object/)]);
   });
 });
 
-it('are counted in a summary', async () => {
+it('a summary counts them', async () => {
   const { stdout } = await home.run(argv`envelopes summary --json`, { env: service.env });
   const counts = WORDS.map((word) => `"${word}": 1`);
   expect(counts.filter((count) => stdout.includes(count))).toEqual(counts);

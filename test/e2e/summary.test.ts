@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 describe('envelopes summary', () => {
-  it('adds up, in every form', async () => {
+  it('counts envelopes, in every format', async () => {
     const summary = await home.object`envelopes summary`;
     expect(summary).toMatchObject({
       total: 3,

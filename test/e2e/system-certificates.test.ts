@@ -12,7 +12,7 @@ import { addProfile, type Places, startPlaces } from './places.ts';
 const BUNDLE = '/etc/ssl/certs/ca-certificates.crt';
 const canBind = spawnSync('unshare', ['-Urm', 'mount', '--bind', '/dev/null', BUNDLE]).status === 0;
 
-/* A company's machine: certificates of an authority that only the system's store has. */
+/* A company's machine: certificates of an authority that is only in the system's store. */
 const home = new Home({ AWS_EC2_METADATA_DISABLED: 'true' });
 let places: Places;
 let fronts: { service: TlsFront; bucket: TlsFront };
@@ -66,7 +66,7 @@ describe.skipIf(process.platform !== 'linux').each([
     expect(error.hint).toContain('NODE_EXTRA_CA_CERTS=');
   });
 
-  it('is refused when the system has other authorities only', async () => {
+  it('is refused if the system only has other authorities', async () => {
     const error = reportedError(await run({}));
     expect(error).toMatchObject({ exitCode: unreachable });
     expect(error.hint).toContain('NODE_EXTRA_CA_CERTS=');

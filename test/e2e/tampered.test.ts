@@ -9,7 +9,7 @@ const home = new Home();
 let baseUrl: string;
 let apiKey: string;
 const planted = new Map<Tampering, string>();
-/** Exit codes of downloads, each with the pins after it, while nothing was pinned. */
+/** Exit codes of downloads, each followed by the pins, starting without a pin. */
 const before: unknown[] = [];
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-/** Papers are made after the signature is answered. */
+/** Documents are created after the response to the signature. */
 async function struck(): Promise<void> {
   const headers = { authorization: `Bearer ${apiKey}` };
   for (;;) {
@@ -87,7 +87,7 @@ const CODES: Record<Tampering, string> = {
   strippedSeal: 'SEAL_MISSING',
 };
 
-it('papers that the sandbox has tampered with are warned of by the download and refused by verify', async () => {
+it('documents that the sandbox has tampered with cause a warning in download and fail verify', async () => {
   const ids = [...planted.values()];
   const fetched = await home.run`envelopes download ${ids} --dir papers --what signed`;
   expect([fetched.code, fetched.stderr]).toEqual([9, expect.stringContaining('failed the seal check')]);
@@ -103,11 +103,11 @@ it('papers that the sandbox has tampered with are warned of by the download and 
   expect(warned).toEqual(TAMPERINGS);
 });
 
-it('nothing is pinned from a document that was tampered with, also where nothing was pinned before', () => {
+it('tampered documents pin nothing, even if nothing is pinned yet', () => {
   expect(before).toEqual([9, [], 0, [], 0, []]);
 });
 
-it('a download says in JSON what is wrong with a seal, and keeps the file, whatever its name', async () => {
+it('a download reports the problem of a seal in JSON, and keeps the file, with any name', async () => {
   for (const how of ['strippedSeal', 'otherSeal', 'appendedBytes'] as const) {
     const words = `envelopes download ${planted.get(how)} --what signed -o ${how} --json`.split(' ');
     const { code, stdout, stderr } = await home.run(words);
@@ -121,7 +121,7 @@ it('a download says in JSON what is wrong with a seal, and keeps the file, whate
   }
 });
 
-it('the evidence of a tampered paper says so, and ends with 9', async () => {
+it('the evidence of a tampered document reports it, and exits with 9', async () => {
   const words = ['envelopes', 'evidence', planted.get('appendedBytes') ?? '', '--dir', 'evidence'];
   const { code, stderr } = await home.run(words);
   expect([code, stderr]).toEqual([9, expect.stringContaining("Don't rely on the documents")]);

@@ -10,7 +10,7 @@ import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { COMMAND, Home, PACKAGE } from '../support/cli.ts';
 import { needs } from '../support/tools.ts';
 
-/* The test files that docs/testing.md shows, each run by what it is for; and what CI and a container would run. */
+/* The test files of docs/testing.md, each run by its test runner, and the commands of CI and a container. */
 const root = join(import.meta.dirname, '../..');
 const page = await readFile(join(root, 'docs/testing.md'), 'utf8');
 const block = (heading: string, language: string) => {
@@ -26,7 +26,7 @@ it.each([
   ['vitest', VITEST, /^test\(/m],
   ['node:test', NODE, /^test\(/m],
   ['pytest', PYTEST, /^def post/m],
-])('the set-up takes six lines at most: %s', (_, source, end) => {
+])('the setup takes at most six lines: %s', (_, source, end) => {
   const [setUp = ''] = source.split(end);
   const lines = setUp.split('\n').filter((line) => line.trim() !== '');
   expect(lines.length).toBeGreaterThan(2);
@@ -47,7 +47,7 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/tes
     return { code, said: (await out) + (await err) };
   };
   beforeAll(async () => {
-    // As npm would install it: a package that is a link would be treated as a source.
+    // As npm would install it: a linked package would be treated as source code.
     const modules = home.path('project', 'node_modules');
     await mkdir(join(modules, 'esign-cli'), { recursive: true });
     for (const part of ['package.json', 'dist', 'contract'])
@@ -60,7 +60,7 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/tes
   });
   afterAll(() => home.close());
 
-  it('vitest', async () => {
+  it('works with vitest', async () => {
     await writeFile(home.path('project', 'expiry.test.ts'), VITEST);
     const { code, said } = await run(process.execPath, [
       join(root, 'node_modules/vitest/vitest.mjs'),
@@ -72,14 +72,14 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/tes
     expect(code).toBe(0);
   });
 
-  it('node:test', async () => {
+  it('works with node:test', async () => {
     await writeFile(home.path('project', 'last.test.js'), NODE);
     const { code, said } = await run(process.execPath, ['--test', 'last.test.js']);
     expect(said).toMatch(/pass 1\b/);
     expect(code).toBe(0);
   });
 
-  it('pytest', needs('pytest'), async () => {
+  it('works with pytest', needs('pytest'), async () => {
     await writeFile(home.path('project', 'test_signature.py'), PYTEST);
     const { code, said } = await run('pytest', ['-q', '-p', 'no:cacheprovider', 'test_signature.py'], {
       HOME: process.env.HOME ?? '',
@@ -88,7 +88,7 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/tes
     expect(code).toBe(0);
   });
 
-  it('the action starts a sandbox that the next steps find', needs('bash'), async () => {
+  it('has an action that starts a sandbox for the next steps', needs('bash'), async () => {
     const action: unknown = parse(await readFile(join(root, '.github/actions/sandbox/action.yml'), 'utf8'));
     const steps = isRecord(action) && isRecord(action.runs) ? action.runs.steps : undefined;
     expect(action).toMatchObject({ name: 'esign sandbox', runs: { using: 'composite' } });
@@ -125,7 +125,7 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/tes
     ]);
   });
 
-  it('the container file copies what npm pack makes, and its command is one', async () => {
+  it('has a container file that copies the output of npm pack, with a single command', async () => {
     const source = await readFile(join(root, 'scripts/packaging/sandbox.Dockerfile'), 'utf8');
     const steps = source.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     expect(steps.map((line) => line.split(' ')[0])).toEqual([

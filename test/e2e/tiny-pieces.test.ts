@@ -5,12 +5,12 @@ import { fakeService } from './fake-service.ts';
 const home = new Home();
 afterAll(() => home.close());
 
-it('reads a reply in millions of one-byte pieces in little memory', async () => {
+it('reads a response in millions of one-byte chunks with little memory', async () => {
   const service = await fakeService((_, response) => {
     response.writeHead(200, { 'transfer-encoding': 'chunked' }).flushHeaders();
     const { socket } = response;
     const send = (text: string) => socket?.write(Array.from(text, (one) => `1\r\n${one}\r\n`).join(''));
-    // Past Node, which would join the pieces.
+    // Bypasses Node, which would join the chunks.
     const blanks = '1\r\n \r\n'.repeat(10_000);
     let left = 200;
     const more = () => {
@@ -27,7 +27,7 @@ it('reads a reply in millions of one-byte pieces in little memory', async () => 
     more();
   });
   try {
-    // Two million pieces kept as they came take over 200 MB.
+    // Two million separate chunks take over 200 MB.
     const env = { ...service.env, NODE_OPTIONS: '--max-old-space-size=64' };
     const { code, stdout } = await home.run(['envelopes', 'get', 'env_1', '--json'], { env });
     expect(code).toBe(0);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, jsonLines } from '../support/cli.ts';
 
 const home = new Home();
-/** Stands for cloudflared: says where it begins, and stays until it is told to go. */
+/** Replaces cloudflared: prints its address and runs until it is stopped. */
 const FAKE = `#!/bin/sh
 echo "read https://developers.example.com/manual" >&2
 (trap "" TERM; exec sleep 1000) &
@@ -20,7 +20,7 @@ afterAll(() => home.close());
 
 const start = () =>
   home.start`listen --port 0 --no-verify --json --tunnel './fake tunnel --url {url} # {port}'`;
-/** Waits until the tunnel has ended, and what it had started, which does not listen to a polite word. */
+/** Waits until the tunnel and its child, which ignores SIGTERM, have ended. */
 async function gone(): Promise<void> {
   for (const name of ['pid', 'child']) await ended((await readFile(home.path(name), 'utf8')).trim());
 }
@@ -34,7 +34,7 @@ async function ended(pid: string): Promise<void> {
 
 describe.skipIf(process.platform === 'win32')('listen --tunnel', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-    'prints the public address, and ends the tunnel by %s',
+    'prints the public address, and stops the tunnel on %s',
     async (signal) => {
       const listening = start();
       const { url } = await listening.object();
@@ -52,7 +52,7 @@ describe.skipIf(process.platform === 'win32')('listen --tunnel', () => {
     },
   );
 
-  it('ends with 8 when the tunnel breaks down, and says what it said', async () => {
+  it('exits with 8 when the tunnel fails, and shows its output', async () => {
     const listening = start();
     for (let n = 0; n < 3; n++) await listening.object();
     await writeFile(home.path('break'), '');
@@ -63,7 +63,7 @@ describe.skipIf(process.platform === 'win32')('listen --tunnel', () => {
     ]);
   });
 
-  it('ends with 2 when there is no such program', async () => {
+  it("exits with 2 if the program doesn't exist", async () => {
     const run = await home.run`listen --port 0 --no-verify --tunnel no-such-tunnel`;
     expect(run.code).toBe(2);
     expect(run.stderr).toContain('Starting the tunnel');

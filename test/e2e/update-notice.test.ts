@@ -15,7 +15,7 @@ const HOUR = 60 * 60_000;
 
 let home: Home;
 let registry: TestServer;
-/** What makes npm, and so esign, ask the test's registry. */
+/** Makes npm, and so esign, use the test's registry. */
 let env: Record<string, string>;
 beforeEach(async () => {
   home = new Home();
@@ -27,7 +27,7 @@ afterEach(async () => {
   await home.close();
 });
 
-/** A run of `profiles list` at a terminal; all it showed. */
+/** Runs `profiles list` on a terminal and returns its output. */
 async function atTerminal(more: Record<string, string> = {}, args = ['profiles', 'list']): Promise<string> {
   const [file, ...before] = COMMAND;
   const screen = openScreen(file, [...before, ...args], {
@@ -50,13 +50,13 @@ async function known(facts: Record<string, unknown>): Promise<void> {
   await writeFile(recordFile(), JSON.stringify(facts));
 }
 
-/** The background process is nobody's child: what it leaves is waited for. */
+/** The background process is not our child, so the test waits for its output. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 25));
 }
 
 describe('the notice of a newer version', () => {
-  it('is asked for behind the back of one run, shown by the next, and only once', async () => {
+  it('is fetched in the background of one run, shown by the next, and only once', async () => {
     expect(await atTerminal()).not.toContain('is out');
     await until(async () => (await record()).latest === NEWER);
     expect(await atTerminal()).toContain(NOTICE);
@@ -67,7 +67,7 @@ describe('the notice of a newer version', () => {
     expect(Object.keys(registry.seen[0]?.headers ?? {}).sort()).toEqual(['accept', 'connection', 'host']);
   });
 
-  it('comes back after a day, and not for an older or the same version', async () => {
+  it('is shown again after a day, and not for an older or the same version', async () => {
     const now = Date.now();
     await known({ askedAt: now, latest: NEWER, toldAt: now - 25 * HOUR });
     expect(await atTerminal()).toContain(NOTICE);
@@ -79,13 +79,13 @@ describe('the notice of a newer version', () => {
   it.each([
     ['ESIGN_NO_UPDATE_NOTICE', { ESIGN_NO_UPDATE_NOTICE: '1' }],
     ['CI', { CI: 'true' }],
-  ])('is off with %s', async (_name, off) => {
+  ])('is disabled by %s', async (_name, off) => {
     await known({ latest: NEWER });
     expect(await atTerminal(off)).not.toContain('is out');
     expect(await record()).toEqual({ latest: NEWER });
   });
 
-  it('is off with --json and by setting', async () => {
+  it('is disabled by --json and by setting', async () => {
     await known({ latest: NEWER });
     expect(await atTerminal({}, ['profiles', 'list', '--json'])).not.toContain('is out');
     await mkdir(home.path('config'), { recursive: true });
@@ -94,7 +94,7 @@ describe('the notice of a newer version', () => {
     expect(await record()).toEqual({ latest: NEWER });
   });
 
-  it('never stands in the way: no folder to write in, a broken record', async () => {
+  it('never causes an error: no writable folder, an invalid record', async () => {
     await mkdir(home.path('state'), { recursive: true });
     await writeFile(recordFile(), '{"latest": "9.9.9\\u001b[31m", "askedAt"');
     expect(await atTerminal()).not.toContain('9.9.9');
@@ -105,14 +105,14 @@ describe('the notice of a newer version', () => {
   });
 });
 
-describe('asking the registry', () => {
+describe('the registry check', () => {
   const ask = async (more: Record<string, string> = {}) => {
     const finished = await home.run(['__update'], { env: { ...env, ...more } });
     expect(finished).toMatchObject({ code: 0, stdout: '', stderr: '' });
     return existsSync(recordFile()) ? (await record()).latest : undefined;
   };
 
-  it('takes nothing but the version of a release', async () => {
+  it('accepts only release versions', async () => {
     const replies: unknown[] = [{ version: '9.9.9\u001b[31m' }, { version: '2.0.0-beta.1' }, [], 'no', null];
     await registry.close();
     registry = await startServer((_request, response, number) => json(response, 200, replies[number - 1]));
@@ -121,7 +121,7 @@ describe('asking the registry', () => {
     expect(registry.seen).toHaveLength(replies.length);
   });
 
-  it('is silent when there is no registry, no npm, an error, too much, or no answer', async () => {
+  it('is silent without a registry or npm, and after an error, too much data, or a timeout', async () => {
     expect(await ask({ npm_config_registry: 'http://127.0.0.1:9/' })).toBeUndefined();
     await registry.close();
     registry = await startServer((_request, response, number) =>
@@ -143,9 +143,9 @@ describe('asking the registry', () => {
   });
 });
 
-// NODE_OPTIONS, by which it is watched, is not for standalone executables.
-describe.skipIf(PACKAGE === undefined)('what a run opens', () => {
-  /** Notes each connection and process that a run starts. */
+// NODE_OPTIONS, which the test uses to watch it, doesn't apply to standalone executables.
+describe.skipIf(PACKAGE === undefined)('the connections and processes of a run', () => {
+  /** Records each connection and process that a run starts. */
   const watched = async () => {
     const hook = home.path('watch.cjs');
     const log = home.path('opened.log');
@@ -164,7 +164,7 @@ describe.skipIf(PACKAGE === undefined)('what a run opens', () => {
     return { options: { NODE_OPTIONS: `--require ${hook}` }, opened };
   };
 
-  it('is nothing in a pipe, although it is time to ask', async () => {
+  it('are none in a pipe, even if a check is due', async () => {
     await known({ latest: NEWER, askedAt: 0 });
     const { options, opened } = await watched();
     const { code, stderr } = await home.run(argv`profiles list`, { env: { ...env, ...options } });
@@ -174,10 +174,10 @@ describe.skipIf(PACKAGE === undefined)('what a run opens', () => {
     expect(await record()).toEqual({ latest: NEWER, askedAt: 0 });
   });
 
-  it('is one process and no connection of its own at a terminal', async () => {
+  it('are one process and no own connection on a terminal', async () => {
     const { options, opened } = await watched();
     await atTerminal(options);
-    // The first line is the run's own; the process it started is watched as well.
+    // The first line is the run's own; the process that it started is watched as well.
     await until(async () => (await opened()).length > 0);
     expect((await opened())[0]).toBe('process');
     await until(async () => (await record()).latest === NEWER);

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home } from '../support/cli.ts';
 
 /*
- * What version 0.1.0 left behind: profiles, a bulk run stopped after two of six rows, received webhooks, and the data of
- * the sandbox that all of it speaks of. The settings name its address, so it is started there again.
+ * The files of version 0.1.0: profiles, a bulk run stopped after two of six rows, received webhooks, and the data of their
+ * sandbox. The settings contain its address, so it is started there again.
  */
 const LEFT = join(import.meta.dirname, '../fixtures/state-0.1');
 const [HOST, PORT] = ['127.0.0.77', '43917'];
@@ -35,13 +35,13 @@ describe.skipIf(process.platform === 'darwin')('an upgrade from 0.1.0', () => {
     expect(readFileSync(home.path('sandbox/service.jsonl.0.1'), 'utf8')).toBe(before);
   });
 
-  it('goes on with a stopped bulk run, each row once', async () => {
+  it('resumes a stopped bulk run, each row once', async () => {
     expect(await home.run`bulk resume --last`).toMatchObject({ code: 0 });
     expect(await home.json`envelopes list`).toHaveLength(7);
     expect(await home.json`bulk list`).toMatchObject([{ done: 6, total: 6 }]);
   });
 
-  it('keeps the webhooks that were received', async () => {
+  it('keeps the received webhooks', async () => {
     expect(await home.json`events list`).toHaveLength(5);
   });
 });

@@ -9,12 +9,12 @@ import { openScreen } from '../support/pty.ts';
 import { json, type SeenRequest } from '../support/server.ts';
 import { answerPage, type FakeService, fakeService } from './fake-service.ts';
 
-/* Whatever takes longer than half a second shows that it works, on a terminal; and leaves no trace. */
+/* Anything that takes longer than half a second shows progress on a terminal, and leaves no trace. */
 const home = new Home();
 const SLOW_MS = 900;
 const PAGES = 4;
 let service: FakeService;
-/** How long the service takes for each answer. */
+/** The service's delay of each response. */
 let delayMs = SLOW_MS;
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ const commands: [line: string, says: string][] = [
 
 describe('a slow service', () => {
   it.concurrent.each(commands)(
-    '%s shows that it works, and the sign is gone with the first output',
+    '%s shows that it is waiting, and clears the line before the first output',
     async (line, says) => {
       delayMs = SLOW_MS;
       const screen = open(line.split(' '));
@@ -68,7 +68,7 @@ describe('a slow service', () => {
     },
   );
 
-  it('is shown while the sandbox reads a long seed, and gone before a command of its own begins', async () => {
+  it('is shown while the sandbox reads a long seed, and cleared before its command starts', async () => {
     const envelopes = Array.from({ length: 3_000 }, (_, i) => `  - {id: env_${i}, status: SENT}\n`);
     await writeFile(home.path('long.yaml'), `envelopes:\n${envelopes.join('')}`);
     const screen = open(['sandbox', 'exec', '--seed', home.path('long.yaml'), '--', 'echo', 'done']);
@@ -77,7 +77,7 @@ describe('a slow service', () => {
     expect(screen.text().trim()).toBe('done');
   });
 
-  it('is counted in seconds from the third on', async () => {
+  it('is counted in seconds from the third one', async () => {
     delayMs = 3_700;
     const screen = open(['envelopes', 'get', 'env_1']);
     await screen.shows(`Waiting for ${host()} … 3 s`);
@@ -85,7 +85,7 @@ describe('a slow service', () => {
     expect(screen.text()).not.toContain('Waiting for');
   });
 
-  it('is one wait over many pages, though each of them is quick', async () => {
+  it('is a single wait over many pages, even if each is fast', async () => {
     delayMs = 250;
     const screen = open(['envelopes', 'list', '--template', 'tmpl_other', '--all']);
     await screen.shows(`Waiting for ${host()}`);
@@ -93,14 +93,14 @@ describe('a slow service', () => {
     expect(screen.text()).not.toContain('Waiting for');
   });
 
-  it('shows nothing when it is quick', async () => {
+  it('shows nothing if it is fast', async () => {
     delayMs = 0;
     const screen = open(['envelopes', 'get', 'env_1']);
     await screen.ended;
     expect(screen.raw()).not.toContain('Waiting for');
   });
 
-  it('shows it beside JSON in a pipe, and JSON on the terminal stays whole', async () => {
+  it('shows the wait next to JSON in a pipe, and keeps JSON intact on the terminal', async () => {
     delayMs = 700;
     const screen = open(['envelopes', 'list', '--all', '--json']);
     await screen.shows(`Waiting for ${host()}`);
@@ -112,7 +112,7 @@ describe('a slow service', () => {
   it.each([
     ['TERM=dumb', { TERM: 'dumb' }, []],
     ['--no-spinner', {}, ['--no-spinner']],
-  ])('says one plain line with %s', async (_, env, flags) => {
+  ])('prints one plain line with %s', async (_, env, flags) => {
     delayMs = SLOW_MS;
     const screen = open(['envelopes', 'get', 'env_1', ...flags], env);
     await screen.ended;
@@ -121,7 +121,7 @@ describe('a slow service', () => {
     expect(screen.raw()).toMatch(/^Waiting for [\d.:]+\.\r\n/);
   });
 
-  it('has no colour with NO_COLOR', async () => {
+  it('has no color with NO_COLOR', async () => {
     delayMs = SLOW_MS;
     const screen = open(['envelopes', 'get', 'env_1'], { NO_COLOR: '1' });
     await screen.shows(`Waiting for ${host()}`);
@@ -136,7 +136,7 @@ describe('a slow service', () => {
     expect(stderr).toBe('');
   });
 
-  it('stays behind what shows something of its own', async () => {
+  it("doesn't interfere with commands that show their own progress", async () => {
     delayMs = SLOW_MS;
     const screen = open(['envelopes', 'watch', 'env_1', '--until', 'SENT']);
     await screen.ended;
@@ -148,7 +148,7 @@ describe('a slow service', () => {
     expect(screen.raw() + create.raw()).not.toContain('Waiting for 127');
   });
 
-  it('leaves no sign behind when it is stopped', async () => {
+  it('leaves nothing on the screen when it is stopped', async () => {
     delayMs = 2_000;
     const screen = open(['envelopes', 'get', 'env_1']);
     await screen.shows('Waiting for ');

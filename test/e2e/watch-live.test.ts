@@ -69,7 +69,7 @@ function watch(
   return openScreen(file, args, { env: own, ...size });
 }
 
-/** Waits until the rows in sight are as wanted. */
+/** Waits until the visible rows are as expected. */
 async function until(screen: Screen, wanted: (rows: string[]) => boolean): Promise<string[]> {
   for (let tries = 0; tries < 400; tries++) {
     const rows = screen.visible();
@@ -80,14 +80,14 @@ async function until(screen: Screen, wanted: (rows: string[]) => boolean): Promi
 }
 
 describe('the live table', () => {
-  it('shows each envelope, who did what, and leaves its last state on the screen', async () => {
+  it('shows each envelope and who did what, and leaves its last state on the screen', async () => {
     const screen = watch(3, { columns: 100, rows: 20 });
     const rows = await until(screen, (lines) => lines.some((line) => /^env_2 +SENT/.test(line)));
     expect(rows[0]).toBe('Waiting for COMPLETED, 3 envelopes  3 sent');
     expect(rows[2]).toMatch(/^ID +STATUS +SIGNED +LAST CHANGE +EXPIRES$/);
     expect(rows[3]).toMatch(/^env_0 +SENT +0\/1 +sent .* ago +in 7\d years$/);
     expect(rows.slice(7)).toEqual(expect.arrayContaining(['Ctrl-C stops watching.']));
-    // What is typed meanwhile goes nowhere.
+    // Typed text is ignored.
     screen.type('typed in vain\r');
     completed = 1;
     await screen.shows('Ada Lovelace signed just now');
@@ -98,7 +98,7 @@ describe('the live table', () => {
     await until(screen, (lines) => /^env_0 +COMPLETED +1\/1/.test(lines[1] ?? ''));
     const left = screen.text();
     expect(left).toContain('李小龍 signed');
-    // What a stranger wrote acts on no terminal.
+    // Untrusted text doesn't affect the terminal.
     expect(left).toContain('Zoë ␛[31mRed signed');
     expect(screen.raw()).not.toContain('\u001b[31mRed');
     expect(screen.raw().endsWith(SHOW_CURSOR)).toBe(false);
@@ -110,7 +110,7 @@ describe('the live table', () => {
     { columns: 30, rows: 8 },
     { columns: 60, rows: 12 },
     { columns: 120, rows: 24 },
-  ])('keeps to $columns columns and $rows rows, and says how many more there are', async (size) => {
+  ])('keeps to $columns columns and $rows rows, and shows the number of hidden ones', async (size) => {
     const screen = watch(TOTAL, size);
     await until(screen, (lines) => lines.some((line) => /^env_1 +SENT/.test(line)));
     const rows = screen.visible();
@@ -119,7 +119,7 @@ describe('the live table', () => {
     expect(table.length + more).toBe(TOTAL);
     for (const line of table) expect(line).toMatch(/^env_\d+ +SENT/);
     expect(rows.filter((line) => line !== '').at(-1)).toBe('Ctrl-C stops watching.');
-    // The one that moves comes into sight.
+    // The one that changes becomes visible.
     completed = 1;
     await until(screen, (lines) => lines.some((line) => /^env_0 +COMPLETED/.test(line)));
     screen.type('\u0003');
@@ -127,7 +127,7 @@ describe('the live table', () => {
     expect(screen.raw()).toContain(LEAVE);
   });
 
-  it('is right again after each change of size', async () => {
+  it('is redrawn correctly after each change of size', async () => {
     const screen = watch(12, { columns: 100, rows: 24 });
     await until(screen, (lines) => lines.some((line) => /^env_11 +SENT/.test(line)));
     for (const [columns, rows] of [
@@ -149,7 +149,7 @@ describe('the live table', () => {
     expect((await screen.ended).code).toBe(0);
   });
 
-  it('says at its foot that the service is away, and goes on when it is back', async () => {
+  it('reports at the bottom that the service is unavailable, and continues when it is back', async () => {
     const screen = watch(2, { columns: 90, rows: 12 });
     await until(screen, (lines) => lines.some((line) => line.startsWith('env_1')));
     isAway = true;
@@ -160,7 +160,7 @@ describe('the live table', () => {
     await screen.shows('env_1  COMPLETED');
   });
 
-  it('rings when an envelope has ended, and shows what a command prints without a mess', async () => {
+  it('rings the bell when an envelope has ended, and shows the output of a command intact', async () => {
     const exec = 'read -r line; echo "saw $ESIGN_ENVELOPE_ID $ESIGN_STATUS"; echo oops >&2';
     const screen = watch(2, { columns: 90, rows: 12 }, ['--notify', '--exec', exec]);
     await until(screen, (lines) => lines.some((line) => line.startsWith('env_1')));
@@ -176,7 +176,7 @@ describe('the live table', () => {
     expect(screen.raw()).toContain('\u0007');
   });
 
-  it('writes plain lines where the terminal is dumb', async () => {
+  it('prints plain lines on a dumb terminal', async () => {
     const screen = watch(1, { columns: 80, rows: 10 }, [], { TERM: 'dumb' });
     await screen.shows('env_0  SENT, 0 of 1 signed');
     screen.type('\u0003');

@@ -11,14 +11,14 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-/** A sent envelope for Ada, and Bo where two are wanted. */
+/** A sent envelope for Ada, and for Bo if two are requested. */
 async function sent(...more: string[]): Promise<string> {
   const args = ['--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>', ...more, '--send'];
   return String((await home.object`envelopes create ${args}`).id);
 }
 
 describe('envelopes watch', () => {
-  it('prints a line per change, each with the envelope, and ends with 0 when it is completed', async () => {
+  it('prints a line per change, each with the envelope, and exits with 0 on completion', async () => {
     const id = await sent('--signer', 'Bo <bo@example.com>');
     const watching = home.start`envelopes watch ${id} --interval 200ms --json`;
     const first = await watching.object();
@@ -45,7 +45,7 @@ describe('envelopes watch', () => {
     expect(over.code).toBe(0);
   });
 
-  it('waits for every one of several, and for the status that is asked for', async () => {
+  it('waits for each of several envelopes, and for the requested status', async () => {
     const [a, b] = await Promise.all([sent('--signer', 'Bo <bo@example.com>'), sent()]);
     const watching = home.start`envelopes watch - --until in_progress,COMPLETED --json`;
     watching.child.stdin?.end(`${a}\n${b}\n`);
@@ -62,7 +62,7 @@ describe('envelopes watch', () => {
     expect(await watching.ended).toEqual({ code: 0, signal: null });
   });
 
-  it('ends with 11 when one ended otherwise, with the reason in the envelope', async () => {
+  it('exits with 11 if one ended in another status, with the reason in the envelope', async () => {
     const [declined, cancelled] = await Promise.all([sent(), sent()]);
     await Promise.all([
       home.run`sandbox decline ${declined} --reason 'the rent is wrong'`,
@@ -82,7 +82,7 @@ describe('envelopes watch', () => {
     expect(jsonLines(lines.stderr)).toMatchObject([{ error: { code: 'UNEXPECTED_STATUS', exitCode: 11 } }]);
   });
 
-  it('ends with 124 when its time is up, and with the signal that stops it', async () => {
+  it('exits with 124 on timeout, and with the signal that stops it', async () => {
     const id = await sent();
     const late = home.run`envelopes watch ${id} --timeout 1s --json`;
     const watching = home.start`envelopes watch ${id} --json`;
@@ -98,7 +98,7 @@ describe('envelopes watch', () => {
     expect(jsonLines(stderr)).toMatchObject([{ error: { code: 'WAIT_TIMEOUT', exitCode: 124 } }]);
   });
 
-  it('does not wait for what is not there', async () => {
+  it("doesn't wait for missing envelopes", async () => {
     const unknown = await home.run`envelopes watch env_missing --json`;
     expect(unknown.code).toBe(4);
     expect(reportedError(unknown)).toMatchObject({ code: 'NOT_FOUND', exitCode: 4 });
@@ -107,8 +107,8 @@ describe('envelopes watch', () => {
   });
 });
 
-describe('what a watch takes', () => {
-  it('an outage, a status it does not know, and a stale answer', async () => {
+describe('a watch', () => {
+  it('handles an outage, an unknown status, and a stale response', async () => {
     const states = ['SENT', 'down', 'ON_HOLD', 'SENT', 'COMPLETED'];
     const { server, env } = await fakeService((_, response, number) => {
       const status = states[Math.min(number, states.length) - 1];
@@ -116,7 +116,7 @@ describe('what a watch takes', () => {
       json(response, 200, { data: { id: 'env_1', status } });
     });
     const failed = await home.run(argv`envelopes watch env_1 --interval 200ms --json`, { env });
-    // A refusal is no outage: it is reported.
+    // A refusal is not an outage: it is reported.
     expect(failed.code).toBe(1);
     expect(jsonLines(failed.stderr)).toMatchObject([{ error: { code: 'MAINTENANCE', exitCode: 1 } }]);
     const on = await home.run(argv`envelopes watch env_1 --interval 200ms --json`, { env });
@@ -129,7 +129,7 @@ describe('what a watch takes', () => {
     await server.close();
   });
 
-  it('a service that is away for a while', async () => {
+  it('survives a temporary outage', async () => {
     const { server, env } = await fakeService((_, response, number) => {
       if (number > 1 && number < 9) return void response.writeHead(503).end();
       json(response, 200, { data: { id: 'env_1', status: number === 1 ? 'SENT' : 'COMPLETED' } });
@@ -144,7 +144,7 @@ describe('what a watch takes', () => {
     await server.close();
   });
 
-  it('a thousand envelopes, for about ten requests a look', async () => {
+  it('takes about ten requests per poll for a thousand envelopes', async () => {
     const total = 1_000;
     const item = (index: number) => ({ id: `env_${index}`, status: 'COMPLETED', signers: [] });
     const { server, env } = await fakeService((request, response) => {
@@ -162,7 +162,7 @@ describe('what a watch takes', () => {
 });
 
 describe('with a listener on this machine', () => {
-  it('a webhook wakes a watch that would look again only in an hour', async () => {
+  it('a webhook wakes a watch whose next poll is in an hour', async () => {
     await writeFile(home.path('secret'), 'whsec_0123456789abcdef\n');
     const listen = home.start`listen --port 0 --json --secret-file secret`;
     const { url } = await listen.object();

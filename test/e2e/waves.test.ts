@@ -36,7 +36,7 @@ describe('bulk create --waves', () => {
     expect(await home.json`bulk show --last --json`).toMatchObject({ state: 'finished', done: 9 });
   });
 
-  it('sends no further wave above a limit, and with --anyway does', async () => {
+  it('sends no further wave above a limit, except with --anyway', async () => {
     const first = await create('--waves', '2,rest', '--stop-if', 'declined>50%,waiting>99%');
     const envelopeId = /env_\w+/.exec(first.stdout)?.[0] ?? '';
     await home.run(['sandbox', 'decline', envelopeId, '--reason', 'no']);

@@ -15,7 +15,7 @@ afterAll(() => home.close());
 const words = (line: string) => line.replaceAll('ENV', id).split(' ');
 const fails = async (line: string) => home.run(words(line));
 
-describe('an id that does not exist', () => {
+describe('an ID that does not exist', () => {
   it.each([
     ['templates get tmpl_leas', 'tmpl_leas: Template', 'tmpl_lease', 'esign templates list'],
     [
@@ -28,7 +28,7 @@ describe('an id that does not exist', () => {
     ['envelopes send ENVx', 'ENVx: Envelope', 'ENV', 'esign envelopes list'],
     ['envelopes get ENVx ENVy', 'ENVx: Envelope', 'ENV', 'esign envelopes list'],
     ['sandbox sign ENVx', 'ENVx: Envelope', 'ENV', 'esign envelopes list'],
-  ])('%s: is named, with the nearest one and where to look', async (line, named, meant, list) => {
+  ])('is reported with the closest one and where to look: %s', async (line, named, meant, list) => {
     const { stderr, code } = await fails(line);
     expect([4, 10]).toContain(code);
     expect(stderr).toContain(`Error: ${named.replace('ENV', id)} not found (NOT_FOUND)`);
@@ -36,7 +36,7 @@ describe('an id that does not exist', () => {
     expect(stderr).toContain(list);
   });
 
-  it('of a template is named in a bulk run, too, with the nearest one', async () => {
+  it('of a template is also reported in a bulk run, with the closest one', async () => {
     await writeFile(home.path('rows.csv'), 'email\na@b.c\n');
     const { stderr, code } = await home.run`bulk create rows.csv --template tmpl_leas --dry-run`;
     expect([code, stderr]).toEqual([
@@ -45,7 +45,7 @@ describe('an id that does not exist', () => {
     ]);
   });
 
-  it('of a template that is listed for is told, with the nearest one; JSON and the exit code stay', async () => {
+  it('of a template is reported with the closest one from the list; JSON and the exit code stay the same', async () => {
     const said = 'tmpl_nd: Template not found. Did you mean tmpl_nda? `esign templates list` shows them.';
     for (const more of ['', ' -q', ' --csv', ' --status SENT', ' --signer ada']) {
       const { code, stderr } = await fails(`envelopes list --template tmpl_nd${more}`);
@@ -57,26 +57,26 @@ describe('an id that does not exist', () => {
     expect(none).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('has a guess only where something is near', async () => {
+  it('has a suggestion only if one is similar', async () => {
     const { stderr } = await fails('envelopes get something-else-altogether');
     expect(stderr).toMatch(/Check the id; `esign envelopes list` shows the latest/);
   });
 
-  it('is not listed for more than once', async () => {
+  it('causes at most one list request', async () => {
     const { stderr, code } = await fails('envelopes get ENVx ENVy ENVz --debug');
     expect(code).toBe(10);
     expect(stderr.match(/→ GET \S+\/esign\/envelopes\?/g)).toHaveLength(1);
   });
 });
 
-describe('what does not fit', () => {
+describe('an invalid state', () => {
   it('names the envelope in the command that shows its state', async () => {
     const { stderr, code } = await fails('envelopes send ENV');
     expect([code, stderr]).toEqual([5, expect.stringContaining(`\`esign envelopes get ${id}\``)]);
   });
 
   it.each(['sandbox sign', 'sandbox view', 'sandbox decline', 'envelopes remind'])(
-    '%s: a signer of another envelope lists those there are',
+    'lists the signers for a signer of another envelope: %s',
     async (command) => {
       const { stderr } = await fails(`${command} ENV --signer bob@example.com`);
       expect(stderr).toContain(`bob@example.com is not a signer of ${id}`);
@@ -91,7 +91,7 @@ describe('what does not fit', () => {
 });
 
 describe("a template's name", () => {
-  it('is taken where it is the only one of that name', async () => {
+  it('is accepted if it is unique', async () => {
     const lease = await home.object`templates get 'residential LEASE'`;
     expect(lease.id).toBe('tmpl_lease');
     const nda = String((await home.object`templates get tmpl_nda`).name);
@@ -99,7 +99,7 @@ describe("a template's name", () => {
     expect(await home.json`envelopes list --template 'residential lease'`).toEqual([]);
   });
 
-  it('is told to be one where an id is needed', async () => {
+  it('is recognized where an ID is required', async () => {
     const create = ['envelopes', 'create', '--signer', 'a@b.c', '--template', 'Residential lease'];
     const { stderr, code } = await home.run(create);
     expect([code, stderr]).toEqual([4, expect.stringContaining('Did you mean tmpl_lease?')]);

@@ -36,14 +36,14 @@ const readings: [string, Partial<Reading>][] = [
   ['without a count, in no order', { counts: false, order: 'none' }],
 ];
 
-describe('an index of a service that lists', () => {
-  it.each(readings)('%s finds what there is, and asks for nothing twice', async (_, reading) => {
+describe('the index of a service that lists', () => {
+  it.each(readings)('%s finds every envelope, and requests nothing twice', async (_, reading) => {
     const { service, folder } = await world(reading);
     for (let n = 0; n < 730; n++) service.make();
     for (let n = 0; n < 700; n++) service.move(`env_${n}`, n % 3 === 0 ? 'CANCELLED' : 'COMPLETED');
     const first = await ask(service, folder, { search: 'ada' });
     expect(first.answers).toEqual(service.truth({ search: 'ada' }));
-    // A page for a hundred, and where that tells too little one request an envelope; and the active ones once more.
+    // A page for a hundred; if it has too few fields, one request per envelope; and the active ones again.
     expect(first.requests).toBeLessThanOrEqual((reading.items === 'summary' ? 730 : 0) + 8 + 2 + 30);
 
     const again = await ask(service, folder, { search: 'no7' });
@@ -53,7 +53,7 @@ describe('an index of a service that lists', () => {
     expect(again.requests).toBeLessThanOrEqual(pages + active);
   });
 
-  it.each(readings)('%s learns what is new since, and what became of the others', async (_, reading) => {
+  it.each(readings)('%s finds new envelopes and the changes of the others', async (_, reading) => {
     const { service, folder } = await world(reading);
     for (let n = 0; n < 250; n++) service.make();
     await ask(service, folder, { search: 'ada' });
@@ -68,20 +68,20 @@ describe('an index of a service that lists', () => {
   });
 });
 
-describe('many that can still change', () => {
-  it('are looked at by the list, where it tells as much', async () => {
+describe('many active envelopes', () => {
+  it('are updated from the list if it has enough fields', async () => {
     const { service, folder } = await world();
     for (let n = 0; n < 730; n++) service.make();
     await ask(service, folder, { search: 'ada' });
     service.move('env_3', 'COMPLETED');
     const all = await ask(service, folder, { search: 'ada' });
     expect(all.answers).toEqual(service.truth({ search: 'ada' }));
-    // The first page for what is new, then every page.
+    // The first page for new envelopes, then every page.
     expect(all.requests).toBe(1 + 8);
   });
 });
 
-describe('a refresh of everything', () => {
+describe('a full refresh', () => {
   const refreshed = async (service: ModelService, folder: string) => {
     const { index, feed } = indexOf(service, folder);
     const before = service.requests;
@@ -90,7 +90,7 @@ describe('a refresh of everything', () => {
     return service.requests - before;
   };
 
-  it('reads the list when that costs fewer requests than each active envelope', async () => {
+  it('reads the list if that takes fewer requests than each active envelope', async () => {
     const { service, folder } = await world();
     for (let n = 0; n < 730; n++) service.make();
     await refreshed(service, folder);
@@ -100,7 +100,7 @@ describe('a refresh of everything', () => {
     expect(answers).toContain('env_3 COMPLETED SIGNED');
   });
 
-  it('reads each active envelope where the list leaves out signers', async () => {
+  it('reads each active envelope if the list omits signers', async () => {
     const { service, folder } = await world({ items: 'summary' });
     for (let n = 0; n < 230; n++) service.make();
     for (let n = 0; n < 200; n++) service.move(`env_${n}`, 'CANCELLED');
@@ -109,8 +109,8 @@ describe('a refresh of everything', () => {
   });
 });
 
-describe('after the service went back in time', () => {
-  it.each(readings)('%s, what is gone is forgotten with the first search', async (_, reading) => {
+describe('after the service was reset', () => {
+  it.each(readings)('%s, missing envelopes are removed with the first search', async (_, reading) => {
     const { service, folder } = await world(reading);
     for (let n = 0; n < 250; n++) {
       service.make();
@@ -131,7 +131,7 @@ describe('after the service went back in time', () => {
 });
 
 describe('an envelope that changes late', () => {
-  /** One that is no longer on the page that shows what is new. */
+  /** It is no longer on the page that shows new envelopes. */
   async function oldOne(status: string) {
     const { service, folder } = await world();
     service.make();
@@ -157,7 +157,7 @@ describe('an envelope that changes late', () => {
     expect((await ask(service, folder, { search: 'd-0' })).answers).toEqual(['env_0 CANCELLED SENT']);
   });
 
-  it('shows its documents once they are stored, though it was known as COMPLETED', async () => {
+  it('shows its documents once they are stored, even if it was known as COMPLETED', async () => {
     const { service, folder } = await world();
     const completed = { status: 'COMPLETED', completedAt: new Date().toISOString() };
     service.make({ id: 'env_late', metadata: { deal: 'late' }, ...completed });
@@ -181,8 +181,8 @@ describe('an envelope that changes late', () => {
   });
 });
 
-describe('an answer', () => {
-  it('leaves out of its total what no longer exists', async () => {
+describe('a result', () => {
+  it('excludes deleted envelopes from its total', async () => {
     const { service, folder } = await world({ counts: false });
     for (let n = 0; n < 250; n++) service.make();
     await ask(service, folder, { search: 'ada' });
@@ -191,7 +191,7 @@ describe('an answer', () => {
     expect([answers.length, total]).toEqual([3, 249]);
   });
 
-  it('is in the same order whichever way the service lists, also of envelopes created at the same time', async () => {
+  it('has the same order for any list order, including envelopes created at the same time', async () => {
     const createdAt = '2026-01-01T08:00:00.000Z';
     const orders = [];
     for (const order of ['newest-first', 'oldest-first'] as const) {
@@ -203,7 +203,7 @@ describe('an answer', () => {
     expect(orders[0]).toEqual(orders[1]);
   });
 
-  it('puts envelopes that match in one signer first only where that is asked for', async () => {
+  it('lists envelopes that match in one signer first only if requested', async () => {
     const { service, folder } = await world();
     const person = (name: string, email: string) => ({ id: `s_${email}`, name, email, status: 'SENT' });
     service.make({ signers: [person('Maria Silva', 'ms@example.com'), person('Bo', 'bo@example.com')] });
@@ -225,7 +225,7 @@ const READINGS = fc.record({
   items: fc.constantFrom<Reading['items'][]>('whole', 'summary'),
   counts: fc.boolean(),
 });
-/** What may happen: at the service, on this machine, and a question. */
+/** Possible steps: at the service, on this machine, and a query. */
 const STEPS = fc.array(
   fc.oneof(
     fc.record({ do: fc.constant('make' as const), many: fc.constantFrom(1, 2, 40, 120) }),
@@ -252,13 +252,13 @@ const STEPS = fc.array(
   ),
   { minLength: 3, maxLength: 14 },
 );
-/** Where the service leaves a state, it never comes back. */
+/** The service never returns to a state that it has left. */
 const ENDED = ['COMPLETED', 'CANCELLED', 'EXPIRED'];
 
 type World = Awaited<ReturnType<typeof world>>;
 type Step = typeof STEPS extends fc.Arbitrary<(infer One)[]> ? One : never;
 
-/** What each step does but asking. */
+/** The effect of each step except queries. */
 async function happen({ service, folder }: World, step: Step): Promise<void> {
   const { feed, client } = indexOf(service, folder);
   const id = 'which' in step ? `env_${step.which}` : '';
@@ -293,7 +293,7 @@ async function happen({ service, folder }: World, step: Step): Promise<void> {
 const LAST = { do: 'ask', search: 'ada', statuses: undefined, limit: undefined } as const;
 
 describe('after any history', () => {
-  it('the answer is what the service says', async () => {
+  it('a query returns the state of the service', async () => {
     await fc.assert(
       fc.asyncProperty(READINGS, STEPS, async (reading, steps) => {
         const { service, folder } = await world(reading);
@@ -313,7 +313,7 @@ describe('after any history', () => {
   }, 120_000);
 });
 
-/** Changes one byte of the index, wherever it is. */
+/** Changes one byte of the index, anywhere. */
 async function damage(folder: string, at: number): Promise<void> {
   const path = await file(folder).catch(() => undefined);
   if (path === undefined) return;
@@ -323,7 +323,7 @@ async function damage(folder: string, at: number): Promise<void> {
 }
 
 describe('the file of an index', () => {
-  it('is for its owner alone, and tells no name', async () => {
+  it('is readable only by its owner, and contains no names', async () => {
     const { service, folder } = await world();
     service.make();
     await ask(service, folder, { search: 'ada' });
@@ -332,7 +332,7 @@ describe('the file of an index', () => {
     expect([isPrivate(path), isPrivate(join(folder, 'index'))]).toEqual([true, true]);
   });
 
-  it('is private from its first line on', async () => {
+  it('is private from its first line', async () => {
     const { service, folder } = await world();
     service.make();
     const { client, feed } = indexOf(service, folder);
@@ -350,7 +350,7 @@ describe('the file of an index', () => {
     expect([...(await index.known()).known.keys()]).toEqual(['env_0']);
   });
 
-  it('is written anew when it has grown for nothing, and stays whole', async () => {
+  it('is rewritten when it has grown without need, and stays complete', async () => {
     const { service, folder } = await world();
     for (let n = 0; n < 120; n++) service.make({ message: 'x'.repeat(20_000) });
     await ask(service, folder, { search: 'ada' }, { limit: 1 });
@@ -360,13 +360,13 @@ describe('the file of an index', () => {
     expect((await stat(await file(folder))).size).toBeLessThan(4 * size);
   });
 
-  it('is not waited for at the end of a command while another process builds it', async () => {
+  it("doesn't delay the end of a command while another process builds it", async () => {
     const { service, folder } = await world();
     service.make();
     await ask(service, folder, { search: 'ada' });
     const path = await file(folder);
     const { index, feed, client } = indexOf(service, folder);
-    // Whenever the file has grown past another 32 MB, a command looks at its end whether it should be written anew.
+    // Whenever the file has grown by another 32 MB, a command checks at its end whether to rewrite it.
     const endOfCommand = async () => {
       await appendFile(path, `${' '.repeat(32 * MB - 10 - ((await stat(path)).size % (32 * MB)))}\n`);
       service.move('env_0', service.requests % 2 ? 'SENT' : 'DRAFT');
@@ -382,7 +382,7 @@ describe('the file of an index', () => {
     expect(await endOfCommand()).toBeLessThan(MB);
   });
 
-  it('of another version is made anew', async () => {
+  it('of another version is rebuilt', async () => {
     const { service, folder } = await world();
     service.make();
     await ask(service, folder, { search: 'ada' });
@@ -391,7 +391,7 @@ describe('the file of an index', () => {
   });
 });
 
-describe('two at once', () => {
+describe('two processes at the same time', () => {
   it('read each envelope once between them', async () => {
     const { service, folder } = await world({ items: 'summary' });
     for (let n = 0; n < 300; n++) {

@@ -7,23 +7,23 @@ import { type Selection, selectionFilter } from '../../src/envelopes/select.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
-/** How a service may read what the API document leaves open. */
+/** Options for what the API document leaves open. */
 export interface Reading {
   order: 'newest-first' | 'oldest-first' | 'none';
   items: 'whole' | 'summary';
-  /** Whether lists tell how many there are. */
+  /** Whether lists report a total. */
   counts: boolean;
 }
 
 const START = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 
-/** A service with envelopes that a test makes and moves as it likes, behind a real socket. */
+/** A service on a real socket, with envelopes that a test creates and changes as it likes. */
 export class ModelService {
   readonly envelopes = new Map<string, Envelope>();
   readonly reading: Reading;
   readonly #server: TestServer;
-  /** The service's clock: a minute passes with each new envelope. */
+  /** The service's clock: it advances a minute with each new envelope. */
   #time = START;
   #made = 0;
 
@@ -50,7 +50,7 @@ export class ModelService {
     return service;
   }
 
-  /** Requests until now. */
+  /** Requests so far. */
   get requests(): number {
     return this.#server.seen.length;
   }
@@ -65,7 +65,7 @@ export class ModelService {
     });
   }
 
-  /** A new envelope, made by somebody else. */
+  /** A new envelope, created by somebody else. */
   make(facts: Partial<Envelope> = {}): Envelope {
     const n = this.#made++;
     this.#time += MINUTE;
@@ -88,7 +88,7 @@ export class ModelService {
     return envelope;
   }
 
-  /** Starts from scratch, with its clock set back by as much: what a reset of the sandbox does after time was advanced. */
+  /** Starts from scratch with its clock set back by this much, like a sandbox that is reset after time was advanced. */
   reset(backMs: number): void {
     this.envelopes.clear();
     this.#made = 0;
@@ -107,7 +107,7 @@ export class ModelService {
     this.envelopes.set(id, { ...one, ...keys, signers, status, completedAt });
   }
 
-  /** What a search over all that the service has finds: ids and states, the newest first. */
+  /** The result of a search over all envelopes: IDs and states, newest first. */
   truth(selection: Selection): string[] {
     return [...this.envelopes.values()]
       .filter(selectionFilter(selection, Date.now()))
@@ -138,12 +138,12 @@ function scrambled(id: string): number {
   return (Number(id.slice(4)) * 7_919) % 104_729;
 }
 
-/** An envelope as an answer is compared by it. */
+/** The fields of an envelope that are compared. */
 export function told({ id, status, signers }: Envelope): string {
   return `${id} ${status ?? ''} ${signers?.map((one) => one.status).join(',') ?? '-'}`;
 }
 
-/** One run of the program: the index of the folder is opened, asked, and closed. */
+/** One run of the program: opens the index of the folder, queries it, and closes it. */
 export async function ask(
   service: ModelService,
   folder: string,
@@ -159,7 +159,7 @@ export async function ask(
   return { answers, requests: service.requests - before, total: answer.total() };
 }
 
-/** The index of a folder, and the client that feeds it. */
+/** The index of a folder, with the client that it reads from. */
 export function indexOf(service: ModelService, folder: string) {
   const scope = { baseUrl: 'http://127.0.0.1/api/v1', profile: 'acme', apiKey: 'sk_test_0123456789' };
   const fed = openFeed(folder, scope, service.client());

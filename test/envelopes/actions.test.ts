@@ -9,7 +9,7 @@ afterEach(async () => {
   await server?.close();
 });
 
-/** A service with one envelope; an action changes its status unless told not to, and then its reply may be lost. */
+/** A service with one envelope. An action changes its status unless disabled; then its response may be lost. */
 async function service(
   status: string,
   behaviour: { works?: boolean; lose?: boolean; refuse?: boolean; empty?: boolean } = {},
@@ -35,8 +35,8 @@ async function service(
   return { client: clientFor(server.origin), actions };
 }
 
-describe('sending and cancelling', () => {
-  it('return the envelope as it stands afterwards, whatever the reply looks like', async () => {
+describe('sending and canceling', () => {
+  it('return the envelope in its new state, for any response', async () => {
     for (const empty of [false, true]) {
       const { client } = await service('DRAFT', { empty });
       expect(await sendEnvelope(client, 'env_1')).toMatchObject({
@@ -47,7 +47,7 @@ describe('sending and cancelling', () => {
     }
   });
 
-  it('settle a lost reply by the state, without acting again', async () => {
+  it('resolve a lost response by the state, without repeating the action', async () => {
     const sent = await service('DRAFT', { lose: true });
     expect(await sendEnvelope(sent.client, 'env_1')).toMatchObject({
       envelope: { status: 'SENT' },
@@ -62,7 +62,7 @@ describe('sending and cancelling', () => {
     expect(cancelled.actions).toEqual([{ path: 'cancel', body: '{"reason":"why"}' }]);
   });
 
-  it('are tried again when the state shows that nothing happened, and at last stay unknown', async () => {
+  it('are retried if the state shows that nothing happened, and finally stay unknown', async () => {
     const { client, actions } = await service('DRAFT', { lose: true, works: false });
     await expect(sendEnvelope(client, 'env_1')).rejects.toThrow(UnknownOutcomeError);
     expect(actions).toHaveLength(3);
@@ -89,7 +89,7 @@ describe('sending and cancelling', () => {
 });
 
 describe('reminding', () => {
-  it('names a signer by id, found by address in any case', async () => {
+  it('identifies a signer by ID, found by address in any case', async () => {
     const { client, actions } = await service('SENT');
     await remindEnvelope(client, 'env_1', 'ADA@example.com');
     await remindEnvelope(client, 'env_1', 'signer_9');
@@ -101,13 +101,13 @@ describe('reminding', () => {
     ]);
   });
 
-  it('refuses an address that is no signer, before anything is sent', async () => {
+  it('refuses an address that is not a signer, before anything is sent', async () => {
     const { client, actions } = await service('SENT');
     await expect(remindEnvelope(client, 'env_1', 'bob@example.com')).rejects.toThrow(UsageError);
     expect(actions).toEqual([]);
   });
 
-  it('is never sent twice: a lost reply stays unknown', async () => {
+  it('is never sent twice: a lost response stays unknown', async () => {
     const { client, actions } = await service('SENT', { lose: true });
     await expect(remindEnvelope(client, 'env_1')).rejects.toThrow(UnknownOutcomeError);
     expect(actions).toHaveLength(1);

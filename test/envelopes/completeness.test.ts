@@ -8,7 +8,7 @@ const who = (email: string, role?: string): Party => (role === undefined ? { ema
 const ada = who('ada@example.com', 'Tenant');
 const bo = who('bo@example.com', 'Landlord');
 
-describe('what is said of the signers of a new envelope', () => {
+describe("the check of a new envelope's signers", () => {
   it.each<[string, Party[], typeof LEASE, string[]]>([
     ['nothing when each role has somebody', [ada, bo], LEASE, []],
     ['nothing of roles where none are known', [ada], NONE, []],

@@ -6,14 +6,14 @@ const bo = { email: 'bo@example.com', name: 'Bo' };
 const start: Composition = { roles: [], signers: [] };
 
 describe('a composition', () => {
-  it('numbers signers who sign one after the other', () => {
+  it('numbers signers who sign in sequence', () => {
     expect(composed({ ...start, signers: [ada, bo], order: 'SEQUENTIAL' })).toMatchObject({
       signingOrder: 'SEQUENTIAL',
       signers: [{ order: 1 }, { order: 2 }],
     });
   });
 
-  it('keeps each signer in place when they sign in another order, and lets who is added sign last', () => {
+  it("keeps each signer's position when they sign in another order, and lets added signers sign last", () => {
     const composition = { ...start, signers: [ada, bo] };
     setOrder(composition, [bo, ada]);
     composition.signers.push({ email: 'cy@example.com', name: 'Cy' });
@@ -26,7 +26,7 @@ describe('a composition', () => {
     expect(composed(composition)).toMatchObject({ signingOrder: 'PARALLEL', signers: [ada, bo, {}] });
   });
 
-  it('keeps numbers that were given', () => {
+  it('keeps given numbers', () => {
     const signers = [
       { ...ada, order: 1 },
       { ...bo, order: 1 },
@@ -34,7 +34,7 @@ describe('a composition', () => {
     expect(composed({ ...start, signers, order: 'SEQUENTIAL' }).signers).toEqual(signers);
   });
 
-  it('leaves out what was left empty, and an order that one signer has no use for', () => {
+  it('omits empty values, and the order of a single signer', () => {
     expect(composed({ ...start, signers: [ada], order: 'SEQUENTIAL', subject: '', message: '' })).toEqual({
       signers: [ada],
       subject: undefined,

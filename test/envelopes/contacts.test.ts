@@ -13,7 +13,7 @@ const envelope = (id: string, signers: Envelope['signers'], templateId = 'tmpl_1
 });
 
 describe('contacts', () => {
-  it('are each address once, with the latest name and every role', () => {
+  it('contain each address once, with the latest name and every role', () => {
     const envelopes = [
       envelope('1', [{ email: 'ADA@example.com', name: 'ADA@example.com', role: 'Guarantor' }]),
       envelope('2', [ada, { email: 'bo@example.com', name: null }]),
@@ -25,16 +25,16 @@ describe('contacts', () => {
     ]);
   });
 
-  it('leave out the signers of an envelope that was replaced', () => {
+  it('omit the signers of a replaced envelope', () => {
     const replacement = { ...envelope('2', [ada]), metadata: { replaces: '1' } };
     const wrong = envelope('1', [{ ...ada, email: 'adda@example.com' }]);
     expect(contactsIn([replacement, wrong]).map(({ email }) => email)).toEqual(['ada@example.com']);
-    // A replacement that was dropped replaces nothing.
+    // A discarded replacement replaces nothing.
     const dropped = { ...replacement, status: 'CANCELLED', sentAt: null };
     expect(contactsIn([dropped, wrong])).toHaveLength(2);
   });
 
-  it('tell the roles of a template', () => {
+  it('contain the roles of a template', () => {
     expect(
       rolesIn([envelope('1', [ada]), envelope('2', [{ ...ada, role: 'Buyer' }], 'tmpl_2')], 'tmpl_1'),
     ).toEqual(['Tenant']);

@@ -15,7 +15,7 @@ const wanted: NewEnvelope = {
   metadata: { deal: '4711' },
 };
 const time = { clock: fakeClock(), serviceNow: () => fakeClock().now() };
-/** A state folder of its own for each test. */
+/** A separate state folder for each test. */
 let tests = 0;
 const freshIds = () => requestIdsInMemory(`account-${tests++}`, time);
 const options = { requestId: 'req-1', rerun: false, ids: freshIds() };
@@ -31,7 +31,7 @@ interface StoredEnvelope {
   metadata: unknown;
 }
 
-/** A service whose replies to creates may be lost after the work is done. */
+/** A service whose responses to creates may be lost after processing. */
 async function service(behaviour: {
   lose?: (create: number) => boolean;
   fail?: (create: number) => boolean;
@@ -85,7 +85,7 @@ afterEach(async () => {
 });
 
 describe('creating an envelope', () => {
-  it('carries the request id in the metadata, beside the own', () => {
+  it("adds the request ID to the user's metadata", () => {
     expect(createBody(wanted, 'req-1').metadata).toEqual({ deal: '4711', [REQUEST_ID_KEY]: 'req-1' });
   });
 
@@ -98,7 +98,7 @@ describe('creating an envelope', () => {
     );
   });
 
-  it('is one request when all is well', async () => {
+  it('takes one request if nothing fails', async () => {
     const { client, stored, counts } = await service({});
     expect(await createEnvelope(client, wanted, options)).toMatchObject({
       by: 'reply',
@@ -107,7 +107,7 @@ describe('creating an envelope', () => {
     expect([stored.length, counts.lists]).toEqual([1, 0]);
   });
 
-  it('finds the envelope after a lost reply, and never creates a second', async () => {
+  it('finds the envelope after a lost response, and never creates a second', async () => {
     const { client, stored } = await service({ lose: () => true });
     expect(await createEnvelope(client, wanted, options)).toMatchObject({
       by: 'lookup',
@@ -116,7 +116,7 @@ describe('creating an envelope', () => {
     expect(stored).toHaveLength(1);
   });
 
-  it('finds it where list items show no metadata, and where the list lags', async () => {
+  it('finds it if list items have no metadata, and if the list lags', async () => {
     const { client, stored } = await service({ lose: () => true, summary: true, listed: (n) => n > 1 });
     expect(await createEnvelope(client, wanted, options)).toMatchObject({
       by: 'lookup',
@@ -125,7 +125,7 @@ describe('creating an envelope', () => {
     expect(stored).toHaveLength(1);
   });
 
-  it('says that it does not know when nothing is found, and how to go on', async () => {
+  it('reports an unknown outcome if nothing is found, and how to continue', async () => {
     const { client, counts } = await service({ fail: () => true });
     const error: unknown = await createEnvelope(client, wanted, options).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UnknownOutcomeError);
@@ -133,7 +133,7 @@ describe('creating an envelope', () => {
     expect(counts.creates).toBe(1);
   });
 
-  it('a rerun with the same request id returns what is there', async () => {
+  it('returns the existing envelope on a rerun with the same request ID', async () => {
     const { client, stored } = await service({});
     await createEnvelope(client, wanted, options);
     expect(await createEnvelope(client, wanted, { ...options, rerun: true })).toMatchObject({
@@ -143,7 +143,7 @@ describe('creating an envelope', () => {
     expect(stored).toHaveLength(1);
   });
 
-  it('a rerun with --send sends the draft that an earlier run left', async () => {
+  it('sends the draft of an earlier run on a rerun with --send', async () => {
     const { client, stored } = await service({});
     await createEnvelope(client, wanted, options);
     const again = await createEnvelope(client, { ...wanted, send: true }, { ...options, rerun: true });
@@ -151,7 +151,7 @@ describe('creating an envelope', () => {
     expect(stored).toHaveLength(1);
   });
 
-  it('1,000 creates with every fifth reply lost make 1,000 envelopes', async () => {
+  it('creates 1,000 envelopes in 1,000 calls when every fifth response is lost', async () => {
     const { client, stored } = await service({ lose: (n) => n % 5 === 0 });
     for (let i = 0; i < 1_000; i++)
       await createEnvelope(client, wanted, { ...options, requestId: `req-${i}` });

@@ -10,7 +10,7 @@ import { type FakeClock, fakeClock } from '../support/clock.ts';
 import { seeded } from '../support/faulty-proxy.ts';
 import { type Behavior, type Fate, LaggingService } from '../support/lagging-service.ts';
 
-/* One request ID creates one envelope, and nobody is emailed twice, whatever the service leaves open. */
+/* One request ID creates one envelope, and nobody is emailed twice, for any service that matches the API document. */
 
 const wanted: NewEnvelope = {
   templateId: 'tmpl_nda',
@@ -74,7 +74,7 @@ const HOSTILE: [string, Behavior][] = [
 ];
 
 describe.each(HOSTILE)('a service whose list or clock %s', (_, behavior) => {
-  it.each<Fate>(['ok', 'lost', 408, 499, 500])('creates once when the first reply is %s', async (fate) => {
+  it.each<Fate>(['ok', 'lost', 408, 499, 500])('creates once if the first response is %s', async (fate) => {
     const on = await start({ ...behavior, fateOf: first(fate) });
     await codeOf(run(on));
     expect(await codeOf(run(on))).toBe('ok');
@@ -84,26 +84,26 @@ describe.each(HOSTILE)('a service whose list or clock %s', (_, behavior) => {
 });
 
 describe('a request ID', () => {
-  it('creates once where a lost request is processed 8 s late', async () => {
+  it('creates once if a lost request is processed 8 s late', async () => {
     const on = await start({ fateOf: first('late'), lateMs: 8_000 });
     expect(await run(on)).toMatchObject({ by: 'lookup' });
     expect(on.stored).toHaveLength(1);
   });
 
-  it('creates again a minute after a request that never came, and not sooner', async () => {
+  it('creates again a minute after a request that never arrived, and not sooner', async () => {
     const on = await start({ fateOf: first('never came') });
     expect(await codeOf(run(on))).toBe('UNKNOWN_OUTCOME');
     expect(await run(on)).toMatchObject({ by: 'reply' });
     expect(on.stored).toHaveLength(1);
   });
 
-  it('is waited for after a kill right behind the request, by either clock', async () => {
+  it('is awaited after a kill right after the request, by either clock', async () => {
     const on = await start({ listLagMs: 55_000 });
     const client = on.client();
     const ids = requestIdsIn(join(folder, 'one'), client.account, { clock, serviceNow: () => clock.now() });
     await ids.use('order-1', {}, (request) => request.asked(contentOf(wanted)));
     await client.envelopes.create(createBody(wanted, 'order-1'));
-    // This machine's clock is set 2 hours ahead before the rerun.
+    // The local clock is set 2 hours ahead before the rerun.
     const ahead: Clock = { now: () => clock.now() + 120 * MINUTE, sleep: clock.sleep };
     expect(await run(on, { time: ahead })).toMatchObject({ by: 'earlier' });
     expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
@@ -139,7 +139,7 @@ describe('a request ID', () => {
     expect(on.stored).toHaveLength(1);
   });
 
-  it.each(['CANCELLED', 'DECLINED', 'EXPIRED'])('is refused when its envelope is %s', async (status) => {
+  it.each(['CANCELLED', 'DECLINED', 'EXPIRED'])('is refused if its envelope is %s', async (status) => {
     const on = await start();
     const { envelope } = await run(on);
     const [stored] = on.stored;
@@ -153,7 +153,7 @@ describe('a request ID', () => {
     expect(await run(on)).toMatchObject({ by: 'earlier', envelope: { status: 'COMPLETED' } });
   });
 
-  it('that is not echoed is reported, and still known on this machine', async () => {
+  it('that is not returned is reported, and still known on this machine', async () => {
     const on = await start({ keys: 'dropped' });
     expect(await run(on)).toMatchObject({ warning: { code: 'REQUEST_ID_NOT_ECHOED' } });
     expect(await run(on)).toMatchObject({ by: 'earlier' });
@@ -162,7 +162,7 @@ describe('a request ID', () => {
     expect((await run(await start({ keys: 'lower-cased' }), { machine: 'two' })).warning).toBeUndefined();
   });
 
-  it('whose record is damaged is searched for as if it had just been used, and this is reported', async () => {
+  it('with a damaged record is searched for as if it had just been used, and this is reported', async () => {
     const on = await start({ listLagMs: 40_000 });
     await run(on);
     const records = join(folder, 'one/requests', on.client().account);
@@ -173,7 +173,7 @@ describe('a request ID', () => {
     expect(on.stored).toHaveLength(1);
   });
 
-  it('is empty: refused before anything is sent', async () => {
+  it('is refused if it is empty, before anything is sent', async () => {
     const on = await start();
     const client = on.client();
     const ids = requestIdsIn(folder, client.account, { clock, serviceNow: () => clock.now() });

@@ -17,7 +17,7 @@ let server: TestServer;
 let clock: FakeClock;
 let mailed: (string | null)[];
 let answer: 'ok' | 'lost' | 'refused';
-/** How far the service's clock is ahead of the machine's, in ms. */
+/** How far the service's clock is ahead of the local one, in ms. */
 let ahead: number;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** Reminds as one run of the command does: with the log opened and closed. */
+/** Reminds like one run of the command: with the log opened and closed. */
 async function remind(gapMs: number, signer?: string) {
   const client = clientFor(server.origin, { clock, retries: 0 });
   const log = await ReminderLog.open(folder, ACCOUNT, clock, () => client.serviceClock.now());
@@ -57,7 +57,7 @@ async function remind(gapMs: number, signer?: string) {
 }
 
 describe('a reminder with a gap', () => {
-  it('mails everybody pending at once, and nobody again within the gap', async () => {
+  it('emails all pending signers, and nobody again within the gap', async () => {
     await remind(24 * HOUR);
     expect(mailed).toEqual([null]);
     clock.time += 23 * HOUR;
@@ -78,11 +78,11 @@ describe('a reminder with a gap', () => {
   ])("is measured by the service's clock: %i ms ahead, from millisecond %i", async (off, ms) => {
     clock.time += ms;
     ahead = off;
-    // The first reply tells the time when the reminder is noted already.
+    // The first response has the time when the reminder is already recorded.
     await remind(0);
     const again = await remind(2 * HOUR).catch((error: unknown) => String(error));
     expect(again).toContain('Reminded already');
-    // Somebody sets the machine's clock right.
+    // The user corrects the local clock.
     [clock.time, ahead] = [clock.time + off + HOUR, 0];
     await expect(remind(2 * HOUR)).rejects.toThrow(RemindedRecentlyError);
     clock.time += HOUR + 1_000;
@@ -90,7 +90,7 @@ describe('a reminder with a gap', () => {
     expect(mailed).toEqual([null, null]);
   });
 
-  it('mails only those who were not reminded yet', async () => {
+  it('emails only those who were not reminded yet', async () => {
     const names = async (gapMs: number, signer?: string) =>
       (await remind(gapMs, signer)).reminded.map(({ id }) => id);
     expect(await names(0, 'ADA@example.com')).toEqual(['ada']);
@@ -101,7 +101,7 @@ describe('a reminder with a gap', () => {
     );
   });
 
-  it('counts reminders without a gap, too, and other envelopes and accounts not', async () => {
+  it('counts reminders without a gap, too, but not other envelopes and accounts', async () => {
     await remind(0);
     const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
     expect(log.lastOf('env_1', 'ada@example.com')?.at).toBe(clock.time);
@@ -113,7 +113,7 @@ describe('a reminder with a gap', () => {
     await expect(remind(HOUR)).rejects.toThrow(RemindedRecentlyError);
   });
 
-  it('takes a lost reply as mailed, a refusal as not mailed', async () => {
+  it('counts a lost response as emailed, and a refusal as not emailed', async () => {
     answer = 'refused';
     await expect(remind(HOUR)).rejects.toThrow(ServiceError);
     answer = 'lost';
@@ -123,7 +123,7 @@ describe('a reminder with a gap', () => {
     expect(mailed).toEqual([null]);
   });
 
-  it('keeps the time of the last mail when a later try is refused', async () => {
+  it('keeps the time of the last email when a later try is refused', async () => {
     await remind(0);
     const { time } = clock;
     clock.time += HOUR;
@@ -144,7 +144,7 @@ describe('a reminder with a gap', () => {
     await log.close();
   });
 
-  it('is not sent within the gap where a damaged line may have been a reminder', async () => {
+  it('is not sent within the gap if a damaged line may have been a reminder', async () => {
     await remind(0);
     const path = join(folder, 'reminders.jsonl');
     const [header = '', , ...rest] = (await readFile(path, 'utf8')).split('\n');
@@ -166,7 +166,7 @@ describe('a reminder with a gap', () => {
     expect(mailed).toEqual([null, null]);
   });
 
-  it('says who is no signer, and survives a damaged line', async () => {
+  it('reports addresses that are not signers, and survives a damaged line', async () => {
     await expect(remind(HOUR, 'eve@example.com')).rejects.toThrow('eve@example.com is not a signer');
     await remind(HOUR);
     const path = join(folder, 'reminders.jsonl');
@@ -176,7 +176,7 @@ describe('a reminder with a gap', () => {
     await expect(remind(HOUR)).rejects.toThrow(RemindedRecentlyError);
   });
 
-  it('that certainly never left is not counted', async () => {
+  it('that was certainly never sent is not counted', async () => {
     const client = clientFor('http://127.0.0.1:9', { clock, retries: 0 });
     const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
     await expect(remindWithGap(client, log, { id: 'env_1', gapMs: 0 })).rejects.toThrow(NetworkError);

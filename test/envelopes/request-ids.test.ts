@@ -41,7 +41,7 @@ describe.each([
   ['on disk', () => open()],
   ['in memory', () => requestIdsInMemory(folder, time)],
 ])('request IDs %s', (_, ids) => {
-  it('are known with their content and envelope after a create', async () => {
+  it('are stored with their content and envelope after a create', async () => {
     await create(ids(), 'order-1', 'env_1');
     expect(await ids().read('order-1')).toMatchObject({
       state: 'made',
@@ -52,7 +52,7 @@ describe.each([
     expect(await ids().read('order-2')).toEqual({ state: 'new' });
   });
 
-  it('stay asked when the outcome is unknown, and are new again when the service refused', async () => {
+  it('stay in use if the outcome is unknown, and are free again if the service refused', async () => {
     await ids().use('order-1', {}, (request) => request.asked(content));
     expect(await ids().read('order-1')).toMatchObject({ state: 'asked', content });
     await ids().use('order-1', {}, (request) => request.refused());
@@ -111,14 +111,14 @@ describe('the records on disk', () => {
       changed[at] = (changed[at] ?? 0) ^ 1;
       await writeFile(await fileOf(), changed);
       const known = await open().read('order-1');
-      // The trailing line break carries nothing.
+      // The trailing line break carries no data.
       expect([known.state, at]).toEqual([at === bytes.length - 1 ? 'made' : 'damaged', at]);
     }
     await writeFile(await fileOf(), '');
     expect(await open().read('order-1')).toMatchObject({ state: 'damaged' });
   });
 
-  it('keep the earlier record when the new one cannot be written, and refuse to go on', async () => {
+  it("keep the earlier record and stop if the new one can't be written", async () => {
     await open().use('order-1', {}, (request) => request.asked(content));
     const path = await fileOf();
     await rm(path);
@@ -127,14 +127,14 @@ describe('the records on disk', () => {
     await expect(open().use('order-1', {}, (request) => request.asked(content))).rejects.toThrow(UsageError);
   });
 
-  it('are refused where the state folder is a file', async () => {
+  it('are refused if the state folder is a file', async () => {
     await writeFile(join(folder, 'requests'), '');
     await expect(create(open(), 'order-1', 'env_1')).rejects.toThrow(UsageError);
   });
 });
 
 describe('two processes with one request ID', () => {
-  /** A process that records that it asked, and keeps the ID until it is killed. */
+  /** A process that records its request, and keeps the ID until it is killed. */
   let program: string;
   beforeAll(async () => {
     program = join(await mkdtemp(join(tmpdir(), 'esign-holder-')), 'holder.mjs');
@@ -169,7 +169,7 @@ describe('two processes with one request ID', () => {
     expect(await waiting).toMatchObject({ state: 'asked' });
   });
 
-  it('stop waiting when the caller gives up', async () => {
+  it('stop waiting when the caller aborts', async () => {
     const controller = new AbortController();
     await open().use('order-1', {}, async () => {
       const other = requestIdsIn(folder, 'account', time).use(
@@ -205,7 +205,7 @@ describe('the content of a request ID', () => {
     expect(of([ada, bo])).toBe(of([bo, { ...ada, email: 'ADA@example.com' }]));
   });
 
-  it('is not compared where the record is damaged or new', () => {
+  it('is not compared if the record is damaged or new', () => {
     const stamp = { at: 0, serviceAt: 0 };
     expect(isOtherContent({ state: 'asked', ...stamp, content }, 'x')).toBe(true);
     expect(isOtherContent({ state: 'asked', ...stamp, content }, content)).toBe(false);

@@ -11,7 +11,7 @@ const all: Envelope[] = [
   { id: 'env_3', templateName: 'Loan', metadata: { deal: 4711, parties: [{ town: 'Łódź' }] }, signers: [] },
 ];
 
-/** The ids that fit, and those that were read one by one. Where the list leaves signers out, `whole` has them. */
+/** The matching IDs, and those that were read one by one. `whole` has the signers that the list omits. */
 async function found(selection: Selection, listed: readonly Envelope[] = all) {
   const client = clientFor('http://127.0.0.1:1');
   const read: string[] = [];
@@ -42,11 +42,11 @@ describe('a search', () => {
     ['deal', []],
     ['env_2', ['env_2']],
     ['2', ['env_2']],
-  ])('for %s', async (search, ids) => {
+  ])('finds the envelopes for %s', async (search, ids) => {
     expect((await found({ search })).ids).toEqual(ids);
   });
 
-  it('reads an envelope whose list item lacks signers only when the rest has not answered', async () => {
+  it("reads an envelope whose list item lacks signers only if the other conditions don't decide", async () => {
     const bare = all.map(({ signers: _, ...rest }) => rest);
     expect(await found({ search: 'lukasz' }, bare)).toEqual({
       ids: ['env_1'],
@@ -60,7 +60,7 @@ describe('a search', () => {
     });
   });
 
-  it('names the signers who matched, and what of each did', () => {
+  it('returns the signers who matched, and what each of them did', () => {
     const partsOf = (selection: Selection, ...signers: Signer[]) =>
       matchedSigners(selection)({ id: 'env_1', signers }).map(({ part }) => part);
     expect(partsOf({ search: 'rehor' }, ada, lukasz)).toEqual(['Łukasz Řehoř']);
@@ -70,7 +70,7 @@ describe('a search', () => {
     expect(partsOf({}, lukasz)).toEqual([]);
   });
 
-  it('names only the one who matches all words, where there is one', () => {
+  it('returns only the one signer who matches all words, if there is one', () => {
     const [maria, silva] = [{ name: 'Maria Rossi' }, { name: 'Lena Silva' }];
     const both = { name: 'Maria Silva' };
     const found = (...signers: Signer[]) =>

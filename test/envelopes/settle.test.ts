@@ -19,7 +19,7 @@ afterEach(async () => {
 
 type Answer = Parameters<typeof startServer>[0];
 
-/** A client without retries of its own, so that every request is one of settling. */
+/** A client without retries, so that every request is part of resolving the outcome. */
 async function serviceOf(answer: Answer) {
   await server?.close();
   server = await startServer(answer);
@@ -30,7 +30,7 @@ async function serviceOf(answer: Answer) {
 const requests = () =>
   server?.seen.map(({ method, path }) => `${method} ${path.replace('/api/v1/esign', '')}`);
 
-/** Replies to creates are lost; the list and the single envelopes are these. */
+/** Responses to creates are lost; the list and the single envelopes are these. */
 function losing(items: readonly { id: string }[], full: readonly { id: string }[] = items): Answer {
   return ({ method, path, query }, response) => {
     if (method === 'POST') return loseReply(response);
@@ -49,7 +49,7 @@ describe('a create', () => {
   const settle = (client: ReturnType<typeof clientFor>, signal?: AbortSignal) =>
     settleCreate(client, body, 'req-1', { signal });
 
-  it('that was refused is not looked for', async () => {
+  it('that was refused is not searched for', async () => {
     const { client } = await serviceOf((_, response) =>
       json(response, 400, { error: { code: 'VALIDATION_ERROR' } }),
     );
@@ -57,7 +57,7 @@ describe('a create', () => {
     expect(server?.seen).toHaveLength(1);
   });
 
-  it('whose reply was no envelope is looked for as well', async () => {
+  it('with a response that is not an envelope is also searched for', async () => {
     const { client } = await serviceOf((request, response, number) => {
       if (request.method === 'POST') return json(response, 201, { data: { id: '' } });
       return losing([{ id: 'env_1', ...{ templateId: 'tmpl_1', metadata: mine, createdAt: at(NOW) } }])(
@@ -77,14 +77,14 @@ describe('a create', () => {
     expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBe(60_000);
   });
 
-  it('is looked for at once, and no longer than until it is found', async () => {
+  it('is searched for immediately, and only until it is found', async () => {
     const { client, clock } = await serviceOf(losing([{ id: 'env_1', ...{ metadata: mine } }]));
     expect(await settle(client)).toMatchObject({ kind: 'settled', by: 'lookup' });
     expect(requests()).toEqual(['POST /envelopes', 'GET /envelopes', 'GET /envelopes/env_1']);
     expect(clock.slept).toEqual([]);
   });
 
-  it('is looked for again when the looking fails, too', async () => {
+  it('is searched for again if the search fails', async () => {
     const found = losing([{ id: 'env_1', ...{ metadata: mine } }]);
     const { client } = await serviceOf((request, response, number) =>
       number < 4 ? loseReply(response) : found(request, response, number),
@@ -93,7 +93,7 @@ describe('a create', () => {
     expect(server?.seen).toHaveLength(5);
   });
 
-  it('stays unknown when all looking fails', async () => {
+  it('stays unknown if every search fails', async () => {
     const { client } = await serviceOf((_, response) => loseReply(response));
     expect(await settle(client, new AbortController().signal)).toMatchObject({
       kind: 'unknown',
@@ -102,7 +102,7 @@ describe('a create', () => {
     expect(server?.seen).toHaveLength(8);
   });
 
-  it.each([2, 4])('ends where the caller gives up during the looking, at request %i', async (last) => {
+  it.each([2, 4])('stops if the caller aborts during the search, at request %i', async (last) => {
     const controller = new AbortController();
     const { client } = await serviceOf((_, response, number) => {
       if (number === last) controller.abort(new Error('enough'));
@@ -112,7 +112,7 @@ describe('a create', () => {
     expect(server?.seen).toHaveLength(last);
   });
 
-  it('is found though the clocks differ by minutes, without reading a long list to its end', async () => {
+  it('is found if the clocks differ by minutes, without reading a long list to its end', async () => {
     const many = Array.from({ length: 1_000 }, (_, i) => ({
       id: `env_${i}`,
       templateId: 'tmpl_1',
@@ -124,30 +124,27 @@ describe('a create', () => {
     await server?.close();
     const without = await serviceOf(losing(many.map((one) => ({ ...one, metadata: {} }))));
     expect(await settle(without.client)).toMatchObject({ kind: 'unknown' });
-    // Seven searches of the two pages that are young enough, each with another look at page 1.
+    // Seven searches of the two pages that are young enough, each reading page 1 again.
     expect(requests()?.filter((one) => one === 'GET /envelopes')).toHaveLength(21);
   });
 
-  it.each([-60, 60])(
-    "is found though the machine's clock is %i minutes ahead of the service's",
-    async (ahead) => {
-      const theirs = NOW - ahead * MINUTE;
-      const items = Array.from({ length: 12 }, (_, i) => ({
-        id: `env_${i}`,
-        templateId: 'tmpl_1',
-        createdAt: at(theirs - i * 1_000),
-        metadata: i === 3 ? mine : {},
-      }));
-      const answer = losing(items);
-      const { client } = await serviceOf((request, response, number) => {
-        response.setHeader('date', new Date(theirs).toUTCString());
-        return answer(request, response, number);
-      });
-      expect(await settle(client)).toMatchObject({ kind: 'settled', value: { id: 'env_3' } });
-    },
-  );
+  it.each([-60, 60])("is found if the local clock is %i minutes ahead of the service's", async (ahead) => {
+    const theirs = NOW - ahead * MINUTE;
+    const items = Array.from({ length: 12 }, (_, i) => ({
+      id: `env_${i}`,
+      templateId: 'tmpl_1',
+      createdAt: at(theirs - i * 1_000),
+      metadata: i === 3 ? mine : {},
+    }));
+    const answer = losing(items);
+    const { client } = await serviceOf((request, response, number) => {
+      response.setHeader('date', new Date(theirs).toUTCString());
+      return answer(request, response, number);
+    });
+    expect(await settle(client)).toMatchObject({ kind: 'settled', value: { id: 'env_3' } });
+  });
 
-  it('is not one that was there long before', async () => {
+  it('is never an envelope that existed long before', async () => {
     const old = Array.from({ length: 12 }, (_, i) => ({
       id: `env_${i}`,
       templateId: 'tmpl_1',
@@ -162,7 +159,7 @@ describe('a create', () => {
 describe('the envelope of a request ID', () => {
   const other = { [REQUEST_ID_KEY]: 'req-2' };
 
-  it('is the one that carries it; items that show no marker are read one by one', async () => {
+  it('is the one that contains it; items without a marker are read one by one', async () => {
     const items = [
       { id: 'env_1', templateId: 'tmpl_1', metadata: other },
       { id: 'env_2', templateId: 'tmpl_1', metadata: null },
@@ -174,7 +171,7 @@ describe('the envelope of a request ID', () => {
     expect(requests()).toEqual(['GET /envelopes', 'GET /envelopes/env_4']);
   });
 
-  it('is found at any age, and in any spelling of the key', async () => {
+  it('is found at any age, and with any spelling of the key', async () => {
     const old = Array.from({ length: 250 }, (_, i) => ({
       id: `env_${i}`,
       createdAt: at(NOW - i * 86_400_000),
@@ -189,21 +186,18 @@ describe('the envelope of a request ID', () => {
     ['null', null],
     ['empty', {}],
     ['without its marker', { deal: '4711' }],
-  ])(
-    'is found where the list shows its metadata %s, whatever template the list shows',
-    async (_, metadata) => {
-      const full = [
-        { id: 'env_1', templateId: 'tmpl_1', metadata: other },
-        { id: 'env_2', templateId: 'tmpl_1_v3', metadata: mine },
-      ];
-      const listed = full.map((one) => ({ ...one, metadata }));
-      const { client } = await serviceOf(losing(listed, full));
-      expect(await findByRequestId(client, 'req-1')).toMatchObject({ id: 'env_2' });
-      expect(await findByRequestId(client, 'req-3')).toBeUndefined();
-    },
-  );
+  ])('is found if the list shows its metadata %s, with any template in the list', async (_, metadata) => {
+    const full = [
+      { id: 'env_1', templateId: 'tmpl_1', metadata: other },
+      { id: 'env_2', templateId: 'tmpl_1_v3', metadata: mine },
+    ];
+    const listed = full.map((one) => ({ ...one, metadata }));
+    const { client } = await serviceOf(losing(listed, full));
+    expect(await findByRequestId(client, 'req-1')).toMatchObject({ id: 'env_2' });
+    expect(await findByRequestId(client, 'req-3')).toBeUndefined();
+  });
 
-  it('costs no GET for old items without metadata where the list shows markers of others', async () => {
+  it('takes no GET for old items without metadata if the list shows markers of others', async () => {
     const items = Array.from({ length: 50 }, (_, i) => ({
       id: `env_${i}`,
       createdAt: at(NOW - i * MINUTE),
@@ -219,7 +213,7 @@ describe('the envelope of a request ID', () => {
     ]).toEqual([10, true, false]);
   });
 
-  it('is found where it moves to page 1 during the walk, or lies behind the last page', async () => {
+  it('is found if it moves to page 1 during the search, or is beyond the last page', async () => {
     const items = Array.from({ length: 201 }, (_, i) => ({
       id: `env_${i}`,
       metadata: i === 200 ? mine : other,
@@ -246,7 +240,7 @@ describe('the envelope of a request ID', () => {
     expect(await findByRequestId(short.client, 'req-1')).toMatchObject({ id: 'env_200' });
   });
 
-  it('is no longer searched for when the caller gives up', async () => {
+  it('is no longer searched for after the caller aborts', async () => {
     const { client } = await serviceOf(losing([]));
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(findByRequestId(client, 'req-1', { signal })).rejects.toThrow('enough');
@@ -259,7 +253,7 @@ describe('an action', () => {
   const DRAFT = { id: 'env_1', status: 'DRAFT' };
   const SENT = { id: 'env_1', status: 'SENT' };
 
-  /** Sends env_1; what its tries and the readings of its state are answered with, in turn. */
+  /** Sends env_1 with the given responses to its tries and to the reads of its state, in turn. */
   async function send(tries: ((response: Parameters<Answer>[1]) => void)[], states: readonly unknown[]) {
     let [acts, reads] = [0, 0];
     const { client, clock } = await serviceOf(({ method }, response) => {
@@ -280,7 +274,7 @@ describe('an action', () => {
     (response: Parameters<Answer>[1]) =>
       json(response, status, { error: { code, message: 'no' } });
 
-  it('is settled by the reply, or by reading when the reply tells nothing', async () => {
+  it('is resolved by the response, or by reading if the response has no state', async () => {
     expect(await send([(response) => json(response, 200, { data: SENT })], [])).toMatchObject({
       outcome: { kind: 'settled', by: 'reply', value: SENT },
       reads: 0,
@@ -290,7 +284,7 @@ describe('an action', () => {
     });
   });
 
-  it('that is refused at once is refused, also where somebody else did it before', async () => {
+  it('that is refused immediately is refused, even if somebody else did it before', async () => {
     for (const [code, status] of [
       ['INVALID_STATE', 400],
       ['FORBIDDEN', 403],
@@ -301,14 +295,14 @@ describe('an action', () => {
     }
   });
 
-  it('is tried again, each time a little later, while the state shows that nothing happened', async () => {
+  it('is retried with growing delays while the state shows that nothing happened', async () => {
     const done = await send([loseReply, loseReply, loseReply], [DRAFT, DRAFT, DRAFT, DRAFT]);
     expect(done).toMatchObject({ outcome: { kind: 'unknown' }, acts: 3, reads: 3 });
     expect(done.outcome).toHaveProperty('error.name', 'NetworkError');
     expect(done.slept).toEqual([1_000, 1_500]);
   });
 
-  it('is not tried again when the state can not be read', async () => {
+  it("is not retried if the state can't be read", async () => {
     expect(await send([loseReply, loseReply], [])).toMatchObject({
       outcome: { kind: 'unknown' },
       acts: 1,
@@ -317,7 +311,7 @@ describe('an action', () => {
     });
   });
 
-  it('is settled by the try before, when the next is refused by the state', async () => {
+  it('is resolved by the previous try if the next is refused because of the state', async () => {
     expect(await send([loseReply, refuse('INVALID_STATE')], [DRAFT, SENT])).toMatchObject({
       outcome: { kind: 'settled', by: 'lookup', value: SENT },
       acts: 2,
@@ -328,14 +322,14 @@ describe('an action', () => {
     ['for another reason', 'FORBIDDEN', [DRAFT, SENT], 1],
     ['by a state it did not bring about', 'INVALID_STATE', [DRAFT, DRAFT], 2],
     ['and the state can not be read', 'INVALID_STATE', [DRAFT], 2],
-  ])('fails when the next try is refused %s', async (_, code, states, reads) => {
+  ])('fails if the next try is refused %s', async (_, code, states, reads) => {
     const done = await send([loseReply, refuse(code), loseReply], states);
     expect(done).toMatchObject({ outcome: { thrown: { code } }, acts: 2, reads });
   });
 });
 
-describe('a quiet reading', () => {
-  it('is nothing where it fails, and ends where the caller gives up', async () => {
+describe('an optional read', () => {
+  it('returns undefined if it fails, and stops when the caller aborts', async () => {
     const { client } = await serviceOf((_, response) =>
       json(response, 404, { error: { code: 'NOT_FOUND' } }),
     );

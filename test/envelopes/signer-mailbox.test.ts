@@ -14,7 +14,7 @@ describe('a signer on the command line', () => {
     ['Łukasz Řehoř <l@příklad.cz>', { email: 'l@příklad.cz', name: 'Łukasz Řehoř' }, false],
     ['李小龍 <li@example.com>', { email: 'li@example.com', name: '李小龍' }, false],
     ['"say \\"hi\\"" <a@b.c>', { email: 'a@b.c', name: 'say "hi"' }, false],
-  ])('is read from %s', (text, signer, nameIsAddress) => {
+  ])('is parsed from %s', (text, signer, nameIsAddress) => {
     expect(parseSigner(text)).toEqual({ signer, nameIsAddress });
   });
 
@@ -29,12 +29,12 @@ describe('a signer on the command line', () => {
     ['a@b.c;colour=red', 'is unknown'],
     ['"Ada <a@b.c>', 'quote is not closed'],
     ['Ada <>', 'has no address'],
-  ])('refuses %j and says why', (text, why) => {
+  ])('refuses %j with a reason', (text, why) => {
     expect(() => parseSigner(text)).toThrow(UsageError);
     expect(() => parseSigner(text)).toThrow(why);
   });
 
-  it('reads back any name, role and order that is written with quotes', () => {
+  it('restores any name, role, and order that is quoted', () => {
     const word = fc
       .string({ minLength: 1, maxLength: 30 })
       .map((text) => text.trim())
@@ -48,7 +48,7 @@ describe('a signer on the command line', () => {
     );
   });
 
-  it('never throws anything but a usage error', () => {
+  it('throws only usage errors', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         try {
@@ -60,7 +60,7 @@ describe('a signer on the command line', () => {
     );
   });
 
-  it('takes 1 to 20 signers', () => {
+  it('accepts 1 to 20 signers', () => {
     const many = Array.from({ length: 20 }, (_, i) => `s${i}@example.com`);
     expect(parseSigners(many)).toHaveLength(20);
     expect(() => parseSigners([])).toThrow('at least one signer');
@@ -69,7 +69,7 @@ describe('a signer on the command line', () => {
 });
 
 describe('a signer as text', () => {
-  it('is read as the same signer', () => {
+  it('parses to the same signer', () => {
     const word = fc
       .string({ unit: fc.constantFrom(...`Ada ;"<>\\'=,é漢`), minLength: 1 })
       .map((text) => text.trim());
@@ -89,7 +89,7 @@ describe('a signer as text', () => {
     );
   });
 
-  it('is the address alone where that is the name', () => {
+  it('is the address alone if it equals the name', () => {
     expect(signerText({ email: 'a@b.c', name: 'a@b.c' })).toBe('a@b.c');
   });
 });

@@ -60,7 +60,7 @@ describe('turns', () => {
     ['an envelope that was not sent', { sentAt: null }, []],
     ['a signature without its time', { signers: [{ status: 'SIGNED' }, waiting('Bo', 2)] }, []],
     ['an envelope without its signers', { signers: undefined }, []],
-  ])('leaves out %s', (_, more, expected) => {
+  ])('omit %s', (_, more, expected) => {
     expect(turns('SEQUENTIAL', [waiting('Ada', 1)], more)).toEqual(expected);
   });
 });

@@ -20,7 +20,7 @@ const document = (what: string, more: Partial<DocumentFacts> = {}): DocumentFact
 const codeOf = (one: DocumentFacts, others: readonly DocumentFacts[] = []) =>
   findingOn(one, envelope, [one, ...others])?.code;
 
-it('nothing speaks against a document with a known seal from the time of completion', () => {
+it('a document with a known seal from the time of completion has no findings', () => {
   for (const what of ['signed', 'certificate']) expect(codeOf(document(what))).toBeUndefined();
   expect(codeOf(document('document', { seal: seal({ state: 'unsigned' }) }))).toBeUndefined();
   expect(
@@ -45,7 +45,7 @@ it('the same file twice is a problem', () => {
   );
 });
 
-it('the account is the one in the storage keys, as far as they have the documented shape', () => {
+it('the account is taken from the storage keys if they have the documented form', () => {
   expect(accountOf([{ key: 'elsewhere/signed.pdf' }, document('signed')])).toBe('org_1');
   expect(accountOf([{ key: null }])).toBe(null);
 });

@@ -34,7 +34,7 @@ const create = (file: string, ...more: string[]) => [
 ];
 const faults = (set: unknown) => home.run(argv`sandbox faults -`, { input: JSON.stringify(set) });
 
-/** Every signer holds one envelope that was sent, and had one mail; no draft is left. */
+/** Every signer has one sent envelope and got one email; no draft is left. */
 async function expectOnce(rows: number): Promise<void> {
   const { perSigner, mails, statuses, drafts } = await holdingsOf(sandbox);
   process.stdout.write(`bulk faults: ${JSON.stringify(Object.fromEntries(statuses))}\n`);
@@ -47,7 +47,7 @@ describe('ten thousand rows', () => {
     ['as drafts that are then sent', [], ROWS],
     ['sent at their creation', ['--one-step'], Math.min(ROWS, 1_000)],
   ])(
-    `killed ${KILLS} times, with 5 % of replies lost, each exactly once: %s`,
+    `are each sent exactly once with ${KILLS} kills and 5% of responses lost: %s`,
     {
       timeout: 3_600_000,
     },
@@ -65,7 +65,9 @@ describe('ten thousand rows', () => {
     },
   );
 
-  it('with replies lost, cut, late, refused and connections reset', { timeout: 1_800_000 }, async () => {
+  it('are each sent exactly once with responses lost, truncated, late, or refused, and connections reset', {
+    timeout: 1_800_000,
+  }, async () => {
     const rows = Math.min(ROWS, 2_000);
     await writeFile(home.path('rows.csv'), rowsOf(rows));
     await faults({
@@ -85,7 +87,9 @@ describe('ten thousand rows', () => {
 });
 
 describe('a window of 400 requests per 3 s', () => {
-  it('is used up and never overspent, alone and by two runs at once', { timeout: 300_000 }, async () => {
+  it('is used fully and never exceeded, alone and by two runs at the same time', {
+    timeout: 300_000,
+  }, async () => {
     const other = new Home();
     try {
       const limited = await other.sandbox(['--rate-limit', '400/3s']);
@@ -95,7 +99,7 @@ describe('a window of 400 requests per 3 s', () => {
       const seconds = (performance.now() - started) / 1_000;
       expect(code, stderr).toBe(0);
       const refused = await refusals(limited);
-      // 2,800 requests and the look at the template: seven windows are waited for.
+      // 2,800 requests and the read of the template: seven windows are awaited.
       const ratio = seconds / 21;
       process.stdout.write(
         `bulk faults: ${seconds.toFixed(1)} s, ${ratio.toFixed(2)} of the window's time; ${refused} refused\n`,
@@ -112,7 +116,7 @@ describe('a window of 400 requests per 3 s', () => {
   });
 });
 
-/** Requests that the sandbox refused for its window, by its audit log. */
+/** Requests that the sandbox refused because of its window, by its audit log. */
 async function refusals({ baseUrl, apiKey }: Sandbox): Promise<number> {
   let count = 0;
   for (let page = 1; ; page++) {
@@ -125,7 +129,7 @@ async function refusals({ baseUrl, apiKey }: Sandbox): Promise<number> {
 }
 
 describe('a disk', () => {
-  it('that is full before the run begins: nothing is sent', async () => {
+  it('that is full before the run begins sends nothing', async () => {
     await writeFile(home.path('rows.csv'), rowsOf(200));
     const run = await home.shell(`ulimit -f 8; esign ${create('rows.csv').join(' ')}`);
     expect(run.code).toBe(2);
@@ -136,7 +140,7 @@ describe('a disk', () => {
     );
   });
 
-  it('that is full in the middle: the run stops, and a resume sends each row once', async () => {
+  it('that fills up during the run stops it, and a resume sends each row once', async () => {
     await writeFile(
       home.path('rows.csv'),
       `email\n${Array.from({ length: 400 }, (_, n) => `d${n}@b.example\n`).join('')}`,
@@ -163,7 +167,7 @@ describe('a disk', () => {
 });
 
 describe('the journal of a run', () => {
-  it('with a torn last line is mended; from another version it is refused; neither mails anybody twice', async () => {
+  it('is repaired if its last line is incomplete, and refused from another version; neither emails anybody twice', async () => {
     await writeFile(home.path('rows.csv'), rowsOf(3));
     const some = await home.run(create('rows.csv', '--max-requests', '4', '--concurrency', '1'));
     expect([some.code, jsonLines(some.stdout).length]).toEqual([10, 2]);
@@ -175,7 +179,7 @@ describe('the journal of a run', () => {
     expect(other.code).toBe(2);
     expect(other.stderr).toContain("can't be used");
     expect((await home.run`bulk list`).stderr).toContain("can't be used");
-    // All that follows the first draft is lost, as in a power cut.
+    // Everything after the first draft is lost, as in a power outage.
     const lines = text.split('\n');
     const created = lines.findIndex((line) => line.includes('"type":"created"'));
     await writeFile(path, `${lines.slice(0, created).join('\n')}\n`);

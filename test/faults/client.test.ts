@@ -53,7 +53,7 @@ async function proxied(faultsFor: Parameters<typeof startFaultyProxy>[0]['faults
   return { proxy, client: clientAt(`${proxy.origin}${pathname}`) };
 }
 
-/** Runs `work` for 0 … COUNT-1, some at a time. */
+/** Runs `work` for 0 … COUNT-1, some in parallel. */
 async function forAll(work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {
@@ -62,8 +62,8 @@ async function forAll(work: (index: number) => Promise<void>): Promise<void> {
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
-describe('a network that loses things', () => {
-  it(`${COUNT} creations with 20 % of replies lost and 10 % of connections reset: each exactly once`, async () => {
+describe('an unreliable network', () => {
+  it(`loses and repeats none of ${COUNT} creates with 20% of responses lost and 10% of connections reset`, async () => {
     const { client, proxy } = await proxied(({ method }) =>
       method === 'POST' ? { lost: 0.2, reset: 0.1 } : {},
     );
@@ -78,7 +78,7 @@ describe('a network that loses things', () => {
         signers: [{ email: `signer${index}@example.com`, name: `Signer ${index}` }],
         send: true,
       };
-      // As a script would: the same request id until the outcome is known.
+      // As a script would: the same request ID until the outcome is known.
       for (let rerun = false; ; rerun = true) {
         const id = `fault-${SEED}-${index}`;
         const done = await createEnvelope(client, wanted, { requestId: id, rerun, ids }).catch(
@@ -104,7 +104,7 @@ describe('a network that loses things', () => {
     expect(proxy.counts.lost).toBeGreaterThan(COUNT / 10);
   });
 
-  it(`${COUNT} reads with 30 % of connections faulty: at least 99.5 % succeed, none is wrong`, async () => {
+  it(`answers at least 99.5% of ${COUNT} reads, none of them wrong, with 30% of connections faulty`, async () => {
     const direct = clientAt(sandbox.baseUrl);
     const ids: string[] = [];
     for await (const item of direct.envelopes.list()) ids.push(item.id);

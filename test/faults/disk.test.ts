@@ -26,7 +26,7 @@ afterAll(() => home.close());
 
 const sha = (content: Uint8Array) => createHash('sha256').update(content).digest('hex');
 
-/** The finished files of a folder, by name, with their checksums. */
+/** The complete files of a folder, by name, with their checksums. */
 async function filesIn(folder: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const name of existsSync(home.path(folder)) ? await readdir(home.path(folder)) : [])
@@ -34,7 +34,7 @@ async function filesIn(folder: string): Promise<Map<string, string>> {
   return files;
 }
 
-/** A command that a broken disk stopped says so in a sentence; one that could go on is right to do so. */
+/** A command that a disk fault stopped reports it in a sentence; one that could continue succeeds. */
 function expectWords(run: { at: string; code: number | null; stderr: string }, fault: DiskFault): void {
   if (fault === 'kill') return;
   expect(run.stderr, run.at).not.toMatch(/^\s+at .*:\d+:\d+/m);
@@ -42,7 +42,7 @@ function expectWords(run: { at: string; code: number | null; stderr: string }, f
   if (run.code !== 0) expect(run.stderr.trim(), run.at).not.toBe('');
 }
 
-/** Removes what lies beside the profiles, but for the lock, which stands in nobody's way; the names. */
+/** Returns the names of files next to the profiles and deletes them, except for the lock, which blocks nobody. */
 async function clearLeftovers(): Promise<string[]> {
   const left = (await readdir(home.path('config'))).filter((name) => name !== 'profiles.json');
   for (const name of left) if (!name.endsWith('.lock')) await rm(home.path('config', name));
@@ -140,7 +140,7 @@ describe('a disk that fails at any step', needsInjection, () => {
       await home.run`bulk resume --last`;
       const { mails } = await holdingsOf(sandbox);
       const sent = [...mails].filter(([to]) => to.endsWith(`@${fault.toLowerCase()}${turn}.example`));
-      // Either the run had begun and was ended by resuming, or nothing had been sent and it begins anew.
+      // Either the run had begun and was resumed to its end, or nothing had been sent and it starts from scratch.
       if (sent.length === 0) expect((await home.run(words())).code, run.at).toBe(0);
       else expect(sent.length, run.at).toBe(4);
     }
@@ -177,7 +177,7 @@ describe.skipIf(!canMount)('a full disk', () => {
     }
   });
 
-  it('stops a download with words and no partial file', async () => {
+  it('stops a download with a message and no partial file', async () => {
     for (const kib of [4, 16, 40, 100]) {
       const folder = `small-${kib}`;
       const args = ['envelopes', 'download', completed, '--dir', folder];
@@ -191,7 +191,7 @@ describe.skipIf(!canMount)('a full disk', () => {
     }
   });
 
-  it('stops a bulk run with words; resumed with room, each row was sent once', async () => {
+  it('stops a bulk run with a message; after a resume with free space, each row was sent once', async () => {
     await writeFile(home.path('many.csv'), rowsOf(60).replaceAll('@example.com', '@full.example'));
     const send = ['bulk', 'create', 'many.csv', '--template', 'tmpl_nda', '--send', '--yes'];
     let stops = 0;
@@ -212,7 +212,7 @@ describe.skipIf(!canMount)('a full disk', () => {
 });
 
 describe.skipIf(process.getuid?.() === 0)('a read-only folder', () => {
-  it('is said, and nothing is sent', async () => {
+  it('is reported, and nothing is sent', async () => {
     await chmod(home.path('state'), 0o500);
     const run = await home.run`bulk create many.csv --template tmpl_nda --send --yes`;
     await chmod(home.path('state'), 0o700);

@@ -104,7 +104,7 @@ const finalOf = (dir: string) => readFile(home.path(dir, 'signed.pdf')).catch(()
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe('a download', () => {
-  it('whose connection drops again and again goes on where it ended', async () => {
+  it('resumes whenever its connection drops', async () => {
     fault = 'drop';
     served = 0;
     const { code, stderr } = await home.run(words('drops'), { env });
@@ -115,7 +115,7 @@ describe('a download', () => {
   });
 
   it.each<Fault>(['short', 'swap', 'login'])(
-    'that is not the object (%s) never stands under its name',
+    'never saves other content under its name (%s)',
     async (kind) => {
       fault = kind;
       const { code } = await home.run(words(kind), { env });
@@ -124,7 +124,7 @@ describe('a download', () => {
     },
   );
 
-  it('from a bucket with another fault at each request is the object in the end, or is not there', {
+  it('from a bucket with another fault at each request is correct in the end, or missing', {
     timeout: 300_000,
   }, async () => {
     mixed = true;
@@ -141,7 +141,7 @@ describe('a download', () => {
     expect(whole).toBeGreaterThan(0);
   });
 
-  it('killed at 20 random moments ends in the very same file', { timeout: 300_000 }, async () => {
+  it('killed at 20 random moments results in the same file', { timeout: 300_000 }, async () => {
     fault = 'slow';
     served = 0;
     for (let kill = 0; kill < 20; kill++) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { Home, jsonLines } from '../support/cli.ts';
 
-/** Two papers each. */
+/** Two documents each. */
 const ENVELOPES = Number(process.env.SEAL_ENVELOPES || 500);
 const AT_ONCE = 8;
 const PEOPLE = ['Ada Lovelace', 'Łukasz Żółć', '李小龍', 'محمد علي', 'अनीता', "O'Brien (née \\) >>"];
@@ -49,7 +49,7 @@ async function complete(index: number): Promise<void> {
   for (const { email } of signers) await post(`/__sandbox/envelopes/${id}/sign`, { signer: email });
 }
 
-it(`no paper of ${ENVELOPES} envelopes raises a false alarm`, { timeout: 1_800_000 }, async () => {
+it(`no document of ${ENVELOPES} envelopes raises a false alarm`, { timeout: 1_800_000 }, async () => {
   const next = Array.from({ length: ENVELOPES }, (_, index) => index).values();
   const work = async () => {
     for (const index of next) await complete(index);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe.each(READERS)('every forgery in %s', (reader, tools) => {
-  it('is not whole where it shows forged words', needs(...tools), async () => {
+  it('is not whole if it shows forged text', needs(...tools), async () => {
     const shown: string[] = [];
     for (const [name, pdf] of forged) {
       if (!(await shows(reader, pdf, folder)).includes(FORGED)) continue;

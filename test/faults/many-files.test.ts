@@ -44,7 +44,7 @@ afterAll(async () => {
 const words = (dir: string) => ['documents', 'download', '-', '--dir', dir, '--name-template', '{key}'];
 const input = `${[...papers.keys()].join('\n')}\n`;
 
-/** The names of the files in a folder; each that has a final name is its object, each in the list is there. */
+/** Returns the names of the files in a folder. Each with a final name is complete, and each in the list exists. */
 async function expectWhole(dir: string, at: string): Promise<string[]> {
   const names = await readdir(home.path(dir), { recursive: true }).catch(() => []);
   const finals = names.filter((name) => name.endsWith('.pdf'));
@@ -71,7 +71,7 @@ async function expectMended(dir: string, at: string): Promise<void> {
 }
 
 describe('many small files', () => {
-  it('killed at random moments: what has a name is whole, and a rerun brings the rest', {
+  it('killed at random moments are complete if they have their name, and a rerun downloads the others', {
     timeout: 300_000,
   }, async () => {
     let partly = 0;
@@ -79,7 +79,7 @@ describe('many small files', () => {
       const dir = `kill-${kill}`;
       const running = home.start(words(dir), { env });
       running.child.stdin?.end(input);
-      // Most of the kills while files are on their way, some before and after.
+      // Most kills during the downloads, some before and after.
       const wanted = Math.floor(random() * COUNT * 1.1);
       const seen = bucket.seen.length;
       for (let ended = false; !ended && bucket.seen.length - seen < wanted; )
@@ -94,7 +94,7 @@ describe('many small files', () => {
   });
 
   it.each<DiskFault>(['EIO', 'ENOSPC', 'kill'])(
-    'on a disk that fails at any step (%s)',
+    'survive a disk that fails at any step (%s)',
     needsInjection,
     async (fault) => {
       let turn = 0;
@@ -117,7 +117,7 @@ describe('many small files', () => {
   );
 
   it.skipIf(!canMount)(
-    'on a disk that is full at the list of hashes: 9 in words, and nothing is left behind',
+    'exit with 9 and a message if the disk is full at the list of hashes, and nothing is left behind',
     async () => {
       const codes: (number | null)[] = [];
       for (let kib = 4 * COUNT - 4; kib <= 4 * COUNT + 24; kib += 4) {

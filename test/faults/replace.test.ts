@@ -30,11 +30,13 @@ afterAll(async () => {
 });
 
 describe('replacing an envelope', () => {
-  it(`${RUNS} runs, killed and with replies lost at any point`, { timeout: 3_600_000 }, async () => {
+  it(`ends with one sent envelope in ${RUNS} runs, with kills and lost responses at any point`, {
+    timeout: 3_600_000,
+  }, async () => {
     const tries = new Map<number, number>();
     for (let run = 0; run < RUNS; run++) {
       const seed = (SEED + run) % 2 ** 32;
-      // The list is read at each step, so that a short one makes the runs fast.
+      // The list is read at each step, so a short one makes the runs fast.
       if (run % 25 === 24) {
         await rig.close();
         rig = await startRig();
@@ -48,7 +50,7 @@ describe('replacing an envelope', () => {
     process.stdout.write(`replace faults: runs by tries ${JSON.stringify(Object.fromEntries(tries))}\n`);
   });
 
-  it(`${KILLED_RUNS} runs of the built program, killed at random moments, with replies lost`, {
+  it(`ends with one sent envelope in ${KILLED_RUNS} runs of the built program, with kills at random moments and lost responses`, {
     timeout: 3_600_000,
   }, async () => {
     const random = seeded(SEED);

@@ -72,7 +72,7 @@ async function reread(at: string): Promise<Record<string, number>> {
   return Object.fromEntries(again.all);
 }
 
-describe('a journal that is compacted', () => {
+describe('a compacted journal', () => {
   it('loses nothing that is appended meanwhile, and stays small', async () => {
     const at = path();
     const numbers = new Numbers(at, 10_000);
@@ -87,7 +87,7 @@ describe('a journal that is compacted', () => {
     expect(await readdir(dirname(at))).toEqual(['numbers.jsonl']);
   });
 
-  it('takes entries while it is compacted, and lets others have their turn', async () => {
+  it('accepts entries during compaction, and lets other tasks run', async () => {
     const at = path();
     const read = { done: false };
     const isRead = () => read.done;
@@ -109,7 +109,7 @@ describe('a journal that is compacted', () => {
     expect(Object.keys(await reread(at))).toHaveLength(20_000 + taken);
   });
 
-  it('is compacted again only when it has grown to twice of what is still valid', async () => {
+  it('is compacted again only when it has grown to twice its valid size', async () => {
     let times = 0;
     const counting = (numbers: () => Numbers) =>
       function* () {
@@ -130,7 +130,7 @@ describe('a journal that is compacted', () => {
     const soFar = times;
     expect(soFar).toBeGreaterThan(2);
     expect(soFar).toBeLessThan(9);
-    // Also after a restart: what the last compaction left counts.
+    // Also after a restart: the size after the last compaction counts.
     const again: Numbers = new Numbers(
       at,
       1_000,
@@ -141,7 +141,7 @@ describe('a journal that is compacted', () => {
     expect(times).toBeLessThanOrEqual(soFar + 1);
   });
 
-  it('goes on with the old file when it cannot be compacted', async () => {
+  it("continues with the old file if it can't be compacted", async () => {
     const at = path();
     const numbers = new Numbers(at, 50, () => {
       throw new Error('no');
@@ -152,7 +152,7 @@ describe('a journal that is compacted', () => {
     expect(await readdir(dirname(at))).toEqual(['numbers.jsonl']);
   });
 
-  it('opens beside what a killed compaction left', async () => {
+  it('opens next to the files of a killed compaction', async () => {
     const at = path();
     const numbers = new Numbers(at, 1e9);
     await numbers.set('n', 1);
@@ -162,7 +162,7 @@ describe('a journal that is compacted', () => {
     expect(await readdir(dirname(at))).toEqual(['numbers.jsonl']);
   });
 
-  it('is reopened while it is compacted', async () => {
+  it('can be reopened during compaction', async () => {
     const at = path();
     const numbers = new Numbers(at, 5_000);
     for (let round = 0; round < 40; round += 1) {
@@ -175,8 +175,8 @@ describe('a journal that is compacted', () => {
   });
 });
 
-describe('a journal that another one takes the place of', () => {
-  it('says what the other said, and what was appended since, also while it is compacted', async () => {
+describe('a journal that is replaced by another process', () => {
+  it("contains the other's entries and those appended since, also during compaction", async () => {
     const other = path();
     const kept = new Numbers(other, 1e9);
     await kept.set('kept', 1);
@@ -185,7 +185,7 @@ describe('a journal that another one takes the place of', () => {
     const numbers = new Numbers(at, 50);
     const journal = await numbers.journal;
     for (let round = 0; round < 20; round++) {
-      // Being written when the other one comes, and enough for a compaction.
+      // Being written when the other one arrives, and enough for a compaction.
       const before = Array.from({ length: 40 }, (_, nth) =>
         journal.append({ name: `before${nth}`, value: round }),
       );
@@ -206,7 +206,7 @@ describe('a journal that another one takes the place of', () => {
     expect(await readdir(dirname(at))).toEqual(['numbers.jsonl']);
   });
 
-  it('is left as it is when there is no other one', async () => {
+  it('is unchanged without another one', async () => {
     const at = path();
     const numbers = new Numbers(at, 1e9);
     await numbers.set('own', 1);

@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Takes so many entries, then ends. */
+/** Reads this many entries, then ends. */
 async function take(source: AsyncGenerator<{ n: number }>, count: number): Promise<number[]> {
   const seen: number[] = [];
   for await (const { n } of source) {
@@ -38,11 +38,11 @@ async function take(source: AsyncGenerator<{ n: number }>, count: number): Promi
 
 const follow = (clock: Clock = systemClock) => followDays(folder, format, { clock, signal: over.signal });
 
-it('hands over what is appended from now on, by any writer, and leaves out damaged lines', async () => {
+it('returns entries appended from now on, by any writer, and skips damaged lines', async () => {
   const before = new DayJournal(folder, format, systemClock);
   await before.append({ n: 0 });
   const seen = take(follow(), 4);
-  // Until it has looked for the first time, an entry is an old one.
+  // Entries before the first read count as old.
   await new Promise((resolve) => setTimeout(resolve, 100));
   const { path } = await before.append({ n: 1 });
   const other = new DayJournal(folder, format, systemClock);
@@ -54,7 +54,7 @@ it('hands over what is appended from now on, by any writer, and leaves out damag
   await Promise.all([before.close(), other.close()]);
 });
 
-it('begins where there is no journal yet, and goes on over midnight', async () => {
+it('starts without a journal, and continues over midnight', async () => {
   let now = Date.parse('2026-01-31T23:59:59Z');
   const clock: Clock = { now: () => now, sleep: systemClock.sleep };
   const seen = take(follow(clock), 2);
@@ -67,7 +67,7 @@ it('begins where there is no journal yet, and goes on over midnight', async () =
   await journal.close();
 });
 
-it('ends with its signal', async () => {
+it('stops on its signal', async () => {
   const seen = take(follow(), 1);
   over.abort();
   expect(await seen).toEqual([]);

@@ -51,7 +51,7 @@ const some = (length: number): Entry[] =>
   Array.from({ length }, (_, n) => ({ n, text: `line\n${n} "ü" 日本 \u0000` }));
 
 describe('a journal', () => {
-  it('gives back what was appended, in order, over several openings; the file is private', async () => {
+  it('returns appended entries in order across restarts; the file is private', async () => {
     const one = reading();
     await written(some(3), one);
     const replayed: Entry[] = [];
@@ -75,7 +75,7 @@ describe('a journal', () => {
     await journal.close();
   });
 
-  it('takes the next entry at once when one is on disk', async () => {
+  it('accepts the next entry as soon as one is on disk', async () => {
     const one = reading();
     const journal = await Journal.open(one);
     for (const entry of some(20)) await journal.append(entry);
@@ -83,7 +83,7 @@ describe('a journal', () => {
     expect(await entriesOf(one)).toEqual(some(20));
   });
 
-  it('writes what nobody waits for soon, with the next entry or on closing', async () => {
+  it('writes unawaited entries soon, with the next entry or on close', async () => {
     const one = reading();
     const journal = await Journal.open(one);
     journal.note({ n: 1, text: 'noted' });
@@ -96,7 +96,7 @@ describe('a journal', () => {
     expect((await entriesOf(one)).map(({ n }) => n)).toEqual([1, 2, 3, 4]);
   });
 
-  it('cut at any byte keeps every whole entry and takes new ones', async () => {
+  it('truncated at any byte keeps every complete entry and accepts new ones', async () => {
     const entries = some(4);
     const whole = await readFile((await written(entries)).path);
     const ends = [...whole.keys()].filter((index) => whole[index] === 10);
@@ -112,7 +112,7 @@ describe('a journal', () => {
     }
   });
 
-  it('with any byte flipped never gives back what was not written', async () => {
+  it('with any byte flipped never returns anything that was not written', async () => {
     const entries = some(5);
     const whole = await readFile((await written(entries)).path);
     const one = await written([]);
@@ -135,7 +135,7 @@ describe('a journal', () => {
     );
   });
 
-  it('damaged inside is refused with its line, or counted, as the owner wants', async () => {
+  it('damaged in the middle is refused with its line, or counted, by option', async () => {
     const one = await written(some(3));
     const lines = (await readFile(one.path, 'utf8')).split('\n');
     lines[2] = String(lines[2]).replace('ü', 'u');
@@ -145,7 +145,7 @@ describe('a journal', () => {
     expect(state.skipped).toBe(1);
   });
 
-  it('of another version or kind is refused and left as it is', async () => {
+  it('of another version or kind is refused and left unchanged', async () => {
     const one = await written(some(2), reading('refuse', 2));
     const before = await readFile(one.path, 'utf8');
     await expect(Journal.open(at(one.path, 'refuse', 1))).rejects.toThrow('another version of esign');
@@ -155,7 +155,7 @@ describe('a journal', () => {
     expect(await readFile(`${one.path}.text`, 'utf8')).toBe('hello\nworld\n');
   });
 
-  it('is read from any entry on while another writes it', async () => {
+  it('can be read from any entry while another process writes it', async () => {
     const one = await written(some(2));
     const { size } = await scan(one, () => undefined);
     await appendFile(one.path, '{"n":5,"text":"half');
@@ -167,7 +167,7 @@ describe('a journal', () => {
     expect(later).toEqual([{ n: 6, text: 'later' }]);
   });
 
-  it('that cannot be written says so', async () => {
+  it("that can't be written reports it", async () => {
     const file = join(folder, 'file');
     await writeFile(file, '');
     await expect(Journal.open(at(join(file, 'x.jsonl')))).rejects.toThrow("Can't write the journal");

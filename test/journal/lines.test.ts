@@ -21,7 +21,7 @@ async function read(path: string, from?: number): Promise<{ text: string; end: n
   return lines;
 }
 
-test('lines of any length come whole, and one that is not ended does not', async () => {
+test('returns complete lines of any length, and no unfinished one', async () => {
   const path = join(folder, 'long');
   const texts = ['first', '', 'a'.repeat(3 * MIB), 'b'.repeat(MIB - 1), 'é'.repeat(MIB), 'last'];
   await writeFile(path, `${texts.join('\n')}\ntorn`);
@@ -34,7 +34,7 @@ test('lines of any length come whole, and one that is not ended does not', async
   expect(await read(join(folder, 'missing'))).toEqual([]);
 });
 
-test('a line is as written only with every byte of its checksum', () => {
+test('accepts a line only with every byte of its checksum', () => {
   for (let number = 0; number < 300; number++) {
     const line = Buffer.from(writeLine({ number }).trimEnd());
     expect(readLine(line)).toEqual({ number });

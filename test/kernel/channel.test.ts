@@ -6,7 +6,7 @@ async function all(channel: Channel<number>, seen: number[] = []): Promise<numbe
   return seen;
 }
 
-it('hands on what is pushed before, while and after somebody waits, in order', async () => {
+it('returns pushed values in order, whether they are pushed before, during, or after a wait', async () => {
   const channel = new Channel<number>();
   channel.push(1);
   const seen = all(channel);
@@ -18,7 +18,7 @@ it('hands on what is pushed before, while and after somebody waits, in order', a
   expect(await seen).toEqual([1, 2, 3]);
 });
 
-it('ends with the error after everything before it', async () => {
+it('ends with the error after all earlier values', async () => {
   const channel = new Channel<number>();
   channel.push(1);
   channel.close({ error: new Error('broken') });

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('sleeps for longer than one timer can', async () => {
+it('sleeps longer than the limit of a timer', async () => {
   vi.useFakeTimers();
   let isOver = false;
   const sleeping = systemClock.sleep(60 * DAY_MS).then(() => {

@@ -13,7 +13,7 @@ import {
 const service = (code: string, status: number) => new ServiceError(code, 'x', { status });
 const questions = { isAmbiguous, isOutage, isRateLimited };
 
-describe('an error says what it leaves open', () => {
+describe('the kind of an error', () => {
   it.each<[string, unknown, (keyof typeof questions)[]]>([
     ['a lost reply', new NetworkError('NETWORK', 'x', { maybeReceived: true }), ['isAmbiguous', 'isOutage']],
     ['a request that never left', new NetworkError('TIMEOUT', 'x', { maybeReceived: false }), ['isOutage']],
@@ -28,7 +28,7 @@ describe('an error says what it leaves open', () => {
     ['a request that was given up, 499', service('ODD', 499), ['isAmbiguous', 'isOutage']],
     ['a mistake here', new UsageError('x'), []],
     ['no error', 'x', []],
-  ])('%s', (_, error, answers) => {
+  ])('is derived for %s', (_, error, answers) => {
     const said = Object.entries(questions).filter(([, ask]) => ask(error));
     expect(said.map(([name]) => name)).toEqual(answers);
   });

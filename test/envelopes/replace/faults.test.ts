@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Rig, replaceThroughFaults, startRig } from '../../support/replacing.ts';
 
-/* Kills and lost replies at any point; test/faults runs more of them, and the built program. */
+/* Kills and lost responses at any point; test/faults runs more of them, also with the built program. */
 const RUNS = 20;
 let rig: Rig;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 describe('replacing an envelope', () => {
-  it(`ends with one that was sent once, whatever ends it before (${RUNS} seeds)`, {
+  it(`ends with one envelope that was sent once, after any interruption (${RUNS} seeds)`, {
     timeout: 120_000,
   }, async () => {
     let tries = 0;

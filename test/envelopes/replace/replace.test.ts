@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/** A client that lets something happen right before it asks for this. */
+/** A client that runs a function right before this request. */
 function meanwhile(what: 'create' | 'cancel' | 'send', happens: () => Promise<unknown>): Client {
   const { envelopes } = rig.client;
   const then = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
@@ -42,8 +42,8 @@ const runWith = (client: Client, id: string, evenIfSigned = false) =>
   replaceOnce({ client, folder: rig.folder }, requestFor(id, { evenIfSigned }));
 const statusOf = async (id: string) => (await rig.client.envelopes.get(id)).status;
 
-describe('what happens meanwhile', () => {
-  it('somebody signs: the old one is not cancelled, and the same command with --even-if-signed goes on', async () => {
+describe('events during a replacement', () => {
+  it('somebody signs: the old one is not canceled, and the same command with --even-if-signed continues', async () => {
     const { id } = await wrongOne(rig, 'SENT');
     const client = meanwhile('create', () => rig.control.sign(id, { signer: 'bo@example.com' }));
     await expect(runWith(client, id)).rejects.toMatchObject({
@@ -57,7 +57,7 @@ describe('what happens meanwhile', () => {
     expect(await askedBy(rig, done.new.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
   });
 
-  it('counts a signer with signedAt as signed, whatever the status says', async () => {
+  it('a signer with signedAt counts as signed, for any status', async () => {
     const { id } = await wrongOne(rig, 'SENT');
     const { envelopes } = rig.client;
     const get = async (...args: Parameters<typeof envelopes.get>) => {
@@ -71,7 +71,7 @@ describe('what happens meanwhile', () => {
     expect(await statusOf(id)).toBe('SENT');
   });
 
-  it('everybody signs: the draft stays a draft, and is named', async () => {
+  it('everybody signs: the draft stays a draft, and is reported', async () => {
     const { id } = await wrongOne(rig, 'SENT');
     const client = meanwhile('cancel', () => rig.control.sign(id, { all: true }));
     await expect(runWith(client, id)).rejects.toMatchObject({
@@ -98,7 +98,7 @@ describe('what happens meanwhile', () => {
     expect([done.old.status, done.new.status]).toEqual([status, 'SENT']);
   });
 
-  it('the draft is sent by hand: nobody is mailed twice', async () => {
+  it('somebody sends the draft: nobody is emailed twice', async () => {
     const old = await wrongOne(rig, 'SENT');
     const client = meanwhile('send', async () => {
       const [made] = await madeFor(rig, old);
@@ -111,7 +111,7 @@ describe('what happens meanwhile', () => {
     ]);
   });
 
-  it('the draft is cancelled by hand: the same command makes another one', async () => {
+  it('somebody cancels the draft: the same command creates another one', async () => {
     const old = await wrongOne(rig, 'SENT');
     const client = meanwhile('send', async () => {
       for (const made of await madeFor(rig, old)) await rig.client.envelopes.cancel(made.id);
@@ -125,17 +125,17 @@ describe('what happens meanwhile', () => {
   });
 });
 
-describe('an envelope that is replaced', () => {
+describe('a replaced envelope', () => {
   it.each([
     ['a live one without changes', 'SENT', 'USAGE'],
     ['a draft without changes', 'DRAFT', 'USAGE'],
-  ] as const)('is left alone: %s', async (_, kind, code) => {
+  ] as const)('is not changed: %s', async (_, kind, code) => {
     const { id } = await wrongOne(rig, kind);
     await expect(replaceOnce(rig, requestFor(id, { changes: {} }))).rejects.toMatchObject({ code });
     expect(await statusOf(id)).toBe(kind);
   });
 
-  it('is sent again without changes once it has ended, and while it is live where its template is named', async () => {
+  it('is sent again without changes once it has ended, or while it is active if its template is given', async () => {
     const ended = await wrongOne(rig, 'CANCELLED');
     const live = await wrongOne(rig, 'SENT');
     const again = await replaceOnce(rig, requestFor(ended.id, { changes: {} }));
@@ -144,7 +144,7 @@ describe('an envelope that is replaced', () => {
     expect([again.new.status, corrected.new.status]).toEqual(['SENT', 'SENT']);
   });
 
-  it('takes the older of two drafts', async () => {
+  it('uses the older of two drafts', async () => {
     const old = await wrongOne(rig, 'SENT');
     const body = { templateId: 'tmpl_lease', subject: 'Lease 5', metadata: { replaces: old.id } };
     const signers = [
@@ -154,7 +154,7 @@ describe('an envelope that is replaced', () => {
     const drafts = [];
     for (let count = 0; count < 2; count++) {
       drafts.push(await rig.client.envelopes.create({ ...body, signers }));
-      // The service counts seconds where its clock does.
+      // The service counts seconds if its clock does.
       await rig.control.advance(2_000);
     }
     expect((await findReplacement(rig.client, old))?.id).toBe(drafts[0]?.id);
@@ -218,7 +218,7 @@ describe('two machines that replace the same envelope', () => {
     expect((await runOn('late', rig.client, old.id)).new.id).toBe(done.new.id);
   });
 
-  it('are told apart when their changes differ: one is sent, the other is refused', async () => {
+  it('are distinguished if their changes differ: one is sent, the other is refused', async () => {
     const old = await wrongOne(rig, 'SENT');
     const [one, other] = atTheSameTime();
     const results = await Promise.allSettled([
@@ -245,8 +245,8 @@ it('prefers a sent replacement, then the older one, then the lower id', () => {
   expect([...ranked].sort(byPrecedence)).toEqual(ranked);
 });
 
-describe('a list that lags behind', () => {
-  /** Shows nothing new in so many looks. */
+describe('a lagging list', () => {
+  /** Shows nothing new in this many reads. */
   const lagging = (looks: number): Client => {
     const { recent } = rig.client.envelopes;
     let count = 0;
@@ -255,7 +255,7 @@ describe('a list that lags behind', () => {
     return { ...rig.client, envelopes: { ...rig.client.envelopes, recent: later } };
   };
 
-  it('hides nothing that is remembered', async () => {
+  it("doesn't hide envelopes in the local record", async () => {
     const old = await wrongOne(rig, 'SENT');
     const first = await replaceOnce(rig, requestFor(old.id, { draft: true }));
     const done = await runWith(lagging(100), old.id);
@@ -263,7 +263,7 @@ describe('a list that lags behind', () => {
     expect(await madeFor(rig, old)).toHaveLength(1);
   });
 
-  it('is looked at again where a draft was asked for a moment ago, and its answer never came', async () => {
+  it('is read again if a draft was requested a moment ago, and its response never arrived', async () => {
     const old = await wrongOne(rig, 'SENT');
     const killed = (memory: ReplaceMemory) => ({ ...memory, note: () => Promise.reject(new Killed()) });
     await expect(replaceOnce(rig, requestFor(old.id), killed)).rejects.toThrow(Killed);
@@ -273,8 +273,8 @@ describe('a list that lags behind', () => {
   });
 });
 
-describe('a service that tells little', () => {
-  it('lists without metadata and replies without a body', async () => {
+describe('a service with minimal responses', () => {
+  it('lists without metadata and returns no bodies', async () => {
     const little = await startRig({ 'list-items': 'summary', 'action-reply': 'empty204' });
     try {
       const { id } = await wrongOne(little, 'SENT');
@@ -292,11 +292,11 @@ describe('a service that tells little', () => {
   });
 });
 
-describe('the memory', () => {
+describe('the local record', () => {
   const clock = fakeClock(Date.now());
   const folder = () => `${rig.folder}/kept`;
 
-  it('knows what was asked for and made, until 30 days have passed', async () => {
+  it('contains requested and created envelopes for 30 days', async () => {
     const memory = await openMemory(folder(), 'x', 'env_a', clock);
     await memory.asked('req-1');
     expect(await readMemory(folder(), 'x', 'env_a')).toMatchObject({
@@ -318,7 +318,7 @@ describe('the memory', () => {
     expect(await readMemory(folder(), 'x', 'env_a')).toEqual({});
   });
 
-  it('is held by one at a time', async () => {
+  it('has one owner at a time', async () => {
     const memory = await openMemory(folder(), 'x', 'env_d', clock);
     await expect(openMemory(folder(), 'x', 'env_d', fakeClock())).rejects.toThrow('is replacing env_d');
     await memory.close();

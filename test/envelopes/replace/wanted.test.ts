@@ -23,8 +23,8 @@ const old: Envelope = {
 };
 const wanted = (changes: Changes, of: Envelope = old) => wantedInsteadOf(of, changes).envelope;
 
-describe('the envelope in the place of another', () => {
-  it('is as that one, but for the marks of the tool', () => {
+describe('the replacement of an envelope', () => {
+  it("equals it except for esign's metadata", () => {
     expect(wanted({})).toEqual({
       templateId: 'tmpl_1',
       subject: 'Lease',
@@ -48,7 +48,7 @@ describe('the envelope in the place of another', () => {
     ['from its sending', { expiresAt: '2026-01-10T12:00:00.400Z' }, 7],
     ['as the service does, where its dates tell nothing', { expiresAt: null }, undefined],
     ['as the service does, where they do not fit', { expiresAt: '2026-01-10T05:00:00Z' }, undefined],
-  ])('has as many days, counted %s', (_, dates, days) => {
+  ])('has the same number of days, counted %s', (_, dates, days) => {
     expect(wanted({}, { ...old, ...dates }).expiresInDays).toBe(days);
     expect(wanted({ expiresInDays: 3 }, { ...old, ...dates }).expiresInDays).toBe(3);
   });
@@ -78,11 +78,11 @@ describe('the envelope in the place of another', () => {
       3,
       { email: 'eve@example.com', name: 'Eve', role: 'Guest', order: 9 },
     ],
-  ])('has somebody else in the place of a signer named %s', (_, pair, at, signer) => {
+  ])('has another signer instead of one named %s', (_, pair, at, signer) => {
     expect(wanted({ signers: [pair] }).signers[at]).toEqual(signer);
   });
 
-  it('has those who are added last, and not those who are taken out', () => {
+  it('contains added signers at the end, and no removed ones', () => {
     const { signers } = wanted({
       added: ['Eve <eve@example.com>;role=Guest'],
       removed: ['signer_3', 'ada@example.com'],
@@ -95,7 +95,7 @@ describe('the envelope in the place of another', () => {
     expect(signers.at(-1)).toEqual({ email: 'eve@example.com', name: 'Eve', role: 'Guest', order: 5 });
   });
 
-  it('has added signers one after the other where they sign in order', () => {
+  it('orders added signers in sequence if the others sign in order', () => {
     const added = ['Eve <eve@example.com>', 'Flo <flo@example.com>'];
     const ordersOf = (of: Envelope) =>
       wanted({ added }, of)
@@ -144,7 +144,7 @@ describe('the envelope in the place of another', () => {
   });
 });
 
-describe('an envelope that is there', () => {
+describe('an existing envelope', () => {
   const wish = wanted({ signers: ['signer_3=Eve <eve@example.com>'] });
   const made: Envelope = {
     ...old,
@@ -152,7 +152,7 @@ describe('an envelope that is there', () => {
     signers: wish.signers.map((one) => ({ ...one, role: one.role ?? 'Guest' })),
   };
 
-  it('is what is wanted, whatever the service adds to it', () => {
+  it('matches, whatever fields the service adds to it', () => {
     expect(isWhatIsWanted(made, wish)).toBe(true);
     expect(isWhatIsWanted({ id: 'env_2', templateId: 'tmpl_1' }, wish)).toBe(true);
     expect(isWhatIsWanted({ ...made, subject: ' Lease ' }, wish)).toBe(true);
@@ -165,7 +165,7 @@ describe('an envelope that is there', () => {
     ['one signer more', { signers: [...(made.signers ?? []), { email: 'x@example.com' }] }],
     ['another name', { signers: made.signers?.map((one) => ({ ...one, name: 'X' })) }],
     ['another role', { signers: made.signers?.map((one) => ({ ...one, role: 'X' })) }],
-  ])('is not: %s', (_, change) => {
+  ])("doesn't match: %s", (_, change) => {
     expect(isWhatIsWanted({ ...made, ...change }, wish)).toBe(false);
   });
 });

@@ -12,19 +12,19 @@ import { idsOf, Model, type ModelOptions } from './model.ts';
 
 interface Plot extends ModelOptions {
   count: number;
-  /** How likely an envelope moves between two looks. */
+  /** The probability that an envelope changes between two polls. */
   likely?: number;
   seed?: number;
-  /** Ends after so many looks. */
+  /** Stops after this many polls. */
   looks?: number;
-  /** Done before each pause. */
+  /** Runs before each pause. */
   between?: (model: Model, look: number) => void;
   watch?: Partial<WatchOptions>;
 }
 
 const ENOUGH = new Error('enough');
 
-/** Watches envelopes that move between looks, to the end or for so many looks. */
+/** Watches envelopes that change between polls, to the end or for this many polls. */
 async function watch(plot: Plot) {
   const { count, likely = 0.5, looks: most = 2_000 } = plot;
   const ids = idsOf(count);
@@ -61,7 +61,7 @@ interface Told {
   from: string | null;
   to: string;
   signer: string | null;
-  /** What the signer has done, as the envelope shows it. */
+  /** What the signer has done, according to the envelope. */
   did: string | null;
 }
 
@@ -76,7 +76,7 @@ function changesOf(events: readonly WatchEvent[]): Map<string, Told[]> {
   return changes;
 }
 
-/** Every move of the model was told once, in order, each from where the one before ended. */
+/** Every change of the model was reported once, in order, each from the state after the previous one. */
 function expectWhole(events: readonly WatchEvent[], model: Model): void {
   for (const [id, told] of changesOf(events)) {
     const [first, ...rest] = told;
@@ -89,7 +89,7 @@ function expectWhole(events: readonly WatchEvent[], model: Model): void {
 const most = (looks: readonly LookReport[]) => Math.max(...looks.map((look) => look.requests));
 
 describe('watching many', () => {
-  it('tells 10,000 moves each once, in order and with its signer, for at most 12 requests a look', async () => {
+  it('reports each of 10,000 changes once, in order and with its signer, for at most 12 requests per poll', async () => {
     let told = 0;
     for (const seed of [1, 2, 3]) {
       const { events, looks, model } = await watch({ count: 1_000, likely: 0.3, seed });
@@ -101,14 +101,14 @@ describe('watching many', () => {
     expect(told).toBeGreaterThan(10_000);
   });
 
-  it('reads the lists in flight where the account holds much more', async () => {
+  it('reads the lists of active envelopes if the account has many more', async () => {
     const { looks, events, model } = await watch({ count: 1_000, archived: 9_000, likely: 0, looks: 5 });
     expect(changesOf(events).size).toBe(1_000);
     expect(looks.map((look) => look.requests)).toEqual([11, 10, 10, 10, 10]);
     expect(model.gets).toBe(0);
   });
 
-  it('asks by itself for what has left the lists', async () => {
+  it('requests envelopes that have left the lists', async () => {
     const { looks, events, model } = await watch({
       count: 1_000,
       archived: 9_000,
@@ -126,26 +126,26 @@ describe('watching many', () => {
     });
   });
 
-  it('asks one by one where lists are long, and knows better each time', async () => {
+  it('requests envelopes one by one if lists are long, and adapts each time', async () => {
     const { looks } = await watch({ count: 5, archived: 3_000, likely: 0, looks: 6 });
     expect(looks[0]?.requests).toBe(5);
-    // The first list of those in flight turns out to be one page.
+    // The first list of active envelopes turns out to be one page.
     expect(looks.slice(2).map((look) => look.requests)).toEqual([1, 1, 1, 1]);
   });
 
-  it('costs one request for one envelope, and one list page for two', async () => {
+  it('takes one request for one envelope, and one list page for two', async () => {
     expect(most((await watch({ count: 1, looks: 4, likely: 0 })).looks)).toBe(1);
     const two = await watch({ count: 2, looks: 4, likely: 0 });
     expect(two.looks.map((look) => look.requests)).toEqual([2, 1, 1, 1]);
   });
 
-  it('finds the signers where lists do not show them', async () => {
+  it('finds the signers if lists omit them', async () => {
     const { events, model, looks } = await watch({ count: 1_000, likely: 0.05, seed: 4, lacking: true });
     for (const [id, told] of changesOf(events)) {
       const moves = model.moves.get(id) ?? [];
       const statuses = (list: readonly { status: string }[]) => list.map((one) => one.status);
       const seen = told.map(({ to }) => to);
-      // Somebody who only viewed may be passed over; a status never is, nor who brought it about.
+      // A view may be missed; a status never is, nor who caused it.
       expect([...new Set(seen)]).toEqual([...new Set(['SENT', ...statuses(moves)])]);
       const isLast = told.at(-1);
       expect(isLast).toMatchObject({ to: 'COMPLETED', signer: 's1@example.com' });
@@ -156,7 +156,7 @@ describe('watching many', () => {
     expect(looks[0]?.requests).toBeLessThanOrEqual(12);
   });
 
-  it('looks at signers in turn where lists do not show them and nothing else moves', async () => {
+  it('polls signers in turn if lists omit them and nothing else changes', async () => {
     const { looks, events } = await watch({
       count: 100,
       lacking: true,
@@ -175,14 +175,14 @@ describe('watching many', () => {
   it.each([
     ['ignores the status filter', { ignoresStatus: true }],
     ['does not count its pages', { countless: true }],
-  ])('copes with a service that %s', async (_, quirk) => {
+  ])('handles a service that %s', async (_, quirk) => {
     const { events, looks, model } = await watch({ count: 300, archived: 200, likely: 0.2, ...quirk });
     expectWhole(events, model);
     expect(changesOf(events).size).toBe(300);
     expect(most(looks)).toBeLessThanOrEqual(16);
   });
 
-  it('follows those in flight and picks up new ones, until stopped', async () => {
+  it('follows active envelopes and adds new ones, until stopped', async () => {
     const { events, looks, model } = await watch({
       count: 30,
       archived: 50,
@@ -199,8 +199,8 @@ describe('watching many', () => {
   });
 });
 
-describe('whatever the service does', () => {
-  it('each change is told once and in order, and none goes backwards', async () => {
+describe('with any service', () => {
+  it('each change is reported once and in order, and none goes backwards', async () => {
     const plots = fc.record({
       count: fc.integer({ min: 1, max: 40 }),
       archived: fc.constantFrom(0, 150, 700),
@@ -238,7 +238,7 @@ describe('whatever the service does', () => {
     );
   });
 
-  it('an hour without the service: says so once it is away and once it is back', async () => {
+  it('an hour-long outage is reported once when it starts and once when it ends', async () => {
     let away = false;
     const { events, model, looks } = await watch({
       count: 1_000,
@@ -259,7 +259,7 @@ describe('whatever the service does', () => {
     expect(model.gets).toBe(0);
   });
 
-  it('waits for the rate window to open rather than asking again and again', async () => {
+  it('the watch waits for the rate window instead of retrying', async () => {
     const { looks, events } = await watch({
       count: 20,
       likely: 1,
@@ -271,7 +271,7 @@ describe('whatever the service does', () => {
     expect(looks.map(({ nextMs }) => nextMs)).toContain(20_250);
   });
 
-  it('envelopes that vanish are told, and the others watched on', async () => {
+  it('deleted envelopes are reported, and the others are still watched', async () => {
     const { events, model } = await watch({
       count: 300,
       likely: 0.2,
@@ -286,7 +286,7 @@ describe('whatever the service does', () => {
     expect(model.gets).toBeGreaterThanOrEqual(2);
   });
 
-  it('statuses nobody knows are told and watched on', async () => {
+  it('unknown statuses are reported and still watched', async () => {
     const odd = (status: string): Envelope => ({ id: 'env_2', status, signers: [] });
     const { events } = await watch({
       count: 20,

@@ -4,21 +4,21 @@ import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
 import { clientFor } from '../../support/client.ts';
 import { type FakeClock, fakeClock } from '../../support/clock.ts';
 
-/** How a service of the test's own making behaves. */
+/** Options of a fake service. */
 export interface ModelOptions {
-  /** List items without signers. */
+  /** List items have no signers. */
   lacking?: boolean;
   /** Envelopes of the account that are not watched, all COMPLETED. */
   archived?: number;
-  /** Called as time passes, before the next look. */
+  /** Called as time passes, before the next poll. */
   onSleep?: (ms: number) => void;
-  /** Fails a request: by its number. */
+  /** Fails a request, by its number. */
   fails?: (number: number) => 'down' | 'busy' | undefined;
-  /** Answers with how things stood a moment ago: by the number of the request. */
+  /** Responds with an earlier state, by the number of the request. */
   stale?: (number: number) => boolean;
-  /** The status filter does nothing. */
+  /** The status filter has no effect. */
   ignoresStatus?: boolean;
-  /** Replies say nothing of how many pages there are. */
+  /** Responses don't include the number of pages. */
   countless?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Move {
   signer: string | null;
 }
 
-/** The way of an envelope with two signers, one step at a time. */
+/** The life of an envelope with two signers, one step at a time. */
 const STEPS: readonly { status: string; signer: number | null; to: string }[] = [
   { status: 'SENT', signer: 0, to: 'VIEWED' },
   { status: 'IN_PROGRESS', signer: 0, to: 'SIGNED' },
@@ -35,7 +35,7 @@ const STEPS: readonly { status: string; signer: number | null; to: string }[] = 
   { status: 'COMPLETED', signer: 1, to: 'SIGNED' },
 ];
 
-/** Envelopes that move when told to, behind a client that counts its requests. */
+/** Envelopes that change on request, behind a client that counts its requests. */
 export class Model {
   readonly clock: FakeClock = fakeClock();
   readonly client: Client;
@@ -79,7 +79,7 @@ export class Model {
     this.moves.set(id, []);
   }
 
-  /** The next thing that happens to an envelope. False when nothing more can. */
+  /** Performs the next step of an envelope. Returns false if none is left. */
   advance(id: string): boolean {
     const number = this.#steps.get(id) ?? 0;
     const step = STEPS[number];
@@ -96,7 +96,7 @@ export class Model {
     return true;
   }
 
-  /** Everything that can still happen happens. */
+  /** Performs all remaining steps. */
   finish(): void {
     for (const id of this.moves.keys()) while (this.advance(id));
   }

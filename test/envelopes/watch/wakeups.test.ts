@@ -3,7 +3,7 @@ import { type WatchEvent, type WatchOptions, watchEnvelopes } from '../../../src
 import type { Clock } from '../../../src/kernel/clock.ts';
 import { idsOf, Model } from './model.ts';
 
-/** A clock on which nobody wakes by themselves. */
+/** A clock whose sleepers never wake by themselves. */
 function endlessNight(model: Model): Clock {
   return {
     now: model.clock.now,
@@ -14,7 +14,7 @@ function endlessNight(model: Model): Clock {
   };
 }
 
-/** A stream that is fed by hand. */
+/** A stream that the test writes to. */
 function bell() {
   const waiting: ((result: IteratorResult<{ envelopeId: string }>) => void)[] = [];
   const rung: { envelopeId: string }[] = [];
@@ -54,8 +54,8 @@ async function nextChange(events: AsyncGenerator<WatchEvent, void, undefined>) {
   }
 }
 
-describe('being woken', () => {
-  it('looks at once at the one that is named, and at nothing else', async () => {
+describe('a wake-up', () => {
+  it('polls the named envelope immediately, and nothing else', async () => {
     const ids = idsOf(40);
     const model = new Model(ids);
     const { ring, stream, isClosed } = bell();
@@ -66,7 +66,7 @@ describe('being woken', () => {
     ring('env_9');
     expect(await nextChange(events)).toMatchObject({ envelopeId: 'env_9', signer: 's0@example.com' });
     expect(model.requests).toBe(before + 1);
-    // A wake-up for nothing, for one nobody watches, and twice for one change.
+    // A wake-up without a change, one for an unwatched envelope, and two for one change.
     for (const id of ['env_3', 'env_elsewhere', 'env_9', 'env_9']) ring(id);
     model.advance('env_9');
     ring('env_9');
@@ -76,7 +76,7 @@ describe('being woken', () => {
     expect(isClosed()).toBe(true);
   });
 
-  it('reads lists when very many are named at once', async () => {
+  it('polls lists if very many are named at the same time', async () => {
     const ids = idsOf(500);
     const model = new Model(ids);
     const { ring, stream } = bell();
@@ -91,7 +91,7 @@ describe('being woken', () => {
     await events.return();
   });
 
-  it('takes up a new one that is named, when those in flight are followed', async () => {
+  it('adds a new envelope if active ones are followed', async () => {
     const model = new Model(['env_0']);
     const { ring, stream } = bell();
     const events = start(model, [], { wakeups: stream, discover: ['SENT'], endless: true });
@@ -102,7 +102,7 @@ describe('being woken', () => {
     await events.return();
   });
 
-  it('says so when the events end in an error, and watches on', async () => {
+  it('reports when the events end in an error, and watching continues', async () => {
     const model = new Model(['env_0'], { onSleep: () => model.advance('env_0') });
     const broken = new Error('the journal is gone');
     async function* wakeups() {

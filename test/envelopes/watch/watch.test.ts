@@ -13,7 +13,7 @@ const at = (status: string, ...signers: string[]): Envelope => ({
   signers: signers.map((state, i) => ({ email: `s${i}@example.com`, status: state })),
 });
 
-/** A client that answers each look with the next of a list; the last one for ever. */
+/** A client that answers each poll with the next of a list; the last one repeats. */
 function showing(looks: Look[]): { client: Client; slept: number[] } {
   const clock = fakeClock();
   const client = clientFor('http://127.0.0.1:1', { clock });
@@ -46,7 +46,7 @@ const moves = (events: WatchEvent[]) =>
   );
 
 describe('watching', () => {
-  it('reports each change once, the first look with from null, and ends on the awaited status', async () => {
+  it('reports each change once, the first poll with from null, and ends on the awaited status', async () => {
     const looks = [at('SENT'), at('SENT'), at('IN_PROGRESS'), at('IN_PROGRESS'), at('COMPLETED')];
     expect(moves((await watch(looks)).events)).toEqual([
       [null, 'SENT', null],
@@ -55,7 +55,7 @@ describe('watching', () => {
     ]);
   });
 
-  it('names the signer who moved, also when the status stays', async () => {
+  it('names the signer who acted, even if the status stays', async () => {
     const looks = [
       at('SENT', 'SENT', 'SENT'),
       at('SENT', 'VIEWED', 'SENT'),
@@ -70,7 +70,7 @@ describe('watching', () => {
     ]);
   });
 
-  it('reports two signers between two looks one by one, the status with the last', async () => {
+  it('reports two signers between two polls one by one, the status with the last', async () => {
     const looks = [at('SENT', 'SENT', 'SENT'), at('COMPLETED', 'SIGNED', 'SIGNED')];
     expect(moves((await watch(looks)).events).slice(1)).toEqual([
       ['SENT', 'SENT', 's0@example.com'],
@@ -78,13 +78,13 @@ describe('watching', () => {
     ]);
   });
 
-  it.each(['COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'])('ends at once on %s', async (status) => {
+  it.each(['COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'])('ends immediately on %s', async (status) => {
     const { events, slept } = await watch([at(status)]);
     expect(moves(events)).toEqual([[null, status, null]]);
     expect(slept).toEqual([]);
   });
 
-  it('goes on at a status nobody knows', async () => {
+  it('continues after an unknown status', async () => {
     expect(moves((await watch([at('ARCHIVING'), at('COMPLETED')])).events)).toHaveLength(2);
   });
 
@@ -93,7 +93,7 @@ describe('watching', () => {
     expect(moves((await watch(looks)).events).map((move) => move[1])).toEqual(['IN_PROGRESS', 'COMPLETED']);
   });
 
-  it('waits out outages, longer each time, and says when the service is back', async () => {
+  it('retries in outages with growing delays, and reports when the service is back', async () => {
     const down = new NetworkError('NETWORK', 'down', { maybeReceived: true });
     const busy = new ServiceError('RATE_LIMITED', 'busy', { status: 429 });
     const { events, slept } = await watch([at('SENT'), down, busy, down, at('COMPLETED')]);
@@ -116,12 +116,12 @@ describe('watching', () => {
     expect((await watch([at('SENT'), busy, at('COMPLETED')])).slept).toEqual([5_000, 895_250]);
   });
 
-  it('ends with the error when it will not pass', async () => {
+  it('fails with an error that is permanent', async () => {
     const refused = new ServiceError('UNAUTHORIZED', 'no', { status: 401 });
     await expect(watch([at('SENT'), refused])).rejects.toBe(refused);
   });
 
-  it('says which envelope is gone, and goes on with the others', async () => {
+  it('reports a deleted envelope, and continues with the others', async () => {
     const gone = new ServiceError('NOT_FOUND', 'gone', { status: 404 });
     const { events } = await watch([at('SENT'), gone]);
     expect(events.at(-1)).toEqual({ type: 'gone', id: 'env_1', error: gone });
@@ -129,7 +129,7 @@ describe('watching', () => {
 });
 
 describe('a thousand envelopes', () => {
-  /** A service of so many envelopes, half of which move on at every look; it counts requests. */
+  /** A service of this many envelopes, half of which change at every poll; it counts requests. */
   function crowd(total: number, lacking: boolean) {
     const clock = fakeClock();
     const client = clientFor('http://127.0.0.1:1', { clock });
@@ -165,7 +165,7 @@ describe('a thousand envelopes', () => {
   }
 
   it.each([false, true])(
-    'each change is reported once and in order, for a few requests a look (lists lack signers: %s)',
+    'each change is reported once and in order, for a few requests per poll (lists lack signers: %s)',
     async (lacking) => {
       const { client, counts } = crowd(1_000, lacking);
       const ids = Array.from({ length: 1_000 }, (_, index) => `env_${index}`);
@@ -184,7 +184,7 @@ describe('a thousand envelopes', () => {
           Number(id.slice(4)) % 5 === 4 ? ['IN_PROGRESS', 'COMPLETED'] : ['SENT', 'IN_PROGRESS', 'COMPLETED'];
         expect(moves).toEqual(whole);
       }
-      // Nine looks of about ten pages; what moved while lists lack signers costs one request each.
+      // Nine polls of about ten pages; changes take one request each if lists lack signers.
       expect(counts()).toBeLessThan(lacking ? 3_200 : 2_200);
     },
   );

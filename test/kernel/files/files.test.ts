@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('replaceFile', () => {
-  it('replaces the text, for its owner alone, and makes the folder', () => {
+  it('replaces the text, readable only by the owner, and creates the folder', () => {
     const path = join(folder, 'new', 'file');
     replaceFile(path, 'one');
     replaceFile(path, 'two');
@@ -25,7 +25,7 @@ describe('replaceFile', () => {
     expect([isPrivate(path), isPrivate(join(folder, 'new'))]).toEqual([true, true]);
   });
 
-  it('leaves nothing beside a file that it could not replace', () => {
+  it("leaves no temporary file if it can't replace a file", () => {
     mkdirSync(join(folder, 'file', 'inside'), { recursive: true });
     expect(() => replaceFile(join(folder, 'file'), 'one')).toThrow();
     expect(readdirSync(folder)).toEqual(['file']);
@@ -33,7 +33,7 @@ describe('replaceFile', () => {
 });
 
 describe('writeFileAtomic', () => {
-  /** A system on which another program has the file open for so many tries. */
+  /** A system on which another program has the file open for this many tries. */
   const inUse = (platform: NodeJS.Platform, tries: number, code = 'EPERM') => {
     let left = tries;
     const renaming = (from: string, to: string) =>
@@ -58,7 +58,7 @@ describe('writeFileAtomic', () => {
     ['another error', inUse('win32', 1, 'EIO'), 'EIO'],
     ['another system', inUse('linux', 1), 'EPERM'],
     ['another disk', inUse('linux', 1, 'EXDEV'), 'EXDEV'],
-  ])('gives up on %s: the old text stays, and nothing beside it', async (_name, system, code) => {
+  ])('fails on %s: the old text stays, without a temporary file', async (_name, system, code) => {
     writeFileSync(path(), 'one');
     await expect(writeFileAtomic(path(), 'two', 0o600, system)).rejects.toThrow(code);
     expect(readFileSync(path(), 'utf8')).toBe('one');
@@ -68,7 +68,7 @@ describe('writeFileAtomic', () => {
 });
 
 describe('makeFolder', () => {
-  it('makes the parents, and says whether there was something to make', () => {
+  it('creates the parents, and returns whether there was anything to create', () => {
     expect(makeFolder(join(folder, 'a', 'b', 'c'))).toBe(true);
     expect(makeFolder(join(folder, 'a', 'b', 'c'))).toBe(false);
   });
