@@ -35,10 +35,16 @@ export function turnsOf(envelope: TurnFacts): Turn[] {
 }
 
 /** The signers of each turn: all of them at once, or, where they sign in order, those of each order. */
-function signersByOrder({ signers, signingOrder }: TurnFacts): Signer[][] {
-  const all = signers ?? [];
+export function signersByOrder<S extends { order?: number | null | undefined }>({
+  signers,
+  signingOrder,
+}: {
+  signers?: readonly S[] | null | undefined;
+  signingOrder?: string | null | undefined;
+}): S[][] {
+  const all = [...(signers ?? [])];
   if (signingOrder !== 'SEQUENTIAL') return [all];
-  const groups = new Map<number, Signer[]>();
+  const groups = new Map<number, S[]>();
   for (const signer of all) {
     const order = signer.order ?? 0;
     const group = groups.get(order);

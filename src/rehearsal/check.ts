@@ -1,10 +1,10 @@
 import type { Client } from '../api/client.ts';
 import type { Template } from '../api/schemas.ts';
 import type { FileReport } from '../bulk/rows/check-file.ts';
+import { checkTemplate, findTemplate } from '../bulk/rows/check-templates.ts';
 import type { BulkRow } from '../bulk/rows/row.ts';
-import { meant, rolesOf, rolesWithoutSigner } from '../envelopes/completeness.ts';
-import { listed } from '../kernel/duration.ts';
-import { isNotFound } from '../kernel/errors.ts';
+import { noteTemplate, type TemplateUse } from '../bulk/rows/template-use.ts';
+import { rolesOf } from '../envelopes/completeness.ts';
 import { sentRoles } from '../templates/roles.ts';
 import { type StandIn, standInOf } from '../templates/stand-ins.ts';
 import type { FailedRow } from './rehearse.ts';
@@ -19,14 +19,7 @@ export async function readTemplates(
   signal?: AbortSignal,
 ): Promise<Map<string, Template | undefined>> {
   const templates = new Map<string, Template | undefined>();
-  for (const id of new Set(ids)) {
-    try {
-      templates.set(id, await client.templates.get(id, signal));
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      templates.set(id, undefined);
-    }
-  }
+  for (const id of new Set(ids)) templates.set(id, (await findTemplate(client, id, signal)).template);
   return templates;
 }
 
@@ -35,14 +28,15 @@ export function checkRows(
   rows: readonly BulkRow[],
   { templates, report, allowMissing }: { templates: Templates; report: FileReport; allowMissing: boolean },
 ): { sendable: BulkRow[]; refused: FailedRow[] } {
-  const problems = new Map<number, string[]>();
-  const add = (line: number, text: string) => problems.set(line, [...(problems.get(line) ?? []), text]);
-  for (const { line, column, text } of report.problems.first)
-    add(line, column === '' ? text : `${column}: ${text}`);
-  for (const row of rows) {
-    const text = templateProblem(row, templates.get(row.envelope.templateId), allowMissing);
-    if (text !== undefined) add(row.line, text);
+  for (const { line, envelope } of rows) {
+    const uses = new Map<string, TemplateUse>();
+    noteTemplate(uses, envelope, { line, label: () => '' });
+    for (const [id, use] of uses)
+      checkTemplate(use, { id, template: templates.get(id) }, report, allowMissing);
   }
+  const problems = new Map<number, string[]>();
+  for (const { line, column, text } of report.problems.first)
+    problems.set(line, [...(problems.get(line) ?? []), column === '' ? text : `${column}: ${text}`]);
   return {
     sendable: rows.filter(({ line }) => !problems.has(line)),
     refused: [...problems].map(([line, texts]) => ({
@@ -50,22 +44,6 @@ export function checkRows(
       error: { code: 'USAGE', message: `${texts.join('; ')}.`, status: null, details: null },
     })),
   };
-}
-
-function templateProblem(
-  { envelope }: BulkRow,
-  template: Template | undefined,
-  allowMissing: boolean,
-): string | undefined {
-  if (template === undefined) return `template ${envelope.templateId} does not exist`;
-  const roles = sentRoles(template);
-  if (roles.length === 0) return undefined;
-  const named = rolesOf(envelope.signers);
-  const wrong = named.find((role) => !roles.includes(role));
-  if (wrong !== undefined) return `${template.id} has no role "${wrong}"; ${meant(wrong, roles)}`;
-  const free = envelope.signers.filter(({ role }) => !role).length;
-  const missing = allowMissing ? [] : rolesWithoutSigner(named, free, roles);
-  return missing.length > 0 ? `nobody signs as ${listed(missing)}` : undefined;
 }
 
 /** Returns the stand-ins for the templates. Where the service sends no roles, those of the rows are used. */

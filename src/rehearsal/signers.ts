@@ -1,3 +1,4 @@
+import { signersByOrder } from '../envelopes/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { seededRandom } from '../kernel/random.ts';
 import { ROW_KEY } from '../kernel/vocabulary.ts';
@@ -88,7 +89,7 @@ function planOf(
   const random = seededRandom(seed, `row ${String(envelope.metadata[ROW_KEY])}`);
   const expiresAt = timeOf(envelope.expiresAt);
   let began = timeOf(envelope.sentAt);
-  for (const signers of turnsIn(envelope)) {
+  for (const signers of signersByOrder(envelope)) {
     // NaN: it was not sent.
     if (!(began < expiresAt)) break;
     const acts = signers.map((signer) => ({
@@ -116,11 +117,4 @@ function planOf(
 
 function msOf(behavior: Behavior): number {
   return behavior.kind === 'ignores' ? Number.POSITIVE_INFINITY : behavior.afterMs;
-}
-
-/** The signers who have their turn at the same time. */
-function turnsIn({ signers, signingOrder }: SandboxEnvelope): SandboxEnvelope['signers'][] {
-  if (signingOrder !== 'SEQUENTIAL') return [signers];
-  const orders = [...new Set(signers.map(({ order }) => order))].sort((a, b) => a - b);
-  return orders.map((order) => signers.filter((signer) => signer.order === order));
 }

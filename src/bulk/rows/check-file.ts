@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { NO_ROLES, type Party, remarksOn, rolesOf } from '../../envelopes/completeness.ts';
+import { NO_ROLES, remarksOn } from '../../envelopes/completeness.ts';
 import type { NewEnvelope } from '../../envelopes/create.ts';
 import { type Finding, UnreadableRow } from '../../tables/finding.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
@@ -10,6 +10,7 @@ import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
+import { noteTemplate, type TemplateUse } from './template-use.ts';
 
 /** Findings about lines: the first ones, and how many there are. */
 export class Findings {
@@ -24,24 +25,6 @@ export class Findings {
   add(problem: Finding): void {
     if (this.count++ < this.#most) this.first.push(problem);
   }
-}
-
-/** How the rows use a template: what is compared with the template itself. */
-export interface TemplateUse {
-  line: number;
-  rows: number;
-  /** Each role that is named, where first and how often; limited, since more mean that columns are mixed up. */
-  roles: Map<string, { line: number; column: string; rows: number }>;
-  /** Which roles the signers of a row have together, where first and how often. */
-  casts: Map<string, Cast>;
-}
-
-/** The roles that a row names, and how many of its signers name none. */
-export interface Cast {
-  line: number;
-  rows: number;
-  named: readonly string[];
-  free: number;
 }
 
 /** What a file holds and what is wrong with it. */
@@ -70,8 +53,6 @@ export interface FileReport {
 
 const PROBLEMS_SHOWN = 50;
 const WARNINGS_SHOWN = 10;
-const ROLES_KEPT = 50;
-const CASTS_KEPT = 1_000;
 
 /**
  * Reads and checks a whole file; each good row goes to `take`, in order. In constant memory, except for a few bytes
@@ -154,7 +135,7 @@ class FileCheck {
     report.example ??= { line, subject: envelope.subject, message: envelope.message };
     report.signers += envelope.signers.length;
     report.unnamed += unnamed;
-    this.#noteTemplate(envelope, raw);
+    noteTemplate(report.templates, envelope, raw);
     // A row that is wrong is often wrong like its neighbours.
     if (report.problems.count === before) {
       this.#findDuplicates(envelope, requestId, line, addProblem);
@@ -212,34 +193,4 @@ class FileCheck {
         text: `the same template goes to the same signers as on line ${alike}`,
       });
   }
-
-  #noteTemplate({ templateId, signers }: NewEnvelope, { line, label }: RawRow): void {
-    if (templateId === '') return;
-    const { templates } = this.report;
-    const use: TemplateUse = templates.get(templateId) ?? {
-      line,
-      rows: 0,
-      roles: new Map(),
-      casts: new Map(),
-    };
-    templates.set(templateId, use);
-    use.rows++;
-    noteCast(use, signers, line);
-    for (const [index, { role }] of signers.entries()) {
-      if (role === undefined) continue;
-      const known = use.roles.get(role);
-      if (known) known.rows++;
-      else if (use.roles.size < ROLES_KEPT)
-        use.roles.set(role, { line, column: label(`signers.${index}.role`), rows: 1 });
-    }
-  }
-}
-
-function noteCast(use: TemplateUse, signers: readonly Party[], line: number): void {
-  const named = [...new Set(rolesOf(signers))].sort();
-  const free = signers.filter(({ role }) => !role).length;
-  const key = JSON.stringify([named, free]);
-  const known = use.casts.get(key);
-  if (known) known.rows++;
-  else if (use.casts.size < CASTS_KEPT) use.casts.set(key, { line, rows: 1, named, free });
 }

@@ -4,7 +4,8 @@ import { meant, rolesWithoutSigner } from '../../envelopes/completeness.ts';
 import { counted, listed } from '../../kernel/duration.ts';
 import { isNotFound } from '../../kernel/errors.ts';
 import { sentRoles } from '../../templates/roles.ts';
-import type { FileReport, TemplateUse } from './check-file.ts';
+import type { FileReport } from './check-file.ts';
+import type { TemplateUse } from './template-use.ts';
 
 /** More templates than this in one file mean that columns are mixed up; no more are requested. */
 const MOST = 50;
@@ -20,32 +21,46 @@ export async function checkTemplates(
   signal?: AbortSignal,
 ): Promise<void> {
   for (const [id, use] of [...report.templates].slice(0, MOST)) {
-    const { template, near = [] } = await templateOf(client, id, signal);
-    if (template === undefined) {
-      const guess = near.length > 0 ? `did you mean ${near.join(' or ')}? ` : '';
-      report.problems.add({
-        line: use.line,
-        column: '',
-        text: `template ${id} does not exist${others(use.rows)}; ${guess}\`esign templates list\` shows them`,
-      });
-    } else {
-      const roles = sentRoles(template);
-      checkRoles(roles, id, use, report);
-      checkCasts(roles, use, report, allowed);
-    }
+    checkTemplate(use, await findTemplate(client, id, signal), report, allowed);
   }
 }
 
-/** The template; where it does not exist, similar ones. */
-async function templateOf(
-  client: Client,
-  id: string,
-  signal?: AbortSignal,
-): Promise<{ template: Template | undefined; near?: readonly string[] }> {
+/** A template that a file names. */
+export interface FoundTemplate {
+  id: string;
+  /** Undefined if it doesn't exist. */
+  template: Template | undefined;
+  /** Similar IDs, if it doesn't exist. */
+  near?: readonly string[];
+}
+
+/** Compares the rows of a template with the template itself. */
+export function checkTemplate(
+  use: TemplateUse,
+  { id, template, near = [] }: FoundTemplate,
+  report: FileReport,
+  allowed: boolean,
+): void {
+  if (template === undefined) {
+    const guess = near.length > 0 ? `did you mean ${near.join(' or ')}? ` : '';
+    report.problems.add({
+      line: use.line,
+      column: '',
+      text: `template ${id} does not exist${others(use.rows)}; ${guess}\`esign templates list\` shows them`,
+    });
+    return;
+  }
+  const roles = sentRoles(template);
+  checkRoles(roles, id, use, report);
+  checkCasts(roles, use, report, allowed);
+}
+
+/** Requests a template; if it does not exist, the service may know similar IDs. */
+export async function findTemplate(client: Client, id: string, signal?: AbortSignal): Promise<FoundTemplate> {
   try {
-    return { template: await client.templates.get(id, signal) };
+    return { id, template: await client.templates.get(id, signal) };
   } catch (error) {
-    if (isNotFound(error)) return { template: undefined, near: error.subject?.meant ?? [] };
+    if (isNotFound(error)) return { id, template: undefined, near: error.subject?.meant ?? [] };
     throw error;
   }
 }
