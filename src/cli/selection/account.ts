@@ -8,34 +8,20 @@ import {
   accountEnvelopes,
 } from '../../statistics/account-envelopes.ts';
 import type { Context } from '../context.ts';
-import { IndexProgressLine } from './index-progress.ts';
-import { whyUnusable } from './search.ts';
+import { indexOrService } from './index-or-service.ts';
 
 /** Returns the envelopes of the account: from the index or, where none is kept, all of them from the service. */
 export async function readAccount(
   wanted: Pick<AccountOptions, 'selection' | 'scope'>,
   context: Context,
 ): Promise<AccountEnvelopes> {
-  const { session, terminal, interrupt } = context;
-  const index = await session.index();
-  if (index === undefined) return fromService(wanted, context);
-  const line = new IndexProgressLine(context);
-  try {
-    return await accountEnvelopes(index, {
-      ...wanted,
-      now: () => session.now(),
-      signal: interrupt.signal,
-      onProgress: (progress) => line.show(progress),
-    });
-  } catch (error) {
-    const why = whyUnusable(error);
-    if (why === undefined) throw error;
-    await line.stop();
-    terminal.notice(`${why}; every envelope is read from the service.`);
-    return await fromService(wanted, context);
-  } finally {
-    await line.stop();
-  }
+  return indexOrService(
+    {
+      index: (index, running) => accountEnvelopes(index, { ...wanted, ...running }),
+      service: () => fromService(wanted, context),
+    },
+    context,
+  );
 }
 
 async function fromService(

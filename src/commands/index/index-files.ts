@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { indexScopeOf } from '../../cli/boot/seen.ts';
 import type { Context } from '../../cli/context.ts';
+import { whyUnusable } from '../../cli/selection/index-or-service.ts';
 import { IndexProgressLine } from '../../cli/selection/index-progress.ts';
-import { whyUnusable } from '../../cli/selection/search.ts';
 import type { Session } from '../../cli/session.ts';
 import { IndexFile, indexFiles } from '../../envelope-index/index-file.ts';
 import { canChange, isPartly } from '../../envelope-index/snapshot.ts';
