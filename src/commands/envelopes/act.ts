@@ -16,9 +16,10 @@ import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { isInFlight } from '../../kernel/vocabulary.ts';
 import { actionOnce, reminding } from './actions.ts';
 import { passRemarks, TemplateRoles } from './create/completeness.ts';
-import { confirmSeveral, rehearse, type Several } from './create/preview.ts';
+
 import { forEachId } from './each.ts';
 import { nameOf } from './list/view.ts';
+import { confirmSeveral, type Several, showDryRun } from './preview.ts';
 import { RecentReminders } from './recent-reminders.ts';
 import { withReminderLog } from './reminder-log.ts';
 import { renderDone } from './view.ts';
@@ -57,7 +58,7 @@ export async function sendDrafts(
   const check = new DraftCheck(flags['allow-missing-roles'], client, context);
   if (flags['dry-run']) {
     for (const id of ids.ids) await check.dryRun(id, ids.stream);
-    return rehearse(ids, sending, client, context);
+    return showDryRun(ids, sending, client, context);
   }
   await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'send', envelopeId })));
   const remarks = async (envelope: Envelope) => (await check.remarksOn(envelope)).map(({ text }) => text);
@@ -99,7 +100,7 @@ export async function cancelEnvelopes(
     can: (status) => isCancellable(status, evenIfDeclined),
     known: selected,
   };
-  if (flags['dry-run']) return rehearse(ids, cancelling, client, context);
+  if (flags['dry-run']) return showDryRun(ids, cancelling, client, context);
   await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'cancel', envelopeId })));
   const agreed = await agreeOn(ids, cancelling, { flags, client, context });
   const [only] = ids.ids;
@@ -165,7 +166,7 @@ export async function remindSigners(
   if (isNothingSelected(ids, selected)) return;
   const reminder: Several = { ...REMINDING, known: selected };
   const client = await context.session.client();
-  if (flags['dry-run']) return rehearse(ids, reminder, client, context);
+  if (flags['dry-run']) return showDryRun(ids, reminder, client, context);
   await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'remind', envelopeId, signer })));
   // Whoever gives a gap has said how soon is too soon.
   const recent = gapMs === undefined ? await RecentReminders.read(signer, context) : undefined;

@@ -1,17 +1,17 @@
-import type { Client } from '../../../api/client.ts';
-import type { Envelope } from '../../../api/schemas.ts';
-import type { Context } from '../../../cli/context.ts';
-import { writeDryRun } from '../../../cli/dry-run.ts';
-import { confirmed } from '../../../cli/input/confirm.ts';
-import type { Ids } from '../../../cli/input/ids.ts';
-import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { counted } from '../../../kernel/duration.ts';
-import { isNotFound, ServiceError, sentenceOf } from '../../../kernel/errors.ts';
-import { mapInOrder } from '../../../kernel/streams.ts';
-import { ENVELOPE_STATUSES } from '../../../kernel/vocabulary.ts';
-import { inColumns, safeLine, truncate } from '../../../output/text.ts';
-import { NO_IDS } from '../each.ts';
-import { nameOf } from '../list/view.ts';
+import type { Client } from '../../api/client.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import type { Context } from '../../cli/context.ts';
+import { writeDryRun } from '../../cli/dry-run.ts';
+import { confirmed } from '../../cli/input/confirm.ts';
+import type { Ids } from '../../cli/input/ids.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
+import { counted } from '../../kernel/duration.ts';
+import { isNotFound, ServiceError, sentenceOf } from '../../kernel/errors.ts';
+import { mapInOrder } from '../../kernel/streams.ts';
+import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
+import { inColumns, safeLine, truncate } from '../../output/text.ts';
+import { NO_IDS } from './each.ts';
+import { nameOf } from './list/view.ts';
 
 /** What is done to several envelopes at once. */
 export interface Several {
@@ -67,7 +67,7 @@ export async function confirmSeveral(
 }
 
 /** Shows what would be done to which envelopes. In a pipe and with --json: the ids, without a request. */
-export async function rehearse(
+export async function showDryRun(
   { ids }: Ids,
   several: Several,
   client: Client,
