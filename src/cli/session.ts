@@ -15,7 +15,7 @@ import { startCountdown } from '../output/countdown.ts';
 import { presentKey } from '../profiles/key-place.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
-import { profileNamed, readProfiles } from '../profiles/store.ts';
+import { readProfiles } from '../profiles/store.ts';
 import type { SandboxControl } from '../sandbox-control/control.ts';
 import { indexScopeOf, meantIn, recordScopeOf, scopeOf } from './boot/seen.ts';
 import { ShapeNotes } from './boot/shape-notes.ts';
@@ -40,8 +40,6 @@ export interface Pacing {
   maxWaitMs?: number;
   /** How long a write that was sent may take after Ctrl-C, in ms (default 2,000). */
   graceMs?: number;
-  /** Refuses every request that is not a GET. */
-  readsOnly?: boolean;
   /** Called for each request, instead of showing it on the terminal; the returned function is called at its end. */
   onRequest?: (reads: boolean) => () => void;
   /** Called for each wait, which is then not shown on the terminal. */
@@ -68,6 +66,7 @@ export class Session {
   #resolved: Promise<Settings> | undefined;
   #connected: Promise<Client> | undefined;
   #countsDown = false;
+  #readsOnly = false;
   #onRead: (() => void) | undefined;
   /** One for all clients: the emails of a command are counted together. */
   readonly #gate = lateGate(async () =>
@@ -89,8 +88,12 @@ export class Session {
     this.words = invocation.words;
   }
 
-  /** From now on, every client refuses requests other than GET. `onRead` is called for each request. */
-  restrictToReads(onRead: () => void): void {
+  /**
+   * From now on, every client of the service refuses requests other than GET; the controls of a sandbox are no part of it.
+   * `onRead` is called for each request.
+   */
+  restrictToReads(onRead?: () => void): void {
+    this.#readsOnly = true;
     this.#onRead = onRead;
   }
 
@@ -191,18 +194,16 @@ export class Session {
     return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, pacing);
   }
 
-  /** A client for a stored profile that refuses every request but GET. @throws UsageError for an unknown profile. */
-  readingClientOf(name: string): Promise<Client> {
-    return this.clientOf(profileNamed(readProfiles(configDir()), name), { readsOnly: true });
-  }
-
   /** Returns the control plane of a running sandbox, by default the one of the profile `sandbox`. */
   async sandbox(): Promise<SandboxControl> {
     const settings = await this.settings({ fallbackProfile: 'sandbox' });
     const { baseUrl, apiKey } = requireConnection(settings);
     const { controlUrl, sandboxControl } = await import('../sandbox-control/control.ts');
     const gate = lateGate(async () => (await import('./guards.ts')).sandboxGateOf(this));
-    const client = await this.#clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value, { gate });
+    const client = await this.#clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value, {
+      gate,
+      readsOnly: false,
+    });
     return sandboxControl(client.send);
   }
 
@@ -210,7 +211,8 @@ export class Session {
     baseUrl: string,
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
-    options: Pacing & Pick<ClientOptions, 'windowFolder' | 'findMeant' | 'onReply' | 'gate'> = {},
+    options: Pacing &
+      Pick<ClientOptions, 'windowFolder' | 'findMeant' | 'onReply' | 'gate' | 'readsOnly'> = {},
   ): Promise<Client> {
     const key = await presentKey(apiKey, this.#invocation.interrupt.signal);
     this.#invocation.redactor.add(key);
@@ -223,6 +225,7 @@ export class Session {
       clock: this.clock,
       serviceClock: this.#serviceClock,
       graceMs: REPLY_GRACE_MS,
+      readsOnly: this.#readsOnly,
       onRequest: (reads) => {
         this.#onRead?.();
         return this.#terminal.showWaiting(waitingText(reads, new URL(baseUrl).host));
@@ -231,7 +234,6 @@ export class Session {
       onWait: ({ ms, error }) => this.#showWait(ms, error),
       ...options,
       ...(this.#flags['no-wait'] ? { maxWaitMs: 0 } : {}),
-      ...(this.#onRead === undefined ? {} : { readsOnly: true }),
     });
   }
 

@@ -1,5 +1,7 @@
 import type { Context } from '../../cli/context.ts';
 import { listed } from '../../kernel/duration.ts';
+import { configDir } from '../../kernel/files/paths.ts';
+import { profileNamed, readProfiles } from '../../profiles/store.ts';
 import { readStandIns, type StandIn } from '../../templates/stand-ins.ts';
 
 /** Reads the stand-ins of a profile's templates, with GET requests only. @throws UsageError for an unknown profile. */
@@ -7,7 +9,8 @@ export async function standInsOf(
   profile: string,
   { session, terminal, interrupt }: Context,
 ): Promise<StandIn[]> {
-  const client = await session.readingClientOf(profile);
+  session.restrictToReads();
+  const client = await session.clientOf(profileNamed(readProfiles(configDir()), profile));
   const { templates, skipped } = await readStandIns(client, interrupt.signal);
   if (skipped.length > 0)
     terminal.notice(`Left out, because the sandbox can't have templates with these IDs: ${listed(skipped)}.`);
