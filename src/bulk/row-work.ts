@@ -3,7 +3,7 @@ import type { Envelope } from '../api/schemas.ts';
 import { createBody } from '../envelopes/create.ts';
 import { contentOf } from '../envelopes/request-ids/request-ids.ts';
 import { settleAction } from '../envelopes/settle.ts';
-import { EsignError, isAmbiguous, NetworkError, ServiceError } from '../kernel/errors.ts';
+import { EsignError, isAmbiguous, isRefusedByState, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import type { BulkRow } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';
@@ -144,8 +144,4 @@ async function sendOnce(session: Session, id: string): Promise<Envelope> {
 /** A reply may still show the draft as it was. */
 function statusAfter({ status }: Envelope): string {
   return status === undefined || status === null || status === 'DRAFT' ? 'SENT' : status;
-}
-
-function isRefusedByState(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'INVALID_STATE';
 }

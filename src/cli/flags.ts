@@ -1,3 +1,4 @@
+import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { Moment } from '../kernel/clock.ts';
 import { parseDuration } from '../kernel/duration.ts';
@@ -95,6 +96,21 @@ export const readFlags = {
     helpGroup: 'FILE',
   }),
 };
+
+/** The argument of a file of rows. */
+export const rowsFile = {
+  file: Args.string({
+    description: 'CSV, .xlsx, or JSON Lines, or - for stdin',
+    required: true,
+    ignoreStdin: true,
+  }),
+};
+
+export const messageFileFlag = Flags.string({
+  description: 'read the message from a file',
+  helpValue: 'FILE',
+  helpGroup: 'EMAIL',
+});
 
 export const yesFlag = Flags.boolean({ char: 'y', description: 'skip the confirmation prompt' });
 export const confirmFlag = Flags.string({

@@ -3,7 +3,7 @@ import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
-import { isAmbiguous, ServiceError } from '../kernel/errors.ts';
+import { isAmbiguous, isRefusedByState } from '../kernel/errors.ts';
 import { type Searching, searchUntilListed } from './request-ids/search.ts';
 
 /** What became of a write: we know, or the reply was lost and looking did not settle it. */
@@ -152,10 +152,6 @@ async function actOnce(
     if (!isAmbiguous(error)) throw error;
     return { outcome: { kind: 'unknown', error }, nothingHappened: envelope !== undefined };
   }
-}
-
-function isRefusedByState(error: unknown): error is Error {
-  return error instanceof ServiceError && error.code === 'INVALID_STATE';
 }
 
 /** The state after a reply that told nothing of it. */

@@ -122,6 +122,11 @@ export function isNotFound(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'NOT_FOUND';
 }
 
+/** Returns true if the envelope's status doesn't allow the write (API document: INVALID_STATE, 400). */
+export function isRefusedByState(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'INVALID_STATE';
+}
+
 /** No response: DNS, TLS, connection, timeout. */
 export class NetworkError extends EsignError {
   static override readonly name = 'NetworkError';

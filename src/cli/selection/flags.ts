@@ -1,3 +1,4 @@
+import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { Selection } from '../../envelopes/select.ts';
 import type { Moment } from '../../kernel/clock.ts';
@@ -5,6 +6,14 @@ import type { Context } from '../context.ts';
 import { durationFlag, sinceFlag, statusesFlag } from '../flags.ts';
 import { readPairList } from '../input/pairs.ts';
 import { selectedRun } from './run.ts';
+
+/** The argument of commands that take envelopes by ID or by selection flags. */
+export const idsOrFilters = {
+  id: Args.string({
+    description: 'envelope IDs, or - to read them from stdin; omit with filters',
+    ignoreStdin: true,
+  }),
+};
 
 /** Which envelopes are meant, on every command that takes several. */
 export const selectionFlags = {

@@ -1,10 +1,17 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { dryRunFlag, durationFlag, missingRolesFlag, readFlags, yesFlag } from '../../cli/flags.ts';
+import {
+  dryRunFlag,
+  durationFlag,
+  messageFileFlag,
+  missingRolesFlag,
+  readFlags,
+  rowsFile,
+  yesFlag,
+} from '../../cli/flags.ts';
+import { readMessage } from '../../cli/input/message.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
-import { messageOf } from './message.ts';
 import { PLAN_AGE_MS } from './plan.ts';
 import { checkRun, prepareRun } from './prepare.ts';
 import { BulkProgress } from './progress.ts';
@@ -25,13 +32,7 @@ export default class BulkCreate extends EsignCommand {
     '<%= config.bin %> bulk create leases.csv --template tmpl_lease --plan leases.plan.json --send',
     "jq -c '.people[]' export.json | <%= config.bin %> bulk create - --template tmpl_nda --send --yes --json",
   ];
-  static override args = {
-    file: Args.string({
-      description: 'CSV, .xlsx, or JSON Lines, or - for stdin',
-      required: true,
-      ignoreStdin: true,
-    }),
-  };
+  static override args = rowsFile;
   static override flags = {
     template: Flags.string({ description: 'template for rows without a template_id', helpValue: 'ID' }),
     ...readFlags,
@@ -46,11 +47,7 @@ export default class BulkCreate extends EsignCommand {
       exclusive: ['message-file'],
       helpGroup: 'EMAIL',
     }),
-    'message-file': Flags.string({
-      description: 'read the message from a file',
-      helpValue: 'FILE',
-      helpGroup: 'EMAIL',
-    }),
+    'message-file': messageFileFlag,
     // Neither has a default: it would count as given.
     send: Flags.boolean({ description: 'send the envelopes; without it, they stay drafts' }),
     'one-step': Flags.boolean({
@@ -94,7 +91,7 @@ export default class BulkCreate extends EsignCommand {
     const wanted = {
       file: args.file,
       read: flags,
-      defaults: { templateId: flags.template, subject: flags.subject, message: await messageOf(flags) },
+      defaults: { templateId: flags.template, subject: flags.subject, message: await readMessage(flags) },
       mode: flags.send ? sending : 'draft',
       reserve: flags.reserve ?? RESERVE,
       yes: flags.yes,

@@ -1,8 +1,7 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
-import { selectionFlags } from '../../cli/selection/flags.ts';
+import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
 import { cancelEnvelopes } from './act.ts';
 
 export default class EnvelopesCancel extends EsignCommand {
@@ -14,12 +13,7 @@ export default class EnvelopesCancel extends EsignCommand {
     '<%= config.bin %> envelopes cancel --run last --reason "wrong template"',
   ];
   static override strict = false;
-  static override args = {
-    id: Args.string({
-      description: 'envelope IDs, or - to read them from stdin; omit with filters',
-      ignoreStdin: true,
-    }),
-  };
+  static override args = idsOrFilters;
   static override flags = {
     reason: Flags.string({ description: 'reason, stored with the envelope', helpValue: 'TEXT' }),
     'even-if-declined': Flags.boolean({

@@ -1,8 +1,7 @@
-import * as Args from '@oclif/core/args';
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
-import { selectionFlags } from '../../cli/selection/flags.ts';
+import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
 import { readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
 import { targetsOfIds, targetsOfSelection, withoutDocuments } from '../../documents/download/targets.ts';
 import { downloadAll, downloadFlags, templateOf, waitingOf } from '../documents/download/run.ts';
@@ -18,12 +17,7 @@ export default class EnvelopesDownload extends EsignCommand {
     '<%= config.bin %> envelopes list --status COMPLETED --since 30d --all -q | <%= config.bin %> envelopes download - --dir archive',
   ];
   static override strict = false;
-  static override args = {
-    id: Args.string({
-      description: 'envelope IDs, or - to read them from stdin; omit with filters',
-      ignoreStdin: true,
-    }),
-  };
+  static override args = idsOrFilters;
   static override flags = {
     what: kindsFlag({
       description: 'files to download: signed, certificate, document (default signed,certificate)',

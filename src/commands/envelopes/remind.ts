@@ -1,8 +1,7 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';
-import { selectionFlags } from '../../cli/selection/flags.ts';
+import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
 import { remindSigners } from './act.ts';
 
 // Here, --signer is who is reminded.
@@ -17,12 +16,7 @@ export default class EnvelopesRemind extends EsignCommand {
     '<%= config.bin %> envelopes remind --run last --min-gap 24h',
   ];
   static override strict = false;
-  static override args = {
-    id: Args.string({
-      description: 'envelope IDs, or - to read them from stdin; omit with filters',
-      ignoreStdin: true,
-    }),
-  };
+  static override args = idsOrFilters;
   static override flags = {
     signer: Flags.string({
       description: 'signer to remind (default: everyone whose signature is pending)',

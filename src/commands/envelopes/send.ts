@@ -1,7 +1,6 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
-import { selectionFlags } from '../../cli/selection/flags.ts';
+import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
 import { sendDrafts } from './act.ts';
 
 export default class EnvelopesSend extends EsignCommand {
@@ -13,12 +12,7 @@ export default class EnvelopesSend extends EsignCommand {
     '<%= config.bin %> envelopes send --run last',
   ];
   static override strict = false;
-  static override args = {
-    id: Args.string({
-      description: 'envelope IDs, or - to read them from stdin; omit with filters',
-      ignoreStdin: true,
-    }),
-  };
+  static override args = idsOrFilters;
   static override flags = {
     'allow-missing-roles': missingRolesFlag,
     ...selectionFlags,

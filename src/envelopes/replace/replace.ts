@@ -4,6 +4,7 @@ import { listed } from '../../kernel/duration.ts';
 import {
   EsignError,
   isAmbiguous,
+  isRefusedByState,
   RequestIdUsedError,
   ServiceError,
   UsageError,
@@ -299,10 +300,6 @@ async function sendNew(client: Client, id: string, signal?: AbortSignal): Promis
       'The same command makes another one.',
     );
   }
-}
-
-function isRefusedByState(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'INVALID_STATE';
 }
 
 /** A reply may tell less than the envelope. */

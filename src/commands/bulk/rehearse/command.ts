@@ -1,9 +1,9 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
+import { readMessage } from '../../../cli/input/message.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { DEFAULT_DAYS } from '../../../rehearsal/defaults.ts';
 import BulkCreate from '../create.ts';
-import { messageOf } from '../message.ts';
 import { RESERVE } from '../run.ts';
 import { showRehearsal } from './run.ts';
 
@@ -50,7 +50,7 @@ export default class BulkRehearse extends EsignCommand {
       {
         file: args.file,
         read: flags,
-        defaults: { templateId: flags.template, subject: flags.subject, message: await messageOf(flags) },
+        defaults: { templateId: flags.template, subject: flags.subject, message: await readMessage(flags) },
         mode: flags['one-step'] ? 'one-step' : 'two-step',
         reserve: flags.reserve ?? RESERVE,
         concurrency: flags.concurrency,

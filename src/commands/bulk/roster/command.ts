@@ -1,7 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { readFlags, sinceFlag } from '../../../cli/flags.ts';
+import { readFlags, rowsFile, sinceFlag } from '../../../cli/flags.ts';
 import { delimiterFlag } from '../flags.ts';
 import { showRoster } from './run.ts';
 
@@ -14,13 +13,7 @@ export default class BulkRoster extends EsignCommand {
     '<%= config.bin %> bulk roster staff.xlsx --template tmpl_policy --since 2026-01-01 --csv > signed.csv',
     '<%= config.bin %> bulk roster staff.csv --template tmpl_policy --missing | <%= config.bin %> bulk create - --template tmpl_policy --send --yes',
   ];
-  static override args = {
-    file: Args.string({
-      description: 'CSV, .xlsx, or JSON Lines, or - for stdin',
-      required: true,
-      ignoreStdin: true,
-    }),
-  };
+  static override args = rowsFile;
   static override flags = {
     template: Flags.string({ description: 'template to look for', helpValue: 'ID', required: true }),
     since: sinceFlag({

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { confirmFlag, dryRunFlag, missingRolesFlag, readFlags } from '../../../cli/flags.ts';
+import { confirmFlag, dryRunFlag, messageFileFlag, missingRolesFlag, readFlags } from '../../../cli/flags.ts';
 import { createFromFlags } from './run.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
@@ -38,11 +38,7 @@ export default class EnvelopesCreate extends EsignCommand {
       exclusive: ['message-file'],
       helpGroup: 'EMAIL',
     }),
-    'message-file': Flags.string({
-      description: 'read the message from a file',
-      helpValue: 'FILE',
-      helpGroup: 'EMAIL',
-    }),
+    'message-file': messageFileFlag,
     metadata: Flags.string({
       description: 'key=value stored with the envelope; can be repeated',
       multiple: true,

@@ -1,6 +1,6 @@
 import type { Template } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
-import { readText } from '../../../cli/input/files.ts';
+import { readMessage } from '../../../cli/input/message.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
 import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
@@ -147,10 +147,7 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
   const envelope = {
     signers: asks && !hasSigners ? [] : await readSigners(flags, context.terminal),
     subject: flags.subject,
-    message:
-      flags['message-file'] === undefined
-        ? flags.message
-        : await readText(flags['message-file'], 'message file'),
+    message: await readMessage(flags),
     metadata: await readMetadata(flags.metadata, flags['metadata-file']),
     webhookUrl: flags['webhook-url'],
     webhookSecret: await readWebhookSecret(

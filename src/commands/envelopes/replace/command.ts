@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../../cli/flags.ts';
+import { confirmFlag, dryRunFlag, messageFileFlag, missingRolesFlag, yesFlag } from '../../../cli/flags.ts';
 import { replaceFromFlags } from './run.ts';
 
 const text = (description: string, helpValue: string, helpGroup?: string) =>
@@ -38,7 +38,7 @@ export default class EnvelopesReplace extends EsignCommand {
       exclusive: ['message-file'],
       helpGroup: 'EMAIL',
     }),
-    'message-file': text('read the message from a file', 'FILE', 'EMAIL'),
+    'message-file': messageFileFlag,
     template: text('use this template instead', 'ID'),
     'webhook-secret-file': text(
       'file with the secret that signs the webhooks; or ESIGN_WEBHOOK_SECRET (default: the stored secret)',

@@ -2,7 +2,7 @@ import type { Client } from '../../../api/client.ts';
 import type { PlannedWrite } from '../../../api/write-gate.ts';
 import type { Context } from '../../../cli/context.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
-import { readText } from '../../../cli/input/files.ts';
+import { readMessage } from '../../../cli/input/message.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
 import type { Session } from '../../../cli/session.ts';
@@ -94,7 +94,6 @@ async function accountOf(session: Session): Promise<string> {
 }
 
 async function requestOf(id: string, flags: ReplaceFlags, context: Context): Promise<ReplaceRequest> {
-  const messageFile = flags['message-file'];
   return {
     id,
     draft: flags.draft,
@@ -106,7 +105,7 @@ async function requestOf(id: string, flags: ReplaceFlags, context: Context): Pro
       added: flags['add-signer'],
       removed: flags['remove-signer'],
       subject: flags.subject,
-      message: messageFile === undefined ? flags.message : await readText(messageFile, 'message file'),
+      message: await readMessage(flags),
       expiresInDays: flags['expires-in-days'],
       webhookSecret: await secretFor(id, flags, context),
     },

@@ -1,8 +1,7 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag, statusesFlag } from '../../../cli/flags.ts';
-import { selectionFlags } from '../../../cli/selection/flags.ts';
+import { idsOrFilters, selectionFlags } from '../../../cli/selection/flags.ts';
 import { watchToTheEnd } from './run.ts';
 
 export default class EnvelopesWatch extends EsignCommand {
@@ -17,12 +16,7 @@ export default class EnvelopesWatch extends EsignCommand {
     '<%= config.bin %> envelopes watch env_123 --json | jq -r "[.at, .to] | @tsv"',
   ];
   static override strict = false;
-  static override args = {
-    id: Args.string({
-      description: 'envelope IDs, or - to read them from stdin; omit with filters',
-      ignoreStdin: true,
-    }),
-  };
+  static override args = idsOrFilters;
   static override flags = {
     until: statusesFlag({ description: 'statuses to wait for (default COMPLETED)', helpValue: 'A,B' }),
     ...selectionFlags,

@@ -1,7 +1,7 @@
-import { readText } from '../../cli/input/files.ts';
+import { readText } from './files.ts';
 
-/** The message that applies to rows without one, from a flag or a file. */
-export async function messageOf(flags: {
+/** Returns the message of --message or --message-file. */
+export async function readMessage(flags: {
   message?: string | undefined;
   'message-file'?: string | undefined;
 }): Promise<string | undefined> {
